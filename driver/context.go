@@ -385,7 +385,7 @@ func (t *Thread) CtxSynchronize(h Handle) error {
 		t.d.mu.Unlock()
 		return err
 	}
-	if err := c.uncaptured(); err != nil {
+	if err := c.forbidCapture(); err != nil {
 		t.d.mu.Unlock()
 		return err
 	}

@@ -331,8 +331,8 @@ func (s *Stream) memAllocCaptured(size uint64, pool Handle) (uint64, error) {
 		switch {
 		case err != nil:
 			return 0, err
-		case p.own() != nil:
-			return 0, p.own()
+		case p.checkOwned() != nil:
+			return 0, p.checkOwned()
 		case p.place != (poolPlace{deviceRegion, s.ctx.dev}):
 			return 0, s.capture.invalidate(NotSupported, "an allocation in a captured stream from a pool that is not memory of the stream's device")
 		}

@@ -151,7 +151,7 @@ func (t *Thread) MemPrefetch(addr, size uint64, place int32, stream Handle) erro
 		return err
 	}
 	defer t.d.mu.Unlock()
-	if err := errors.Join(s.uncaptured(), t.d.checkOrdinal(place)); err != nil {
+	if err := errors.Join(s.forbidCapture(), t.d.checkOrdinal(place)); err != nil {
 		return err
 	}
 	r, from, to, err := t.d.managed(addr, size)
@@ -168,7 +168,7 @@ func (t *Thread) StreamAttachMem(stream Handle, addr, size uint64) error {
 		return err
 	}
 	defer t.d.mu.Unlock()
-	if err := s.uncaptured(); err != nil {
+	if err := s.forbidCapture(); err != nil {
 		return err
 	}
 	_, _, _, err = t.d.managed(addr, max(size, 1))
@@ -234,9 +234,9 @@ func (t *Thread) MemRangeGetAttribute(a RangeAttribute, addr, size uint64) ([]in
 func typeOf(place int32) int32 {
 	switch place {
 	case noPlace:
-		return nowhere
+		return locationUnspecified
 	case hostOrdinal:
-		return onAnyNode
+		return locationHost
 	}
 	return OnDevice
 }

@@ -13,7 +13,7 @@ import (
 // Place is the source or destination of a copy.
 type Place struct {
 	Kind   PlaceKind      // decides which of the other fields are used
-	Device uint64         // address of a DevicePlace; offset of an ArrayPlace in bytes
+	Device uint64         // address of a DevicePlace or UnifiedPlace; offset in an ArrayPlace, in bytes
 	Host   unsafe.Pointer // pointer of a HostPlace
 	Array  Handle         // handle of an ArrayPlace
 }
@@ -29,8 +29,9 @@ const (
 	UnifiedPlace PlaceKind = 4 // Device is an address on the host or on a device
 )
 
-// bytes returns n bytes at a place. asynchronous reports whether they are page-locked or on the device: the driver may
-// use such memory after the call. The caller must hold d.mu.
+// bytes returns n bytes at a place. locate must have replaced the offset of an ArrayPlace. asynchronous reports whether
+// the memory is page-locked or on the device: the driver may use such memory after the call returns. The caller must
+// hold d.mu.
 func (d *Driver) bytes(p Place, n uint64) (b []byte, asynchronous bool, err error) {
 	switch p.Kind {
 	case UnifiedPlace:
@@ -59,7 +60,7 @@ func (d *Driver) bytes(p Place, n uint64) (b []byte, asynchronous bool, err erro
 		r := d.regions.find(addr)
 		return hostBytes(p.Host, n), r != nil && n <= r.size-(addr-r.addr), nil
 	}
-	return nil, false, fail(InvalidValue, "memory of kind %d", p.Kind)
+	return nil, false, fail(InvalidValue, "memory of kind %d, want a CUmemorytype from 1 to 4", p.Kind)
 }
 
 // locate replaces the offset of an ArrayPlace by an address. The caller must hold d.mu.
@@ -74,8 +75,9 @@ func (d *Driver) locate(p *Place) error {
 	return err
 }
 
-// reportHostAccess reports to the device's probes a read, or a finished write, by the host: n bytes at an offset from a
-// place, if kernels can access it.
+// reportHostAccess notifies the probes of an access by the host to n bytes, which begin at an offset in bytes from a
+// place. If written is true, the access is a finished write, otherwise a read. Memory that kernels cannot access is
+// ignored.
 func (d *Driver) reportHostAccess(o *probe.HostOrder, p *Place, offset, n uint64, written bool) {
 	addr := p.Device
 	if p.Kind == HostPlace {
@@ -88,20 +90,21 @@ func (d *Driver) reportHostAccess(o *probe.HostOrder, p *Place, offset, n uint64
 	}
 }
 
-// copyKnowledge is the knowledge of the host at the return of a copying call.
+// copyKnowledge tells which work has ended for certain, for the client, when a call for a copy returns.
 type copyKnowledge uint8
 
 const (
-	knowsNothing copyKnowledge = iota // nothing about the copy
+	knowsNothing copyKnowledge = iota // nothing is certain
 	knowsBefore                       // all work before the copy has ended
 	knowsCopied                       // the copy has ended
 )
 
-// knownAfter returns the knowledge of the host after a copy (driver API, "API synchronization behavior"). Host memory
-// has been written, or read if it is page-locked and the call is synchronous. Pageable memory has been read, but the
-// data may not have reached the device. The caller must hold d.mu.
+// knownAfter returns the work that has ended for certain after a call for a copy (driver API, "API synchronization
+// behavior"). A copy to host memory has ended, except an asynchronous one to page-locked memory. A synchronous copy from
+// page-locked memory has ended. A synchronous copy from pageable memory has read it, but the data may not have reached
+// the device: only the work before the copy has ended. The caller must hold d.mu.
 func (d *Driver) knownAfter(dst, src *Place, async Async) copyKnowledge {
-	onHost := func(p *Place) (host, locked bool) {
+	isOnHost := func(p *Place) (host, locked bool) {
 		addr := p.Device
 		switch p.Kind {
 		case ArrayPlace:
@@ -113,12 +116,12 @@ func (d *Driver) knownAfter(dst, src *Place, async Async) copyKnowledge {
 		locked = r != nil && (r.onHost() || r.kind == managedRegion)
 		return locked || p.Kind == HostPlace || p.Kind == UnifiedPlace && addr < firstAddress, locked
 	}
-	to, toLocked := onHost(dst)
-	from, fromLocked := onHost(src)
+	toHost, toLocked := isOnHost(dst)
+	fromHost, fromLocked := isOnHost(src)
 	switch {
-	case to && !(bool(async) && toLocked), from && fromLocked && !bool(async):
+	case toHost && !(bool(async) && toLocked), fromHost && fromLocked && !bool(async):
 		return knowsCopied
-	case from && !bool(async):
+	case fromHost && !bool(async):
 		return knowsBefore
 	}
 	return knowsNothing
@@ -160,8 +163,8 @@ func (s *Stream) contextsBetween(to, from *Place) (list []*Context) {
 // Async reports whether a call may return before its work has ended.
 type Async bool
 
-// Memcpy implements the cuMemcpy functions for linear memory: it copies n bytes on a stream. It waits without Async,
-// and for pageable host memory.
+// Memcpy implements the cuMemcpy functions for linear memory: it copies n bytes on a stream. It waits for the copy if
+// async is false or if either place is pageable host memory.
 func (t *Thread) Memcpy(dst, src Place, n uint64, stream Handle, async Async) error {
 	s, err := t.enterWork(stream)
 	if err != nil {
@@ -175,34 +178,34 @@ func (t *Thread) Memcpy(dst, src Place, n uint64, stream Handle, async Async) er
 		return s.recordTransfer(MemcpyNode, &copyWork{Copy3D{Src: Side{Place: src}, Dst: Side{Place: dst}, Width: n, Height: 1, Depth: 1}}, async)
 	}
 	var to, from []byte
-	var stays1, stays2 bool
+	var toAsync, fromAsync bool
 	if err = errors.Join(t.d.locate(&dst), t.d.locate(&src)); err == nil {
-		to, stays1, err = t.d.bytes(dst, n)
+		to, toAsync, err = t.d.bytes(dst, n)
 	}
 	if err == nil {
-		from, stays2, err = t.d.bytes(src, n)
+		from, fromAsync, err = t.d.bytes(src, n)
 	}
 	if err != nil {
 		t.d.mu.Unlock()
 		return err
 	}
-	return t.transfer(s, "a copy", s.contextsBetween(&dst, &src), bool(async) && stays1 && stays2, t.d.knownAfter(&dst, &src, async), func(o *probe.HostOrder) {
+	return t.transfer(s, "a copy", s.contextsBetween(&dst, &src), bool(async) && toAsync && fromAsync, t.d.knownAfter(&dst, &src, async), func(o *probe.HostOrder) {
 		t.d.reportHostAccess(o, &src, 0, n, false)
 		copy(to, from)
 		t.d.reportHostAccess(o, &dst, 0, n, true)
 	})
 }
 
-// MemcpyEager copies n bytes between unified addresses. The source has been read when it returns
-// (CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL); pageable host memory is read without waiting for earlier work on the
-// stream. It cannot be captured.
+// MemcpyEager copies n bytes between unified addresses. The source has been read when MemcpyEager returns
+// (CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL). Pageable host memory is read without waiting for earlier work on the
+// stream; from other memory the copy is synchronous. The call cannot be captured.
 func (t *Thread) MemcpyEager(dst, src, n uint64, stream Handle) error {
 	to, from := Place{Kind: UnifiedPlace, Device: dst}, Place{Kind: UnifiedPlace, Device: src}
 	s, err := t.enterWork(stream)
 	if err != nil {
 		return err
 	}
-	if err := s.uncaptured(); err != nil {
+	if err := s.forbidCapture(); err != nil {
 		t.d.mu.Unlock()
 		return err
 	}
@@ -211,21 +214,21 @@ func (t *Thread) MemcpyEager(dst, src, n uint64, stream Handle) error {
 		return t.Memcpy(to, from, n, stream, false)
 	}
 	data, _, err := t.d.bytes(from, n)
-	read := make([]byte, len(data))
+	snapshot := make([]byte, len(data))
 	if err == nil {
-		err = safely(func() { copy(read, data) })
+		err = safely(func() { copy(snapshot, data) })
 	}
-	var into []byte
+	var target []byte
 	var asynchronous bool
 	if err == nil {
-		into, asynchronous, err = t.d.bytes(to, n)
+		target, asynchronous, err = t.d.bytes(to, n)
 	}
 	if err != nil {
 		t.d.mu.Unlock()
 		return err
 	}
 	return t.transfer(s, "a copy", nil, asynchronous, t.d.knownAfter(&to, &from, true), func(o *probe.HostOrder) {
-		copy(into, read)
+		copy(target, snapshot)
 		t.d.reportHostAccess(o, &to, 0, n, true)
 	})
 }
@@ -245,58 +248,61 @@ func (t *Thread) Peek(to []byte, from uint64) error {
 	return nil
 }
 
-// transfer submits work on memory of the client. The caller must hold d.mu; transfer unlocks it. A fault is the error
-// of the call, or the error of the context if the call does not wait. knowledge is independent of waiting: it says how
-// much the client may rely on afterwards. Default streams of the listed contexts order the work, too.
+// transfer submits a copy or a fill to a stream, and waits for it unless async is true. The work is also ordered with
+// the default streams of the given contexts. knowledge is the part of the work that has ended for certain after a
+// synchronous call of the API; it is used only if transfer waits, which it may do longer than the API promises. A fault
+// of the work, for instance unmapped host memory, is the error of the call if transfer waits, and otherwise the error of
+// the context. The caller must hold d.mu; transfer unlocks it.
 func (t *Thread) transfer(s *Stream, name string, contexts []*Context, async bool, knowledge copyKnowledge, work func(*probe.HostOrder)) error {
 	if async {
 		return s.finish(s.submitToAll(contexts, name, func(o *probe.HostOrder) error { return safely(func() { work(o) }) }), false)
 	}
-	var bad error
-	previousTask := s.submitToAll(contexts, name, func(o *probe.HostOrder) error {
-		bad = safely(func() { work(o) })
+	var workErr error
+	submitted := s.submitToAll(contexts, name, func(o *probe.HostOrder) error {
+		workErr = safely(func() { work(o) })
 		return nil
 	})
 	t.d.mu.Unlock()
-	wait([]*task{previousTask})
+	wait([]*task{submitted})
 	t.d.stderr.flush()
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
 	switch knowledge {
 	case knowsCopied:
-		t.d.ordering.learn([]*task{previousTask})
+		t.d.ordering.learn([]*task{submitted})
 	case knowsBefore:
-		t.d.ordering.learnBefore(previousTask.order)
+		t.d.ordering.learnBefore(submitted.order)
 	}
 	if err := s.ctx.outcome(); err != nil {
 		return err
 	}
-	return bad
+	return workErr
 }
 
-// Copy3D is a copy of Depth slices of Height rows of Width bytes, as in CUDA_MEMCPY3D. Pitches are in bytes, heights in
-// rows; 0 means no gaps.
+// Copy3D is a copy of Depth slices of Height rows of Width bytes, as in CUDA_MEMCPY3D.
 type Copy3D struct {
 	Src, Dst      Side   // source and destination
 	Width         uint64 // in bytes
 	Height, Depth uint64 // in rows and slices; 0: nothing is copied
 }
 
-// Side is a side of a Copy3D: its start in a block of memory with a pitch.
+// Side is the source or the destination of a Copy3D: a position in a block of rows and slices that begins at Place.
 type Side struct {
 	Place
-	X, Y, Z       uint64 // X in bytes, Y in rows, Z in slices
+	X, Y, Z       uint64 // start of the copy in the block: X in bytes, Y in rows, Z in slices
 	Pitch, Height uint64 // distance of rows in bytes, and of slices in rows; 0: no gaps; unused for an ArrayPlace
 }
 
-// layout is a side with resolved gaps: row y of slice z is at start + y·pitch + z·slice.
+// layout gives the offsets of a side's rows from its Place, in bytes: row y of slice z of the copy is at
+// start + y·pitch + z·slice.
 type layout struct {
 	start, pitch, slice uint64
-	bytes               uint64 // from the place to the end of the last row
+	bytes               uint64 // from the Place to the end of the last row
 }
 
+// layout returns the layout of a side in linear memory.
 func (s *Side) layout(c *Copy3D) (l layout, err error) {
-	const most = 1 << 46
+	const most = 1 << 46 // limit on sizes, so that products do not overflow
 	l.pitch = s.Pitch
 	if l.pitch == 0 {
 		l.pitch = s.X + c.Width
@@ -317,7 +323,7 @@ func (s *Side) layout(c *Copy3D) (l layout, err error) {
 		return l, fail(InvalidValue, "%d rows from row %d do not fit a height of %d", c.Height, s.Y, rows)
 	}
 	if l.pitch > 0 && rows > most/l.pitch {
-		return l, fail(InvalidValue, "%d rows with a pitch of %d bytes are too large", rows, l.pitch)
+		return l, fail(InvalidValue, "a slice of %d rows with a pitch of %d bytes is too large", rows, l.pitch)
 	}
 	l.slice = l.pitch * rows
 	if l.slice > 0 && s.Z+c.Depth > most/l.slice {
@@ -328,7 +334,7 @@ func (s *Side) layout(c *Copy3D) (l layout, err error) {
 	return l, nil
 }
 
-// layout returns the layout of a side, which may be an array. The caller must hold d.mu.
+// layout returns the layout of a side in linear memory or in an array. The caller must hold d.mu.
 func (d *Driver) layout(s *Side, c *Copy3D) (layout, error) {
 	if s.Kind != ArrayPlace {
 		return s.layout(c)
@@ -340,8 +346,8 @@ func (d *Driver) layout(s *Side, c *Copy3D) (layout, error) {
 	return a.layout(s, c)
 }
 
-// plan checks a copy and returns its work. asynchronous reports whether the work may run after the call. The caller
-// must hold d.mu.
+// plan checks a copy and returns the function that performs it. asynchronous reports whether the function may run after
+// the call of the client has returned. The caller must hold d.mu.
 func (d *Driver) plan(c *Copy3D) (work func(*probe.HostOrder), asynchronous bool, err error) {
 	if c.Width == 0 || c.Height == 0 || c.Depth == 0 {
 		return func(*probe.HostOrder) {}, true, nil
@@ -358,11 +364,11 @@ func (d *Driver) plan(c *Copy3D) (work func(*probe.HostOrder), asynchronous bool
 	if err != nil {
 		return nil, false, err
 	}
-	dst, stays1, err := d.bytes(target, to.bytes)
+	dst, toAsync, err := d.bytes(target, to.bytes)
 	if err != nil {
 		return nil, false, err
 	}
-	src, stays2, err := d.bytes(source, from.bytes)
+	src, fromAsync, err := d.bytes(source, from.bytes)
 	if err != nil {
 		return nil, false, err
 	}
@@ -370,13 +376,13 @@ func (d *Driver) plan(c *Copy3D) (work func(*probe.HostOrder), asynchronous bool
 	return func(o *probe.HostOrder) {
 		for z := range depth {
 			for y := range height {
-				at, of := to.start+y*to.pitch+z*to.slice, from.start+y*from.pitch+z*from.slice
-				d.reportHostAccess(o, &source, of, width, false)
-				copy(dst[at:][:width], src[of:])
-				d.reportHostAccess(o, &target, at, width, true)
+				dstRow, srcRow := to.start+y*to.pitch+z*to.slice, from.start+y*from.pitch+z*from.slice
+				d.reportHostAccess(o, &source, srcRow, width, false)
+				copy(dst[dstRow:][:width], src[srcRow:])
+				d.reportHostAccess(o, &target, dstRow, width, true)
 			}
 		}
-	}, stays1 && stays2, nil
+	}, toAsync && fromAsync, nil
 }
 
 // Memcpy3D is cuMemcpy3D, and cuMemcpy2D with a single slice.
@@ -396,7 +402,7 @@ func (t *Thread) Memcpy3D(c *Copy3D, stream Handle, async Async) error {
 	return t.transfer(s, "a copy", s.contextsBetween(&c.Dst.Place, &c.Src.Place), bool(async) && asynchronous, t.d.knownAfter(&c.Dst.Place, &c.Src.Place, async), work)
 }
 
-// Fill2D is a fill of Height rows of Width elements of Size bytes (1, 2 or 4) with the same value. Pitch is in bytes.
+// Fill2D is a fill of Height rows of Width elements with the same value.
 type Fill2D struct {
 	Dst           uint64 // device address, aligned to Size
 	Pitch         uint64 // distance of rows in bytes, a multiple of Size; unused for a single row
@@ -405,7 +411,7 @@ type Fill2D struct {
 	Width, Height uint64 // in elements and in rows; 0: nothing is filled
 }
 
-// fill checks a fill and returns its work. The caller must hold d.mu.
+// fill checks a fill and returns the function that performs it. The caller must hold d.mu.
 func (d *Driver) fill(f *Fill2D) (work func(*probe.HostOrder), err error) {
 	size := uint64(f.Size)
 	switch {
@@ -414,7 +420,7 @@ func (d *Driver) fill(f *Fill2D) (work func(*probe.HostOrder), err error) {
 	case f.Dst%size != 0 || f.Height > 1 && f.Pitch%size != 0:
 		return nil, fail(InvalidValue, "%#x, with a pitch of %d, is not aligned to elements of %d bytes", f.Dst, f.Pitch, size)
 	case f.Width > 1<<46 || f.Height > 1<<46 || f.Pitch > 1<<46 || f.Height > 0 && f.Pitch > 1<<46/f.Height:
-		return nil, fail(InvalidValue, "%d rows of %d elements", f.Height, f.Width)
+		return nil, fail(InvalidValue, "a fill of %d rows of %d elements with a pitch of %d bytes is too large", f.Height, f.Width, f.Pitch)
 	case f.Height > 1 && f.Pitch < f.Width*size:
 		return nil, fail(InvalidValue, "rows of %d bytes do not fit a pitch of %d", f.Width*size, f.Pitch)
 	case f.Width == 0 || f.Height == 0:
@@ -435,7 +441,7 @@ func (d *Driver) fill(f *Fill2D) (work func(*probe.HostOrder), err error) {
 	}, nil
 }
 
-// fillRow fills a row with a value of size bytes.
+// fillRow fills a row with copies of the low size bytes of value.
 func fillRow(row []byte, value uint32, size int) {
 	var pattern [4]byte
 	binary.LittleEndian.PutUint32(pattern[:], value)
@@ -444,7 +450,7 @@ func fillRow(row []byte, value uint32, size int) {
 	}
 }
 
-// Memset implements the cuMemset functions. Without Async it waits if the host can access the memory.
+// Memset implements the cuMemset functions. If async is false, it waits for a fill of memory that the host can access.
 func (t *Thread) Memset(f *Fill2D, stream Handle, async Async) error {
 	s, err := t.enterWork(stream)
 	if err != nil {
@@ -459,6 +465,6 @@ func (t *Thread) Memset(f *Fill2D, stream Handle, async Async) error {
 		return err
 	}
 	r := t.d.regions.find(f.Dst)
-	seen := r != nil && (r.onHost() || r.kind == managedRegion)
-	return t.transfer(s, "a fill", nil, bool(async) || !seen, knowsCopied, work)
+	hostAccessible := r != nil && (r.onHost() || r.kind == managedRegion)
+	return t.transfer(s, "a fill", nil, bool(async) || !hostAccessible, knowsCopied, work)
 }

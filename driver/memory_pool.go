@@ -1,8 +1,9 @@
 package driver
 
-// This file implements stream-ordered memory (driver API, "Stream Ordered Memory Allocator"). The client gets the
-// address immediately. Kernels can access the memory after the allocation and before the free, in the order of the
-// stream. Pools only count bytes: keeping freed memory would save nothing here.
+// This file implements stream-ordered memory (driver API, "Stream Ordered Memory Allocator"). The allocation and the
+// free of such memory are operations of a stream. The client gets the address immediately; kernels can access the memory
+// between the two operations. A pool does not keep freed memory, because that would save nothing here: it only counts
+// the bytes in use.
 
 import (
 	"fmt"
@@ -12,8 +13,9 @@ import (
 	"gemu/probe"
 )
 
-// poolAddress is the start of the addresses of stream-ordered device memory and of memory of other processes. Separate
-// addresses keep them independent of concurrent allocations by kernels. Other pools use host addresses.
+// poolAddress is the start of the addresses of stream-ordered device memory, and of memory opened from other processes.
+// The range is separate so that these addresses do not depend on concurrent allocations by kernels. Pools of host memory
+// and of managed memory use host addresses.
 const poolAddress = 1 << 52
 
 // Pool is a memory pool.
@@ -21,11 +23,11 @@ type Pool struct {
 	handle Handle
 	d      *Driver
 	place  poolPlace
-	limit  uint64 // limit on used, in bytes; 0: the device's memory
-	used   uint64
+	limit  uint64                   // limit on used, in bytes; 0: the device's memory
+	used   uint64                   // bytes in use
 	memory *poolMemory              // memory of a pool shared between processes; nil otherwise
-	values map[PoolAttribute]uint64 // set values; high water marks count since their last reset
-	access map[int]MemoryAccess     // by ordinal, for devices without access by default
+	values map[PoolAttribute]uint64 // values set by the client; maxima of used since their last reset
+	access map[int]MemoryAccess     // access of a device, by ordinal; unused for devices that always have access
 }
 
 // poolPlace is the memory from which a pool allocates.
@@ -34,42 +36,42 @@ type poolPlace struct {
 	dev  *Device    // nil for host memory, and for managed memory without a preferred location
 }
 
-// pools are the default pool and the current pool of a place.
-type pools struct{ standard, now *Pool }
+// pools holds the default pool and the current pool of a place. MemAllocAsync uses the current pool.
+type pools struct{ standard, current *Pool }
 
 // poolsOf returns the pools of a place. The caller must hold d.mu.
 func (d *Driver) poolsOf(place poolPlace) *pools {
 	p := d.pools[place]
 	if p == nil {
 		p = &pools{standard: d.newPool(place, 0)}
-		p.now = p.standard
+		p.current = p.standard
 		d.pools[place] = p
 	}
 	return p
 }
 
-// poolPlace returns the place of memory of a type at a location. The caller must hold d.mu.
+// poolPlace returns the place for pools with a type of memory at a location. The caller must hold d.mu.
 func (d *Driver) poolPlace(location Location, kind MemoryType) (poolPlace, error) {
 	switch {
 	case !d.ready:
 		return poolPlace{}, fail(NotInitialized, "cuInit was not called")
 	case kind != PinnedMemory && kind != ManagedMemory:
-		return poolPlace{}, fail(InvalidValue, "memory of type %d", kind)
+		return poolPlace{}, fail(InvalidValue, "memory of type %d, want 1 (pinned) or 2 (managed)", kind)
 	case location.Type == OnDevice:
 		v, err := d.device(int(location.ID))
 		if kind == ManagedMemory {
 			return poolPlace{managedRegion, v}, err
 		}
 		return poolPlace{deviceRegion, v}, err
-	case kind == ManagedMemory && location.Type >= nowhere && location.Type <= onThisNode:
+	case kind == ManagedMemory && location.Type >= locationUnspecified && location.Type <= locationHostThisNode:
 		return poolPlace{managedRegion, nil}, nil
-	case kind == PinnedMemory && location.Type >= onAnyNode && location.Type <= onThisNode:
+	case kind == PinnedMemory && location.Type >= locationHost && location.Type <= locationHostThisNode:
 		return poolPlace{hostRegion, nil}, nil
 	}
-	return poolPlace{}, fail(NotSupported, "a memory pool at a location of type %d", location.Type)
+	return poolPlace{}, fail(NotSupported, "gemu does not support a pool for memory of type %d at a location of type %d", kind, location.Type)
 }
 
-// device returns the device for which the pool's memory is counted. The caller must hold d.mu.
+// device returns the device on which the pool's memory counts as used. The caller must hold d.mu.
 func (p *Pool) device() *Device {
 	if p.place.dev != nil {
 		return p.place.dev
@@ -82,21 +84,21 @@ type PoolAttribute int32
 
 // The attributes of a pool.
 const (
-	PoolReuseFollowEvents  PoolAttribute = iota + 1 // permissions to reuse freed memory, 1 by default; only stored
+	PoolReuseFollowEvents  PoolAttribute = iota + 1 // permission to reuse freed memory, 1 by default; only stored
 	PoolReuseOpportunistic                          // as PoolReuseFollowEvents
 	PoolReuseInternal                               // as PoolReuseFollowEvents
 	PoolReleaseThreshold                            // bytes that a pool may keep after a free; only stored
-	PoolReserved                                    // bytes taken from the device: as PoolUsed
+	PoolReserved                                    // bytes that the pool occupies on the device; equal to PoolUsed
 	PoolReservedHigh                                // maximum of PoolReserved since its last reset; can be set to 0
 	PoolUsed                                        // bytes allocated from the pool
 	PoolUsedHigh                                    // maximum of PoolUsed since its last reset; can be set to 0
 	PoolMemoryType                                  // MemoryType of the pool
-	PoolHandleTypes                                 // HandleTypes by which the pool can leave the process
+	PoolHandleTypes                                 // HandleTypes that MemPoolExport may make for other processes
 	PoolLocationID                                  // ID of the pool's Location
 	PoolLocationType                                // type of the pool's Location
 	PoolLimit                                       // maximum number of bytes in use; 0: no limit
 	PoolDecompression                               // always 0
-	PoolLocality                                    // always -1: none
+	PoolLocality                                    // locality domain; always -1: none
 )
 
 // MemoryAccess is a CUmemAccess_flags.
@@ -105,7 +107,7 @@ type MemoryAccess int32
 // The access of a device to the memory of a pool or of a mapping.
 const (
 	NoAccess  MemoryAccess = 0 // neither read nor write
-	Read      MemoryAccess = 1 // read, and no write
+	Read      MemoryAccess = 1 // read, but not write
 	ReadWrite MemoryAccess = 3 // read and write
 )
 
@@ -141,7 +143,7 @@ func (d *Driver) MemGetDefaultMemPool(location Location, kind MemoryType) (Handl
 	return d.poolsOf(place).standard.handle, nil
 }
 
-// MemGetMemPool is cuMemGetMemPool and cuDeviceGetMemPool: it returns the default pool of MemAllocAsync.
+// MemGetMemPool is cuMemGetMemPool and cuDeviceGetMemPool: it returns the current pool.
 func (d *Driver) MemGetMemPool(location Location, kind MemoryType) (Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -149,10 +151,10 @@ func (d *Driver) MemGetMemPool(location Location, kind MemoryType) (Handle, erro
 	if err != nil {
 		return 0, err
 	}
-	return d.poolsOf(place).now.handle, nil
+	return d.poolsOf(place).current.handle, nil
 }
 
-// MemSetMemPool is cuMemSetMemPool and cuDeviceSetMemPool.
+// MemSetMemPool is cuMemSetMemPool and cuDeviceSetMemPool: it sets the current pool.
 func (d *Driver) MemSetMemPool(location Location, kind MemoryType, h Handle) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -167,10 +169,10 @@ func (d *Driver) MemSetMemPool(location Location, kind MemoryType, h Handle) err
 	case p.place != place:
 		return fail(InvalidValue, "the pool belongs to a different kind of memory or device")
 	}
-	if err := p.own(); err != nil {
+	if err := p.checkOwned(); err != nil {
 		return err
 	}
-	d.poolsOf(place).now = p
+	d.poolsOf(place).current = p
 	return nil
 }
 
@@ -201,11 +203,11 @@ func (d *Driver) MemPoolDestroy(h Handle) error {
 	if err != nil {
 		return err
 	}
-	switch of := d.poolsOf(p.place); p {
-	case of.standard:
+	switch pools := d.poolsOf(p.place); p {
+	case pools.standard:
 		return fail(InvalidValue, "the default pool cannot be destroyed")
-	case of.now:
-		of.now = of.standard
+	case pools.current:
+		pools.current = pools.standard
 	}
 	delete(d.objects, h)
 	if p.memory != nil {
@@ -231,7 +233,7 @@ func (d *Driver) MemPoolGetAttribute(h Handle, a PoolAttribute) (uint64, error) 
 	case err != nil:
 		return 0, err
 	case a < PoolReuseFollowEvents || a > PoolLocality:
-		return 0, fail(InvalidValue, "pool attribute %d", a)
+		return 0, fail(InvalidValue, "pool attribute %d, want %d to %d", a, PoolReuseFollowEvents, PoolLocality)
 	case a == PoolReserved || a == PoolUsed:
 		return p.used, nil
 	case a == PoolReservedHigh || a == PoolUsedHigh:
@@ -248,9 +250,9 @@ func (d *Driver) MemPoolGetAttribute(h Handle, a PoolAttribute) (uint64, error) 
 		case p.place.dev != nil:
 			return OnDevice, nil
 		case p.place.kind == hostRegion:
-			return onAnyNode, nil
+			return locationHost, nil
 		}
-		return nowhere, nil
+		return locationUnspecified, nil
 	case PoolLocationID:
 		if p.place.dev != nil {
 			return uint64(p.place.dev.ordinal), nil
@@ -265,7 +267,8 @@ func (d *Driver) MemPoolGetAttribute(h Handle, a PoolAttribute) (uint64, error) 
 	return p.values[a], nil
 }
 
-// MemPoolSetAttribute is cuMemPoolSetAttribute. High water marks can be reset; all further attributes are only stored.
+// MemPoolSetAttribute is cuMemPoolSetAttribute. PoolReservedHigh and PoolUsedHigh can be reset to 0; the other attributes
+// that can be set are only stored.
 func (d *Driver) MemPoolSetAttribute(h Handle, a PoolAttribute, value uint64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -282,13 +285,13 @@ func (d *Driver) MemPoolSetAttribute(h Handle, a PoolAttribute, value uint64) er
 	return nil
 }
 
-// reads reports whether a device can always read and write the pool's memory.
-func (p *Pool) reads(dev int) bool {
+// alwaysAccessible reports whether the device with an ordinal can always read and write the pool's memory.
+func (p *Pool) alwaysAccessible(dev int) bool {
 	return p.place.kind == managedRegion || p.place.dev != nil && dev == p.place.dev.ordinal
 }
 
-// MemPoolSetAccess is cuMemPoolSetAccess for a single device. All memory is accessible anyway; the value is only
-// stored.
+// MemPoolSetAccess is cuMemPoolSetAccess for a single device. The value is only stored: here every device can access the
+// memory of every pool.
 func (d *Driver) MemPoolSetAccess(h Handle, location Location, access MemoryAccess) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -300,8 +303,8 @@ func (d *Driver) MemPoolSetAccess(h Handle, location Location, access MemoryAcce
 	case err != nil:
 		return err
 	case access != NoAccess && access != Read && access != ReadWrite:
-		return fail(InvalidValue, "access %d", access)
-	case p.reads(v.ordinal) && access != ReadWrite:
+		return badAccess(access)
+	case p.alwaysAccessible(v.ordinal) && access != ReadWrite:
 		return fail(InvalidValue, "device %d always has read and write access to this pool", v.ordinal)
 	default:
 		p.access[v.ordinal] = access
@@ -321,7 +324,7 @@ func (d *Driver) MemPoolGetAccess(h Handle, location Location) (MemoryAccess, er
 	switch {
 	case err != nil:
 		return 0, err
-	case p.reads(v.ordinal):
+	case p.alwaysAccessible(v.ordinal):
 		return ReadWrite, nil
 	}
 	return p.access[v.ordinal], nil
@@ -354,24 +357,25 @@ func (t *Thread) MemAllocAsync(size uint64, pool, stream Handle) (uint64, error)
 	return r.addr, s.finish(task, false)
 }
 
-// allocate takes a region from a pool. The caller must hold d.mu.
+// allocate makes a region of a pool; pool 0 is the current pool of the stream's device. The region is not yet mapped for
+// kernels. The caller must hold d.mu.
 func (s *Stream) allocate(size uint64, pool Handle) (*region, error) {
 	d := s.ctx.dev.d
-	p := d.poolsOf(poolPlace{deviceRegion, s.ctx.dev}).now
+	p := d.poolsOf(poolPlace{deviceRegion, s.ctx.dev}).current
 	if pool != 0 {
 		var err error
 		if p, err = d.pool(pool); err != nil {
 			return nil, err
 		}
 	}
-	if err := p.own(); err != nil {
+	if err := p.checkOwned(); err != nil {
 		return nil, err
 	}
 	switch {
 	case size == 0:
-		return nil, fail(InvalidValue, "0 bytes")
+		return nil, fail(InvalidValue, "an allocation of 0 bytes")
 	case p.limit > 0 && size > p.limit-p.used:
-		return nil, fail(OutOfMemory, "%d bytes requested, %d of the pool's %d are in use", size, p.used, p.limit)
+		return nil, fail(OutOfMemory, "%d bytes requested, but %d of the pool's limit of %d bytes are in use", size, p.used, p.limit)
 	}
 	charge := size
 	if p.place.kind == hostRegion {
@@ -418,8 +422,8 @@ func (d *Driver) poolAddress(size uint64) uint64 {
 	return addr
 }
 
-// MemFreeAsync is cuMemFreeAsync, for any memory accepted by MemFree. The free comes after the allocation, even if
-// they are on different streams.
+// MemFreeAsync is cuMemFreeAsync; it accepts the memory that MemFree accepts. The free comes after the allocation, even
+// if they are on different streams.
 func (t *Thread) MemFreeAsync(addr uint64, stream Handle) error {
 	s, err := t.enterWork(stream)
 	if err != nil {
@@ -433,7 +437,7 @@ func (t *Thread) MemFreeAsync(addr uint64, stream Handle) error {
 	r := d.regions.find(addr)
 	if r == nil || r.addr != addr || !r.freeable() {
 		d.mu.Unlock()
-		return fail(InvalidValue, "no such memory begins at %#x", addr)
+		return fail(InvalidValue, "no such memory begins at %#x: want an address returned by an allocation of device or managed memory", addr)
 	}
 	d.regions.remove(r)
 	r.discharge()

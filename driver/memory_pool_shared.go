@@ -1,7 +1,7 @@
 package driver
 
-// This file implements memory pools shared by several processes. Such a pool is a file without a name. Each allocation
-// is a range of it, and no range is used twice: a process with the file and the range can access the memory.
+// This file implements memory pools shared by several processes. Such a pool is an unnamed file. Each allocation is a
+// range of the file, and no range is used twice. A process that has the file and the range can access the memory.
 
 import (
 	"encoding/binary"
@@ -17,15 +17,15 @@ import (
 type poolMemory struct {
 	file     *os.File
 	id       uint64 // see sharedmem.FileID
-	imported bool   // the pool belongs to another process, which allocates
+	imported bool   // the pool belongs to another process; only that process allocates
 
-	userCount // the pool itself and each range in use in this process; the last release closes the file
+	userCount // counts the pool itself and each range in use in this process; the last release closes the file
 
 	mu  sync.Mutex
 	end uint64 // end of the last range
 }
 
-// newPoolMemory returns the pool memory of a file, and takes ownership of the file.
+// newPoolMemory makes the memory of a pool from a file, which it owns from then on.
 func newPoolMemory(file *os.File, imported bool) (*poolMemory, error) {
 	id, err := sharedmem.FileID(file)
 	if err != nil {
@@ -36,16 +36,17 @@ func newPoolMemory(file *os.File, imported bool) (*poolMemory, error) {
 	return m, nil
 }
 
-// allocate is sharedmem.Allocator.Allocate for memory of the pool; from is the offset in the file.
-func (m *poolMemory) allocate(size uint64) (data []byte, release func(), from uint64, err error) {
+// allocate is sharedmem.Allocator.Allocate for memory of the pool. offset is the position of the memory in the file, in
+// bytes.
+func (m *poolMemory) allocate(size uint64) (data []byte, release func(), offset uint64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := sharedmem.WholePages(size)
-	from = m.end
-	if err := m.file.Truncate(int64(from + n)); err != nil {
+	offset = m.end
+	if err := m.file.Truncate(int64(offset + n)); err != nil {
 		return nil, nil, 0, err
 	}
-	mem, err := sharedmem.Map(m.file, from, n)
+	mem, err := sharedmem.Map(m.file, offset, n)
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -53,27 +54,27 @@ func (m *poolMemory) allocate(size uint64) (data []byte, release func(), from ui
 	m.add()
 	return mem[:size:size], func() {
 		sharedmem.FreeAddresses(mem)
-		sharedmem.Discard(m.file, from, n) // for all processes with a mapping
+		sharedmem.Discard(m.file, offset, n) // in all processes with a mapping
 		m.drop()
-	}, from, nil
+	}, offset, nil
 }
 
-// drop ends a use of the file.
+// drop ends a use of the file, and closes the file after the last use.
 func (m *poolMemory) drop() {
 	if m.release() {
 		m.file.Close()
 	}
 }
 
-// own returns an error if the pool belongs to a different process: only its owner allocates from it.
-func (p *Pool) own() error {
+// checkOwned returns an error if the pool belongs to another process: only that process can allocate from it.
+func (p *Pool) checkOwned() error {
 	if p.memory != nil && p.memory.imported {
 		return fail(InvalidValue, "the pool belongs to another process, and only that process can allocate from it")
 	}
 	return nil
 }
 
-// handleTypes returns the types of handles for the export of the pool.
+// handleTypes returns the types of handle that MemPoolExport may make of the pool.
 func (p *Pool) handleTypes() HandleTypes {
 	if p.memory != nil {
 		return FileDescriptor
@@ -85,11 +86,11 @@ func (p *Pool) handleTypes() HandleTypes {
 func (p *Pool) share(types HandleTypes) error {
 	switch {
 	case types&^FileDescriptor != 0:
-		return fail(NotSupported, "handles of type %#x", types)
+		return unsupportedHandles(types)
 	case !sharedmem.Supported:
 		return errNoProcesses
 	case p.place.kind != deviceRegion:
-		return fail(NotSupported, "shareable handles of a pool that is not device memory")
+		return fail(NotSupported, "only a pool of device memory can have shareable handles: create this pool with handle types of 0")
 	}
 	file, err := sharedmem.Create(poolFile, 0)
 	if err == nil {
@@ -107,7 +108,7 @@ func (d *Driver) MemPoolExport(h Handle, kind HandleTypes, flags uint64) (fd int
 	defer d.mu.Unlock()
 	p, err := d.pool(h)
 	if err == nil {
-		err = descriptor(kind, flags)
+		err = checkHandleType(kind, flags)
 	}
 	switch {
 	case err != nil:
@@ -115,7 +116,7 @@ func (d *Driver) MemPoolExport(h Handle, kind HandleTypes, flags uint64) (fd int
 	case p.memory == nil:
 		return 0, fail(InvalidValue, "the pool was created without handles of type %#x", kind)
 	}
-	if err := p.own(); err != nil {
+	if err := p.checkOwned(); err != nil {
 		return 0, err
 	}
 	if fd, err = sharedmem.Duplicate(int(p.memory.file.Fd())); err != nil {
@@ -125,14 +126,15 @@ func (d *Driver) MemPoolExport(h Handle, kind HandleTypes, flags uint64) (fd int
 }
 
 // MemPoolImport is cuMemPoolImportFromShareableHandle for file descriptors. The client keeps its descriptor. The pool
-// belongs to the current device, or to device 0. Nothing can be allocated from it.
+// is on the device of the current context, or on device 0 if no context is current. Nothing can be allocated from it in
+// this process.
 func (t *Thread) MemPoolImport(fd int, kind HandleTypes, flags uint64) (Handle, error) {
 	d := t.d
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	dev, err := d.device(0)
 	if err == nil {
-		err = descriptor(kind, flags)
+		err = checkHandleType(kind, flags)
 	}
 	switch {
 	case err != nil:
@@ -161,13 +163,14 @@ type PoolPointer [64]byte
 
 // poolRange is the content of a PoolPointer.
 type poolRange struct {
-	Kind       [12]byte
+	Kind       [12]byte // pointerKind
 	PID        int32
 	File       uint64 // identifies the file of the pool; see sharedmem.FileID
-	From, Size uint64 // range in the file
+	From, Size uint64 // offset and size of the range in the file, in bytes
 	Addr       uint64 // address in the exporting process
 }
 
+// pointerKind marks a PoolPointer of gemu.
 var pointerKind = [12]byte([]byte("gemu pointer"))
 
 // MemPoolExportPointer is cuMemPoolExportPointer. addr must be the start of an allocation.
@@ -181,7 +184,7 @@ func (d *Driver) MemPoolExportPointer(addr uint64) (data PoolPointer, err error)
 	if r == nil || r.addr != addr || r.pool == nil || r.pool.memory == nil {
 		return data, fail(InvalidValue, "no memory of a pool with shareable handles begins at %#x", addr)
 	}
-	if err := r.pool.own(); err != nil {
+	if err := r.pool.checkOwned(); err != nil {
 		return data, err
 	}
 	_, err = binary.Encode(data[:], binary.LittleEndian, poolRange{pointerKind, int32(os.Getpid()), r.pool.memory.id, r.fileOffset, r.size, r.addr})
@@ -195,19 +198,19 @@ func (t *Thread) MemPoolImportPointer(h Handle, data PoolPointer) (uint64, error
 		return 0, err
 	}
 	d := t.d
-	var f poolRange
+	var exported poolRange
 	p, err := d.pool(h)
 	if err == nil {
-		_, err = binary.Decode(data[:], binary.LittleEndian, &f)
+		_, err = binary.Decode(data[:], binary.LittleEndian, &exported)
 	}
 	switch {
 	case err != nil:
 	case p.memory == nil || !p.memory.imported:
 		err = fail(InvalidValue, "the pool was not imported from another process")
-	case f.Kind != pointerKind:
+	case exported.Kind != pointerKind:
 		err = fail(InvalidValue, "the pointer data, %x…, were not exported by gemu", data[:8])
-	case f.File != p.memory.id:
-		err = fail(InvalidValue, "pointer %#x of process %d belongs to another pool", f.Addr, f.PID)
+	case exported.File != p.memory.id:
+		err = fail(InvalidValue, "pointer %#x of process %d belongs to another pool", exported.Addr, exported.PID)
 	}
 	if err != nil {
 		d.mu.Unlock()
@@ -215,20 +218,20 @@ func (t *Thread) MemPoolImportPointer(h Handle, data PoolPointer) (uint64, error
 	}
 	memory := p.memory
 	memory.add()
-	r := &region{size: f.Size, kind: deviceRegion, ctx: c, pool: p, fileOffset: f.From}
+	r := &region{size: exported.Size, kind: deviceRegion, ctx: c, pool: p, fileOffset: exported.From}
 	d.mu.Unlock()
 
 	info, err := memory.file.Stat()
 	switch {
 	case err != nil:
 		err = fail(OperatingSystem, "%v", err)
-	case f.Size == 0 || f.From > uint64(info.Size()) || f.Size > uint64(info.Size())-f.From:
-		err = fail(InvalidValue, "%d bytes at offset %d do not fit a pool of %d bytes", f.Size, f.From, info.Size())
+	case exported.Size == 0 || exported.From > uint64(info.Size()) || exported.Size > uint64(info.Size())-exported.From:
+		err = fail(InvalidValue, "%d bytes at offset %d do not fit a pool of %d bytes", exported.Size, exported.From, info.Size())
 	default:
 		d.mu.Lock()
-		r.addr = d.poolAddress(f.Size)
+		r.addr = d.poolAddress(exported.Size)
 		d.mu.Unlock()
-		err = d.mapRegion(r, memory.file, f.From, fmt.Sprintf("memory of a pool of process %d (%#x there)", f.PID, f.Addr))
+		err = d.mapRegion(r, memory.file, exported.From, fmt.Sprintf("memory of a pool of process %d (%#x there)", exported.PID, exported.Addr))
 	}
 	if err != nil {
 		memory.drop()

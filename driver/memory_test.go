@@ -132,7 +132,7 @@ func TestStreamOrderedMemory(t *testing.T) {
 		t.Errorf("of pool %#x, want %#x", got, mine)
 	}
 	_, err = c.MemAllocAsync(1001, 0, s)
-	c.want(OutOfMemory, "4000 of the pool's 5000 are in use", err)
+	c.want(OutOfMemory, "4000 of the pool's limit of 5000 bytes are in use", err)
 	c.ok(c.d.MemPoolDestroy(mine))
 	c.want(InvalidValue, "", c.d.MemPoolDestroy(mine))
 	c.want(InvalidValue, "default", c.d.MemPoolDestroy(pool))

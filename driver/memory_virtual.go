@@ -3,8 +3,9 @@ package driver
 // This file implements virtual memory management (driver API, "Virtual Memory Management"): addresses are reserved,
 // memory is created, and memory is mapped at reserved addresses.
 //
-// A reservation is a range of host addresses, too: so a copy can cross the borders of mappings. Created memory is a
-// file without a name: so it can be mapped several times, and in several processes.
+// Each reservation also has a range of host addresses of the same size. Its memory is mapped there, so that one copy
+// can cross the borders of mappings. Created memory is an unnamed file, so that it can be mapped several times, and in
+// several processes.
 
 import (
 	"fmt"
@@ -19,7 +20,7 @@ import (
 	"gemu/interp"
 )
 
-// virtualAddress and virtualEnd bound the addresses of reservations.
+// Reservations have addresses from virtualAddress up to, but not including, virtualEnd.
 const (
 	virtualAddress = 1 << 53
 	virtualEnd     = 1 << 54
@@ -39,10 +40,10 @@ type virtual struct {
 	next         uint64         // end of the highest reservation ever made
 }
 
-// reservation is a range of addresses.
+// reservation is a reserved range of device addresses.
 type reservation struct {
 	addr, size uint64
-	mem        []byte     // the range on the host; addresses without a mapping are inaccessible
+	mem        []byte     // range of host addresses of the same size; bytes without a mapping are inaccessible
 	mappings   []*mapping // in order of addresses
 }
 
@@ -51,26 +52,26 @@ type mapping struct {
 	reservation *reservation
 	addr, size  uint64
 	memory      *Memory
-	access      map[int]MemoryAccess // by ordinal of the device
+	access      map[int]MemoryAccess // access of each device, by its ordinal
 	maxAccess   MemoryAccess         // union over all devices
 	region      *region              // nil while no device has access
 }
 
-// Memory is memory made by MemCreate. It lives as long as it has references.
+// Memory is memory made by MemCreate or MemImport. It is released when it has neither references nor mappings.
 type Memory struct {
 	handle     Handle
 	properties MemoryProperties
 	size       uint64
 	file       *os.File
-	references int // references by handle
-	mapped     int // number of mappings
-	charged    bool
+	references int  // calls that returned the handle, less calls of MemRelease
+	mapped     int  // number of mappings
+	charged    bool // size counts as used on the device; false for imported memory
 }
 
 // MemoryProperties is a CUmemAllocationProp.
 type MemoryProperties struct {
 	Type        MemoryType  // must be PinnedMemory
-	HandleTypes HandleTypes // handles by which the memory can leave the process: 0 or FileDescriptor
+	HandleTypes HandleTypes // types of handle that MemExport may make for other processes: 0 or FileDescriptor
 	Location    Location    // device of the memory
 	Usage       uint16      // CU_MEM_CREATE_USAGE flags; must be 0
 	RDMA        bool        // suitable for GPUDirect RDMA; must be false
@@ -79,28 +80,28 @@ type MemoryProperties struct {
 // MemoryType is a CUmemAllocationType.
 type MemoryType int32
 
-// The types of memory. MemCreate makes pinned memory.
+// The types of memory. MemCreate makes only pinned memory.
 const (
-	PinnedMemory  MemoryType = 1 // memory of one place, which does not move
-	ManagedMemory MemoryType = 2 // memory that host and devices share; for pools
+	PinnedMemory  MemoryType = 1 // stays at one location
+	ManagedMemory MemoryType = 2 // shared by host and devices; only for pools
 )
 
 // HandleTypes is a set of CUmemAllocationHandleType.
 type HandleTypes int32
 
-// FileDescriptor is the only supported type of handle that can leave the process.
+// FileDescriptor is the only supported type of handle for other processes.
 const FileDescriptor HandleTypes = 1
 
-// Location is a CUmemLocation, a place for memory: the ID of a location of type OnDevice is the ordinal of the device.
+// Location is a CUmemLocation, a place for memory. If Type is OnDevice, ID is the ordinal of the device.
 type Location struct{ Type, ID int32 }
 
-// The types of location. The ID of a location on a device is its ordinal. onAnyNode to onThisNode are NUMA nodes of the
-// host, which are all the same here.
+// The types of location. The types from locationHost to locationHostThisNode, with CU_MEM_LOCATION_TYPE_HOST_NUMA
+// between them, are all the same here.
 const (
-	nowhere    = 0
-	OnDevice   = 1 // a device (CU_MEM_LOCATION_TYPE_DEVICE)
-	onAnyNode  = 2
-	onThisNode = 4
+	locationUnspecified  = 0 // CU_MEM_LOCATION_TYPE_NONE
+	OnDevice             = 1 // a device (CU_MEM_LOCATION_TYPE_DEVICE)
+	locationHost         = 2 // CU_MEM_LOCATION_TYPE_HOST
+	locationHostThisNode = 4 // CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT
 )
 
 // MemAccessDesc is a CUmemAccessDesc: the access of a location to memory.
@@ -110,17 +111,17 @@ type MemAccessDesc struct {
 }
 
 // errNoVirtual is the error of all calls on systems without virtual memory management.
-var errNoVirtual = fail(NotSupported, "virtual memory management on %s", runtime.GOOS)
+var errNoVirtual = fail(NotSupported, "gemu has no virtual memory management on %s", runtime.GOOS)
 
 // device returns the device at a location. The caller must hold d.mu.
 func (l Location) device(d *Driver) (*Device, error) {
 	if l.Type != OnDevice {
-		return nil, fail(NotSupported, "memory at a location of type %d, which is not a device", l.Type)
+		return nil, fail(NotSupported, "memory at a location of type %d, which is not a device: want CU_MEM_LOCATION_TYPE_DEVICE (1)", l.Type)
 	}
 	return d.device(int(l.ID))
 }
 
-// check checks the properties of memory and returns its device. The caller must hold d.mu.
+// check checks the properties of memory to create, and returns its device. The caller must hold d.mu.
 func (p *MemoryProperties) check(d *Driver) (*Device, error) {
 	switch {
 	case !d.ready:
@@ -128,18 +129,19 @@ func (p *MemoryProperties) check(d *Driver) (*Device, error) {
 	case !sharedmem.Supported:
 		return nil, errNoVirtual
 	case p.Type != PinnedMemory:
-		return nil, fail(InvalidValue, "memory type %d: only CU_MEM_ALLOCATION_TYPE_PINNED exists here", p.Type)
+		return nil, fail(InvalidValue, "memory type %d, want CU_MEM_ALLOCATION_TYPE_PINNED (1)", p.Type)
 	case p.HandleTypes&^FileDescriptor != 0:
-		return nil, fail(NotSupported, "handles of type %#x", p.HandleTypes)
+		return nil, unsupportedHandles(p.HandleTypes)
 	case p.Usage != 0:
-		return nil, fail(NotSupported, "memory for a usage of %#x", p.Usage)
+		return nil, fail(NotSupported, "usage flags %#x of created memory, want 0", p.Usage)
 	case p.RDMA:
-		return nil, fail(NotSupported, "memory for GPUDirect RDMA")
+		return nil, fail(NotSupported, "gemu does not support memory for GPUDirect RDMA")
 	}
 	return p.Location.device(d)
 }
 
-// begin locks v for a call; end unlocks it. It fails before cuInit and on systems without support.
+// begin locks v for a call; end unlocks it. begin returns an error, and does not lock, before cuInit and on systems
+// without virtual memory management.
 func (v *virtual) begin(d *Driver) error {
 	v.mu.Lock()
 	d.mu.Lock()
@@ -156,12 +158,12 @@ func (v *virtual) begin(d *Driver) error {
 
 func (v *virtual) end() { v.mu.Unlock() }
 
-// after returns the index of the first reservation with its begin after an address.
+// after returns the index of the first reservation that begins after addr.
 func (v *virtual) after(addr uint64) int {
 	return sort.Search(len(v.reservations), func(i int) bool { return v.reservations[i].addr > addr })
 }
 
-// find returns the reservation of n bytes at an address.
+// find returns the reservation that contains n bytes from addr on.
 func (v *virtual) find(addr, n uint64) (*reservation, error) {
 	if i := v.after(addr); i > 0 {
 		if r := v.reservations[i-1]; addr-r.addr < r.size && n <= r.size-(addr-r.addr) {
@@ -171,35 +173,38 @@ func (v *virtual) find(addr, n uint64) (*reservation, error) {
 	return nil, fail(InvalidValue, "%d bytes at %#x are not reserved", n, addr)
 }
 
-// place chooses the address of a reservation of size bytes: the hint, if its range is free.
+// place chooses the address of a new reservation of size bytes. It is the hint if the range there is free; otherwise it
+// lies above all reservations ever made.
 func (v *virtual) place(size, alignment, hint uint64) (uint64, error) {
 	if hint >= virtualAddress && hint%alignment == 0 && hint <= virtualEnd-size {
 		i := v.after(hint)
-		if (i == 0 || hint-v.reservations[i-1].addr >= v.reservations[i-1].size) && (i == len(v.reservations) || v.reservations[i].addr-hint >= size) {
+		freeBefore := i == 0 || hint-v.reservations[i-1].addr >= v.reservations[i-1].size
+		freeAfter := i == len(v.reservations) || v.reservations[i].addr-hint >= size
+		if freeBefore && freeAfter {
 			return hint, nil
 		}
 	}
 	addr := (max(v.next, virtualAddress) + alignment - 1) / alignment * alignment
 	if addr < virtualAddress || addr > virtualEnd-size {
-		return 0, fail(OutOfMemory, "no free range of addresses has %d bytes", size)
+		return 0, fail(OutOfMemory, "no address range of %d bytes is left for a reservation", size)
 	}
 	return addr, nil
 }
 
-// MemAddressReserve is cuMemAddressReserve. An alignment of 0 means the granularity of memory.
+// MemAddressReserve is cuMemAddressReserve. An alignment of 0 means granularity. hint is the preferred address; 0: none.
 func (d *Driver) MemAddressReserve(size, alignment, hint, flags uint64) (uint64, error) {
 	if alignment == 0 {
 		alignment = granularity
 	}
 	switch {
 	case flags != 0:
-		return 0, fail(InvalidValue, "flags %#x", flags)
+		return 0, fail(InvalidValue, "flags %#x, want 0", flags)
 	case size == 0 || size%pageGranularity != 0:
-		return 0, fail(InvalidValue, "%d bytes, want a multiple of %d", size, pageGranularity)
+		return 0, fail(InvalidValue, "%d bytes, want a positive multiple of %d", size, pageGranularity)
 	case bits.OnesCount64(alignment) != 1:
 		return 0, fail(InvalidValue, "an alignment of %d, want a power of two", alignment)
 	case size > virtualEnd-virtualAddress || alignment > virtualEnd-virtualAddress:
-		return 0, fail(OutOfMemory, "%d bytes at a multiple of %d", size, alignment)
+		return 0, fail(OutOfMemory, "%d bytes at a multiple of %d exceed the range of %d bytes for reservations", size, alignment, uint64(virtualEnd-virtualAddress))
 	}
 	v := &d.virtual
 	if err := v.begin(d); err != nil {
@@ -258,9 +263,9 @@ func (d *Driver) MemCreate(size uint64, p MemoryProperties, flags uint64) (Handl
 	case err != nil:
 		return 0, err
 	case flags != 0:
-		return 0, fail(InvalidValue, "flags %#x", flags)
+		return 0, fail(InvalidValue, "flags %#x, want 0", flags)
 	case size == 0 || size%granularity != 0:
-		return 0, fail(InvalidValue, "%d bytes, want a multiple of %d", size, granularity)
+		return 0, fail(InvalidValue, "%d bytes, want a positive multiple of %d", size, granularity)
 	}
 	if err := dev.reserve(size); err != nil {
 		return 0, err
@@ -287,7 +292,8 @@ func (d *Driver) memory(h Handle) (*Memory, error) {
 	return m, nil
 }
 
-// forget releases the memory if it has no references. The caller must hold d.mu.
+// forget removes the handle if the memory has no references, and releases the memory if it has no mappings either. The
+// caller must hold d.mu.
 func (m *Memory) forget(d *Driver) {
 	if m.references == 0 {
 		delete(d.objects, m.handle)
@@ -343,7 +349,7 @@ func (d *Driver) MemRetainAllocationHandle(addr uint64) (Handle, error) {
 	return p.memory.handle, nil
 }
 
-// mappingAt returns the mapping at an address, or nil.
+// mappingAt returns the mapping that contains an address, or nil.
 func (v *virtual) mappingAt(addr uint64) *mapping {
 	r, err := v.find(addr, 1)
 	if err != nil {
@@ -374,28 +380,29 @@ func (d *Driver) MemMap(addr, size, offset uint64, h Handle, flags uint64) error
 	case err != nil:
 		return err
 	case flags != 0 || offset != 0:
-		return fail(InvalidValue, "flags %#x and an offset of %d, want 0", flags, offset)
+		return fail(InvalidValue, "flags %#x and an offset of %d, want 0 for both", flags, offset)
 	case size == 0 || size%granularity != 0 || addr%granularity != 0:
-		return fail(InvalidValue, "%d bytes at %#x, want multiples of %d", size, addr, granularity)
+		return fail(InvalidValue, "%d bytes at %#x, want positive multiples of %d", size, addr, granularity)
 	case size > m.size:
-		return fail(InvalidValue, "%d bytes requested of memory with %d", size, m.size)
+		return fail(InvalidValue, "cannot map %d bytes: the memory has only %d", size, m.size)
 	}
-	at := slices.IndexFunc(r.mappings, func(p *mapping) bool { return p.addr+p.size > addr })
-	if at < 0 {
-		at = len(r.mappings)
-	} else if p := r.mappings[at]; p.addr < addr+size {
+	index := slices.IndexFunc(r.mappings, func(p *mapping) bool { return p.addr+p.size > addr })
+	if index < 0 {
+		index = len(r.mappings)
+	} else if p := r.mappings[index]; p.addr < addr+size {
 		return fail(InvalidValue, "%d bytes at %#x overlap memory that is mapped at %#x", size, addr, p.addr)
 	}
 	if err := sharedmem.MapAt(r.mem[addr-r.addr:][:size], m.file); err != nil {
 		return fail(OutOfMemory, "%v", err)
 	}
 	m.mapped++
-	r.mappings = slices.Insert(r.mappings, at, &mapping{reservation: r, addr: addr, size: size, memory: m, access: map[int]MemoryAccess{}})
+	r.mappings = slices.Insert(r.mappings, index, &mapping{reservation: r, addr: addr, size: size, memory: m, access: map[int]MemoryAccess{}})
 	return nil
 }
 
-// whole lists the mappings of a range. The range must be fully mapped, and contain each of its mappings completely.
-func (v *virtual) whole(addr, size uint64) ([]*mapping, error) {
+// wholeMappings lists the mappings in a range. The range must be fully mapped, and must not begin or end inside a
+// mapping.
+func (v *virtual) wholeMappings(addr, size uint64) ([]*mapping, error) {
 	r, err := v.find(addr, size)
 	if err != nil {
 		return nil, err
@@ -409,17 +416,19 @@ func (v *virtual) whole(addr, size uint64) ([]*mapping, error) {
 		}
 	}
 	if size == 0 || end != addr+size {
-		return nil, fail(InvalidValue, "%d bytes at %#x are not whole mappings", size, addr)
+		return nil, fail(InvalidValue, "%d bytes at %#x are not whole mappings: want the addresses and sizes of cuMemMap", size, addr)
 	}
 	return list, nil
 }
 
-// pause waits until no work runs on any device. Work submitted later runs after resume, so no work sees the state
-// between pause and resume. The caller must hold d.mu; pause releases it while it waits.
+// pause waits until no work runs on any device. Work submitted after pause has returned runs after resume, so no work
+// runs between them. The caller must hold d.mu; pause releases it while it waits.
 func (d *Driver) pause() *task {
-	// Running work may wait for work submitted later. So later work is held back only if the rounds do not end.
+	// Pending work may itself wait for work that is submitted later. So pause first waits without holding back new
+	// work, and holds it back only if new work is still pending after these rounds.
+	const rounds = 100
 	tasks := append(d.pending(), d.paused)
-	for range 100 {
+	for range rounds {
 		if !slices.ContainsFunc(tasks, func(t *task) bool { return !t.ended() }) {
 			break
 		}
@@ -444,7 +453,7 @@ func (d *Driver) resume(p *task) {
 	close(p.done)
 }
 
-// waitIdle waits for all work that may use memory.
+// waitIdle waits for all pending work.
 func (d *Driver) waitIdle() {
 	d.mu.Lock()
 	tasks := d.pending()
@@ -462,7 +471,7 @@ func (d *Driver) MemUnmap(addr, size uint64) error {
 		return err
 	}
 	defer v.end()
-	list, err := v.whole(addr, size)
+	list, err := v.wholeMappings(addr, size)
 	if err != nil {
 		return err
 	}
@@ -532,14 +541,14 @@ func (d *Driver) MemSetAccess(addr, size uint64, list []MemAccessDesc) error {
 		return err
 	}
 	defer v.end()
-	mappings, err := v.whole(addr, size)
+	mappings, err := v.wholeMappings(addr, size)
 	if err != nil {
 		return err
 	}
 	d.mu.Lock()
 	for _, a := range list {
 		if _, err = a.Location.device(d); err == nil && a.Access != NoAccess && a.Access != Read && a.Access != ReadWrite {
-			err = fail(InvalidValue, "access %d", a.Access)
+			err = badAccess(a.Access)
 		}
 		if err != nil {
 			break
@@ -582,15 +591,26 @@ func (d *Driver) MemGetAccess(location Location, addr uint64) (MemoryAccess, err
 	return p.access[dev.ordinal], nil
 }
 
-// descriptor checks the type and flags of a handle; it must be a file descriptor.
-func descriptor(kind HandleTypes, flags uint64) error {
+// checkHandleType checks the type and the flags of an export or import: the handle must be a file descriptor, and flags
+// must be 0.
+func checkHandleType(kind HandleTypes, flags uint64) error {
 	switch {
 	case flags != 0:
-		return fail(InvalidValue, "flags %#x", flags)
+		return fail(InvalidValue, "flags %#x, want 0", flags)
 	case kind != FileDescriptor:
-		return fail(NotSupported, "handles of type %#x", kind)
+		return unsupportedHandles(kind)
 	}
 	return nil
+}
+
+// unsupportedHandles returns the error of a call for handles of other types than FileDescriptor.
+func unsupportedHandles(types HandleTypes) error {
+	return fail(NotSupported, "handles of type %#x: gemu supports only CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR (1)", types)
+}
+
+// badAccess returns the error of a call with an unknown access.
+func badAccess(a MemoryAccess) error {
+	return fail(InvalidValue, "access %d, want 0 (none), 1 (read) or 3 (read and write)", a)
 }
 
 // MemExport is cuMemExportToShareableHandle for file descriptors. The client owns the returned descriptor.
@@ -599,7 +619,7 @@ func (d *Driver) MemExport(h Handle, kind HandleTypes, flags uint64) (fd int, er
 	defer d.mu.Unlock()
 	m, err := d.memory(h)
 	if err == nil {
-		err = descriptor(kind, flags)
+		err = checkHandleType(kind, flags)
 	}
 	switch {
 	case err != nil:
@@ -613,15 +633,16 @@ func (d *Driver) MemExport(h Handle, kind HandleTypes, flags uint64) (fd int, er
 	return fd, nil
 }
 
-// MemImport is cuMemImportFromShareableHandle for file descriptors. The client keeps its descriptor. The memory is on
-// the current device, or on device 0; it counts as used in the process of its creation.
+// MemImport is cuMemImportFromShareableHandle for file descriptors. The client keeps its descriptor. The memory belongs
+// to the device of the current context, or to device 0 if no context is current. Its bytes count as used only in the
+// process that created it.
 func (t *Thread) MemImport(fd int, kind HandleTypes) (Handle, error) {
 	d := t.d
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	dev, err := d.device(0)
 	if err == nil {
-		err = descriptor(kind, 0)
+		err = checkHandleType(kind, 0)
 	}
 	if err != nil {
 		return 0, err

@@ -174,7 +174,7 @@ func TestVirtualMemoryErrors(t *testing.T) {
 		size   uint64
 		change func(*MemoryProperties)
 	}{
-		{InvalidValue, "a multiple of", 4096, func(*MemoryProperties) {}},
+		{InvalidValue, "want a positive multiple of", 4096, func(*MemoryProperties) {}},
 		{OutOfMemory, "requested", 1 << 30, func(*MemoryProperties) {}},
 		{InvalidValue, "memory type 2", granularity, func(p *MemoryProperties) { p.Type = 2 }},
 		{NotSupported, "handles of type 0x8", granularity, func(p *MemoryProperties) { p.HandleTypes = 8 }},

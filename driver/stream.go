@@ -142,7 +142,7 @@ func (t *Thread) StreamQuery(h Handle) error {
 		return err
 	}
 	defer t.d.mu.Unlock()
-	if err := s.uncaptured(); err != nil {
+	if err := s.forbidCapture(); err != nil {
 		return err
 	}
 	tasks := s.waitedTasks()
@@ -176,7 +176,7 @@ func (t *Thread) StreamSynchronize(h Handle) error {
 	if err != nil {
 		return err
 	}
-	if err := s.uncaptured(); err != nil {
+	if err := s.forbidCapture(); err != nil {
 		t.d.mu.Unlock()
 		return err
 	}
@@ -212,7 +212,7 @@ func (t *Thread) StreamAddCallback(h Handle, f func(Result)) error {
 		return err
 	}
 	defer t.d.mu.Unlock()
-	if err := s.uncaptured(); err != nil {
+	if err := s.forbidCapture(); err != nil {
 		return err
 	}
 	c := s.ctx

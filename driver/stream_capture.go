@@ -3,9 +3,9 @@ package driver
 // This file implements stream capture (driver API, "Stream Management", "Graph Management"): work submitted to a
 // captured stream becomes a node of a graph, and does not run.
 //
-// A captured stream holds the predecessors of its next node. An event recorded on it holds the same nodes; a stream
-// joins the capture by a wait for the event. A call that cannot be captured invalidates the capture: it can then only
-// be ended.
+// A captured stream holds the predecessors of its next node (Stream.captureTips). An event recorded on the stream copies
+// them. Another stream joins the capture when it waits for the event. A call that cannot be captured invalidates the
+// capture: after that, the client can only end the capture.
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ import (
 // calls unrelated to streams; here those calls are harmless.
 type CaptureMode int32
 
-// The modes.
+// The modes of a capture.
 const (
 	CaptureGlobal      CaptureMode = iota // only the thread that began the capture may end it
 	CaptureThreadLocal                    // as CaptureGlobal
@@ -37,57 +37,59 @@ const (
 type capture struct {
 	id            uint64
 	graph         *Graph
-	ownedByClient bool // the client made the graph
-	origin        *Stream
-	thread        *Thread // the thread permitted to end it; nil: any
-	streams       []*Stream
+	ownedByClient bool      // the client made the graph before the capture
+	origin        *Stream   // stream on which the capture began
+	thread        *Thread   // the thread that may end the capture; nil: any
+	streams       []*Stream // captured streams, including origin
 	invalid       bool
 	ended         bool
 }
 
-// invalidate invalidates the capture and returns the error of the call that cannot be captured.
+// invalidate invalidates the capture, and returns an error for the call that cannot be captured.
 func (c *capture) invalidate(r Result, format string, args ...any) error {
 	c.invalid = true
 	return fail(r, format, args...)
 }
 
-// enterWork is enterQueue for a call that needs a current context even if the stream has its own: copies, launches,
-// allocations.
+// enterWork is enterQueue for a call that needs a current context although each stream has a context: a copy, a launch or
+// an allocation.
 func (t *Thread) enterWork(h Handle) (*Stream, error) {
 	if _, err := t.enter(); err != nil {
 		return nil, err
 	}
-	return t.lockedWork(t.queue(h))
+	return t.checkWork(t.queue(h))
 }
 
 // enterQueue is enterStreamWork for a call that adds a task: it waits while the stream's queue is full.
 func (t *Thread) enterQueue(h Handle) (*Stream, error) {
 	t.d.mu.Lock()
-	return t.lockedWork(t.queue(h))
+	return t.checkWork(t.queue(h))
 }
 
-// enterStreamWork is enterStream for a call about the work of a stream.
+// enterStreamWork is enterStream for a call that adds work to a stream, or depends on the stream's work.
 func (t *Thread) enterStreamWork(h Handle) (*Stream, error) {
 	t.d.mu.Lock()
-	return t.lockedWork(t.stream(h))
+	return t.checkWork(t.stream(h))
 }
 
-// lockedWork checks whether a stream accepts work, and unlocks the driver if it does not. The caller must hold d.mu.
-func (t *Thread) lockedWork(s *Stream, err error) (*Stream, error) {
+// checkWork returns a stream that accepts work. Otherwise, or if err is not nil, it unlocks the driver and returns an
+// error. s and err are the results of a search for the stream. The caller must hold d.mu.
+func (t *Thread) checkWork(s *Stream, err error) (*Stream, error) {
 	if err != nil {
 		t.d.mu.Unlock()
 		return nil, err
 	}
-	if err = s.submittable(); err != nil {
+	if err = s.checkSubmittable(); err != nil {
 		t.d.mu.Unlock()
 	}
 	return s, err
 }
 
-// submittable returns an error if the stream does not accept work. The caller must hold d.mu.
-func (s *Stream) submittable() error {
+// checkSubmittable returns an error if the stream does not accept work. Work on the default stream invalidates the
+// captures of the streams for which it would wait. The caller must hold d.mu.
+func (s *Stream) checkSubmittable() error {
 	if s.capture != nil && s.capture.invalid {
-		return fail(StreamCaptureInvalidated, "the capture of %s is invalid after an earlier error", s.name())
+		return fail(StreamCaptureInvalidated, "the capture of %s is invalid after an earlier error: end it with cuStreamEndCapture", s.name())
 	}
 	captured := s.implicitStreams()
 	for _, o := range captured {
@@ -96,7 +98,7 @@ func (s *Stream) submittable() error {
 	return implicitError(captured)
 }
 
-// implicitStreams lists the captured streams for which the default stream would wait; none if s is not the default
+// implicitStreams lists the captured streams for which work on s would wait. There are none unless s is the default
 // stream. The caller must hold d.mu.
 func (s *Stream) implicitStreams() []*Stream {
 	if s != s.ctx.legacy {
@@ -105,13 +107,13 @@ func (s *Stream) implicitStreams() []*Stream {
 	return slices.DeleteFunc(s.ctx.captured(), func(o *Stream) bool { return o.nonBlocking })
 }
 
-// implicitError returns the error of a call on the default stream while the given streams are captured; nil without
-// any.
+// implicitError returns the error of a call on the default stream while the streams of a list are captured; nil for an
+// empty list.
 func implicitError(captured []*Stream) error {
 	if len(captured) == 0 {
 		return nil
 	}
-	return fail(StreamCaptureImplicit, "the default stream cannot be used: it would wait for %s, which is being captured", captured[0].name())
+	return fail(StreamCaptureImplicit, "the default stream cannot be used: it would wait for %s, which is being captured; use another stream", captured[0].name())
 }
 
 // capturing lists the captures into a graph. The caller must hold d.mu.
@@ -137,25 +139,25 @@ func (c *Context) captured() []*Stream {
 	return list
 }
 
-// uncaptured returns an error, and invalidates the capture, if the stream is captured. It is for calls that cannot be
+// forbidCapture returns an error, and invalidates the capture, if the stream is captured. It is for calls that cannot be
 // captured. The caller must hold d.mu.
-func (s *Stream) uncaptured() error {
+func (s *Stream) forbidCapture() error {
 	if s.capture == nil {
 		return nil
 	}
-	return s.capture.invalidate(StreamCaptureUnsupported, "%s is being captured", s.name())
+	return s.capture.invalidate(StreamCaptureUnsupported, "%s is being captured, and this call cannot be captured", s.name())
 }
 
-// uncaptured returns an error, and invalidates all captures, if a stream of the context is captured. It is for calls
+// forbidCapture returns an error, and invalidates all captures of the context's streams, if there is one. It is for calls
 // that wait for the context. The caller must hold d.mu.
-func (c *Context) uncaptured() (err error) {
+func (c *Context) forbidCapture() (err error) {
 	for _, s := range slices.Backward(c.captured()) {
-		err = s.uncaptured()
+		err = s.forbidCapture()
 	}
 	return err
 }
 
-// record adds work to the graph of the capture, and ends the call. The caller must hold d.mu; record unlocks it.
+// record adds work to the graph of the stream's capture as a node. The caller must hold d.mu; record unlocks it.
 func (s *Stream) record(kind NodeKind, w work) error {
 	d := s.ctx.dev.d
 	defer d.mu.Unlock()
@@ -166,11 +168,12 @@ func (s *Stream) record(kind NodeKind, w work) error {
 	return nil
 }
 
-// recordTransfer is record for copies and fills. A synchronous call cannot be captured.
+// recordTransfer is record for copies and fills. If async is false, it returns an error: a synchronous call cannot be
+// captured.
 func (s *Stream) recordTransfer(kind NodeKind, w work, async Async) error {
 	if !async {
 		defer s.ctx.dev.d.mu.Unlock()
-		return s.uncaptured()
+		return s.forbidCapture()
 	}
 	return s.record(kind, w)
 }
@@ -201,9 +204,9 @@ func (t *Thread) beginCapture(h Handle, graph *Handle, after []Handle, mode Capt
 	defer t.d.mu.Unlock()
 	switch {
 	case mode < CaptureGlobal || mode > CaptureRelaxed:
-		return fail(InvalidValue, "capture mode %d", mode)
+		return fail(InvalidValue, "capture mode %d, want 0 (global), 1 (thread-local) or 2 (relaxed)", mode)
 	case s == s.ctx.legacy:
-		return fail(StreamCaptureUnsupported, "the default stream cannot be captured")
+		return fail(StreamCaptureUnsupported, "the default stream cannot be captured: capture a stream of cuStreamCreate")
 	case s.capture != nil:
 		return fail(IllegalState, "%s is already being captured", s.name())
 	}
@@ -228,7 +231,7 @@ func (t *Thread) beginCapture(h Handle, graph *Handle, after []Handle, mode Capt
 	return nil
 }
 
-// StreamEndCapture is cuStreamEndCapture. With an error, the graph is 0.
+// StreamEndCapture is cuStreamEndCapture. If it returns an error, the graph is 0.
 func (t *Thread) StreamEndCapture(h Handle) (graph Handle, err error) {
 	s, err := t.enterStream(h)
 	if err != nil {
@@ -246,7 +249,7 @@ func (t *Thread) StreamEndCapture(h Handle) (graph Handle, err error) {
 	case c.invalid:
 		err = fail(StreamCaptureInvalidated, "the capture of %s is invalid after an earlier error", s.name())
 	case t.d.objects[c.graph.handle] != any(c.graph):
-		err = fail(StreamCaptureInvalidated, "the graph was destroyed")
+		err = fail(StreamCaptureInvalidated, "the graph of the capture was destroyed")
 	default:
 		for _, o := range c.streams {
 			if !s.joined(o.captureTips) {
@@ -285,13 +288,13 @@ func (s *Stream) abandonCapture() {
 	default:
 		c.streams = slices.DeleteFunc(c.streams, func(o *Stream) bool { return o == s })
 		if !slices.ContainsFunc(c.streams, func(o *Stream) bool { return o.joined(s.captureTips) }) {
-			c.invalid = true // no stream could join its nodes any more
+			c.invalid = true // no stream of the capture follows the nodes of s, so they cannot be joined any more
 		}
 		s.capture, s.captureTips = nil, nil
 	}
 }
 
-// joined reports whether the next captured node of the stream comes after all given nodes.
+// joined reports whether the stream's next captured node comes after all of the given nodes.
 func (s *Stream) joined(nodes []*Node) bool {
 	seen := map[*Node]bool{}
 	var visit func(list []*Node)
@@ -307,11 +310,12 @@ func (s *Stream) joined(nodes []*Node) bool {
 	return !slices.ContainsFunc(nodes, func(n *Node) bool { return !seen[n] })
 }
 
-// waitCaptured is StreamWaitEvent for a captured stream, or an event recorded in a capture. The caller must hold d.mu.
+// waitCaptured is StreamWaitEvent if the stream is captured or the event was recorded in a capture. The caller must hold
+// d.mu.
 func (s *Stream) waitCaptured(e *Event) error {
 	c := e.capture
 	switch {
-	case c == nil && e.task == nil && !e.foreign(): // never recorded
+	case c == nil && e.task == nil && !e.foreign(): // the event was never recorded
 		return nil
 	case c == nil:
 		return s.capture.invalidate(StreamCaptureIsolation, "%s is being captured and cannot wait for work outside the capture", s.name())
@@ -332,9 +336,9 @@ func (s *Stream) waitCaptured(e *Event) error {
 	return nil
 }
 
-// captured returns the error of a call about the time of an event last recorded in a capture. The caller must hold
-// d.mu.
-func (e *Event) captured() error {
+// invalidateCapture invalidates the capture in which the event was last recorded, and returns the error of a call that
+// needs the end or the time of the event. The caller must hold d.mu.
+func (e *Event) invalidateCapture() error {
 	return e.capture.invalidate(CapturedEvent, "the event was recorded in a capture")
 }
 
@@ -355,7 +359,7 @@ type CaptureInfo struct {
 	ID           uint64        // number of the capture, unique in the process
 	Graph        Handle        // graph of the capture
 	After        []Handle      // predecessors of the stream's next node
-	ClientMemory *ClientMemory // for a C copy of After, valid until the next query of the stream
+	ClientMemory *ClientMemory // memory for a C copy of After, which is valid until the next query of the stream
 }
 
 // StreamGetCaptureInfo is cuStreamGetCaptureInfo and cuStreamIsCapturing. For the default stream it returns
@@ -378,8 +382,8 @@ func (t *Thread) StreamGetCaptureInfo(h Handle) (CaptureInfo, error) {
 }
 
 // StreamUpdateCaptureDependencies is cuStreamUpdateCaptureDependencies: it adds predecessors of the stream's next node,
-// or replaces them if only is true.
-func (t *Thread) StreamUpdateCaptureDependencies(h Handle, after []Handle, only bool) error {
+// or replaces the present predecessors if replace is true.
+func (t *Thread) StreamUpdateCaptureDependencies(h Handle, after []Handle, replace bool) error {
 	s, err := t.enterStreamWork(h)
 	if err != nil {
 		return err
@@ -392,7 +396,7 @@ func (t *Thread) StreamUpdateCaptureDependencies(h Handle, after []Handle, only 
 	switch {
 	case err != nil:
 		return err
-	case only:
+	case replace:
 		s.captureTips = nil
 	}
 	s.captureTips = union(s.captureTips, nodes)

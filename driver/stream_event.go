@@ -155,7 +155,7 @@ func (t *Thread) EventQuery(h Handle) error {
 	case err != nil:
 		return err
 	case e.capture != nil:
-		return e.captured()
+		return e.invalidateCapture()
 	case e.foreign():
 		switch isEnded, err := e.shared.ended(e.shared.newest()); {
 		case err != nil:
@@ -176,7 +176,7 @@ func (t *Thread) EventSynchronize(h Handle) error {
 	t.d.mu.Lock()
 	e, err := t.d.event(h)
 	if err == nil && e.capture != nil {
-		err = e.captured()
+		err = e.invalidateCapture()
 	}
 	if err != nil {
 		t.d.mu.Unlock()
@@ -210,9 +210,9 @@ func (t *Thread) EventElapsedTime(start, end Handle) (float32, error) {
 	case err != nil:
 		return 0, err
 	case a.capture != nil:
-		return 0, a.captured()
+		return 0, a.invalidateCapture()
 	case b.capture != nil:
-		return 0, b.captured()
+		return 0, b.invalidateCapture()
 	case a.task == nil || b.task == nil:
 		return 0, fail(InvalidHandle, "an event has not been recorded")
 	case a.noTiming || b.noTiming:

@@ -13,28 +13,32 @@ import (
 // ArrayFormat is a CUarray_format.
 type ArrayFormat uint32
 
-// arrayFormats holds, by format, the bits and kind of a channel, the number of channels if the format fixes it, and
-// whether integers are read as normalised floats.
+// formatFloat is CU_AD_FORMAT_FLOAT.
+const formatFloat ArrayFormat = 0x20
+
+// arrayFormats holds the properties of each supported format.
 var arrayFormats = map[ArrayFormat]struct {
-	bits, channels int
-	kind           texture.ChannelKind
-	normalized     bool
+	bits       int // of a channel
+	channels   int // 0 if the format does not fix it
+	kind       texture.ChannelKind
+	normalized bool // integers are read as normalised floats
 }{
 	0x01: {8, 0, texture.Unsigned, false}, 0x02: {16, 0, texture.Unsigned, false}, 0x03: {32, 0, texture.Unsigned, false},
 	0x08: {8, 0, texture.Signed, false}, 0x09: {16, 0, texture.Signed, false}, 0x0a: {32, 0, texture.Signed, false},
-	0x10: {16, 0, texture.Float, false}, 0x20: {32, 0, texture.Float, false},
+	0x10: {16, 0, texture.Float, false}, formatFloat: {32, 0, texture.Float, false},
 	0xc0: {8, 1, texture.Unsigned, true}, 0xc1: {8, 2, texture.Unsigned, true}, 0xc2: {8, 4, texture.Unsigned, true},
 	0xc3: {16, 1, texture.Unsigned, true}, 0xc4: {16, 2, texture.Unsigned, true}, 0xc5: {16, 4, texture.Unsigned, true},
 	0xc6: {8, 1, texture.Signed, true}, 0xc7: {8, 2, texture.Signed, true}, 0xc8: {8, 4, texture.Signed, true},
 	0xc9: {16, 1, texture.Signed, true}, 0xca: {16, 2, texture.Signed, true}, 0xcb: {16, 4, texture.Signed, true},
 }
 
-// format returns the texel format of an array format with a number of channels.
+// format returns the format of texels with a number of channels. normalized reports whether integers are read as
+// normalised floats.
 func (f ArrayFormat) format(channels uint32) (format texture.Format, normalized bool, err error) {
 	s, ok := arrayFormats[f]
 	format = texture.Format{Channels: int(channels), Bits: s.bits, Kind: s.kind}
 	if !ok || !format.Valid() || s.channels != 0 && s.channels != int(channels) {
-		return format, false, fail(InvalidValue, "array format %#x with %d channels", uint32(f), channels)
+		return format, false, fail(InvalidValue, "gemu does not support array format %#x with %d channels: see docs/textures.md", uint32(f), channels)
 	}
 	return format, s.normalized, nil
 }
@@ -44,7 +48,7 @@ const (
 	ArrayLayered  = 0x01 // Depth is a number of layers
 	ArraySurface  = 0x02 // CUDA_ARRAY3D_SURFACE_LDST
 	ArrayCubemap  = 0x04 // Depth is a number of faces, six for a cube
-	ArrayGather   = 0x08 // textures of the array permit tld4; without effect, because all do
+	ArrayGather   = 0x08 // CUDA_ARRAY3D_TEXTURE_GATHER, for tld4; without effect: all arrays permit tld4
 	arrayAllFlags = ArrayLayered | ArraySurface | ArrayCubemap | ArrayGather
 )
 
@@ -57,10 +61,11 @@ type ArrayDesc struct {
 	Flags                uint32      // set of ArrayLayered, ArraySurface, ArrayCubemap, ArrayGather
 }
 
-// image returns the shape of the described array.
+// image returns the shape of the described array with a number of mipmap levels. normalized reports whether integers are
+// read as normalised floats.
 func (a *ArrayDesc) image(levels int) (m texture.Image, normalized bool, err error) {
 	if a.Flags&^arrayAllFlags != 0 {
-		return m, false, fail(NotSupported, "array flags %#x", a.Flags)
+		return m, false, fail(NotSupported, "array flags %#x: gemu does not support %#x", a.Flags, a.Flags&^arrayAllFlags)
 	}
 	if m.Format, normalized, err = a.Format.format(a.Channels); err != nil {
 		return m, false, err
@@ -89,7 +94,7 @@ func (a *ArrayDesc) image(levels int) (m texture.Image, normalized bool, err err
 		m.Geometry = texture.Image1D
 	}
 	if a.Flags&(ArrayLayered|ArrayCubemap) != 0 && m.Layers == 0 {
-		return m, false, fail(InvalidValue, "an array of 0 layers")
+		return m, false, fail(InvalidValue, "an array of 0 layers or faces: want a depth of at least 1")
 	}
 	return m, normalized, nil
 }
@@ -101,9 +106,9 @@ type array struct {
 	desc       ArrayDesc
 	mem        *interp.Array
 	level      int
-	mipmap     *mipmap // nil unless the array is a level of it
-	normalized bool
-	charge     uint64
+	mipmap     *mipmap // nil unless the array is a level of a mipmapped array
+	normalized bool    // integers are read as normalised floats
+	charge     uint64  // bytes counted as used on the device
 }
 
 // ArrayElementSize returns the size of an array's texels in bytes.
@@ -123,36 +128,36 @@ func (t *Thread) ArrayElementSize(h Handle) (uint64, error) {
 type mipmap struct {
 	handle Handle
 	array
-	levels []*array // the levels; nil until a client asks for a level
+	levels []*array // an entry is nil until the client requests the level
 }
 
-// image returns the shape of the array, or of its level.
+// image returns the shape of the array; for a level, the shape of the level.
 func (a *array) image() texture.Image { return a.mem.Image().AtLevel(a.level) }
 
-// bytes returns the memory of the array, or of its level.
+// bytes returns the memory of the array; for a level, the memory of the level.
 func (a *array) bytes() []byte {
 	m := a.mem.Image()
-	size := m.AtLevel(a.level)
-	return a.mem.Bytes()[m.LevelOffset(a.level):][:size.Size()]
+	level := m.AtLevel(a.level)
+	return a.mem.Bytes()[m.LevelOffset(a.level):][:level.Size()]
 }
 
-// addr returns the device address of bytes.
+// addr returns the device address of the first byte of bytes.
 func (a *array) addr() uint64 {
 	m := a.mem.Image()
 	return a.mem.Addr() + m.LevelOffset(a.level)
 }
 
-// allocate makes an array in the current context. It locks the driver unless it returns an error.
+// allocate makes an array without a handle in the current context. It locks the driver unless it returns an error.
 func (t *Thread) allocate(desc *ArrayDesc, levels int) (*array, error) {
 	image, normalized, err := desc.image(levels)
 	if err != nil {
 		return nil, err
 	}
-	whole, err := image.Complete()
+	complete, err := image.Complete()
 	if err != nil {
 		return nil, fail(InvalidValue, "%v", err)
 	}
-	size := whole.Size()
+	size := complete.Size()
 	c, err := t.reserve(size, size)
 	if err != nil {
 		return nil, err
@@ -162,7 +167,7 @@ func (t *Thread) allocate(desc *ArrayDesc, levels int) (*array, error) {
 	name := fmt.Sprintf("#%d", d.buffers)
 	d.mu.Unlock()
 
-	mem, err := d.gpu.NewArray(name, whole) // waits for a running launch
+	mem, err := d.gpu.NewArray(name, complete) // waits for a running launch
 
 	d.mu.Lock()
 	if err != nil {
@@ -215,7 +220,7 @@ func (t *Thread) ArrayDestroy(h Handle) error {
 	return nil
 }
 
-// destroy releases the memory. The caller must hold d.mu; destroy unlocks it.
+// destroy waits for the context's work, and releases the memory. The caller must hold d.mu; destroy unlocks it.
 func (a *array) destroy() {
 	d := a.ctx.dev.d
 	a.ctx.dev.used -= a.charge
@@ -228,14 +233,14 @@ func (a *array) destroy() {
 // MipmappedArrayCreate is cuMipmappedArrayCreate.
 func (t *Thread) MipmappedArrayCreate(desc *ArrayDesc, levels uint32) (Handle, error) {
 	if levels == 0 || levels > 64 {
-		return 0, fail(InvalidValue, "%d levels", levels)
+		return 0, fail(InvalidValue, "a mipmapped array of %d levels, want 1 to 64", levels)
 	}
 	image, _, err := desc.image(1)
 	if err != nil {
 		return 0, err
 	}
-	for n := max(image.Width, image.Height, image.Depth); levels > 1 && n>>(levels-1) == 0; { // at most as many levels as the extents allow
-		levels--
+	for n := max(image.Width, image.Height, image.Depth); levels > 1 && n>>(levels-1) == 0; {
+		levels-- // the extents allow fewer levels: the last level has one texel
 	}
 	a, err := t.allocate(desc, int(levels))
 	if err != nil {
@@ -297,13 +302,13 @@ func (t *Thread) MipmappedArrayDestroy(h Handle) error {
 	return nil
 }
 
-// layout returns the layout of a side of a copy in the array. The caller must hold d.mu.
+// layout returns the layout of a side of a copy whose Place is this array. The caller must hold d.mu.
 func (a *array) layout(s *Side, c *Copy3D) (l layout, err error) {
 	m := a.image()
 	row := uint64(m.Width * m.Format.Bytes())
 	rows, slices := uint64(m.Height), uint64(m.Depth*m.Layers)
-	for _, v := range [][3]uint64{{s.X, c.Width, row}, {s.Y, c.Height, rows}, {s.Z, c.Depth, slices}} {
-		if v[0] > v[2] || v[1] > v[2]-v[0] {
+	for _, v := range []struct{ start, size, extent uint64 }{{s.X, c.Width, row}, {s.Y, c.Height, rows}, {s.Z, c.Depth, slices}} {
+		if v.start > v.extent || v.size > v.extent-v.start {
 			return l, fail(InvalidValue, "%d×%d×%d bytes at (%d, %d, %d) are outside an array of %d×%d×%d bytes", c.Width, c.Height, c.Depth, s.X, s.Y, s.Z, row, rows, slices)
 		}
 	}

@@ -178,7 +178,7 @@ func TestTextureObjects(t *testing.T) {
 		t.Errorf("the resource is %+v", got)
 	}
 	_, err = c.TexObjectGetResourceViewDesc(tex)
-	c.want(InvalidValue, "no view", err)
+	c.want(InvalidValue, "without a resource view", err)
 	for _, bad := range []struct {
 		r Result
 		d ResourceDesc
