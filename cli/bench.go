@@ -34,24 +34,24 @@ type benchCmd struct {
 // outside launches.
 type benchJSON struct {
 	Schema    string      `json:"schema"`         // "gemu-bench/1"
-	Repeat    int         `json:"repeat"`         // runs of each mode, the median of which counts
-	Workers   int         `json:"workers"`        // 0: all
+	Repeat    int         `json:"repeat"`         // number of runs in each mode; the median counts
+	Workers   int         `json:"workers"`        // number of host threads; 0: all
 	Engine    string      `json:"engine"`         // the engine: "portable" or "native"
-	Workloads []benchRow  `json:"workloads"`      // by name
-	Geomean   *benchRates `json:"geometric_mean"` // of all of them
+	Workloads []benchRow  `json:"workloads"`      // a row for each workload
+	Geomean   *benchRates `json:"geometric_mean"` // geometric means over all workloads
 
-	Structured   *benchRates `json:"geometric_mean_structured,omitempty"`   // with --structure: workloads with at least 25 percent compact results
-	Unstructured *benchRates `json:"geometric_mean_unstructured,omitempty"` // with --structure: workloads with less than 25 percent compact results
+	Structured   *benchRates `json:"geometric_mean_structured,omitempty"`   // with --structure: geometric means over workloads with at least 25 percent compact results
+	Unstructured *benchRates `json:"geometric_mean_unstructured,omitempty"` // with --structure: geometric means over workloads with less than 25 percent compact results
 }
 
 // benchRow is the result of a workload.
 type benchRow struct {
-	Name               string `json:"name"`                // of the workload
-	Size               int    `json:"size"`                // of its input
-	ThreadInstructions int64  `json:"thread_instructions"` // of a run
+	Name               string `json:"name"`                // name of the workload
+	Size               int    `json:"size"`                // size of its input
+	ThreadInstructions int64  `json:"thread_instructions"` // thread instructions of a run
 	benchRates
 
-	Compact *float64 `json:"compact_percent,omitempty"` // with --structure: warp instructions whose results gemu structure has compact
+	Compact *float64 `json:"compact_percent,omitempty"` // with --structure: share of warp instructions with compact results
 }
 
 // structured is the minimum percentage of compact results of a workload with structure.
@@ -59,8 +59,8 @@ const structured = 25
 
 // benchRates are the speed of vector mode, and speeds relative to it; 0: not measured.
 type benchRates struct {
-	Vector   float64 `json:"vector_per_second"`         // thread instructions
-	Portable float64 `json:"vector_portable,omitempty"` // over that of the portable engine, if the engine is another
+	Vector   float64 `json:"vector_per_second"`         // thread instructions per second in vector mode
+	Portable float64 `json:"vector_portable,omitempty"` // speed of vector mode relative to the portable engine's, if another engine was measured
 	Affine   float64 `json:"affine_vector,omitempty"`   // speed of affine mode relative to vector mode
 	Check    float64 `json:"check_vector,omitempty"`    // speed of check mode relative to vector mode
 }

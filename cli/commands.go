@@ -144,33 +144,33 @@ type isaCmd struct {
 // isaJSON is the report of --json.
 type isaJSON struct {
 	Schema string     `json:"schema"` // "gemu-isa/1"
-	Forms  []formJSON `json:"forms"`  // of all instructions, or that which was asked for
+	Forms  []formJSON `json:"forms"`  // the requested forms of instructions; all without a request
 }
 
 // formJSON is a form of the instruction table as "gemu isa --json" writes it.
 type formJSON struct {
 	Instruction string      `json:"instruction"`            // the mnemonic
-	Syntax      string      `json:"syntax"`                 // in the notation of the table
-	Section     string      `json:"section"`                // of the manual
-	Class       string      `json:"class"`                  // of functional unit
-	Affine      string      `json:"affine"`                 // rule of value structure
-	MinPTX      string      `json:"min_ptx,omitempty"`      // first .version that has it
-	MinSM       int         `json:"min_sm,omitempty"`       // first sm_NN that has it
-	Newer       []newerJSON `json:"newer,omitempty"`        // constants of operands that came later than the form
-	Assembler   bool        `json:"undocumented,omitempty"` // the manual does not have it, NVIDIA's assembler does
-	Variants    int         `json:"variants"`               // combinations of modifiers that are legal
-	Runs        int         `json:"runs"`                   // variants that run
+	Syntax      string      `json:"syntax"`                 // form in the instruction table's notation
+	Section     string      `json:"section"`                // section of NVIDIA's manual
+	Class       string      `json:"class"`                  // class of functional unit
+	Affine      string      `json:"affine"`                 // affine rule
+	MinPTX      string      `json:"min_ptx,omitempty"`      // first .version with this form
+	MinSM       int         `json:"min_sm,omitempty"`       // first sm_NN with this form
+	Newer       []newerJSON `json:"newer,omitempty"`        // constants of operands introduced later than the form
+	Assembler   bool        `json:"undocumented,omitempty"` // NVIDIA's assembler accepts the form, and the manual does not have it
+	Variants    int         `json:"variants"`               // number of legal combinations of modifiers
+	Runs        int         `json:"runs"`                   // number of variants with an implementation in gemu
 
-	MachineCode machineCodeJSON `json:"machine_code"` // the variants in machine code of this host; the portable engine executes others
+	MachineCode machineCodeJSON `json:"machine_code"` // numbers of variants in machine code of this host; the portable engine executes all others
 }
 
 // machineCodeJSON counts the variants of a form in the native engine, by form of machine code.
 type machineCodeJSON struct {
 	AllLanes  int      `json:"all_lanes"`  // variants for warps with all lanes
 	SomeLanes int      `json:"some_lanes"` // variants for some lanes of a warp: under a guard, or in a warp split
-	Lanewise  int      `json:"lanewise"`   // variants that only compute, lane by lane
+	Lanewise  int      `json:"lanewise"`   // variants with an independent result in each lane
 	Constants int      `json:"constants"`  // lane-by-lane variants whose source operands may all be constants; in others some must be registers
-	Compact   int      `json:"compact"`    // lane-by-lane variants that also execute once, on the bases and strides of compact operands
+	Compact   int      `json:"compact"`    // lane-by-lane variants with a compact version, which computes the base and stride of the result
 	Types     []string `json:"types"`      // the types of the variants
 }
 
@@ -232,10 +232,10 @@ func (m *machineCodeJSON) text(n int) string {
 
 // newerJSON is the smallest constant of an operand with a newer required .version and sm_NN.
 type newerJSON struct {
-	Operand string `json:"operand"` // the name in the syntax
-	Least   int64  `json:"least"`   // the least constant that came later
-	MinPTX  string `json:"min_ptx"` // first .version that has it
-	MinSM   int    `json:"min_sm"`  // first sm_NN that has it
+	Operand string `json:"operand"` // name of the operand in the syntax
+	Least   int64  `json:"least"`   // least constant introduced later
+	MinPTX  string `json:"min_ptx"` // first .version with these constants
+	MinSM   int    `json:"min_sm"`  // first sm_NN with these constants
 }
 
 // since returns the .version and sm_NN required by a form, "" if every version has it.

@@ -294,16 +294,16 @@ func (j *job) total() *interp.Result {
 // launchJSON is the common part of all reports in JSON. For several launches, kernel and extents
 // are from the last launch.
 type launchJSON struct {
-	File       string `json:"file"`             // as the command line has it
-	Kernel     string `json:"kernel"`           // of the last launch
-	Grid       [3]int `json:"grid"`             // CTAs: x, y, z
-	Block      [3]int `json:"block"`            // threads of a CTA
-	Cluster    [3]int `json:"cluster,omitzero"` // CTAs of a cluster; missing without clusters
-	Warp       int    `json:"warp"`             // lanes of a warp
+	File       string `json:"file"`             // name of the PTX file or workload, as on the command line
+	Kernel     string `json:"kernel"`           // kernel of the last launch
+	Grid       [3]int `json:"grid"`             // numbers of CTAs in x, y and z
+	Block      [3]int `json:"block"`            // threads of a CTA in x, y and z
+	Cluster    [3]int `json:"cluster,omitzero"` // CTAs of a cluster in x, y and z; missing without clusters
+	Warp       int    `json:"warp"`             // number of lanes of a warp
 	Mode       string `json:"mode"`             // "check", "affine" or "vector"
 	Reconverge string `json:"reconverge"`       // the reconvergence policy
-	Policy     string `json:"policy,omitempty"` // of value structure, where that was counted
-	Launches   int    `json:"launches"`         // how many
+	Policy     string `json:"policy,omitempty"` // value policy, if value structure was counted
+	Launches   int    `json:"launches"`         // number of finished launches
 }
 
 func dims(d ptx.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }

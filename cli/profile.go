@@ -541,20 +541,20 @@ func (r *profileReport) occupancyRow(g *occupancy.Limits, b occupancy.Block) str
 type profileJSON struct {
 	Schema string `json:"schema"` // "gemu-profile/2"
 	launchJSON
-	Trapped   string                `json:"trapped,omitempty"` // how the last launch trapped; all is as of then, without value structure
-	Groups    []launchGroup         `json:"kernels"`           // the launches, by kernel and extent
-	Total     profile.Counts        `json:"total"`             // of all instructions
-	Lines     []profileLineJSON     `json:"lines"`             // of the source, or of the PTX, in their order
-	Loops     []profileLoopJSON     `json:"loops"`             // loops that were reached, outer loops first
-	Calls     []profileCallJSON     `json:"calls"`             // functions by the calls that lead to them, callers first
-	Occupancy []profileOccupantJSON `json:"occupancy"`         // of each kernel and generation
+	Trapped   string                `json:"trapped,omitempty"` // trap of the last launch; all counts end there, and value structure is missing
+	Groups    []launchGroup         `json:"kernels"`           // numbers of launches, by kernel and extents
+	Total     profile.Counts        `json:"total"`             // counts of all instructions
+	Lines     []profileLineJSON     `json:"lines"`             // lines of the source (or of the PTX), in their order
+	Loops     []profileLoopJSON     `json:"loops"`             // executed loops, outer loops first
+	Calls     []profileCallJSON     `json:"calls"`             // functions with their chains of callers, callers first
+	Occupancy []profileOccupantJSON `json:"occupancy"`         // occupancy for each launched kernel and generation of GPUs
 }
 
 // profileLineJSON is a line of the source or of the PTX.
 type profileLineJSON struct {
-	File   string         `json:"file"`   // as .file has it
-	Line   int            `json:"line"`   // from 1 on
-	Counts profile.Counts `json:"counts"` // counts of its instructions
+	File   string         `json:"file"`   // file name in .file, or of the PTX
+	Line   int            `json:"line"`   // number of the line, from 1 on
+	Counts profile.Counts `json:"counts"` // counts of the instructions of the line
 	U      int64          `json:"u"`      // uniform results
 	A      int64          `json:"a"`      // affine results
 	G      int64          `json:"g"`      // generic results
@@ -562,37 +562,37 @@ type profileLineJSON struct {
 
 // profileLoopJSON is a loop.
 type profileLoopJSON struct {
-	Func       string         `json:"func"`       // that it is in
-	Line       int            `json:"line"`       // of the PTX, of its header; 0: that has no instruction
-	Source     string         `json:"source"`     // file:line of .loc, or of the PTX
-	Depth      int            `json:"depth"`      // from 1 on
-	Headers    int            `json:"headers"`    // number of headers; two or more: irreducible
-	Entries    int64          `json:"entries"`    // lanes that came to it from outside
-	Iterations int64          `json:"iterations"` // lanes that executed a header
-	Counts     profile.Counts `json:"counts"`     // counts of its instructions, including inner loops
+	Func       string         `json:"func"`       // function of the loop
+	Line       int            `json:"line"`       // line of the header in the PTX; 0 if the header has no instruction
+	Source     string         `json:"source"`     // "file:line" of the .loc at the header, or of the PTX
+	Depth      int            `json:"depth"`      // nesting depth, from 1 on
+	Headers    int            `json:"headers"`    // number of headers; a loop with two or more is irreducible
+	Entries    int64          `json:"entries"`    // number of lanes entering from outside
+	Iterations int64          `json:"iterations"` // number of lanes executing a header, summed
+	Counts     profile.Counts `json:"counts"`     // counts of the instructions of the loop, including inner loops
 }
 
 // profileCallJSON is a function at a node of the call tree.
 type profileCallJSON struct {
-	Func   string `json:"func"`             // its name
-	Parent int    `json:"parent"`           // index of the caller; -1: it is a kernel
-	Source string `json:"source,omitempty"` // of the call
-	Calls  int64  `json:"calls"`            // by warps; of a kernel, warps
-	Own    int64  `json:"own"`              // warp instructions of the function
-	Total  int64  `json:"total"`            // counts of the function and its callees
+	Func   string `json:"func"`             // name of the function
+	Parent int    `json:"parent"`           // index of the caller's entry; -1 for a kernel
+	Source string `json:"source,omitempty"` // "file:line" of the call
+	Calls  int64  `json:"calls"`            // calls by warps; for a kernel, the number of warps
+	Own    int64  `json:"own"`              // warp instructions of the function alone
+	Total  int64  `json:"total"`            // warp instructions of the function and its callees
 }
 
 // profileOccupantJSON is a kernel's occupancy on a generation.
 type profileOccupantJSON struct {
-	Kernel    string  `json:"kernel"`    // its name
-	SM        int     `json:"sm"`        // compute capability
-	Threads   int     `json:"threads"`   // of a block
-	Shared    int     `json:"shared"`    // bytes of a block
-	Registers int     `json:"registers"` // of a thread; 0: not known, and no limit
-	Blocks    int     `json:"blocks"`    // of a multiprocessor
-	Warps     int     `json:"warps"`     // of them
-	Occupancy float64 `json:"occupancy"` // of the warps there can be, from 0 to 1
-	Limit     string  `json:"limit"`     // the limiting resource
+	Kernel    string  `json:"kernel"`    // name of the kernel
+	SM        int     `json:"sm"`        // compute capability, 80 for 8.0
+	Threads   int     `json:"threads"`   // threads of a block
+	Shared    int     `json:"shared"`    // bytes of shared memory of a block
+	Registers int     `json:"registers"` // registers of a thread; 0 if unknown, and then they are no limit
+	Blocks    int     `json:"blocks"`    // resident blocks of a multiprocessor
+	Warps     int     `json:"warps"`     // warps of these blocks
+	Occupancy float64 `json:"occupancy"` // share of the possible warps of a multiprocessor, from 0 to 1
+	Limit     string  `json:"limit"`     // resource that limits the blocks
 }
 
 func (r *profileReport) json() *profileJSON {

@@ -30,8 +30,8 @@ type reconvergeJSON struct {
 
 // reconvergeRow is the result of the kernel under a policy.
 type reconvergeRow struct {
-	Policy string `json:"policy"`         // its name
-	Trap   string `json:"trap,omitempty"` // the kernel did not finish, and the counts are 0
+	Policy string `json:"policy"`         // name of the policy
+	Trap   string `json:"trap,omitempty"` // trap of the kernel, which has not finished; the counts are then 0
 
 	WarpInstructions  int64   `json:"warp_instructions"`  // as in gemu-run
 	ActiveLanesMean   float64 `json:"active_lanes_mean"`  // as in gemu-run

@@ -64,41 +64,41 @@ func (c *regfileCmd) Run(a *app) error {
 type regfileReport struct {
 	Schema string `json:"schema"` // "gemu-regfile/2"
 	launchJSON
-	Groups []launchGroup    `json:"kernels"` // the launches, by kernel and extent
-	Total  storageCounts    `json:"total"`   // of all instructions
-	Lines  []regfileLine    `json:"lines"`   // instructions that have written registers, in the order of the source
-	Models []*models.Report `json:"models"`  // in the order of --model
+	Groups []launchGroup    `json:"kernels"` // numbers of launches, by kernel and extents
+	Total  storageCounts    `json:"total"`   // storage of the results of all instructions
+	Lines  []regfileLine    `json:"lines"`   // instructions with register results, in the order of the source
+	Models []*models.Report `json:"models"`  // reports of the models, in the order of --model
 }
 
 // storageCounts is the storage of written registers by model, counted by warps and without
 // predicates.
 type storageCounts struct {
-	Writes  int64                   `json:"writes"`   // of registers
-	Bytes   int64                   `json:"bytes"`    // of them, as vectors
-	ByModel map[string]modelStorage `json:"by_model"` // by model
-	Sets    []regfileSet            `json:"sets"`     // by which of the models kept them together, the most frequent first
+	Writes  int64                   `json:"writes"`   // number of register writes
+	Bytes   int64                   `json:"bytes"`    // bytes of the written registers as vectors
+	ByModel map[string]modelStorage `json:"by_model"` // storage of the written registers in each model
+	Sets    []regfileSet            `json:"sets"`     // writes by the set of models with compact storage, the most frequent set first
 }
 
 // modelStorage is the storage of a model.
 type modelStorage struct {
-	Compact  int64 `json:"compact_writes"`  // writes that it stores in less than a vector
-	OnlyThis int64 `json:"only_this_model"` // compact writes of this model alone
-	Bytes    int64 `json:"bytes"`           // that all take
+	Compact  int64 `json:"compact_writes"`  // writes stored in less than a vector
+	OnlyThis int64 `json:"only_this_model"` // writes that no other model stores compactly
+	Bytes    int64 `json:"bytes"`           // stored bytes of all writes
 }
 
 // regfileSet is the number of writes kept compactly by exactly the same models.
 type regfileSet struct {
-	Models []string `json:"models"` // that kept them; none: all stored vectors
-	Writes int64    `json:"writes"` // how many
+	Models []string `json:"models"` // models with compact storage of these writes; empty if every model stores vectors
+	Writes int64    `json:"writes"` // number of these writes
 }
 
 // regfileLine is an instruction of the report.
 type regfileLine struct {
-	File   string `json:"file"`             // of the PTX
-	Line   int    `json:"line"`             // in it
-	Func   string `json:"func"`             // that it is in
-	Text   string `json:"text"`             // of the instruction
-	Source string `json:"source,omitempty"` // file:line of .loc
+	File   string `json:"file"`             // name of the PTX file
+	Line   int    `json:"line"`             // line of the instruction in the PTX
+	Func   string `json:"func"`             // function of the instruction
+	Text   string `json:"text"`             // text of the instruction
+	Source string `json:"source,omitempty"` // "file:line" of the .loc in force
 	storageCounts
 
 	names []string // names of the models

@@ -218,43 +218,43 @@ type runJSON struct {
 	Schema string `json:"schema"` // "gemu-run/2"
 	launchJSON
 	Exit    string    `json:"exit"`           // "ok", "trap", "expectation failed", "findings" or "stopped"
-	Trap    *trapJSON `json:"trap,omitempty"` // the trap that ended the launch
-	Seconds float64   `json:"seconds"`        // of the launches alone
+	Trap    *trapJSON `json:"trap,omitempty"` // trap at the end of the last launch
+	Seconds float64   `json:"seconds"`        // duration of the launches in seconds, without loading
 
-	ThreadInstructions int64   `json:"thread_instructions"` // executed by lanes that their guard let; branches, returns and exits by all that meet them
-	WarpInstructions   int64   `json:"warp_instructions"`   // executed by warps, counted once per warp
-	ActiveLanesMean    float64 `json:"active_lanes_mean"`   // of a warp instruction
-	Branches           int64   `json:"branches"`            // warp instructions that branch
-	DivergentBranches  int64   `json:"divergent_branches"`  // conditional branches that diverged
-	Splits             int64   `json:"splits"`              // partings of lanes, in branches and elsewhere
-	Reconvergences     int64   `json:"reconvergences"`      // meetings of lanes that had diverged
+	ThreadInstructions int64   `json:"thread_instructions"` // instructions executed by lanes with a true guard; branches, returns and exits count for all lanes at their place
+	WarpInstructions   int64   `json:"warp_instructions"`   // instructions executed by warps
+	ActiveLanesMean    float64 `json:"active_lanes_mean"`   // mean number of active lanes of a warp instruction
+	Branches           int64   `json:"branches"`            // branches executed by warps
+	DivergentBranches  int64   `json:"divergent_branches"`  // conditional branches with diverging lanes
+	Splits             int64   `json:"splits"`              // divergences of lanes, at branches and elsewhere
+	Reconvergences     int64   `json:"reconvergences"`      // reconvergences of diverged lanes
 
-	Structure *structure.Summary `json:"structure,omitempty"` // with --stats: the columns of the published tables
-	Tolerated []toleratedJSON    `json:"tolerated,omitempty"` // with --tolerate: instructions that have gone on after a fault
-	Findings  *sanitize.Report   `json:"findings,omitempty"`  // with --sanitize
+	Structure *structure.Summary `json:"structure,omitempty"` // with --stats: columns of table 1 of Kim et al. 2013
+	Tolerated []toleratedJSON    `json:"tolerated,omitempty"` // with --tolerate: faults after which kernels have continued
+	Findings  *sanitize.Report   `json:"findings,omitempty"`  // with --sanitize: findings of the sanitizers
 }
 
 type trapJSON struct {
-	Message   string `json:"message"`                      // the kind with its particulars
-	Kind      string `json:"kind"`                         // such as "out-of-bounds access"
-	File      string `json:"file"`                         // of the PTX
-	Line      int    `json:"line"`                         // from 1 on
-	Column    int    `json:"column"`                       // from 1 on
-	CTA       [3]int `json:"cta"`                          // index: x, y, z
-	Warp      int    `json:"warp"`                         // index in the CTA; -1 if the trap concerns no single warp
-	Lanes     string `json:"lanes"`                        // that caused it, in hexadecimal: bit 0 is lane 0
-	Address   string `json:"address,omitempty"`            // of the first of them, if it is an access
+	Message   string `json:"message"`                      // kind of the trap with its details
+	Kind      string `json:"kind"`                         // kind of the trap, such as "out-of-bounds access"
+	File      string `json:"file"`                         // name of the PTX file
+	Line      int    `json:"line"`                         // line of the instruction in the PTX, from 1 on
+	Column    int    `json:"column"`                       // column of the instruction in the PTX, from 1 on
+	CTA       [3]int `json:"cta"`                          // index of the CTA in x, y and z
+	Warp      int    `json:"warp"`                         // index of the warp in its CTA; -1 if the trap concerns no single warp
+	Lanes     string `json:"lanes"`                        // faulty lanes of the warp in hexadecimal: bit 0 is lane 0
+	Address   string `json:"address,omitempty"`            // address of the first faulty lane, if the instruction accesses memory
 	Source    string `json:"source,omitempty"`             // "file:line:col" of the .loc in force
-	Nearest   string `json:"nearest_allocation,omitempty"` // and where it ends
-	Tolerable string `json:"tolerable,omitempty"`          // names for --tolerate with which the kernel goes on
+	Nearest   string `json:"nearest_allocation,omitempty"` // description of the nearest allocation, with its end
+	Tolerable string `json:"tolerable,omitempty"`          // values of --tolerate with which the kernel continues after this fault
 }
 
 // toleratedJSON is a fault after which kernels have continued.
 type toleratedJSON struct {
-	Severity string   `json:"severity"` // "notice"
-	Names    string   `json:"names"`    // the names that --tolerate has for it
-	Times    int64    `json:"times"`    // accesses of lanes; for a matrix in memory, of its rows
-	First    trapJSON `json:"first"`    // the trap that it would have been, of the first CTA and warp
+	Severity string   `json:"severity"` // severity of the fault: "notice"
+	Names    string   `json:"names"`    // values of --tolerate for this fault
+	Times    int64    `json:"times"`    // number of faulty lanes, summed over executions; of an access to a matrix in memory, faulty rows
+	First    trapJSON `json:"first"`    // trap of the first CTA and warp, as it would be without --tolerate
 }
 
 // newTrapJSON describes a trap.

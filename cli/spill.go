@@ -24,19 +24,19 @@ type spillCmd struct {
 // spillJSON is the report of --json about a module.
 type spillJSON struct {
 	Schema    string       `json:"schema"`              // "gemu-spill/2"
-	File      string       `json:"file"`                // as messages call it
-	Regs      int          `json:"regs,omitempty"`      // of 32 bits, that a thread was given
-	Functions []spill.Func `json:"functions,omitempty"` // the result for each function, in the order of the source
-	Ranges    []spillRange `json:"ranges,omitempty"`    // by --range: how many registers each can make use of
+	File      string       `json:"file"`                // name of the module in messages
+	Regs      int          `json:"regs,omitempty"`      // registers of 32 bits available to a thread
+	Functions []spill.Func `json:"functions,omitempty"` // result for each function, in the order of the source
+	Ranges    []spillRange `json:"ranges,omitempty"`    // with --range: useful numbers of registers of each function
 }
 
 // spillRange is the report of --range about a function.
 type spillRange struct {
-	Name     string `json:"name"`     // of the function
-	Line     int    `json:"line"`     // where it begins
-	Min      int    `json:"min_regs"` // registers that its instructions need: the fewest it can be given
-	Base     int    `json:"base"`     // the fewest with which nothing is loaded back that is not so with any number: r_base
-	Pressure int    `json:"pressure"` // registers that are needed at once, where most are
+	Name     string `json:"name"`     // name of the function
+	Line     int    `json:"line"`     // line of its beginning in the source
+	Min      int    `json:"min_regs"` // minimum number of registers, given by its instructions
+	Base     int    `json:"base"`     // minimum number of registers without avoidable reloads (r_base)
+	Pressure int    `json:"pressure"` // maximum number of registers needed at the same time
 }
 
 func (c *spillCmd) Run(a *app) error {

@@ -57,10 +57,10 @@ type structureReport struct {
 
 // launchGroup is the launches with the same kernel and extent.
 type launchGroup struct {
-	Kernel string `json:"kernel"` // its name
-	Grid   [3]int `json:"grid"`   // CTAs: x, y, z
-	Block  [3]int `json:"block"`  // threads of a CTA
-	Count  int    `json:"count"`  // launches
+	Kernel string `json:"kernel"` // name of the kernel
+	Grid   [3]int `json:"grid"`   // numbers of CTAs in x, y and z
+	Block  [3]int `json:"block"`  // threads of a CTA in x, y and z
+	Count  int    `json:"count"`  // number of launches
 }
 
 // groups returns the launches of a job, grouped.
@@ -236,34 +236,34 @@ func (r *structureReport) printLanes(s *screen) {
 type structureJSON struct {
 	Schema string `json:"schema"` // "gemu-structure/2"
 	launchJSON
-	Groups       []launchGroup         `json:"kernels"`      // the launches, by kernel and extent
-	Summary      structure.Summary     `json:"summary"`      // the columns of table 1
-	Bars         map[string]sharesJSON `json:"bars"`         // figure 2
-	ActiveLanes  []int64               `json:"active_lanes"` // warp instructions by number of active lanes, from 0
+	Groups       []launchGroup         `json:"kernels"`      // numbers of launches, by kernel and extents
+	Summary      structure.Summary     `json:"summary"`      // columns of table 1 of Kim et al. 2013
+	Bars         map[string]sharesJSON `json:"bars"`         // counts of figure 2 of Kim et al. 2013, by bar: "load_addresses", "store_addresses", "load_data", "store_data", "register_reads", "register_writes", "instructions"
+	ActiveLanes  []int64               `json:"active_lanes"` // numbers of warp instructions; the index is the number of active lanes
 	Instructions []instructionJSON     `json:"instructions"` // executed instructions, in the order of the source
 }
 
 // sharesJSON has counts by class.
 type sharesJSON struct {
-	Uniform int64 `json:"uniform"` // warp instructions
-	Affine  int64 `json:"affine"`  // affine warp instructions
-	Generic int64 `json:"generic"` // generic warp instructions
+	Uniform int64 `json:"uniform"` // uniform items of the bar's subject, such as addresses or register reads
+	Affine  int64 `json:"affine"`  // affine items of the bar's subject
+	Generic int64 `json:"generic"` // generic items of the bar's subject
 }
 
 // instructionJSON is an instruction of the listing. U, A and G are its numbers of uniform, affine
 // and generic executions; Class is the most frequent, "-" without executions.
 type instructionJSON struct {
-	Kernel string  `json:"kernel,omitempty"` // it is in a kernel
-	Func   string  `json:"func,omitempty"`   // it is in a device function
-	Line   int     `json:"line"`             // of the PTX
-	Text   string  `json:"text"`             // of the line
-	Class  string  `json:"class"`            // class of most results: "u", "a", "g"; "" without results
-	U      int64   `json:"u"`                // uniform results
-	A      int64   `json:"a"`                // affine results
-	G      int64   `json:"g"`                // generic results
-	Execs  int64   `json:"execs"`            // warp instructions
-	Lanes  float64 `json:"lanes"`            // mean active
-	Source string  `json:"source,omitempty"` // file:line of .loc
+	Kernel string  `json:"kernel,omitempty"` // kernel of the instruction, unless it is in a device function
+	Func   string  `json:"func,omitempty"`   // device function of the instruction, if it is in one
+	Line   int     `json:"line"`             // line of the instruction in the PTX
+	Text   string  `json:"text"`             // text of this line
+	Class  string  `json:"class"`            // most frequent class of the executions: "u", "a" or "g"; "" without results
+	U      int64   `json:"u"`                // number of uniform executions
+	A      int64   `json:"a"`                // number of affine executions
+	G      int64   `json:"g"`                // number of generic executions
+	Execs  int64   `json:"execs"`            // number of warp instructions
+	Lanes  float64 `json:"lanes"`            // mean number of active lanes
+	Source string  `json:"source,omitempty"` // "file:line" of the .loc in force
 }
 
 func (r *structureReport) json() *structureJSON {

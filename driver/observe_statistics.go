@@ -28,8 +28,8 @@ type Statistics struct {
 
 // KernelStat holds the counts of all launches of one kernel.
 type KernelStat struct {
-	Module string `json:"module"` // its name in messages
-	Kernel string `json:"kernel"` // its name
+	Module string `json:"module"` // name of the module in messages
+	Kernel string `json:"kernel"` // name of the kernel
 	LaunchCounts
 }
 
@@ -42,7 +42,7 @@ type LaunchCounts struct {
 	ActiveLanesMean    float64            `json:"active_lanes_mean"`   // as in gemu-run
 	Branches           int64              `json:"branches"`            // as in gemu-run
 	DivergentBranches  int64              `json:"divergent_branches"`  // as in gemu-run
-	Structure          *structure.Summary `json:"structure,omitempty"` // with Settings.Stats
+	Structure          *structure.Summary `json:"structure,omitempty"` // value structure of the launches, with Settings.Stats
 
 	laneSlots int64
 	structure *structure.Structure

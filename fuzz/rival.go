@@ -307,27 +307,27 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + 
 // Description is the launch of a program, for programs that read it.
 type Description struct {
 	Schema    string   `json:"schema"`    // "gemu-fuzz/1"
-	Seed      uint64   `json:"seed"`      // that the program is made of
-	Features  []string `json:"features"`  // that it may have
-	Semantics string   `json:"semantics"` // "manual": the manual and GPUs agree about the result; "hardware": it is that of GPUs
-	Program   string   `json:"program"`   // the file with the PTX
+	Seed      uint64   `json:"seed"`      // seed of the program's generator
+	Features  []string `json:"features"`  // features the program may use
+	Semantics string   `json:"semantics"` // "manual": the manual and GPUs agree on all results; "hardware": where they differ, results are those of GPUs
+	Program   string   `json:"program"`   // name of the file with the PTX
 	SM        int      `json:"sm"`        // compute capability of the device, 80 for 8.0
-	Kernel    string   `json:"kernel"`    // to launch
-	Grid      [3]int   `json:"grid"`      // CTAs: x, y, z
-	Block     [3]int   `json:"block"`     // threads of a CTA
+	Kernel    string   `json:"kernel"`    // name of the kernel to launch
+	Grid      [3]int   `json:"grid"`      // numbers of CTAs in x, y and z
+	Block     [3]int   `json:"block"`     // threads of a CTA in x, y and z
 	Shared    int      `json:"shared"`    // bytes of dynamic shared memory
-	Args      []Arg    `json:"args"`      // of the kernel, one per parameter
-	Log       string   `json:"log"`       // the file with the commit log of the launch
+	Args      []Arg    `json:"args"`      // arguments of the kernel, in the order of its parameters
+	Log       string   `json:"log"`       // name of the file with the commit log of the launch
 }
 
 // Arg is an argument of a kernel. A pointer is to memory of Bytes bytes.
 type Arg struct {
-	Name   string `json:"name"`             // of the parameter
-	Type   string `json:"type"`             // "pointer", "u32" or "u64"
-	Value  uint64 `json:"value,omitempty"`  // of a number
-	Bytes  int    `json:"bytes,omitempty"`  // of the memory
-	Input  string `json:"input,omitempty"`  // the file with the memory before the launch; missing: zeros
-	Output string `json:"output,omitempty"` // the file with the memory after the launch
+	Name   string `json:"name"`             // name of the parameter
+	Type   string `json:"type"`             // type of the argument: "pointer", "u32" or "u64"
+	Value  uint64 `json:"value,omitempty"`  // value of a numeric argument
+	Bytes  int    `json:"bytes,omitempty"`  // size of the memory of a pointer argument
+	Input  string `json:"input,omitempty"`  // name of the file with the memory before the launch; missing if the memory is zero
+	Output string `json:"output,omitempty"` // name of the file with the memory after the launch
 }
 
 // Describe returns the launch of a program whose files have a name.

@@ -32,18 +32,18 @@ func Bytes(v *probe.Value, warp int) int { return 4 * warp * max(1, v.Type.Bits(
 // Report is the counts of a model.
 type Report struct {
 	Model  string  `json:"model"`  // the model's name
-	Title  string  `json:"title"`  // its subject and the authors of the proposal
+	Title  string  `json:"title"`  // subject of the model, and authors of the proposal
 	Tables []Table `json:"tables"` // the figures of the model's paper, or similar tables
 }
 
 // Table is a figure or a table with named rows and columns.
 type Table struct {
 	Name    string   `json:"name"`           // short name, also of files with the table: "figure8"
-	Title   string   `json:"title"`          // heading
+	Title   string   `json:"title"`          // subject of the model, and authors of the proposal
 	Unit    string   `json:"unit"`           // unit of all values: "%", "accesses"
 	Plot    Plot     `json:"plot,omitempty"` // kind of plot: "bars", "stacked"; "": none
 	Columns []string `json:"columns"`        // headings of the values
-	Rows    []Row    `json:"rows"`           // in reading order
+	Rows    []Row    `json:"rows"`           // rows in reading order
 }
 
 // Row is a row of a table.

@@ -14,8 +14,8 @@ import (
 type Agreement struct {
 	Rows     int      `json:"rows"`             // rows with both values
 	Rho      *float64 `json:"rank_correlation"` // Spearman's rank correlation; null if it is undefined
-	P        *float64 `json:"p"`                // probability that chance alone gives a correlation so far from 0
-	Holm     *float64 `json:"p_corrected"`      // corrected by Holm's method for the number of the table's columns; null for another interpretation of a column
+	P        *float64 `json:"p"`                // probability of a correlation at least as far from 0 by chance alone
+	Holm     *float64 `json:"p_corrected"`      // p corrected by Holm's method for the number of the table's columns; null for another interpretation of a column
 	Distance *float64 `json:"mean_distance"`    // mean of the absolute differences; null without rows
 }
 

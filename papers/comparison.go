@@ -15,9 +15,9 @@ type ComparisonTable struct {
 	Name            string                     `json:"name"`            // name of the table on the command line
 	Title           string                     `json:"title"`           // subject of the table
 	Note            string                     `json:"note"`            // further facts
-	Columns         []ComparisonColumn         `json:"columns"`         // in the order in which text output has them
-	Absent          map[string]string          `json:"absent"`          // rows of the paper that gemu does not have, with the reason
-	Interpretations []ComparisonInterpretation `json:"interpretations"` // the first is the headline
+	Columns         []ComparisonColumn         `json:"columns"`         // columns, in the order of the text output
+	Absent          map[string]string          `json:"absent"`          // rows of the paper missing in gemu, with the reasons
+	Interpretations []ComparisonInterpretation `json:"interpretations"` // interpretations of the paper, the headline first
 }
 
 // ComparisonColumn describes a column.
@@ -33,7 +33,7 @@ type ComparisonInterpretation struct {
 	Name      string                `json:"name"`      // name of the interpretation
 	Doc       string                `json:"doc"`       // definition of the interpretation
 	Rows      []ComparisonRow       `json:"rows"`      // in the paper's order
-	Agreement map[string]*Agreement `json:"agreement"` // by column, for the ranked columns
+	Agreement map[string]*Agreement `json:"agreement"` // agreement with the paper for each ranked column
 }
 
 // ComparisonRow is a row of a table.

@@ -21,8 +21,8 @@ type Counts struct {
 	Diverged int64 `json:"diverged"` // executions while lanes of the warp were at other instructions or waited at the kernel's end
 
 	Branches  int64 `json:"branches"`  // executions of branches
-	Taken     int64 `json:"taken"`     // lanes that branches, returns and exits sent elsewhere
-	Divergent int64 `json:"divergent"` // executions of branches that diverged
+	Taken     int64 `json:"taken"`     // lanes with a new place after a branch, return or exit
+	Divergent int64 `json:"divergent"` // executions of branches with diverging lanes
 
 	Texture int64 `json:"texture"` // requests to the texture unit: fetches, and accesses to surfaces
 
@@ -37,21 +37,21 @@ type Counts struct {
 type Traffic struct {
 	Requests    int64 `json:"requests"`           // number of requests
 	Bytes       int64 `json:"bytes"`              // distinct bytes of a request, summed over requests
-	Sectors     int64 `json:"sectors"`            // sectors (32 bytes) that a request touches, summed over requests
+	Sectors     int64 `json:"sectors"`            // sectors (32 bytes) of a request, summed over requests
 	Ideal       int64 `json:"ideal"`              // least number of sectors for the same number of consecutive bytes, summed
-	Lines       int64 `json:"lines"`              // lines (128 bytes) that a request touches, summed over requests
-	Atomics     int64 `json:"atomics"`            // requests that are atomic operations
-	SameAddress int64 `json:"same_address_lanes"` // the most lanes with the same address, summed over atomic requests
+	Lines       int64 `json:"lines"`              // lines (128 bytes) of a request, summed over requests
+	Atomics     int64 `json:"atomics"`            // number of atomic requests
+	SameAddress int64 `json:"same_address_lanes"` // largest number of lanes with the same address in a request, summed over atomic requests
 }
 
 // Banked counts requests to memory in banks.
 type Banked struct {
 	Requests    int64 `json:"requests"`           // number of requests
 	Bytes       int64 `json:"bytes"`              // distinct bytes of a request, summed over requests
-	Passes      int64 `json:"passes"`             // accesses to all banks that a request needs, summed over requests
+	Passes      int64 `json:"passes"`             // necessary accesses to all banks, summed over requests
 	Ideal       int64 `json:"ideal_passes"`       // passes without conflicts
-	Atomics     int64 `json:"atomics"`            // requests that are atomic operations
-	SameAddress int64 `json:"same_address_lanes"` // the most lanes with the same address, summed over atomic requests
+	Atomics     int64 `json:"atomics"`            // number of atomic requests
+	SameAddress int64 `json:"same_address_lanes"` // largest number of lanes with the same address in a request, summed over atomic requests
 }
 
 // Conflicts returns the number of passes beyond Ideal.

@@ -22,11 +22,11 @@ const Limit = 100
 // Report is the JSON form of all findings.
 type Report struct {
 	Schema   string            `json:"schema"`   // "gemu-findings/1"
-	Errors   int               `json:"errors"`   // findings that are faults
-	Notices  int               `json:"notices"`  // findings that are not errors
-	Complete bool              `json:"complete"` // the program came to its end and all its launches were judged: without that, no errors means nothing
-	Launches finding.Coverage  `json:"launches"` // the judged launches, and the tools
-	Findings []finding.Finding `json:"findings"` // the first first
+	Errors   int               `json:"errors"`   // number of findings with severity "error"
+	Notices  int               `json:"notices"`  // number of findings with severity "notice"
+	Complete bool              `json:"complete"` // the program came to its end and all its launches were judged; if false, zero errors prove nothing
+	Launches finding.Coverage  `json:"launches"` // requested sanitizers, and numbers of launches
+	Findings []finding.Finding `json:"findings"` // findings, in the order of their first occurrence
 }
 
 // NewReport returns a report for a program that has ended.

@@ -24,7 +24,7 @@ type Func struct {
 	Bytes          int `json:"bytes"`          // size of these slots for each thread in bytes
 	Loads          int `json:"loads"`          // number of reloading instructions
 	Stores         int `json:"stores"`         // number of storing instructions
-	Rematerialized int `json:"rematerialized"` // number of instructions that recompute a value instead of loading it
+	Rematerialized int `json:"rematerialized"` // number of instructions recomputing a value instead of loading it
 	Removed        int `json:"removed"`        // number of removed source instructions: moves within a register, or instructions whose value is recomputed elsewhere
 }
 

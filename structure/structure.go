@@ -70,20 +70,20 @@ func (s *Structure) Total() affinetrack.Counts {
 
 // Summary contains the columns of table 1 of Kim et al. 2013 that a functional run can give.
 type Summary struct {
-	Instructions int64   `json:"dynamic_instructions"`    // executed by warps
-	ActiveLanes  float64 `json:"active_lanes_mean"`       // active lanes of an instruction, on average
-	LongLatency  float64 `json:"long_latency_percent"`    // multiplications, floating point, special functions
-	Control      float64 `json:"control_percent"`         // branches, calls, returns, exits
-	Memory       float64 `json:"memory_percent"`          // loads, stores, atomics
-	Diverged     float64 `json:"divergent_percent"`       // executed while other lanes of the warp were at another instruction
-	Affine       float64 `json:"affine_percent"`          // instructions with compact results
-	Suppressed   float64 `json:"suppressed_percent"`      // share of possibly compact results that divergence or a guard suppressed
-	Expansion    float64 `json:"materialisation_percent"` // materialisations because some lanes were overwritten, relative to instructions
+	Instructions int64   `json:"dynamic_instructions"`    // instructions executed by warps
+	ActiveLanes  float64 `json:"active_lanes_mean"`       // mean number of active lanes of an instruction
+	LongLatency  float64 `json:"long_latency_percent"`    // share of multiplications, floating-point arithmetic and special functions
+	Control      float64 `json:"control_percent"`         // share of branches, calls, returns and exits
+	Memory       float64 `json:"memory_percent"`          // share of loads, stores and atomics
+	Diverged     float64 `json:"divergent_percent"`       // share of instructions executed while other lanes of the warp were at another instruction
+	Affine       float64 `json:"affine_percent"`          // share of instructions with compact results
+	Suppressed   float64 `json:"suppressed_percent"`      // share of possibly compact results suppressed by divergence or a guard
+	Expansion    float64 `json:"materialisation_percent"` // materialisations for partial writes, relative to instructions
 	ReadsSaved   float64 `json:"reads_saved_percent"`     // saved reads of the vector register file, relative to all register reads
 	WritesSaved  float64 `json:"writes_saved_percent"`    // saved writes of the vector register file, minus one for every materialisation
-	Branches     float64 `json:"affine_branch_percent"`   // conditional branches decided by a compact predicate
-	MemoryOps    float64 `json:"affine_memory_percent"`   // loads and stores with a compact address, except parameters
-	Loads        float64 `json:"affine_load_percent"`     // loads of MemoryOps
+	Branches     float64 `json:"affine_branch_percent"`   // share of conditional branches decided by a compact predicate
+	MemoryOps    float64 `json:"affine_memory_percent"`   // share of loads and stores with a compact address, except of parameters
+	Loads        float64 `json:"affine_load_percent"`     // share of loads with a compact address, except of parameters
 }
 
 // Summary returns the launch's row of the table.

@@ -44,14 +44,14 @@ func (s *Severity) UnmarshalText(text []byte) error {
 
 // Finding is an error or notice about an instruction of a program.
 type Finding struct {
-	Tool       string   `json:"tool"`             // that has found it: "race"
-	Kind       string   `json:"kind"`             // kind of fault, in fixed words: "read after write"
+	Tool       string   `json:"tool"`             // name of the sanitizer, such as "race"
+	Kind       string   `json:"kind"`             // kind of fault in fixed words, such as "read after write"
 	Severity   Severity `json:"severity"`         // "error" or "notice"
-	Message    string   `json:"message"`          // the fault in words, with its details
-	Place      Place    `json:"at"`               // where
+	Message    string   `json:"message"`          // description of the fault with its details
+	Place      Place    `json:"at"`               // place of the fault
 	OtherPlace *Place   `json:"other,omitempty"`  // the second place of the finding
-	Memory     *Memory  `json:"memory,omitempty"` // that it is about
-	Notes      []string `json:"notes,omitempty"`  // further lines
+	Memory     *Memory  `json:"memory,omitempty"` // memory of the fault
+	Notes      []string `json:"notes,omitempty"`  // further lines of text
 
 	// Count is the number of findings of the same tool, kind and places, of which this is the first. Log.Add
 	// adds up the counts; 0 counts as 1. An exit before barriers counts once for each barrier, and Place is
@@ -68,31 +68,31 @@ type Finding struct {
 // Place is an instruction and the thread that executed it. For operations of the host the thread's fields are
 // unset; Kernel is the launched kernel, if any.
 type Place struct {
-	Role     string `json:"role"`                  // in the finding: "write", "barrier"
-	Kernel   string `json:"kernel,omitempty"`      // of the launch
-	Function string `json:"function,omitempty"`    // unless it is the kernel
-	File     string `json:"file,omitempty"`        // of the PTX
-	Line     int    `json:"line,omitempty"`        // from 1 on
-	Column   int    `json:"column,omitempty"`      // from 1 on
-	Instr    string `json:"instruction,omitempty"` // the line of the source
+	Role     string `json:"role"`                  // role of the place in the finding, such as "write" or "barrier"
+	Kernel   string `json:"kernel,omitempty"`      // name of the launched kernel
+	Function string `json:"function,omitempty"`    // name of the function, unless it is the kernel
+	File     string `json:"file,omitempty"`        // name of the PTX file
+	Line     int    `json:"line,omitempty"`        // line of the instruction in the PTX, from 1 on
+	Column   int    `json:"column,omitempty"`      // column of the instruction in the PTX, from 1 on
+	Instr    string `json:"instruction,omitempty"` // text of this line
 	Source   string `json:"source,omitempty"`      // "file:line:col" of the .loc in force
-	CTA      [3]int `json:"cta"`                   // index: x, y, z
-	Thread   [3]int `json:"thread"`                // index in the CTA
-	Warp     int    `json:"warp"`                  // in the CTA; -1: the place is the whole CTA
-	Lane     int    `json:"lane"`                  // in the warp
-	Lanes    string `json:"lanes,omitempty"`       // of the warp that it concerns, if there are several: "0-3,7"
-	Value    string `json:"value,omitempty"`       // that it reads or writes
-	Launch   uint64 `json:"launch,omitempty"`      // number of the launch, from 1 on, where the places are of several operations of the device
-	Stream   string `json:"stream,omitempty"`      // the stream of the operation: "stream 0x10030"
+	CTA      [3]int `json:"cta"`                   // index of the CTA in x, y and z
+	Thread   [3]int `json:"thread"`                // index of the thread in its CTA
+	Warp     int    `json:"warp"`                  // index of the warp in its CTA; -1 if the place is the whole CTA
+	Lane     int    `json:"lane"`                  // index of the lane in its warp
+	Lanes    string `json:"lanes,omitempty"`       // lanes of the warp in the finding, if there are several: "0-3,7"
+	Value    string `json:"value,omitempty"`       // value read or written
+	Launch   uint64 `json:"launch,omitempty"`      // number of the launch, from 1 on, if the finding has places in several operations of the device
+	Stream   string `json:"stream,omitempty"`      // name of the stream of the operation, such as "stream 0x10030"
 }
 
 // Memory is the memory in a finding.
 type Memory struct {
 	Space    string `json:"space"`          // state space
-	Name     string `json:"name,omitempty"` // the variable or buffer
-	Offset   uint64 `json:"offset"`         // in it, in bytes
-	Address  uint64 `json:"address"`        // of shared memory in its state space, else generic
-	Bytes    int    `json:"bytes"`          // how many
+	Name     string `json:"name,omitempty"` // name of the variable or buffer
+	Offset   uint64 `json:"offset"`         // offset from its beginning in bytes
+	Address  uint64 `json:"address"`        // address: in shared memory within the state space, otherwise generic
+	Bytes    int    `json:"bytes"`          // size in bytes
 	Variable bool   `json:"-"`              // Name is that of a variable
 }
 
@@ -296,7 +296,7 @@ func (l *Log) Errors() int {
 
 // Coverage tells how many launches a set of tools has watched.
 type Coverage struct {
-	Tools     []string `json:"tools"`      // the tools that were asked for
-	Judged    uint64   `json:"judged"`     // launches that the tools have seen, to their end or to a trap
-	NotJudged uint64   `json:"not_judged"` // launches that were refused, that never began, or that were stopped
+	Tools     []string `json:"tools"`      // requested sanitizers
+	Judged    uint64   `json:"judged"`     // launches judged by the sanitizers, up to the end or a trap
+	NotJudged uint64   `json:"not_judged"` // launches that were refused, never began, or were stopped
 }
