@@ -1,7 +1,7 @@
 package lower
 
-// This file allocates rows: it maps the rows of selected code, where each register and each temporary has its own, to
-// rows of the register file.
+// This file is the pass allocate. It maps virtual rows, of which each register and each temporary has its own, to rows of
+// the register file, which registers may share. A row of the register file is called the place of a virtual row.
 
 import (
 	"cmp"
@@ -12,23 +12,23 @@ import (
 	"gemu/regfile"
 )
 
-// liveRange is a row of selected code with the first and the last PTX instruction that needs it, counted from 1; 0 is
-// the start of the function.
+// liveRange is a virtual row with the first and the last PTX instruction that needs it. Instructions are counted from 1; 0
+// is the start of the function.
 type liveRange struct {
 	code.Row
 	first, last int
 }
 
-// allocation maps the rows of selected code to places in the register file.
+// allocation maps virtual rows to places in the register file.
 type allocation struct {
-	rows       [code.P + 1][]int32     // place of each row; NoRow if the row is not used
-	liveRanges [code.P + 1][]liveRange // live range of each row
+	rows       [code.P + 1][]int32     // place of each virtual row, by slot; NoRow if the row is not used
+	liveRanges [code.P + 1][]liveRange // live range of each virtual row, by slot
 	frame      regfile.Size
-	residence  [code.P + 1][]code.Storage // storage of each place
+	residence  [code.P + 1][]code.Storage // storage of each place, by slot
 }
 
-// allocate maps the function's rows to places and renames its operands. It does the same for the reference, which has
-// no plan.
+// allocate maps the function's virtual rows to places, and replaces them in the operands. If a reference is requested, it
+// does the same for a copy of the draft without the plan.
 func (l *lowerer) allocate() {
 	ranges := l.liveRanges()
 	if ref := l.prog.Reference; ref != nil {
@@ -39,7 +39,7 @@ func (l *lowerer) allocate() {
 	l.applyAllocation(l.assign(ranges, l.opt.Pack, l.unsetConstant))
 }
 
-// clone returns a copy of the draft. It also copies the draft's function to fn.
+// clone returns a copy of the draft as the draft of fn, to which it copies the draft's function.
 func (d *draft) clone(fn *code.Func) *draft {
 	*fn = *d.fn
 	c := *d
@@ -68,7 +68,7 @@ func (d *draft) clearPlan() {
 	}
 }
 
-// applyAllocation replaces all rows by their places.
+// applyAllocation replaces all virtual rows by their places.
 func (d *draft) applyAllocation(a *allocation) {
 	fn := d.fn
 	fn.Frame, fn.Keeping = a.frame, a.residence
@@ -96,10 +96,10 @@ func (d *draft) applyAllocation(a *allocation) {
 	}
 }
 
-// assign gives each row its place. With pack, rows whose live ranges (over the instructions in order) do not overlap
-// share a place. This is valid under divergence: each lane is a thread of its own, so an argument about a thread's
-// registers applies to its column of the file. Temporaries always share places. Only rows with the same storage share a
-// place. unset adds a constant of the launch.
+// assign gives each virtual row its place. If pack is set, rows with the same storage whose live ranges do not overlap
+// share a place. Temporaries share places in any case. Live ranges are intervals of the PTX instructions in program order.
+// Sharing is valid under divergence, too: each lane is a thread of its own, so an argument about the registers of one
+// thread applies to each column of the register file. unset adds a constant whose value each launch sets.
 func (d *draft) assign(ranges []liveRange, pack bool, unset func(code.Slot) int32) *allocation {
 	type pool struct {
 		slot      code.Slot
@@ -204,7 +204,7 @@ func (l *lowerer) liveRanges() []liveRange {
 		}
 	}
 	for s := range l.virtual {
-		for _, row := range l.virtual[s].globals {
+		for _, row := range l.virtual[s].kept {
 			ranges = append(ranges, liveRange{code.Row{Slot: code.Slot(s), Row: row}, 0, at})
 		}
 		for row, temp := range l.virtual[s].temporaryOf {
@@ -217,7 +217,7 @@ func (l *lowerer) liveRanges() []liveRange {
 	return ranges
 }
 
-// row returns the place of a row; constants and absent operands stay the same.
+// row returns the place of a virtual row; constants and absent operands stay the same.
 func (a *allocation) row(s code.Slot, row int32) int32 {
 	if s == code.NoSlot || row < 0 {
 		return row
@@ -225,6 +225,7 @@ func (a *allocation) row(s code.Slot, row int32) int32 {
 	return a.rows[s][row]
 }
 
+// guard returns a guard with the place of its predicate; 0 stays 0.
 func (a *allocation) guard(g int32) int32 {
 	if g == 0 {
 		return 0
@@ -233,6 +234,7 @@ func (a *allocation) guard(g int32) int32 {
 	return code.Guard(a.row(code.P, p), negated)
 }
 
+// places returns the places of parameters, arguments or results with their rows replaced.
 func (a *allocation) places(list []code.ParamPlace) []code.ParamPlace {
 	list = slices.Clone(list)
 	for i, p := range list {
@@ -241,6 +243,7 @@ func (a *allocation) places(list []code.ParamPlace) []code.ParamPlace {
 	return list
 }
 
+// elems returns elements of size bytes with their rows replaced. Only elements of 16 bytes have a row for the upper half.
 func (a *allocation) elems(list []code.Elem, size int) []code.Elem {
 	list = slices.Clone(list)
 	for i, e := range list {

@@ -8,13 +8,13 @@ import (
 	"gemu/ptx"
 )
 
-// addressRow returns a 64-bit row with the address of an operand, and the state space of the address: the space of the
-// variable in the operand, else the given space.
+// addressRow returns a 64-bit row with the address in an operand, and the state space of the address: the space of the
+// variable that the operand names, otherwise the given space.
 func (l *lowerer) addressRow(instr *ptx.Instr, o *ptx.Operand, space ptx.Space) (int32, ptx.Space) {
 	return l.addressRowIn(instr, o, space, false)
 }
 
-// addressRowIn is addressRow for an address, in .shared::cluster if cluster is set; see accessIn.
+// addressRowIn is addressRow for an address that is in .shared::cluster if cluster is set; see accessIn.
 func (l *lowerer) addressRowIn(instr *ptx.Instr, o *ptx.Operand, space ptx.Space, cluster bool) (int32, ptx.Space) {
 	a, addr := l.accessIn(instr, o, space, cluster)
 	switch {
@@ -80,7 +80,7 @@ func lowerMbarrier(l *lowerer, instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// emitReported emits a query of an mbarrier, and moves its report to the report operands.
+// emitReported emits o, a phase query of an mbarrier, and the moves of its report to operands q and d.
 func (l *lowerer) emitReported(instr *ptx.Instr, o code.Instr) {
 	o.F = code.NoRow
 	if instr.Form.Operand("q") < 0 || instr.Arg("q").Kind == ptx.NoOperand {
@@ -126,13 +126,13 @@ func (l *lowerer) asyncCopy(instr *ptx.Instr) {
 	a, o := code.Async{Bytes: int(instr.Arg("c").Imm.Bits)}, code.Instr{Op: code.AsyncCopy}
 	o.A, a.To = l.addressRow(instr, instr.Arg("a"), ptx.Shared)
 	o.B, a.From = l.addressRow(instr, instr.Arg("b"), ptx.Global)
-	all := l.constant(code.R, uint64(a.Bytes))
+	size := l.constant(code.R, uint64(a.Bytes))
 	switch e := instr.Arg("e"); {
 	case e.Kind == ptx.NoOperand:
-		o.C = all
+		o.C = size
 	case e.Kind == ptx.RegOperand && l.fn.Func.Regs[e.Reg].Type == ptx.Pred:
 		o.C = l.newTemp(code.R)
-		l.emit(code.Instr{Op: code.OpNamed("selp.b32"), D: o.C, A: l.constant(code.R, 0), B: all, C: l.source(e, ptx.Pred, code.P)})
+		l.emit(code.Instr{Op: code.OpNamed("selp.b32"), D: o.C, A: l.constant(code.R, 0), B: size, C: l.source(e, ptx.Pred, code.P)})
 	default:
 		o.C = l.source(e, ptx.U32, code.R)
 	}
@@ -177,13 +177,13 @@ func (l *lowerer) asyncBulk(instr *ptx.Instr) {
 		o.Op, o.C = code.AsyncMasked, l.newTemp(code.Q)
 		l.emit(code.Instr{Op: code.PackB64, D: o.C, A: size, B: mask})
 	}
-	a.ReportPattern = validities[instr.Slot("report")]
+	a.ReportPattern = reportPatterns[instr.Slot("report")]
 	o.Imm = a.Imm()
 	l.emit(o)
 }
 
-// ignoredBytes returns a row with the numbers of bytes ignored by a copy at the two ends of its source, each at most
-// 255, in the format of code.AsyncMasked.
+// ignoredBytes returns a row with the numbers of bytes that a copy ignores at the start (left) and at the end (right) of
+// its source, each at most 255, in the format of code.AsyncMasked.
 func (l *lowerer) ignoredBytes(left, right *ptx.Operand) int32 {
 	emit := func(op string, a, b int32) int32 {
 		d := l.newTemp(code.R)
@@ -196,13 +196,13 @@ func (l *lowerer) ignoredBytes(left, right *ptx.Operand) int32 {
 	return emit("or.b32", low, emit("shl.b32", high, l.constant(code.R, 8)))
 }
 
-// multicasts reports whether a copy goes to several CTAs of a cluster.
+// multicasts reports whether a copy writes to several CTAs of a cluster.
 func multicasts(instr *ptx.Instr) bool {
 	return instr.Has("multicast::cluster") || instr.Has("multicast::cluster::16b") || instr.Has("multicast::cluster::32b")
 }
 
-// validities maps modifiers to the patterns searched in a copied source.
-var validities = map[string]code.PatternCheck{
+// reportPatterns maps modifiers to the patterns that a copy searches in its source.
+var reportPatterns = map[string]code.PatternCheck{
 	"mbarrier::report::validity::per_16bytes::80000000": code.Per16Of32,
 	"mbarrier::report::validity::per_16bytes::8000":     code.Per16Of16,
 	"mbarrier::report::validity::per_16bytes::80":       code.Per16Of8,
@@ -210,7 +210,7 @@ var validities = map[string]code.PatternCheck{
 	"mbarrier::report::validity::per_element::ff":       code.PerByte,
 }
 
-// lowerAsyncStore lowers st.async and red.async, in parts of up to 16 bytes.
+// lowerAsyncStore lowers st.async and red.async to stores of at most 16 bytes.
 func lowerAsyncStore(l *lowerer, instr *ptx.Instr) {
 	a := code.Async{NotifiesMbarrier: true}
 	space, sub := instr.Space()
@@ -241,15 +241,15 @@ func lowerAsyncStore(l *lowerer, instr *ptx.Instr) {
 			words = append(words, word)
 		}
 	}
-	for left := size * len(data.Elems); left > 0; left -= 16 {
+	for remaining := size * len(data.Elems); remaining > 0; remaining -= 16 {
 		o := code.Instr{Op: code.AsyncStore, A: to, B: mbarrier, C: words[0], E: words[0]}
-		if a.Bytes = min(left, 16); a.Bytes > 8 {
+		if a.Bytes = min(remaining, 16); a.Bytes > 8 {
 			o.E = words[1]
 			words = words[2:]
 		}
 		o.Imm = a.Imm()
 		l.emit(o)
-		if left > 16 {
+		if remaining > 16 {
 			next := l.newTemp(code.Q)
 			l.emit(code.Instr{Op: code.AddU64, D: next, A: to, B: l.constant(code.Q, 16)})
 			to = next
@@ -268,11 +268,11 @@ func lowerTryCancel(l *lowerer, instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// lowerQueryCancel lowers clusterlaunchcontrol.query_cancel. The manual calls the 16 bytes opaque. Here they are four
-// words: the index of the first CTA of the cluster, and 1; all are 0 if no cluster was cancelled.
+// lowerQueryCancel lowers clusterlaunchcontrol.query_cancel. The manual calls the 16 bytes of the response opaque. In
+// gemu they are four words: x, y and z of the cancelled cluster's first CTA, and 1; all are 0 if no cluster was cancelled.
 func lowerQueryCancel(l *lowerer, instr *ptx.Instr) {
 	a := &l.rows[instr.Arg("a").Reg]
-	word := func(d int32, i int) {
+	moveWord := func(d int32, i int) {
 		row := [...]int32{a.Row, a.High}[i/2]
 		if i%2 != 0 {
 			upper := l.newTemp(code.Q)
@@ -287,14 +287,14 @@ func lowerQueryCancel(l *lowerer, instr *ptx.Instr) {
 		if p == code.NoRow {
 			return
 		}
-		done := l.newTemp(code.R)
-		word(done, 3)
-		l.emit(code.Instr{Op: code.OpNamed("cmp.ne.b32"), D: p, F: code.NoRow, A: done, B: l.constant(code.R, 0), C: l.constant(code.P, 0), Imm: alu.BoolNone})
+		cancelled := l.newTemp(code.R)
+		moveWord(cancelled, 3)
+		l.emit(code.Instr{Op: code.OpNamed("cmp.ne.b32"), D: p, F: code.NoRow, A: cancelled, B: l.constant(code.R, 0), C: l.constant(code.P, 0), Imm: alu.BoolNone})
 	case instr.Has("v4"):
 		words := make([]int32, 4)
 		for i := range words { // a destination may overlap a source still needed
 			words[i] = l.newTemp(code.R)
-			word(words[i], i)
+			moveWord(words[i], i)
 		}
 		words[3] = l.constant(code.R, 0)
 		for i := range instr.Arg("d").Elems() {
@@ -304,6 +304,6 @@ func lowerQueryCancel(l *lowerer, instr *ptx.Instr) {
 		}
 	default:
 		i := map[string]int{"get_first_ctaid::x": 0, "get_first_ctaid::y": 1, "get_first_ctaid::z": 2}[instr.Slot("op")]
-		word(l.target(instr.Arg("d"), code.R), i)
+		moveWord(l.target(instr.Arg("d"), code.R), i)
 	}
 }

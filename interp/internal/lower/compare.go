@@ -8,7 +8,8 @@ import (
 	"gemu/ptx"
 )
 
-// lowerSetp sets p and q to a comparison and its complement, or to the comparisons of the low and of the high halves.
+// lowerSetp lowers setp. Its results p and q are a comparison and its complement or, for packed operands, the comparisons
+// of the low and of the high halves.
 func lowerSetp(l *lowerer, instr *ptx.Instr) {
 	a, t := l.comparands(instr, instr.Arg("a"), instr.Type())
 	b, _ := l.comparands(instr, instr.Arg("b"), instr.Type())
@@ -36,8 +37,8 @@ func lowerSetp(l *lowerer, instr *ptx.Instr) {
 	}
 }
 
-// lowerSet writes, where the comparison holds, 1.0 for a float type or all bits set for an integer type; packed
-// halves are compared separately.
+// lowerSet lowers set. Its result is 0 in lanes where the comparison fails. Elsewhere it is 1.0 for a float type, and all
+// bits set for an integer type. Packed halves are compared separately.
 func lowerSet(l *lowerer, instr *ptx.Instr) {
 	if !instr.Form.HasSlot("dtype") {
 		l.setPacked(instr)
@@ -68,13 +69,14 @@ func lowerSet(l *lowerer, instr *ptx.Instr) {
 	}
 }
 
+// boolOps maps the boolean operators of setp and set to operators in Imm.
 var boolOps = map[string]uint64{"": alu.BoolNone, "and": alu.BoolAnd, "or": alu.BoolOr, "xor": alu.BoolXor}
 
 // compare emits the comparison of rows a and b, of type t, into predicates p and q, combined with the instruction's
 // operand c.
 func (l *lowerer) compare(instr *ptx.Instr, t ptx.Type, p, q, a, b int32) {
 	o := code.Instr{Op: code.OpNamed("cmp." + instr.Slot("cmp") + t.String()), D: p, F: q, A: a, B: b, Imm: lookUp(boolOps, instr.Slot("bool"))}
-	o.C = l.constant(code.P, 0) // without operand c, a constant, ignored by BoolNone
+	o.C = l.constant(code.P, 0) // if there is no operand c; BoolNone ignores it
 	if c := instr.Arg("c"); c.Kind != ptx.NoOperand {
 		plain := *c
 		plain.Neg = false
@@ -86,8 +88,8 @@ func (l *lowerer) compare(instr *ptx.Instr, t ptx.Type, p, q, a, b int32) {
 	l.emit(o)
 }
 
-// comparands returns the rows to compare for a source operand and their type: one row for each number in the operand.
-// Halves are widened to f32, which compares in the same way.
+// comparands returns rows with the numbers of a source operand of type t, the low half first, and the type as which to
+// compare them. Numbers of 16 bits are widened to f32, in which comparisons have the same results.
 func (l *lowerer) comparands(instr *ptx.Instr, o *ptx.Operand, t ptx.Type) (rows []int32, as ptx.Type) {
 	row := l.source(o, t, code.SlotOf(t))
 	ftz := instr.Has("ftz")
@@ -122,20 +124,21 @@ func (l *lowerer) comparands(instr *ptx.Instr, o *ptx.Operand, t ptx.Type) (rows
 	return []int32{row}, t
 }
 
-// flushed returns a row with an f32 operand after flushing subnormals to zero.
+// flushed returns a row with the f32 numbers of a row, in which subnormal numbers are replaced by zero.
 func (l *lowerer) flushed(row int32) int32 {
 	t := l.newTemp(code.R)
 	l.emit(code.Instr{Op: code.FtzF32, D: t, A: row})
 	return t
 }
 
-// packedComparisons maps comparison operators to comparisons of packed integers.
+// packedComparisons maps the comparison operators of set to operators on packed integers, in Imm.
 var packedComparisons = map[string]uint64{
 	"eq": alu.PackedEq, "ne": alu.PackedNe, "lt": alu.PackedLt, "lo": alu.PackedLt, "le": alu.PackedLe, "ls": alu.PackedLe,
 	"gt": alu.PackedGt, "hi": alu.PackedGt, "ge": alu.PackedGe, "hs": alu.PackedGe,
 }
 
-// setPacked lowers set on packed integers.
+// setPacked lowers set on packed integers. Bits 0 to 7 of Imm are the width of an integer, bit 8 is set for signed
+// integers, and the bits from 16 on are the comparison.
 func (l *lowerer) setPacked(instr *ptx.Instr) {
 	elem, count := instr.Type().Elements()
 	imm := lookUp(packedComparisons, instr.Slot("cmp")) | uint64(instr.Type().Bits()/count)
@@ -145,7 +148,7 @@ func (l *lowerer) setPacked(instr *ptx.Instr) {
 	l.emit(code.Instr{Op: code.SetPacked, D: l.target(instr.Arg("d"), code.R), A: l.source(instr.Arg("a"), ptx.B32, code.R), B: l.source(instr.Arg("b"), ptx.B32, code.R), Imm: imm})
 }
 
-// setTrue returns the value of type t of a set whose comparison holds.
+// setTrue returns the result of type t of a set whose comparison holds.
 func setTrue(t ptx.Type) uint64 {
 	switch t {
 	case ptx.F16, ptx.F16x2:

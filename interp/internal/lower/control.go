@@ -8,7 +8,7 @@ import (
 	"gemu/ptx"
 )
 
-// endBlock ends the current block with an instruction.
+// endBlock makes instr the end of the current block, as part of the current PTX instruction.
 func (l *lowerer) endBlock(instr code.Instr) {
 	l.block.end = l.withSource(instr)
 }
@@ -22,7 +22,8 @@ func lowerBra(l *lowerer, instr *ptx.Instr) {
 	})
 }
 
-// fallThrough sets the successor after the end of IR block ir: the next block, or the function's exit.
+// fallThrough sets the block to which b, the last block of IR block ir, continues without a branch: the first block of
+// the next IR block, or the function's exit.
 func (l *lowerer) fallThrough(b *block, ir int) {
 	b.Next = l.exit()
 	if ir+1 < len(l.starts) {
@@ -45,8 +46,8 @@ func lowerBrx(l *lowerer, instr *ptx.Instr) {
 	})
 }
 
-// lowerRet: returning lanes wait at the function's exit for the remaining lanes. A kernel has no caller: a lane that
-// returns from it ends.
+// lowerRet lowers ret. Lanes that return wait at the function's exit for the remaining lanes. A kernel has no caller, so
+// lanes that return from it end.
 func lowerRet(l *lowerer, instr *ptx.Instr) {
 	if l.fn.Entry {
 		lowerExit(l, instr)
@@ -67,8 +68,8 @@ func lowerExit(l *lowerer, instr *ptx.Instr) {
 	l.addFixup(func(b *block) { l.fallThrough(b, ir) })
 }
 
-// builtin is a function of the device runtime, with the sizes of its parameters and result in bytes. Size 0 is the size
-// of an address, and of size_t.
+// builtin is a function of the device runtime, with the sizes of its parameters and result in bytes. Size 0 stands for
+// the size of an address, which is also the size of size_t.
 type builtin struct {
 	op     code.Op
 	params []int
@@ -83,23 +84,23 @@ var builtins = map[string]builtin{
 	"__assertfail": {code.AssertFail, []int{0, 0, 4, 0, 0}, nil},
 }
 
-// head returns the signature of the function in a module with addresses of the given number of bits.
-func (b *builtin) head(address int) *ptx.Func {
-	list := func(sizes []int) (vars []*ptx.Var) {
-		for _, n := range sizes {
+// signature returns the signature of the function in a module whose addresses have addressBits bits, 32 or 64.
+func (b *builtin) signature(addressBits int) *ptx.Func {
+	variables := func(sizes []int) (vars []*ptx.Var) {
+		for _, size := range sizes {
 			t := ptx.B32
-			if n == 0 && address == 64 {
+			if size == 0 && addressBits == 64 {
 				t = ptx.B64
 			}
 			vars = append(vars, &ptx.Var{Space: ptx.Param, Type: t})
 		}
 		return vars
 	}
-	return &ptx.Func{Params: list(b.params), Rets: list(b.rets)}
+	return &ptx.Func{Params: variables(b.params), Rets: variables(b.rets)}
 }
 
-// lowerCall ends a block, so that the warp can be in another function between this block and the next. An indirect call
-// has a block of its own: lanes with different targets execute it once for each target.
+// lowerCall lowers a call to the end of a block, so that the warp can be in another function between this block and the
+// next. An indirect call has a block of its own, which lanes with different targets execute once for each target.
 func lowerCall(l *lowerer, instr *ptx.Instr) {
 	c := instr.Call
 	site := code.CallSite{Target: -1}
@@ -119,12 +120,12 @@ func lowerCall(l *lowerer, instr *ptx.Instr) {
 			if !ok {
 				l.refuse("a call of %s, which is declared but not defined,", f.Name)
 			}
-			head := provided.head(l.module.AddressSize)
+			signature := provided.signature(l.module.AddressSize)
 			if len(f.Rets) == 0 {
-				head.Rets = nil // a result may be ignored
+				signature.Rets = nil // a declaration may omit the result
 			}
-			if msg := f.Mismatch(head); msg != "" {
-				l.refuse("a call of %s, which is declared at %s as %s and is %s in the device runtime (%s),", f.Name, f.Pos, f.Signature(), head.Signature(), msg)
+			if msg := f.Mismatch(signature); msg != "" {
+				l.refuse("a call of %s, which is declared at %s as %s and is %s in the device runtime (%s),", f.Name, f.Pos, f.Signature(), signature.Signature(), msg)
 			}
 			call.Op = provided.op
 			l.tables.Calls = append(l.tables.Calls, site)
@@ -148,7 +149,7 @@ func lowerCall(l *lowerer, instr *ptx.Instr) {
 		l.openBlock().Sources.First--
 		l.block.Caution = code.SeparateCalls
 	}
-	if instr.Pending != nil && len(instr.Pending.Completes) > 0 { // the called function has groups of its own
+	if instr.Pending != nil && len(instr.Pending.Completes) > 0 { // the called function commits groups of its own
 		l.emitCompletion(instr, code.WaitGroups{All: true})
 	}
 	l.endBlock(call)
@@ -162,8 +163,8 @@ func (l *lowerer) actualPlace(o *ptx.Operand) code.ParamPlace {
 		return code.ParamPlace{Slot: code.R, Row: l.newTemp(code.R), Size: 4}
 	case ptx.SymOperand:
 		if v, ok := o.Sym().(*ptx.Var); ok {
-			if at, local := l.locals[v]; local {
-				return code.ParamPlace{Offset: at, Size: l.frameSize(v)}
+			if offset, local := l.locals[v]; local {
+				return code.ParamPlace{Offset: offset, Size: l.frameSize(v)}
 			}
 		}
 		return code.ParamPlace{Slot: code.Q, Row: l.source(o, ptx.U64, code.Q), Size: 8}
@@ -197,21 +198,21 @@ func lowerBar(l *lowerer, instr *ptx.Instr) {
 		l.warpOnly(instr)
 		o.Op, bar = code.BarrierWarp, code.BarrierOp{Kind: code.BarWarp}
 		o.A = l.source(instr.Arg("a"), ptx.B32, code.R)
-		l.tables.Barriers = append(l.tables.Barriers, bar)
-		l.endBlock(o)
-		l.openBlock()
-		return
-	}
-	if instr.Has("cluster") {
+	case instr.Has("cluster"):
 		o.Op, bar.Kind = code.BarrierCluster, code.BarClusterWait
 		if instr.Has("arrive") {
 			bar.Kind = code.BarClusterArrive
 		}
-		l.tables.Barriers = append(l.tables.Barriers, bar)
-		l.endBlock(o)
-		l.openBlock()
-		return
+	default:
+		l.ctaBarrier(instr, &o, &bar)
 	}
+	l.tables.Barriers = append(l.tables.Barriers, bar)
+	l.endBlock(o)
+	l.openBlock()
+}
+
+// ctaBarrier completes o and bar for a barrier of the CTA.
+func (l *lowerer) ctaBarrier(instr *ptx.Instr, o *code.Instr, bar *code.BarrierOp) {
 	o.A = l.source(instr.Arg("a"), ptx.U32, code.R)
 	if count := instr.Arg("b"); count.Kind != ptx.NoOperand {
 		o.B = l.source(count, ptx.U32, code.R)
@@ -236,12 +237,9 @@ func lowerBar(l *lowerer, instr *ptx.Instr) {
 			o.Op, bar.Kind = code.BarrierVote, code.BarOr
 		}
 	}
-	l.tables.Barriers = append(l.tables.Barriers, bar)
-	l.endBlock(o)
-	l.openBlock()
 }
 
-// warpOnly refuses an instruction defined by PTX only for warps of 32 lanes, if warps have another width.
+// warpOnly refuses an instruction that PTX defines only for warps of 32 lanes, if warps have another width.
 func (l *lowerer) warpOnly(instr *ptx.Instr) {
 	if l.prog.Width != 32 {
 		l.refuse("%s with warps of %d lanes instead of 32", instr.Text, l.prog.Width)

@@ -36,7 +36,7 @@ func lowerCvt(l *lowerer, instr *ptx.Instr) {
 	finish()
 }
 
-// convertPacked emits a cvt with packed results. The first number is the uppermost.
+// convertPacked emits a cvt with a packed result. The first source becomes the uppermost number.
 func (l *lowerer) convertPacked(instr *ptx.Instr, spec alu.ConvertSpec) {
 	d, packed := instr.Arg("d"), spec.Src
 	to, n := spec.Dst.Elements()
@@ -47,9 +47,9 @@ func (l *lowerer) convertPacked(instr *ptx.Instr, spec alu.ConvertSpec) {
 	if sources > 1 {
 		name = "b"
 	}
-	with := new(ptx.Operand) // random bits or scales
+	second := new(ptx.Operand) // random bits or scales; NoOperand if there are none
 	if i := instr.Form.Operand(name); i >= 0 {
-		with = &instr.Ops[i]
+		second = &instr.Ops[i]
 	}
 	parts := make([]int32, n)
 	for i := range parts {
@@ -66,13 +66,13 @@ func (l *lowerer) convertPacked(instr *ptx.Instr, spec alu.ConvertSpec) {
 		}
 		o := code.Instr{Op: code.ConvertB32B32, A: a}
 		switch {
-		case with.Kind == ptx.NoOperand:
+		case second.Kind == ptx.NoOperand:
 		case spec.Rnd == fp.RS:
-			o.Op, o.B = code.ConvertWithB32, l.random(l.source(with, ptx.B32, code.R), to, n, i)
+			o.Op, o.B = code.ConvertWithB32, l.random(l.source(second, ptx.B32, code.R), to, n, i)
 		case instr.Has("scaled::n1::ue8m0"):
-			o.Op, o.B, spec.Flush = code.ConvertWithB32, l.extract(l.source(with, ptx.B8, code.R), 0, 8), true
+			o.Op, o.B, spec.Flush = code.ConvertWithB32, l.extract(l.source(second, ptx.B8, code.R), 0, 8), true
 		default:
-			o.Op, o.B = code.ConvertWithB32, l.extract(l.source(with, ptx.B16, code.R), 8*(n-1-i), 8)
+			o.Op, o.B = code.ConvertWithB32, l.extract(l.source(second, ptx.B16, code.R), 8*(n-1-i), 8)
 		}
 		spec.HasSecond = o.Op == code.ConvertWithB32
 		o.D, o.Imm = l.newTemp(code.R), spec.Imm()
@@ -84,23 +84,23 @@ func (l *lowerer) convertPacked(instr *ptx.Instr, spec alu.ConvertSpec) {
 		l.emit(code.Instr{Op: code.PackB32, D: row, A: parts[1], B: parts[0]})
 		return
 	}
-	acc := l.constant(code.R, 0)
+	result := l.constant(code.R, 0)
 	for i, part := range parts {
-		l.emit(code.Instr{Op: code.InsertB32, D: row, A: acc, B: part, Imm: uint64((n - 1 - i) * width)})
-		acc = row
+		l.emit(code.Instr{Op: code.InsertB32, D: row, A: result, B: part, Imm: uint64((n - 1 - i) * width)})
+		result = row
 	}
 }
 
-// extract returns a row with n bits of a row, from bit at on.
-func (l *lowerer) extract(row int32, at, n int) int32 {
+// extract returns a row with width bits of a row, the lowest of which is bit first.
+func (l *lowerer) extract(row int32, first, width int) int32 {
 	d := l.newTemp(code.R)
-	l.emit(code.Instr{Op: code.ExtractB32, D: d, A: row, Imm: uint64(at | n<<8)})
+	l.emit(code.Instr{Op: code.ExtractB32, D: d, A: row, Imm: uint64(first | width<<8)})
 	return d
 }
 
-// random returns the random bits by which cvt.rs rounds the i-th of n numbers. Each of two numbers has 16 bits of its
-// own. Of four numbers, two share 16 bits; the first of the two takes its bits from the lowest on.
-// docs/design/arithmetic.md gives the source. The bits for .e2m1 come from both halves.
+// random returns a row with the random bits by which cvt.rs rounds number i of n, counted from 0; row contains 32 random
+// bits. With n = 2, each number has 16 of them. With n = 4, two numbers share 16 bits, and the first of the two uses them
+// in reverse order. The 16 bits for .e2m1 come from both halves of row. docs/design/arithmetic.md gives the source.
 func (l *lowerer) random(row int32, to ptx.Type, n, i int) int32 {
 	if n == 2 {
 		return l.extract(row, 16*(1-i), alu.RandomBits(to))
@@ -121,8 +121,8 @@ func (l *lowerer) random(row int32, to ptx.Type, n, i int) int32 {
 	return bits
 }
 
-// lowerMixed lowers arithmetic on packed numbers of different types. If the opcode does not name the source's type,
-// it is the type of the result.
+// lowerMixed lowers arithmetic on packed numbers of different types. A source whose type the opcode does not name has the
+// type of the result.
 func lowerMixed(l *lowerer, instr *ptx.Instr) {
 	types := instr.Types()
 	spec := alu.MixedSpec{Op: instr.Mnemonic(), Dst: types[0], Rnd: lookUp(roundings, instr.Slot("rnd")), FTZ: instr.Has("ftz"), SatFinite: instr.Has("satfinite")}
@@ -158,12 +158,14 @@ func lowerMixed(l *lowerer, instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// convertOps contains the general conversions, by the slots of result and source.
+// convertOps contains the conversions that read all properties from Imm, by the slots of result and source.
 var convertOps = [...][code.Q + 1]code.Op{
 	code.R: {code.R: code.ConvertB32B32, code.Q: code.ConvertB32B64},
 	code.Q: {code.R: code.ConvertB64B32, code.Q: code.ConvertB64B64},
 }
 
+// lowerCvtPack lowers cvt.pack. Bits 0 to 7 of Imm are the width of the result's elements; bits 8 and 9 are set if the
+// result and the sources are signed; bit 10 is set if the result has two elements.
 func lowerCvtPack(l *lowerer, instr *ptx.Instr) {
 	imm := uint64(16)
 	if dt := instr.Slot("dtype"); dt[1:] != "16" {
@@ -186,8 +188,8 @@ func lowerCvtPack(l *lowerer, instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// lowerCvta: addresses in global, constant and parameter memory are generic addresses already. The base of the window
-// is added to or subtracted from shared and local addresses.
+// lowerCvta lowers cvta. Addresses in global, constant and parameter memory are generic addresses already. Generic
+// addresses of shared and local memory are the address in the state space plus the base of the space's window.
 func lowerCvta(l *lowerer, instr *ptx.Instr) {
 	s := code.SlotOf(instr.Type())
 	d := l.target(&instr.Ops[0], s)

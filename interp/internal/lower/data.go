@@ -11,7 +11,7 @@ import (
 	"gemu/ptx"
 )
 
-// lowerers contains the lowering function of each family of instructions.
+// lowerers contains the lowering function of each family of PTX instructions.
 var lowerers [ptx.FamilyCount]func(l *lowerer, instr *ptx.Instr)
 
 func init() {
@@ -43,7 +43,8 @@ func init() {
 	}
 }
 
-// source returns the row of a source operand of type t, in slot s.
+// source returns a row in slot s with the value of a source operand of type t. If the operand is a register in another
+// slot, a negated predicate, a special register or an address, it emits instructions that compute the value.
 func (l *lowerer) source(o *ptx.Operand, t ptx.Type, s code.Slot) int32 {
 	switch o.Kind {
 	case ptx.RegOperand:
@@ -74,29 +75,37 @@ func (l *lowerer) source(o *ptx.Operand, t ptx.Type, s code.Slot) int32 {
 		return l.sreg(o.SReg, s, code.NoRow)
 	case ptx.SymOperand:
 		return l.symbol(o.Sym(), o.Offset(), s, code.NoRow)
-	case ptx.SinkOperand: // an element of mov.b32
+	case ptx.SinkOperand: // an element of a vector that mov packs
 		return l.constant(s, 0)
 	}
 	panic("BUG: no source operand")
 }
 
-// symbol returns the row with the address of a variable or function plus an offset. The address is written to row d
-// unless d is code.NoRow.
+// operandElems returns the elements of a vector operand; otherwise the operand itself.
+func operandElems(o *ptx.Operand) []ptx.Operand {
+	if o.Kind == ptx.VecOperand {
+		return o.Elems()
+	}
+	return []ptx.Operand{*o}
+}
+
+// symbol returns a row with the address of a variable or function plus an offset in bytes. If d is not code.NoRow, it is
+// this row.
 func (l *lowerer) symbol(s ptx.Symbol, offset int64, slot code.Slot, d int32) int32 {
 	v, isVar := s.(*ptx.Var)
 	if isVar {
-		if at, ok := l.locals[v]; ok && (v.Space == ptx.Local || v.Space == ptx.Param) {
+		if offsetOrAddress, ok := l.locals[v]; ok && (v.Space == ptx.Local || v.Space == ptx.Param) {
 			if l.fn.Entry {
-				return l.moveConstant(slot, uint64(int64(4*l.fn.Align+at)+offset), d)
+				return l.moveConstant(slot, uint64(int64(4*l.fn.Align+offsetOrAddress)+offset), d)
 			}
 			if d == code.NoRow {
 				d = l.newTemp(slot)
 			}
-			l.emit(code.Instr{Op: bySlot(slot, code.Frame32, code.Frame64), D: d, Imm: uint64(int64(at) + offset)})
+			l.emit(code.Instr{Op: bySlot(slot, code.Frame32, code.Frame64), D: d, Imm: uint64(int64(offsetOrAddress) + offset)})
 			return d
 		}
-		if at, ok := l.moduleLocals[v]; ok {
-			return l.moveConstant(slot, at+uint64(offset), d)
+		if offsetOrAddress, ok := l.moduleLocals[v]; ok {
+			return l.moveConstant(slot, offsetOrAddress+uint64(offset), d)
 		}
 		if v.Space == ptx.Shared && l.opt.Cluster {
 			if d == code.NoRow {
@@ -114,8 +123,8 @@ func (l *lowerer) address(s ptx.Symbol) uint64 {
 	if v, ok := s.(*ptx.Var); ok {
 		switch v.Space {
 		case ptx.Shared:
-			if at, ok := l.sharedAddresses[definitionOf(l.module, v)]; ok {
-				return at
+			if offset, ok := l.sharedAddresses[definitionOf(l.module, v)]; ok {
+				return offset
 			}
 		case ptx.Param:
 			for _, p := range l.prog.Params {
@@ -125,7 +134,7 @@ func (l *lowerer) address(s ptx.Symbol) uint64 {
 			}
 		}
 	}
-	a, ok := l.env.Address(s)
+	addr, ok := l.env.Address(s)
 	if f, isFunc := s.(*ptx.Func); isFunc && !f.Defined {
 		def, found := l.module.Lookup(f.Name).(*ptx.Func)
 		ok = ok && found && def.Defined // an undefined function has no code to call
@@ -133,15 +142,16 @@ func (l *lowerer) address(s ptx.Symbol) uint64 {
 	if !ok {
 		l.refuse("the address of %s, which is declared but not defined,", s.SymbolName())
 	}
-	return a
+	return addr
 }
 
+// moveConstant returns a row with a constant. If d is not code.NoRow, it copies the constant to this row.
 func (l *lowerer) moveConstant(s code.Slot, bits uint64, d int32) int32 {
-	k := l.constant(s, bits)
+	row := l.constant(s, bits)
 	if d == code.NoRow {
-		return k
+		return row
 	}
-	l.emit(code.Instr{Op: movOp(s), D: d, A: k})
+	l.emit(code.Instr{Op: movOp(s), D: d, A: row})
 	return d
 }
 
@@ -153,7 +163,7 @@ func movOp(s code.Slot) code.Op {
 	return bySlot(s, code.MovB32, code.MovB64)
 }
 
-// target returns the row of a destination; a sink gets a temporary.
+// target returns the row of a destination in slot s. For a sink it is a temporary.
 func (l *lowerer) target(o *ptx.Operand, s code.Slot) int32 {
 	if o.Kind == ptx.RegOperand {
 		return l.rows[o.Reg].Row
@@ -161,7 +171,7 @@ func (l *lowerer) target(o *ptx.Operand, s code.Slot) int32 {
 	return l.newTemp(s)
 }
 
-// predicate returns the row of a predicate destination, or code.NoRow.
+// predicate returns the row of a predicate destination; code.NoRow for a sink or an absent operand.
 func (l *lowerer) predicate(o *ptx.Operand) int32 {
 	if o.Kind == ptx.RegOperand {
 		return l.rows[o.Reg].Row
@@ -169,16 +179,16 @@ func (l *lowerer) predicate(o *ptx.Operand) int32 {
 	return code.NoRow
 }
 
-// regBits returns the width of the operand's register in bits; want if it is no register.
-func (l *lowerer) regBits(o *ptx.Operand, want int) int {
+// regBits returns the width of the operand's register in bits, or otherwise if the operand is no register.
+func (l *lowerer) regBits(o *ptx.Operand, otherwise int) int {
 	if o.Kind == ptx.RegOperand {
 		return l.fn.Func.Regs[o.Reg].Type.Bits()
 	}
-	return want
+	return otherwise
 }
 
-// result returns a row for a result of type t, and a function to complete the destination if its register is wider than
-// the type: it extends the value according to the type (manual 9.4.1).
+// result returns a row for a result of type t. The caller must call finish after emitting the instruction that writes the
+// row: if the destination register is wider than the type, finish emits the extension of the value (manual 9.4.1).
 func (l *lowerer) result(o *ptx.Operand, t ptx.Type) (row int32, finish func()) {
 	width := l.regBits(o, t.Bits())
 	s := code.SlotOf(t)
@@ -201,10 +211,10 @@ func (l *lowerer) result(o *ptx.Operand, t ptx.Type) (row int32, finish func()) 
 			l.emit(code.Instr{Op: code.OpNamed("widen" + t.String() + ".b32"), D: d, A: d})
 		}
 	}
-	return d, func() {} // slots are zero-extended
+	return d, func() {} // values of fewer bits than their slot are zero-extended already
 }
 
-// lowerCompute lowers a single-kernel instruction.
+// lowerCompute lowers an instruction to a single kernel of package alu.
 func lowerCompute(l *lowerer, instr *ptx.Instr) {
 	if instr.Has("2pi") {
 		spec := alu.ConvertSpec{Dst: ptx.F32, Src: ptx.F32, Sine: instr.Form.Op.Name == "sin", Cosine: instr.Form.Op.Name == "cos"}
@@ -236,7 +246,7 @@ func lowerCompute(l *lowerer, instr *ptx.Instr) {
 		switch {
 		case s.Src[n] == code.P: // the carry flag
 			*rows[n] = l.carry
-		default: // a source missing in this form
+		default: // the instruction lacks this source; the kernel ignores it
 			*rows[n] = o.A
 		}
 	}
@@ -259,8 +269,8 @@ var roundings = map[string]fp.Rounding{
 	"": fp.RN, "rn": fp.RN, "rz": fp.RZ, "rm": fp.RM, "rp": fp.RP, "rni": fp.RN, "rzi": fp.RZ, "rmi": fp.RM, "rpi": fp.RP,
 }
 
-// generalForm returns the kernel for float arithmetic with modifiers in its Imm, for a form without a kernel of its
-// own.
+// generalForm returns the kernel for an instruction on floats without a kernel of its own, and the kernel's Imm, which
+// contains the modifiers. The kernel is code.Invalid if there is none.
 func generalForm(instr *ptx.Instr) (code.Op, uint64) {
 	rnd := instr.Slot("rnd")
 	if rnd == "" {
@@ -277,10 +287,10 @@ func generalForm(instr *ptx.Instr) (code.Op, uint64) {
 	return code.GeneralOpOf(instr.Variant), m.Imm()
 }
 
-// addOp returns the operation for the sum of rows.
+// addOp returns the operation that adds two rows of slot s.
 func addOp(s code.Slot) code.Op { return bySlot(s, code.AddU32, code.AddU64) }
 
-// bySlot returns one of two operations: for 32-bit or for 64-bit slots.
+// bySlot returns wide for 64-bit slots, and otherwise narrow.
 func bySlot(s code.Slot, narrow, wide code.Op) code.Op {
 	if s == code.Q {
 		return wide
@@ -300,7 +310,7 @@ func lowerIsspacep(l *lowerer, instr *ptx.Instr) {
 	l.emit(code.Instr{Op: code.Isspacep, D: d, A: row, Imm: imm})
 }
 
-// lowerLop3 lowers lop3 with a predicate.
+// lowerLop3 lowers lop3 with a predicate as its second result.
 func lowerLop3(l *lowerer, instr *ptx.Instr) {
 	d := l.newTemp(code.R)
 	l.emit(code.Instr{Op: code.Lop3B32, D: d, A: l.source(instr.Arg("a"), ptx.B32, code.R), B: l.source(instr.Arg("b"), ptx.B32, code.R), C: l.source(instr.Arg("c"), ptx.B32, code.R), Imm: instr.Arg("e").Imm.Bits})
@@ -327,7 +337,7 @@ func lowerSlct(l *lowerer, instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// lowerMapa inserts the rank of a CTA into an address. In a cluster of one CTA the address stays the same.
+// lowerMapa lowers mapa: it inserts the rank of a CTA into an address. In a cluster of one CTA the address stays the same.
 func lowerMapa(l *lowerer, instr *ptx.Instr) {
 	s := code.SlotOf(instr.Type())
 	rank := l.source(instr.Arg("b"), ptx.U32, code.R)
@@ -369,9 +379,10 @@ func lowerCreatepolicy(l *lowerer, instr *ptx.Instr) {
 	l.emit(code.Instr{Op: code.MovB64, D: l.target(&instr.Ops[0], code.Q), A: l.constant(code.Q, 0)})
 }
 
+// lowerNop emits nothing, for instructions without an effect.
 func lowerNop(l *lowerer, instr *ptx.Instr) {}
 
-// sreg reads a special register into row d, or a temporary if d is code.NoRow.
+// sreg emits the read of a special register into row d, or into a temporary if d is code.NoRow, and returns the row.
 func (l *lowerer) sreg(r ptx.SpecialReg, s code.Slot, d int32) int32 {
 	if d == code.NoRow {
 		d = l.newTemp(s)

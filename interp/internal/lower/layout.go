@@ -1,6 +1,6 @@
 package lower
 
-// This file lays out parameters, and shared and local variables.
+// This file places parameters, shared variables and local variables in memory.
 
 import (
 	"gemu/interp/internal/code"
@@ -26,10 +26,10 @@ func (l *lowerer) layoutParams() {
 func (l *lowerer) layoutShared(reach []reachedFunc) {
 	offset, align := uint64(0), uint64(16)
 	var dynamic []*ptx.Var
-	runs := map[*ptx.Func]bool{}
+	reached := map[*ptx.Func]bool{}
 	named := map[*ptx.Var]bool{}
 	for _, r := range reach {
-		runs[r.fn] = true
+		reached[r.fn] = true
 		for v := range r.variables {
 			named[definitionOf(l.module, v)] = true
 		}
@@ -56,7 +56,7 @@ func (l *lowerer) layoutShared(reach []reachedFunc) {
 				place(d)
 			}
 		case *ptx.Func:
-			if runs[d] {
+			if reached[d] {
 				for _, v := range d.Vars {
 					place(v)
 				}
@@ -79,7 +79,7 @@ func (l *lowerer) listGlobals(reach []reachedFunc) {
 			named[definitionOf(l.module, v)] = true
 		}
 	}
-	list := func(v *ptx.Var) {
+	add := func(v *ptx.Var) {
 		if !named[v] || v.Space == ptx.Shared {
 			return
 		}
@@ -90,10 +90,10 @@ func (l *lowerer) listGlobals(reach []reachedFunc) {
 	for _, d := range l.module.Decls {
 		switch d := d.(type) {
 		case *ptx.Var:
-			list(d)
+			add(d)
 		case *ptx.Func:
 			for _, v := range d.Vars {
-				list(v)
+				add(v)
 			}
 		}
 	}
@@ -104,32 +104,32 @@ func (l *lowerer) listGlobals(reach []reachedFunc) {
 func (l *lowerer) layoutLocals() {
 	f := l.fn.Func
 	l.locals = map[*ptx.Var]int{}
-	top := 0
+	offset := 0
 	l.fn.Align = code.FrameAlign
 	_, shared := f.Statics()
 	lists := [][]*ptx.Var{f.Params, f.Rets, f.Vars[len(shared):]}
-	if f.Entry { // a kernel's parameters are in the parameter block, and the module's variables in its frame
+	if f.Entry { // a kernel's parameters are in the parameter block; the module's variables are in the kernel's frame
 		lists = [][]*ptx.Var{f.Vars}
 	}
-	for _, list := range lists {
-		for _, v := range list {
+	for _, vars := range lists {
+		for _, v := range vars {
 			if v.Space == ptx.Local || v.Space == ptx.Param {
 				a := max(v.Alignment(), 4)
-				top = (top + a - 1) / a * a
-				l.locals[v] = top
-				l.fn.Locals = append(l.fn.Locals, probe.Variable{Var: v, Offset: top})
-				top += l.frameSize(v)
+				offset = (offset + a - 1) / a * a
+				l.locals[v] = offset
+				l.fn.Locals = append(l.fn.Locals, probe.Variable{Var: v, Offset: offset})
+				offset += l.frameSize(v)
 				l.fn.Align = max(l.fn.Align, a/4)
 			}
 		}
 	}
-	l.fn.Local = (top + 3) / 4
-	_, first := l.kernel.Statics()
+	l.fn.Local = (offset + 3) / 4
+	_, kernelVars := l.kernel.Statics()
 	for i, v := range shared {
 		if f.Entry {
 			l.moduleLocals[v] = uint64(4*l.fn.Align + l.locals[v])
 		} else {
-			l.moduleLocals[v] = l.moduleLocals[first[i]]
+			l.moduleLocals[v] = l.moduleLocals[kernelVars[i]]
 		}
 	}
 	f.EachInstr(func(instr *ptx.Instr) {
@@ -137,7 +137,7 @@ func (l *lowerer) layoutLocals() {
 	})
 }
 
-// formalPlace returns the place of a formal parameter or return value.
+// formalPlace returns the place of a formal parameter or result of the function.
 func (l *lowerer) formalPlace(v *ptx.Var) code.ParamPlace {
 	if v.Space == ptx.RegSpace {
 		r := l.rows[v.Reg]
@@ -155,7 +155,8 @@ func (l *lowerer) frameSize(v *ptx.Var) int {
 	return v.Size()
 }
 
-// definitionOf returns the definition of a declared variable: an .extern variable may be defined in the same module.
+// definitionOf returns the definition of a declared variable, because an .extern variable may be defined in the same
+// module; otherwise it returns v.
 func definitionOf(m *ptx.Module, v *ptx.Var) *ptx.Var {
 	if def, ok := m.Lookup(v.Name).(*ptx.Var); ok && v.Linkage == ptx.Extern {
 		return def

@@ -13,24 +13,24 @@ import (
 func (l *lowerer) link() {
 	l.append(l.prog, l.fn)
 	locate(l.prog, l.fn)
-	if t := l.referenceDraft; t != nil {
+	if d := l.referenceDraft; d != nil {
 		ref := l.prog.Reference
 		for _, s := range l.prog.Sources[len(ref.Sources):] {
-			s.Func = t.fn
+			s.Func = d.fn
 			ref.Sources = append(ref.Sources, s)
 		}
-		t.append(ref, t.fn)
-		locate(ref, t.fn)
+		d.append(ref, d.fn)
+		locate(ref, d.fn)
 	}
 }
 
-// append appends the function's code to program p as fn, whose sources must be in p already.
+// append appends the draft's code to program p as the code of fn. The PTX instructions of fn must be in p.Sources already.
 func (d *draft) append(p *code.Program, fn *code.Func) {
 	fn.Sources.End = int32(len(p.Sources))
 	fn.Blocks.First = int32(len(p.Blocks))
 	access, calls, targets, barriers := int32(len(p.Access)), int32(len(p.Calls)), int32(len(p.Targets)), int32(len(p.Barriers))
 	fragments, textures := int32(len(p.Fragments)), int32(len(p.Textures))
-	place := func(instr code.Instr) code.Instr {
+	relocated := func(instr code.Instr) code.Instr {
 		switch instr.Op.Signature().Side {
 		case code.AccessSide:
 			instr.Side += access
@@ -47,19 +47,19 @@ func (d *draft) append(p *code.Program, fn *code.Func) {
 		}
 		return instr
 	}
-	n := len(p.Instrs)
+	total := len(p.Instrs)
 	for i := range d.blocks {
-		n += len(d.blocks[i].instrs) + 1
+		total += len(d.blocks[i].instrs) + 1
 	}
-	p.Instrs = slices.Grow(p.Instrs, n-len(p.Instrs))
+	p.Instrs = slices.Grow(p.Instrs, total-len(p.Instrs))
 	for i := range d.blocks {
 		b := &d.blocks[i]
 		b.First = int32(len(p.Instrs))
 		for _, instr := range b.instrs {
-			p.Instrs = append(p.Instrs, place(instr))
+			p.Instrs = append(p.Instrs, relocated(instr))
 		}
 		b.Last = int32(len(p.Instrs))
-		p.Instrs = append(p.Instrs, place(b.end))
+		p.Instrs = append(p.Instrs, relocated(b.end))
 	}
 	pc := func(block int32) int32 { return d.blocks[block].First }
 	for i := range d.blocks {
@@ -86,22 +86,22 @@ func (d *draft) append(p *code.Program, fn *code.Func) {
 		p.Fragments = append(p.Fragments, f)
 	}
 	p.Textures = append(p.Textures, d.tables.Textures...)
-	for _, in := range d.folded {
-		p.Fixed = append(p.Fixed, code.FixedInstr{Instr: place(in.Instr), BeforePC: pc(in.block) + in.index})
+	for _, instr := range d.folded {
+		p.Fixed = append(p.Fixed, code.FixedInstr{Instr: relocated(instr.Instr), BeforePC: pc(instr.block) + instr.index})
 	}
 	fn.Blocks.End = int32(len(p.Blocks))
 	fn.Begin, fn.Exit = pc(0), pc(d.exit())
 }
 
-// locations returns the places of a function's registers, for observers.
+// locations returns the places of the function's registers, by RegID, for probes and listings.
 func (d *draft) locations(a *allocation) []code.Location {
 	list := make([]code.Location, len(d.rows))
 	for r, ref := range d.rows {
-		if at := a.row(ref.Slot, ref.Row); at != code.NoRow {
+		if place := a.row(ref.Slot, ref.Row); place != code.NoRow {
 			live := a.liveRanges[ref.Slot][ref.Row]
 			first := d.fn.Sources.First - 1
 			list[r] = code.Location{
-				Slot: ref.Slot, Row: at, High: a.row(ref.Slot, ref.High), Wide: ref.wide,
+				Slot: ref.Slot, Row: place, High: a.row(ref.Slot, ref.High), Wide: ref.wide,
 				First: first + int32(max(live.first, 1)), Last: first + int32(max(live.last, 1)),
 			}
 		}
@@ -109,7 +109,7 @@ func (d *draft) locations(a *allocation) []code.Location {
 	return list
 }
 
-// locate records the code and the guard of each PTX instruction.
+// locate sets Code and Guard of each PTX instruction of a function.
 func locate(p *code.Program, fn *code.Func) {
 	for i := fn.Blocks.First; i < fn.Blocks.End; i++ {
 		b := &p.Blocks[i]

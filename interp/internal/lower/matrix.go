@@ -11,15 +11,15 @@ import (
 	"gemu/ptx"
 )
 
-// wholeWarps refuses an instruction for 32 lanes, if warps are smaller. In a warp of 64 lanes each half executes it
-// separately.
+// wholeWarps refuses an instruction that 32 lanes execute together, if a warp does not consist of groups of 32 lanes. In a
+// warp of 64 lanes each half executes the instruction separately.
 func (l *lowerer) wholeWarps(instr *ptx.Instr) {
 	if l.prog.Width%matrix.Lanes != 0 {
 		l.refuse("%s with warps of %d lanes instead of 32", instr.Text, l.prog.Width)
 	}
 }
 
-// tile returns the matrices of an ldmatrix or stmatrix.
+// tile returns the matrices in memory that an ldmatrix or stmatrix accesses.
 func tile(instr *ptx.Instr) *matrix.Tile {
 	count, _ := strconv.Atoi(strings.TrimPrefix(instr.Slot("num"), "x"))
 	if instr.Has("s4") {
@@ -40,16 +40,17 @@ func lowerTile(l *lowerer, instr *ptx.Instr) {
 	a.Size, a.Tile = 4, tile(instr)
 	l.elements(a, instr.Arg(registers), ptx.B32, a.Store)
 	a.Bytes = a.Tile.Bytes
-	l.access(op, a, addr)
+	l.emitAccess(op, a, addr)
 }
 
+// lowerMovmatrix lowers movmatrix, which transposes a matrix.
 func lowerMovmatrix(l *lowerer, instr *ptx.Instr) {
 	l.wholeWarps(instr)
 	l.emit(code.Instr{Op: code.MoveMatrix, D: l.target(instr.Arg("d"), code.R), A: l.source(instr.Arg("a"), ptx.B32, code.R)})
 }
 
-// lowerFragment lowers wmma.load and wmma.store: lane i accesses row i of the matrix, or the column contiguous
-// in memory.
+// lowerFragment lowers wmma.load and wmma.store. Lane i has the address of row i of the matrix or, if the columns are
+// contiguous in memory, of column i.
 func lowerFragment(l *lowerer, instr *ptx.Instr) {
 	l.wholeWarps(instr)
 	op, registers, stride := code.LoadMatrix, "d", "b"
@@ -68,25 +69,25 @@ func lowerFragment(l *lowerer, instr *ptx.Instr) {
 	w.ACol, w.BCol = col, col
 	a, base := l.accessOf(instr, instr.Arg("a"))
 	a.Store, a.Tile, a.Size, a.Fixed = op == code.StoreMatrix, w.Tile(name, t, col), max(t.Size(), 4), nil
-	rt := ptx.B32
+	registerType := ptx.B32
 	if a.Size == 8 {
-		rt = ptx.F64
+		registerType = ptx.F64
 	}
-	l.elements(a, instr.Arg(registers), rt, a.Store)
+	l.elements(a, instr.Arg(registers), registerType, a.Store)
 	a.Bytes = a.Tile.Bytes
 
 	s := a.Addr
 	if s == code.NoSlot {
 		s, base = code.Q, l.constant(code.Q, 0)
 	}
-	l.checkSame(base, s)
+	l.checkSame(base, s) // the address operand must be the same in all lanes
 	a.Addr = s
 	lane := l.newTemp(code.R)
 	l.emit(code.Instr{Op: code.AndB32, D: lane, A: l.sreg(ptx.LaneID, code.R, code.NoRow), B: l.constant(code.R, matrix.Lanes-1)})
 	if s == code.Q {
 		lane = l.widen(lane)
 	}
-	// The stride is in elements; elements of b1 and of 4 bits are parts of a byte.
+	// The stride is a number of elements, which may have less than 8 bits. step is the row with the stride in bytes.
 	var step int32
 	if o := instr.Arg(stride); o.Kind == ptx.RegOperand || o.Kind == ptx.SRegOperand {
 		step = l.source(o, ptx.U32, code.R)
@@ -94,8 +95,8 @@ func lowerFragment(l *lowerer, instr *ptx.Instr) {
 		if s == code.Q {
 			step = l.widen(step)
 		}
-		step = l.emit2(bySlot(s, code.MulLoU32, code.MulLoU64), s, step, l.constant(s, uint64(t.Bits())))
-		step = l.emit2(bySlot(s, code.ShrU32, code.ShrU64), s, step, l.constant(code.R, 3))
+		step = l.emitBinary(bySlot(s, code.MulLoU32, code.MulLoU64), s, step, l.constant(s, uint64(t.Bits())))
+		step = l.emitBinary(bySlot(s, code.ShrU32, code.ShrU64), s, step, l.constant(code.R, 3))
 	} else {
 		n := uint64(w.Stride(name, col))
 		if o.Kind == ptx.ImmOperand {
@@ -103,11 +104,11 @@ func lowerFragment(l *lowerer, instr *ptx.Instr) {
 		}
 		step = l.constant(s, n*uint64(t.Bits())/8)
 	}
-	step = l.emit2(bySlot(s, code.MulLoU32, code.MulLoU64), s, lane, step)
-	l.access(op, a, l.emit2(addOp(s), s, base, step))
+	distance := l.emitBinary(bySlot(s, code.MulLoU32, code.MulLoU64), s, lane, step)
+	l.emitAccess(op, a, l.emitBinary(addOp(s), s, base, distance))
 }
 
-// checkSame emits a check for the same value in all lanes.
+// checkSame emits a check that a row of slot s has the same value in all lanes.
 func (l *lowerer) checkSame(row int32, s code.Slot) {
 	if s == code.R {
 		row = l.widen(row)
@@ -122,14 +123,14 @@ func (l *lowerer) widen(row int32) int32 {
 	return d
 }
 
-// emit2 emits an operation on two rows and returns the row of its result.
-func (l *lowerer) emit2(op code.Op, s code.Slot, a, b int32) int32 {
+// emitBinary emits an operation on two rows and returns the row of its result, a temporary in slot s.
+func (l *lowerer) emitBinary(op code.Op, s code.Slot, a, b int32) int32 {
 	d := l.newTemp(s)
 	l.emit(code.Instr{Op: op, D: d, A: a, B: b})
 	return d
 }
 
-// wmma returns the multiplication with the shape of a wmma instruction.
+// wmma returns the shape and the layouts of a wmma instruction.
 func (l *lowerer) wmma(instr *ptx.Instr) matrix.Wmma {
 	return matrix.Wmma{
 		SM: l.env.SM(), M: instr.Extent('m'), N: instr.Extent('n'), K: instr.Extent('k'),
@@ -147,6 +148,7 @@ func lowerWmma(l *lowerer, instr *ptx.Instr) {
 	l.multiply(instr, w.Multiply(types[0], types[1], types[2], types[3]))
 }
 
+// lowerMma lowers mma.
 func lowerMma(l *lowerer, instr *ptx.Instr) {
 	types := instr.Types()
 	m := matrix.Mma{
@@ -171,8 +173,8 @@ func lowerMma(l *lowerer, instr *ptx.Instr) {
 	l.multiply(instr, m.Multiply())
 }
 
-// multiply emits a multiplication. The operands after C, except constants, are the metadata of a sparse A and scales
-// with their selectors.
+// multiply completes m with the modifiers of the instruction, and emits the multiplication. The operands after C, except
+// constants, are the metadata of a sparse A, and scales with their selectors.
 func (l *lowerer) multiply(instr *ptx.Instr, m *matrix.Multiply) {
 	l.wholeWarps(instr)
 	m.Saturate, m.Xor, m.Rounding = instr.Has("satfinite"), instr.Has("xor"), lookUp(roundings, instr.Slot("rnd"))
@@ -194,11 +196,10 @@ func (l *lowerer) multiply(instr *ptx.Instr, m *matrix.Multiply) {
 			}
 		}
 	}
-	l.tables.Fragments = append(l.tables.Fragments, f)
-	l.emit(code.Instr{Op: code.Multiply, Side: int32(len(l.tables.Fragments) - 1)})
+	l.emitFragments(code.Multiply, f)
 }
 
-// registerType returns the type of the registers of a matrix.
+// registerType returns the type of the registers that hold a matrix.
 func registerType(o *matrix.Operand) ptx.Type {
 	if o.Bits == 64 {
 		return ptx.F64
@@ -206,12 +207,10 @@ func registerType(o *matrix.Operand) ptx.Type {
 	return ptx.B32
 }
 
-// fragment returns the registers of an operand with each lane's part of a matrix.
+// fragment returns the rows of an operand whose registers, of type t, hold each lane's part of a matrix. source states
+// that the instruction reads the operand.
 func (l *lowerer) fragment(o *ptx.Operand, t ptx.Type, source bool) []code.Elem {
-	list := []ptx.Operand{*o}
-	if o.Kind == ptx.VecOperand {
-		list = o.Elems()
-	}
+	list := operandElems(o)
 	var elems []code.Elem
 	s := code.SlotOf(t)
 	for i := range list {

@@ -13,7 +13,8 @@ import (
 	"gemu/ptx"
 )
 
-// accessOf returns an access to the address of an operand, and the row of the address.
+// accessOf returns an access to the address in an operand, and the row of the address; code.NoRow if the address is
+// fixed or relative to the frame. The caller must set the elements and the other properties of the access.
 func (l *lowerer) accessOf(instr *ptx.Instr, o *ptx.Operand) (a *code.Access, addr int32) {
 	space, sub := instr.Space()
 	if instr.GlobalOnly() {
@@ -22,8 +23,8 @@ func (l *lowerer) accessOf(instr *ptx.Instr, o *ptx.Operand) (a *code.Access, ad
 	return l.accessIn(instr, o, space, sub == "cluster")
 }
 
-// accessIn is accessOf for an address in the given state space; if cluster is set, in .shared::cluster, which becomes a
-// generic address if the cluster has several CTAs.
+// accessIn is accessOf for an address in the given state space. If cluster is set, it is .shared::cluster: the address
+// then becomes a generic address if clusters have several CTAs.
 func (l *lowerer) accessIn(instr *ptx.Instr, o *ptx.Operand, space ptx.Space, cluster bool) (a *code.Access, addr int32) {
 	a = &code.Access{Size: instr.Type().Size(), HitIndex: l.prog.NumHits, Offset: uint64(o.Offset()), Space: space}
 	addr = code.NoRow
@@ -48,13 +49,13 @@ func (l *lowerer) accessIn(instr *ptx.Instr, o *ptx.Operand, space ptx.Space, cl
 			l.refuse("access to function %s", o.Sym().SymbolName())
 		}
 		a.Space = v.Space
-		if at, local := l.locals[v]; local && (v.Space == ptx.Local || v.Space == ptx.Param) {
+		if offset, local := l.locals[v]; local && (v.Space == ptx.Local || v.Space == ptx.Param) {
 			a.Space, a.Frame = ptx.Local, true
-			a.Offset += uint64(at)
+			a.Offset += uint64(offset)
 			break
 		}
-		if at, ok := l.moduleLocals[v]; ok {
-			a.Addr, addr = code.Q, l.moveConstant(code.Q, at, l.newTemp(code.Q))
+		if moduleLocal, ok := l.moduleLocals[v]; ok {
+			a.Addr, addr = code.Q, l.moveConstant(code.Q, moduleLocal, l.newTemp(code.Q))
 			break
 		}
 		if a.Space == ptx.Shared && l.opt.Cluster {
@@ -70,13 +71,13 @@ func (l *lowerer) accessIn(instr *ptx.Instr, o *ptx.Operand, space ptx.Space, cl
 	return a, addr
 }
 
-// indexed sets the address of "var[%r+off]", an array element (ptx.Operand.IndexSize). Addresses of shared and local
-// memory have 32 bits.
+// indexed emits the computation of the address of an array element, "var[%r+off]" (ptx.Operand.IndexSize). It returns
+// the row of the address and sets the address of a. Addresses of shared and local memory have 32 bits.
 func (l *lowerer) indexed(a *code.Access, o *ptx.Operand) (addr int32) {
 	v := o.Sym().(*ptx.Var)
 	a.Space = v.Space
 	_, local := l.locals[v]
-	if _, outer := l.moduleLocals[v]; local || outer {
+	if _, moduleLocal := l.moduleLocals[v]; local || moduleLocal {
 		a.Space = ptx.Local
 	}
 	s := code.Q
@@ -84,9 +85,9 @@ func (l *lowerer) indexed(a *code.Access, o *ptx.Operand) (addr int32) {
 		s = code.R
 	}
 	index := l.source(&ptx.Operand{Kind: ptx.RegOperand, Reg: o.Reg}, ptx.NoType, code.R)
-	apply := func(op code.Op, b uint64) {
+	apply := func(op code.Op, value uint64) {
 		d := l.newTemp(code.R)
-		l.emit(code.Instr{Op: op, D: d, A: index, B: l.constant(code.R, b)})
+		l.emit(code.Instr{Op: op, D: d, A: index, B: l.constant(code.R, value)})
 		index = d
 	}
 	if offset := o.Offset(); offset != 0 {
@@ -106,12 +107,10 @@ func (l *lowerer) indexed(a *code.Access, o *ptx.Operand) (addr int32) {
 	return addr
 }
 
-// elements appends the registers of the data operand of a load or store to the access.
+// elements appends the elements of a data operand of type t to the access, and sets Bytes. store states that the
+// instruction reads the operand, which may then contain constants.
 func (l *lowerer) elements(a *code.Access, o *ptx.Operand, t ptx.Type, store bool) {
-	list := []ptx.Operand{*o}
-	if o.Kind == ptx.VecOperand {
-		list = o.Elems()
-	}
+	list := operandElems(o)
 	for i := range list {
 		e := &list[i]
 		switch {
@@ -133,33 +132,30 @@ func lowerLd(l *lowerer, instr *ptx.Instr) {
 	a, addr := l.accessOf(instr, instr.Arg("a"))
 	d := instr.Arg("d")
 	l.elements(a, d, instr.Type(), false)
-	list := []ptx.Operand{*d}
-	if d.Kind == ptx.VecOperand {
-		list = d.Elems()
-	}
+	list := operandElems(d)
 	// Sign extension ends at the width of the register, which may be less than the width of its slot.
 	a.Signed = false
-	var cut []int32
+	var extended16 []int32 // rows of 16-bit registers, which must have zeros above
 	for i := range list {
 		width := l.regBits(&list[i], 0)
 		if instr.Type().IsSigned() && width > 8*a.Size {
 			a.Signed = true
 			if width == 16 {
-				cut = append(cut, a.Elems[i].Row)
+				extended16 = append(extended16, a.Elems[i].Row)
 			}
 		}
 	}
 	a.Strided = mem.StridedOf(a.Size, a.Signed)
 	a.SpareBytes = min(l.unusedElems[instr], len(a.Elems)-1) * a.Size
-	l.access(loadOp(a), a, addr)
-	for _, row := range cut {
+	l.emitAccess(loadOp(a), a, addr)
+	for _, row := range extended16 {
 		l.emit(code.Instr{Op: code.CvtU16U32, D: row, A: row})
 	}
 }
 
-// findSpare finds vector loads with unused last elements. Compilers load four elements if a program needs three and the
-// address is a multiple of four.
-func (l *lowerer) findSpare() {
+// findUnusedElems finds vector loads whose last elements are unused, and sets unusedElems. If a program needs three
+// elements and the address is aligned for four, compilers load four.
+func (l *lowerer) findUnusedElems() {
 	f := l.fn.Func
 	shared, _ := f.Statics()
 	l.unusedElems = map[*ptx.Instr]int{}
@@ -167,30 +163,31 @@ func (l *lowerer) findSpare() {
 		if !slices.ContainsFunc(b.Instrs, loadsVector) {
 			continue
 		}
-		for i, live := range l.live.LiveAfter(b) {
+		for i, isLive := range l.live.LiveAfter(b) {
 			instr := b.Instrs[i]
 			if !loadsVector(instr) {
 				continue
 			}
-			n := 0
+			unused := 0
 			for _, e := range slices.Backward(instr.Arg("d").Elems()) {
-				if e.Kind == ptx.RegOperand && (live(e.Reg) || f.Returned(e.Reg) || slices.Contains(shared, e.Reg)) {
+				if e.Kind == ptx.RegOperand && (isLive(e.Reg) || f.Returned(e.Reg) || slices.Contains(shared, e.Reg)) {
 					break
 				}
-				n++
+				unused++
 			}
-			if n > 0 {
-				l.unusedElems[instr] = n
+			if unused > 0 {
+				l.unusedElems[instr] = unused
 			}
 		}
 	}
 }
 
+// loadsVector reports whether an instruction is a load to a vector of registers.
 func loadsVector(instr *ptx.Instr) bool {
 	return instr.Form.Family == ptx.FamilyLoad && instr.Arg("d").Kind == ptx.VecOperand
 }
 
-// loadOp selects the operation of a load.
+// loadOp returns the operation of a load.
 func loadOp(a *code.Access) code.Op {
 	switch single := len(a.Elems) == 1 && a.Elems[0].Slot != code.NoSlot; {
 	case a.Size > 8:
@@ -215,15 +212,15 @@ func lowerSt(l *lowerer, instr *ptx.Instr) {
 	if instr.Has("bulk") {
 		a.Size, a.Bytes = 8, 8
 		a.Elems = []code.Elem{{Slot: code.Q, Row: l.source(instr.Arg("b"), ptx.U64, code.Q)}}
-		l.access(code.StoreBulk, a, addr)
+		l.emitAccess(code.StoreBulk, a, addr)
 		return
 	}
 	l.elements(a, instr.Arg("b"), instr.Type(), true)
 	a.Strided = mem.StridedOf(a.Size, false)
-	l.access(storeOp(a), a, addr)
+	l.emitAccess(storeOp(a), a, addr)
 }
 
-// storeOp selects the operation of a store.
+// storeOp returns the operation of a store.
 func storeOp(a *code.Access) code.Op {
 	switch single := len(a.Elems) == 1 && a.Elems[0].Slot != code.NoSlot; {
 	case a.Size > 8:
@@ -240,6 +237,7 @@ func storeOp(a *code.Access) code.Op {
 	return code.StoreEach
 }
 
+// atomicOps maps modifiers to atomic operations.
 var atomicOps = map[string]code.AtomicOp{
 	"add": code.AtomAdd, "and": code.AtomAnd, "or": code.AtomOr, "xor": code.AtomXor, "exch": code.AtomExch,
 	"cas": code.AtomCas, "inc": code.AtomInc, "dec": code.AtomDec, "min": code.AtomMin, "max": code.AtomMax,
@@ -254,7 +252,7 @@ func lookUp[V any](table map[string]V, word string) V {
 	return v
 }
 
-// atomicOf returns the atomic operation among the modifiers.
+// atomicOf returns the atomic operation that the modifiers of an instruction name; false if they name none.
 func atomicOf(instr *ptx.Instr) (code.AtomicOp, bool) {
 	if op, ok := atomicOps[instr.Slot("op")]; ok {
 		return op, true
@@ -267,7 +265,7 @@ func atomicOf(instr *ptx.Instr) (code.AtomicOp, bool) {
 	return 0, false
 }
 
-// reductionOf returns the operation of an instruction on memory of a state space.
+// reductionOf returns the reduction of an instruction with atomic operation op on memory of a state space.
 func reductionOf(instr *ptx.Instr, op code.AtomicOp, space ptx.Space) code.Reduction {
 	r := code.ReductionOn(op, instr.Type(), space)
 	if instr.Has("noftz") {
@@ -288,14 +286,14 @@ func lowerAtom(l *lowerer, instr *ptx.Instr) {
 		space = ptx.Shared
 	}
 	a.Atom = &code.Atom{Reduction: reductionOf(instr, op, space), Shared: space == ptx.Shared}
-	list := func(o *ptx.Operand) []code.Elem {
+	elemsOf := func(o *ptx.Operand) []code.Elem {
 		var x code.Access
 		l.elements(&x, o, t, true)
 		return x.Elems
 	}
-	a.Atom.B = list(instr.Arg("b"))
+	a.Atom.B = elemsOf(instr.Arg("b"))
 	if op == code.AtomCas {
-		a.Atom.C = list(instr.Arg("c"))
+		a.Atom.C = elemsOf(instr.Arg("c"))
 	}
 	a.Elems = make([]code.Elem, len(a.Atom.B))
 	if instr.Form.Operand("d") >= 0 {
@@ -304,12 +302,12 @@ func lowerAtom(l *lowerer, instr *ptx.Instr) {
 		copy(a.Elems, x.Elems)
 	}
 	a.Bytes = a.Size * len(a.Elems)
-	l.access(code.Atomic, a, addr)
+	l.emitAccess(code.Atomic, a, addr)
 }
 
 // globallyOrdered reports whether the instruction is globally ordered: it lets a CTA observe the effects of other CTAs,
-// or the order in which CTAs ran. These are strong loads and stores, atomics whose operation does not commute or whose
-// result is used, the heap, and cancelling clusters.
+// or the order in which CTAs ran. These are strong loads and stores, atomics whose order is observable (see isOrderFree),
+// allocations on the heap, and the cancellation of clusters.
 func (l *lowerer) globallyOrdered(instr *ptx.Instr) bool {
 	switch e := instr.Form.Effects; {
 	case e.HasAll(ptx.Strong) && instr.MayTouchGlobal():
@@ -325,7 +323,7 @@ func (l *lowerer) globallyOrdered(instr *ptx.Instr) bool {
 	return false
 }
 
-// lowerHint emits nothing: prefetches and priorities have no effect, and discard need not have one.
+// lowerHint emits nothing: prefetches and cache priorities have no effect on results, and discard need not have one.
 func lowerHint(l *lowerer, instr *ptx.Instr) {}
 
 func lowerStacksave(l *lowerer, instr *ptx.Instr) {

@@ -1,6 +1,7 @@
 package lower
 
-// This file prepares selected code for analyses: its instructions with the rows they read and write.
+// This file prepares selected code for the passes space and plan: it lists its instructions with the rows that they read
+// and write.
 
 import (
 	"gemu/affinetrack"
@@ -11,12 +12,12 @@ import (
 type node struct {
 	*code.Instr
 	sig           *code.Signature
-	block         int
-	reads, writes []code.Row
+	block         int                 // index of its block
+	reads, writes []code.Row          // without its guard and constants
 	spacing       affinetrack.Spacing // spacing of its results
 }
 
-// collectNodes collects the instructions of all blocks, in order.
+// collectNodes sets nodes and firstNode: the instructions of all blocks, in order.
 func (d *draft) collectNodes() {
 	var rows []code.Row
 	d.nodes, d.firstNode = nil, nil
@@ -40,15 +41,15 @@ func (d *draft) nodesOf(b int) []node { return d.nodes[d.firstNode[b]:d.firstNod
 // nodeAccess returns the access of a memory instruction.
 func (d *draft) nodeAccess(instr *node) *code.Access { return &d.tables.Access[instr.Side] }
 
-// successors returns the successors of block i.
+// successors returns the indices of the blocks that control can reach from the end of block i.
 func (d *draft) successors(i int) []int32 {
 	b := &d.blocks[i]
 	return d.tables.Successors(nil, &b.Block, &b.end)
 }
 
-// eachOtherWrite calls visit for the rows not written by an instruction within a block: parameters and results
-// of calls, results of barriers.
-func (d *draft) eachOtherWrite(visit func(o code.Row)) {
+// eachOtherWrite calls visit for the rows that change outside the nodes: rows of the function's parameters and results,
+// and rows that a call or a barrier writes at the end of a block.
+func (d *draft) eachOtherWrite(visit func(row code.Row)) {
 	places := func(list []code.ParamPlace) {
 		for _, p := range list {
 			if p.Slot != code.NoSlot {

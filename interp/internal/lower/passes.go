@@ -10,8 +10,8 @@
 //	   ▼
 //	code.Program
 //
-// layout.go places variables and reach.go finds the functions of a kernel, both before the passes. verify.go checks the
-// result of each pass.
+// Before the passes, reach.go finds the functions of the kernel, and layout.go places parameters and shared variables.
+// layout.go also places the local variables of a function, for the pass select. verify.go checks the result of each pass.
 package lower
 
 // This file defines the passes in their order. Read it first.
@@ -31,37 +31,37 @@ type Options struct {
 	Pack  bool // let registers share a row if they are not live at the same time
 
 	ExplicitCluster bool // the launch specifies the cluster size
-	Cluster         bool // clusters have several CTAs: an address in shared memory contains the CTA
+	Cluster         bool // clusters have several CTAs: an address in shared memory contains the rank of its CTA
 
 	// Reference requests a second version of the code whose rows are neither shared nor compact
 	// (code.Program.Reference). The code is then verified: the error may be a VerifyError.
 	Reference bool
 
-	TID           [3]affinetrack.Spacing // spacing of the thread index in the least regular warp of the launch
+	TID           [3]affinetrack.Spacing // spacings of %tid.x, %tid.y and %tid.z in the least regular warp of the launch
 	Reconvergence Reconvergence          // when diverged lanes reconverge
 
 	Affine bool // lower for affine mode
 	Eager  bool // keep values compact wherever possible, regardless of cost
 }
 
-// Reconvergence states whether lanes diverged by a branch have reconverged after its immediate post-dominator.
+// Reconvergence states when the lanes that diverged at a branch are together again at its immediate post-dominator.
 type Reconvergence uint8
 
 // The cases.
 const (
-	Always        Reconvergence = iota // always, except at barriers where lanes may arrive separately
-	UnlessWaiting                      // unless they may wait for something before
-	Never
+	Always        Reconvergence = iota // always, except after barriers where lanes may arrive separately
+	UnlessWaiting                      // unless the lanes may have waited for other threads in between
+	Never                              // it is never guaranteed
 )
 
 // Env is the device into which the module is loaded.
 type Env interface {
-	// Address returns the address of a module variable or function; false if it has no address, or an address for each
-	// CTA or thread.
-	Address(s ptx.Symbol) (uint64, bool)
+	// Address returns the address of a module variable or function. ok is false if the symbol has no address, or a
+	// different address in each CTA or thread.
+	Address(s ptx.Symbol) (addr uint64, ok bool)
 	// Params makes room for parameters of the given size in bytes at probe.ParamBase.
 	Params(bytes int)
-	// AddressTaken returns the functions whose address is used in the module; see the function of this name.
+	// AddressTaken returns the result of the function AddressTaken for the module.
 	AddressTaken() []*ptx.Func
 	// SM returns the compute capability of the device.
 	SM() int
@@ -72,7 +72,7 @@ type Env interface {
 // pass is a step of lowering a function.
 type pass struct {
 	name   string
-	after  []string // earlier passes: they must have run before
+	after  []string // passes that must have run before
 	affine bool     // runs only for affine mode
 	run    func(l *lowerer)
 }
@@ -103,29 +103,29 @@ type lowerer struct {
 	env    Env
 	opt    Options
 
-	byFunc          map[*ptx.Func]int32
+	byFunc          map[*ptx.Func]int32 // index in prog.Funcs of each reachable function
 	sharedAddresses map[*ptx.Var]uint64 // addresses of shared variables
 	moduleLocals    map[*ptx.Var]uint64 // addresses of the module's variables in local memory
-	constR          map[uint32]int32
-	constQ          map[uint64]int32
-	constP          map[uint32]int32
-	orderFree       bool // the global atomics of this kernel commute
-	callsMayWait    bool // a loop with a call may wait for other threads
+	constR          map[uint32]int32    // rows of 32-bit constants, by value
+	constQ          map[uint64]int32    // rows of 64-bit constants, by value
+	constP          map[uint32]int32    // rows of constant predicates, by lane mask
+	orderFree       bool                // the order of the kernel's global atomics is unobservable: see isOrderFree
+	callsMayWait    bool                // a loop with a call may wait for other threads
 
 	draft
 	referenceDraft   *draft // draft of the reference; nil if there is none
 	beforeAllocation *draft // the draft before allocation, for verification
 }
 
-// draft is the function being lowered. Until it is allocated, each of its registers and each temporary has a row of its
-// own, which operands name. Until it is linked, branches have the indices of blocks as targets.
+// draft is the function being lowered. Before the pass allocate, operands are virtual rows: each register and each
+// temporary has one of its own. Before the pass link, the targets of branches are indices of blocks, not pcs.
 type draft struct {
 	fn      *code.Func
 	blocks  []block
 	tables  code.Tables
-	folded  []folded // instructions executed once, before a launch begins
-	rows    []rowRef // by RegID
-	virtual [code.P + 1]virtual
+	folded  []folded            // instructions executed once, before a launch begins
+	rows    []rowRef            // virtual row of each register, by RegID
+	virtual [code.P + 1]virtual // virtual rows, by slot
 	live    *ptx.Liveness
 
 	// Results of the pass space.
@@ -139,22 +139,21 @@ type draft struct {
 	locals         map[*ptx.Var]int // offset in the local frame in bytes
 	starts         []int32          // first block of each IR block
 	postDominators []int            // immediate post-dominators of IR blocks
-	block          *block
-	curIR          int
-	fixups         []func()
-	guard          int32
-	countSkipped   bool // the next emitted instruction must count the lanes in which the guard does not hold
-	src            *ptx.Instr
+	block          *block           // the current block, which is the last
+	curIR          int              // index of the current IR block
+	fixups         []func()         // functions to call when all blocks exist
+	guard          int32            // guard of the current PTX instruction, encoded as code.Instr.Guard
+	countSkipped   bool             // the next emitted instruction must count the lanes in which the guard does not hold
+	src            *ptx.Instr       // the current PTX instruction
 
 	unusedElems map[*ptx.Instr]int   // number of unneeded trailing elements of a vector load
 	products    map[*ptx.Instr]int32 // index in tables.Fragments of each possibly pending multiplication
 }
 
-// folded is an instruction executed once, before a launch begins, and its former place: before an instruction of a
-// block.
+// folded is an instruction that a launch executes once, before it begins.
 type folded struct {
 	code.Instr
-	block, index int32
+	block, index int32 // its former place: block, and index of the following instruction in the block
 }
 
 // block is a block of a draft: its instructions and its end.
@@ -164,15 +163,15 @@ type block struct {
 	end    code.Instr
 }
 
-// virtual describes the rows of one kind before allocation.
+// virtual describes the virtual rows of one slot.
 type virtual struct {
 	residence   []code.Storage // planned storage of each row
 	temporaryOf []int32        // for each row, the PTX instruction using it as a temporary, counted from 1; 0 if it is no temporary
 	zero        []int32        // rows that may be read before they are written
-	globals     []int32        // rows whose value must be kept during the whole function
+	kept        []int32        // rows whose value must be kept during the whole function
 }
 
-// rowRef is the row of a virtual register.
+// rowRef is the virtual row of a register.
 type rowRef struct {
 	Slot code.Slot
 	Row  int32
@@ -225,9 +224,9 @@ func Kernel(m *ptx.Module, k *ptx.Func, env Env, opt Options) (*code.Program, er
 	return l.prog, nil
 }
 
-// layoutConstants lays out the constants.
+// layoutConstants assigns places to the constants.
 func (l *lowerer) layoutConstants() (err error) {
-	pass := "lay"
+	pass := "layout of constants"
 	defer l.recoverError(l.kernel, &pass, &err)
 	l.prog.Consts.Layout()
 	return nil
@@ -252,8 +251,8 @@ func (l *lowerer) lowerFunction(fn *code.Func) (err error) {
 	return nil
 }
 
-// recoverError converts a panic in a pass to an error if a reference is requested, because its purpose is to find
-// faults.
+// recoverError converts the panic of refuse to a *ptx.Unsupported. If a reference is requested, it also converts an error
+// with which a pass panics to a *VerifyError, because a reference serves to find faults of this package.
 func (l *lowerer) recoverError(fn *ptx.Func, pass *string, err *error) {
 	switch r := recover().(type) {
 	case nil:
@@ -275,7 +274,8 @@ type unsupported struct {
 	description, why string
 }
 
-// refuse stops lowering at the current instruction. recoverError handles its panic.
+// refuse stops lowering, because gemu does not support the described feature of the current PTX instruction.
+// recoverError handles its panic.
 func (l *lowerer) refuse(format string, args ...any) {
 	panic(unsupported{l.src.Pos, fmt.Sprintf(format, args...), ""})
 }

@@ -1,14 +1,13 @@
 package lower
 
-// This file plans, for affine mode, how each instruction of a function executes: on lanes, as in vector mode; on
-// compact operands if the shadows have them; once without checking shadows, because a uniform result is proved; or once
-// for the whole launch.
+// This file is the pass plan. It decides how each instruction of a function executes in affine mode: on lanes, as in
+// vector mode; on compact operands if the shadows of the operands hold the lanes' values when it executes; once and without
+// checking shadows, because its result is proved uniform; or once for the whole launch.
 //
-// The analysis works on selected code, where every register and every temporary has a row of its own. It computes the
-// best class each row can have, as the greatest fixpoint of package affinetrack's Transfer over all writers of the row.
-// Then it excludes the rows whose shadows would not pay. Finally it proves rows uniform: a row is proved if all its
-// writers have proved operands and are in blocks executed by all live lanes together. So its readers always find it
-// compact.
+// The analysis works on virtual rows. First it computes the most regular class that each row can have: the fixpoint of
+// affinetrack.Transfer over all writers of the row. Then it excludes the rows whose shadows would cost more than they save.
+// Finally it proves rows uniform: a row is proved if all its writers have proved operands and are in blocks that all live
+// lanes execute together. The readers of a proved row always find it compact.
 
 import (
 	"cmp"
@@ -23,24 +22,26 @@ import (
 // execution is the way an instruction executes.
 type execution struct {
 	exec        code.Exec
-	materialise []code.Row // operands with a value possibly in the shadow alone
-	dropsShadow []code.Row // results with an older value possibly in the shadow
+	materialise []code.Row // operands whose value may be only in the shadow
+	dropsShadow []code.Row // results whose shadow may hold an older value
 }
 
 // analysis is the state of the pass plan.
 type analysis struct {
 	*lowerer
 
-	class          [code.P + 1][]affinetrack.Class // by slot and row; Unknown if not written
-	pinned         [code.P + 1][]bool              // rows that stay Generic
-	inBoth         [code.P + 1][]bool              // rows with code.StorageBoth
-	proved         [code.P + 1][]bool
-	launchConstant [code.P + 1][]bool
-	weight         []float64 // estimated number of executions of each block
+	// By slot and virtual row.
+	class          [code.P + 1][]affinetrack.Class // Unknown if the row is not written
+	pinned         [code.P + 1][]bool              // the class stays Generic
+	inBoth         [code.P + 1][]bool              // the storage is code.StorageBoth
+	proved         [code.P + 1][]bool              // proved uniform: see proveUniform
+	launchConstant [code.P + 1][]bool              // see findLaunchConstants
+
+	weight []float64 // estimated number of executions of each block
 }
 
-// plan decides the storage of the function's rows and the execution of its instructions. It moves the writers of launch
-// constants to l.folded.
+// plan decides the storage of the function's virtual rows and the execution of its instructions. It moves the instructions
+// that compute launch constants to l.folded.
 func (l *lowerer) plan() {
 	a := &analysis{lowerer: l}
 	for s := range l.virtual {
@@ -71,7 +72,7 @@ func (l *lowerer) plan() {
 	a.foldLaunchConstants()
 }
 
-// foldLaunchConstants removes the writers of launch constants from the code.
+// foldLaunchConstants moves the instructions that compute launch constants from their blocks to a.folded.
 func (a *analysis) foldLaunchConstants() {
 	for b := range a.blocks {
 		kept := a.blocks[b].instrs[:0]
@@ -86,6 +87,7 @@ func (a *analysis) foldLaunchConstants() {
 	}
 }
 
+// residenceOf returns the storage of a virtual row that follows from the analysis so far.
 func (a *analysis) residenceOf(s code.Slot, row int32) code.Storage {
 	switch {
 	case s != code.R && s != code.Q:
@@ -105,15 +107,15 @@ func (a *analysis) residenceOf(s code.Slot, row int32) code.Storage {
 	return k
 }
 
-// each calls visit for every instruction.
+// each calls visit for every instruction within blocks, in order.
 func (a *analysis) each(visit func(instr *node)) {
 	for i := range a.nodes {
 		visit(&a.nodes[i])
 	}
 }
 
-// pinOtherWrites pins rows with a writer outside blocks, and the upper halves of 128-bit registers, which memory
-// accesses do not materialise.
+// pinOtherWrites pins the rows that change outside instructions of blocks (see eachOtherWrite), and the upper halves of
+// 128-bit registers, which memory accesses do not materialise.
 func (a *analysis) pinOtherWrites() {
 	a.eachOtherWrite(func(o code.Row) { a.pinned[o.Slot][o.Row] = true })
 	for _, r := range a.rows {
@@ -123,9 +125,9 @@ func (a *analysis) pinOtherWrites() {
 	}
 }
 
-// findLaunchConstants finds the registers with the same value at every read of a launch: parameters of the kernel,
-// extents of the grid, and values computed from these, if their single writer precedes all readers. They become
-// constants, which are computed when a launch begins.
+// findLaunchConstants finds the launch constants: rows with the same value at every read in a launch. These are parameters
+// of the kernel, extents of the grid, and values computed from them, if the row has a single writer that precedes all
+// readers. They become constants that are computed when a launch begins.
 func (a *analysis) findLaunchConstants() {
 	writers := [code.P + 1][]int{}
 	for s := range a.launchConstant {
@@ -173,13 +175,13 @@ func (a *analysis) findLaunchConstants() {
 	})
 }
 
-// isLaunchConstant reports whether an instruction's only result is a constant of the launch.
+// isLaunchConstant reports whether the rows that an instruction writes are a single launch constant.
 func (a *analysis) isLaunchConstant(writes []code.Row) bool {
 	return len(writes) == 1 && a.launchConstant[writes[0].Slot][writes[0].Row]
 }
 
-// estimateWeights estimates how often blocks run: eight times as often for each enclosing loop. A jump back to a block
-// counts as a loop of all blocks in between.
+// estimateWeights estimates how often each block runs: eight times as often for each enclosing loop, for at most four
+// loops. A jump back to a block counts as a loop of all blocks from the target to the jump.
 func (a *analysis) estimateWeights() {
 	depth := make([]int, len(a.blocks)+1) // loops beginning at a block, minus loops ended before it
 	for i := range a.blocks {
@@ -206,7 +208,7 @@ func (a *analysis) classOf(s code.Slot, row int32) affinetrack.Class {
 	return max(a.class[s][row], affinetrack.Uniform)
 }
 
-// classify computes the classes of all rows.
+// classify computes the classes of all rows, given the pinned rows.
 func (a *analysis) classify() {
 	for s := range a.class {
 		for i := range a.class[s] {
@@ -230,8 +232,8 @@ func (a *analysis) classify() {
 	})
 }
 
-// untilStable repeats a step until it changes nothing. Each step moves a row or block in one direction, so it
-// terminates.
+// untilStable repeats a step until it changes nothing. It terminates because each step moves a row or a block in one
+// direction only.
 func (a *analysis) untilStable(step func() (changed bool)) {
 	limit := len(a.blocks)
 	for s := range a.class {
@@ -272,7 +274,7 @@ func (a *analysis) transfer(instr *node, o code.Row) affinetrack.Class {
 	return affinetrack.Generic
 }
 
-// compactKernel returns the way to execute a kernel whose operands may be compact.
+// compactKernel returns the way to execute a kernel on operands that may be compact.
 func compactKernel(s *code.Signature) code.Exec {
 	if hasPredicates(s) {
 		return code.CompactMixed
@@ -285,7 +287,7 @@ func hasPredicates(s *code.Signature) bool {
 	return s.Dst2 != code.NoSlot || slices.Contains(s.Src[:], code.P)
 }
 
-// execution selects the way an instruction executes, given the classes.
+// execution returns the way an instruction executes, given the classes and the rows in both places.
 func (a *analysis) execution(instr *node) execution {
 	var e execution
 	e.materialise = filter(instr.reads, func(o code.Row) bool {
@@ -328,9 +330,9 @@ func (a *analysis) execution(instr *node) execution {
 }
 
 // The costs of execution in machine code, in tenths of a nanosecond on the machine where this was written; only their
-// ratios matter. The costs of rows are measured for independent instructions (BenchmarkProgressions). A compact
-// instruction often waits for the preceding one, and this latency is included in full, because the workloads are
-// fastest with it.
+// ratios matter. The costs of instructions on lanes are measured for independent instructions (BenchmarkProgressions). A
+// compact instruction often waits for the result of the preceding instruction. Its cost includes this latency in full,
+// because the workloads are fastest with it.
 const (
 	costRow            = 15  // any instruction on lanes of 32 bits, except:
 	costWide           = 26  // on lanes of 64 bits
@@ -378,8 +380,8 @@ func (a *analysis) isSpecial(instr *node) bool {
 	return a.prog.Sources[instr.Src].Form.Class == ptx.ClassSFU
 }
 
-// chooseBoth selects the rows to keep both compactly and in lanes, given the classes. It returns the cost of the
-// function, and the saving of each row by being compact itself, without its effect on further rows.
+// chooseBoth selects the rows to keep both compactly and on lanes, given the classes. It returns the cost of the function,
+// and for each row the cost that its own compactness saves, without the effect on other rows; negative if it costs more.
 func (a *analysis) chooseBoth() (cost float64, saved [code.P + 1][]float64) {
 	var written, wanted [code.P + 1][]float64 // weighted numbers of writes, and of reads by instructions on lanes
 	for s := range a.class {
@@ -402,7 +404,7 @@ func (a *analysis) chooseBoth() (cost float64, saved [code.P + 1][]float64) {
 			if s.Kind == code.Arithmetic && a.isSpecial(instr) {
 				compact = costCompactSpecial
 			}
-			if instr.spacing.Group < affinetrack.WholeRow && !a.unspaced && len(e.dropsShadow) > 0 { // it often cannot be compact: diverged lanes have written an operand, or it is loaded
+			if instr.spacing.Group < affinetrack.WholeRow && !a.unspaced && len(e.dropsShadow) > 0 { // the result is often not compact: diverged lanes have written an operand, or an operand is loaded
 				compact += costTag + costFill(e.dropsShadow[0].Slot) + lanes
 			}
 			cost += w * compact
@@ -456,14 +458,15 @@ func (a *analysis) accessesCompactly(instr *node) bool {
 	return m.Addr != code.NoSlot && a.mayBeCompact(m.Addr, instr.A) && (m.Space != ptx.Local || a.classOf(m.Addr, instr.A) == affinetrack.Uniform)
 }
 
+// comparesCompactly reports whether a comparison may execute on compact operands.
 func (a *analysis) comparesCompactly(instr *node) bool {
 	s := instr.sig
 	return a.mayBeCompact(s.Src[0], instr.A) && a.mayBeCompact(s.Src[1], instr.B)
 }
 
-// refine pins rows not worth keeping compact. It tries, in sequence, the rows whose own cost exceeds their saving, and
-// pins a row if the function becomes cheaper: further rows may depend on it. If there are too many to try, it first
-// tries all together.
+// refine pins the rows that are not worth keeping compact. It tries to pin each row whose own saving is negative, the most
+// negative first, and leaves it pinned if this reduces the cost of the whole function, because the classes of other rows
+// may depend on it. If there are too many such rows, it first tries to pin all of them together.
 func (a *analysis) refine() {
 	a.classify()
 	cost, saved := a.chooseBoth()
@@ -518,14 +521,14 @@ func (a *analysis) refine() {
 	a.chooseBoth()
 }
 
-// Limits of the time spent on a kernel with many registers: the number of trials, and the instructions visited in them.
+// Limits of the time that refine spends on a function with many registers.
 const (
-	maxTrials = 64
-	maxWork   = 1 << 20
+	maxTrials = 64      // rows to try in a pass
+	maxWork   = 1 << 20 // instructions to visit in a pass
 )
 
 // proveUniform finds the rows that are provably uniform and compact. All live lanes must execute every writer of such a
-// row, its results must be the same in all lanes, and its operands must be proved, too.
+// row together. The result of each writer must be the same in all lanes, and its operands must be proved, too.
 func (a *analysis) proveUniform() {
 	for s := range a.proved {
 		for i, otherWrites := range a.pinned[s] {
@@ -551,6 +554,7 @@ func (a *analysis) proveUniform() {
 	})
 }
 
+// filter returns the rows for which ok is true.
 func filter(list []code.Row, ok func(code.Row) bool) []code.Row {
 	var out []code.Row
 	for _, o := range list {

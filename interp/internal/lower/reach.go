@@ -12,12 +12,12 @@ import (
 // reachedFunc is a function reachable from a kernel.
 type reachedFunc struct {
 	fn        *ptx.Func
-	direct    bool // reached by name, not only through its address
-	variables map[*ptx.Var]bool
+	direct    bool              // reachable by calls by name alone, without a call through a pointer
+	variables map[*ptx.Var]bool // variables that its instructions name
 }
 
-// reachable returns the kernel, the functions it calls and, if any of these calls through pointers, every function of
-// the module whose address is taken.
+// reachable returns the kernel and the functions that it may call, the kernel first. If one of them contains a call
+// through a pointer, these are also all functions of the module whose address is taken.
 func reachable(m *ptx.Module, k *ptx.Func, env Env) []reachedFunc {
 	var list []reachedFunc
 	seen := map[*ptx.Func]int{}
@@ -35,13 +35,13 @@ func reachable(m *ptx.Module, k *ptx.Func, env Env) []reachedFunc {
 			return
 		}
 		seen[f] = len(list)
-		at := len(list)
+		index := len(list)
 		list = append(list, reachedFunc{fn: f, direct: direct})
-		uses := map[*ptx.Var]bool{}
+		variables := map[*ptx.Var]bool{}
 		f.EachInstr(func(instr *ptx.Instr) {
 			instr.EachSymbol(func(s ptx.Symbol) {
 				if v, ok := s.(*ptx.Var); ok {
-					uses[v] = true
+					variables[v] = true
 				}
 			})
 			if c := instr.Call; c != nil {
@@ -52,7 +52,7 @@ func reachable(m *ptx.Module, k *ptx.Func, env Env) []reachedFunc {
 				}
 			}
 		})
-		list[at].variables = uses
+		list[index].variables = variables
 	}
 	add(k, true)
 	if indirect {
@@ -63,8 +63,8 @@ func reachable(m *ptx.Module, k *ptx.Func, env Env) []reachedFunc {
 	return list
 }
 
-// anyMayWait reports whether one of the functions contains an instruction that may wait for further lanes, or may
-// make a loop around its call wait.
+// anyMayWait reports whether one of the functions contains an instruction that may wait for other threads, or that may
+// make a loop around a call of the function a spin-wait.
 func anyMayWait(list []reachedFunc) bool {
 	mayWait := false
 	for _, r := range list {
@@ -119,7 +119,7 @@ func AddressTaken(m *ptx.Module) []*ptx.Func {
 // kernel ends.
 func isOrderFree(reach []reachedFunc) bool {
 	free := true
-	var same atomicKind
+	var common atomicKind
 	for _, r := range reach {
 		var live *ptx.Liveness
 		for _, b := range r.fn.Blocks {
@@ -132,7 +132,7 @@ func isOrderFree(reach []reachedFunc) bool {
 			if live == nil {
 				live = r.fn.Liveness()
 			}
-			for i, lives := range live.LiveAfter(b) {
+			for i, isLive := range live.LiveAfter(b) {
 				instr := b.Instrs[i]
 				if !isOrdered(instr) {
 					continue
@@ -140,14 +140,14 @@ func isOrderFree(reach []reachedFunc) bool {
 				op, _ := atomicOf(instr)
 				// Operations of different widths do not commute, nor do signed and unsigned comparisons.
 				kind := atomicKind{op, instr.Type().Bits(), instr.Type().IsSigned() && (op == code.AtomMin || op == code.AtomMax)}
-				if same != (atomicKind{}) && same != kind {
+				if common != (atomicKind{}) && common != kind {
 					return false
 				}
-				same = kind
+				common = kind
 				if instr.Form.Operand("d") < 0 {
 					continue
 				}
-				if d := instr.Arg("d"); d.Kind == ptx.RegOperand && lives(d.Reg) {
+				if d := instr.Arg("d"); d.Kind == ptx.RegOperand && isLive(d.Reg) {
 					free = false
 				}
 			}
@@ -156,12 +156,12 @@ func isOrderFree(reach []reachedFunc) bool {
 	return free
 }
 
-// isOrdered reports whether an instruction accesses global memory in a possibly observable order.
+// isOrdered reports whether an instruction may access global memory such that other threads observe the order.
 func isOrdered(instr *ptx.Instr) bool {
 	return instr.MayTouchGlobal() && instr.Form.Effects.Any(ptx.Strong|ptx.Atomic)
 }
 
-// commutes reports whether it is an atomic operation which commutes with operations of its kind.
+// commutes reports whether an instruction is an atomic operation that commutes with all operations of its atomicKind.
 func commutes(instr *ptx.Instr) bool {
 	_, ok := atomicOf(instr)
 	return ok && instr.Form.Effects.HasAll(ptx.Commutes)

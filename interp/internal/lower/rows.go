@@ -2,10 +2,10 @@ package lower
 
 import "container/heap"
 
-// rowPool allocates the rows of one kind shared by registers; it returns the lowest free row.
+// rowPool lets registers share the rows of one kind. It is a heap of the rows in use and a heap of the free rows.
 type rowPool struct {
-	busy byLast // rows in use
-	free rowHeap
+	busy byLast  // the row that becomes free first is at the top
+	free rowHeap // the lowest row is at the top
 }
 
 // busyRow is a row and the last instruction that needs it.
@@ -14,7 +14,8 @@ type busyRow struct {
 	last int
 }
 
-// take returns a row unused from instruction first on, -1 if there is none. first must not decrease between calls.
+// take removes the lowest row that is unused from instruction first on from the free rows and returns it; -1 if there is
+// none. The caller must put the row in use by use. first must not decrease between calls.
 func (p *rowPool) take(first int) int32 {
 	for range len(p.busy) {
 		if p.busy[0].last >= first {
@@ -28,9 +29,10 @@ func (p *rowPool) take(first int) int32 {
 	return heap.Pop(&p.free).(int32)
 }
 
-// use records that a row is needed up to instruction last.
+// use records that a row, taken or new, is needed up to instruction last.
 func (p *rowPool) use(row int32, last int) { heap.Push(&p.busy, busyRow{row, last}) }
 
+// byLast is a heap of rows, ordered by the last instruction that needs them.
 type byLast []busyRow
 
 func (h byLast) Len() int           { return len(h) }
@@ -39,6 +41,7 @@ func (h byLast) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *byLast) Push(x any)        { *h = append(*h, x.(busyRow)) }
 func (h *byLast) Pop() any          { return popLast(h) }
 
+// rowHeap is a heap of rows, ordered by number.
 type rowHeap []int32
 
 func (h rowHeap) Len() int           { return len(h) }

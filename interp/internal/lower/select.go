@@ -1,7 +1,7 @@
 package lower
 
-// This file is the pass select: it turns IR blocks into blocks of lowered code. Single instructions are lowered in
-// data.go, memory.go, control.go and further files.
+// This file is the pass select. It translates each IR block into one or more blocks of lowered code. Its functions for
+// single instructions are in data.go, memory.go, control.go and further files: see lowerers.
 
 import (
 	"slices"
@@ -11,7 +11,8 @@ import (
 	"gemu/regfile"
 )
 
-// selectCode selects the instructions of a function.
+// selectCode translates the function's IR into blocks of lowered instructions. Each register and each temporary gets a
+// virtual row of its own.
 func (l *lowerer) selectCode() {
 	fn, f := l.fn, l.fn.Func
 	l.layoutLocals()
@@ -26,26 +27,27 @@ func (l *lowerer) selectCode() {
 	for _, v := range f.Rets {
 		fn.Results = append(fn.Results, l.formalPlace(v))
 	}
-	if !f.Entry { // the module's registers are passed to each function and back
+	if !f.Entry { // a call copies the module's registers to the function's rows, and back when it returns
 		fn.Formals, fn.Results = append(fn.Formals, l.moduleRegisters()...), append(fn.Results, l.moduleRegisters()...)
 	}
 	l.postDominators = f.ImmediatePostDominators()
 	endless, mayWait, order := f.Endless(), f.MayWait(l.callsMayWait), f.ReversePostorder()
 	l.starts = make([]int32, len(f.Blocks))
 	l.findProducts()
-	l.findSpare()
-	for i, b := range f.Blocks {
+	l.findUnusedElems()
+	for i, ir := range f.Blocks {
 		l.curIR = i
-		if b := l.openBlock(); endless[i] {
-			b.Caution = code.EndlessLoop
+		first := l.openBlock()
+		if endless[i] {
+			first.Caution = code.EndlessLoop
 		}
-		first := len(l.blocks) - 1
-		l.starts[i] = int32(first)
-		for _, instr := range b.Instrs {
+		start := len(l.blocks) - 1
+		l.starts[i] = int32(start)
+		for _, instr := range ir.Instrs {
 			l.lowerInstr(instr)
 		}
-		for k := range l.blocks[first:] {
-			l.blocks[first+k].MayWait, l.blocks[first+k].Order = mayWait[i], int32(order[i])
+		for j := start; j < len(l.blocks); j++ {
+			l.blocks[j].MayWait, l.blocks[j].Order = mayWait[i], int32(order[i])
 		}
 	}
 	exit := l.openBlock()
@@ -59,12 +61,13 @@ func (l *lowerer) selectCode() {
 	}
 }
 
-// moduleRegisters returns the places of the module's registers, which its functions share.
+// moduleRegisters returns the places of the module's registers (ptx.Func.Statics) in the current function. It returns
+// nil if the kernel calls no function, because then nothing shares them.
 func (l *lowerer) moduleRegisters() (list []code.ParamPlace) {
-	regs, _ := l.fn.Func.Statics()
 	if len(l.byFunc) == 1 {
-		return nil // there is no second function to share them
+		return nil
 	}
+	regs, _ := l.fn.Func.Statics()
 	for _, r := range regs {
 		ref := l.rows[r]
 		list = append(list, code.ParamPlace{Slot: ref.Slot, Row: ref.Row, Size: (l.fn.Func.Regs[r].Type.Bits() + 7) / 8})
@@ -72,7 +75,7 @@ func (l *lowerer) moduleRegisters() (list []code.ParamPlace) {
 	return list
 }
 
-// openBlock begins a new block after the current block.
+// openBlock appends an empty block that jumps to the block after it. The new block becomes the current block.
 func (l *lowerer) openBlock() *block {
 	n := int32(len(l.blocks))
 	b := block{Block: code.Block{Func: l.fn.Index, Next: n + 1}, end: code.Instr{Op: code.Jump, Src: -1}}
@@ -83,10 +86,11 @@ func (l *lowerer) openBlock() *block {
 	return l.block
 }
 
-// exit returns the index of the block where returning lanes reconverge: the last.
+// exit returns the index of the last block, where lanes that return from the function reconverge.
 func (d *draft) exit() int32 { return int32(len(d.blocks) - 1) }
 
-// irPostDominator returns the reconvergence block of lanes diverging at the end of IR block i.
+// irPostDominator returns the index of the block where lanes that diverge at the end of IR block i reconverge: the first
+// block of the immediate post-dominator of i, or the exit.
 func (l *lowerer) irPostDominator(i int) int32 {
 	if j := l.postDominators[i]; j >= 0 {
 		return l.starts[j]
@@ -94,12 +98,13 @@ func (l *lowerer) irPostDominator(i int) int32 {
 	return l.exit()
 }
 
-// addFixup registers f to be called with the current block when all blocks of the function exist.
-func (l *lowerer) addFixup(f func(b *block)) {
+// addFixup makes selectCode call fix with the block that is current now, when all blocks of the function exist.
+func (l *lowerer) addFixup(fix func(b *block)) {
 	i := len(l.blocks) - 1
-	l.fixups = append(l.fixups, func() { f(&l.blocks[i]) })
+	l.fixups = append(l.fixups, func() { fix(&l.blocks[i]) })
 }
 
+// lowerInstr lowers a PTX instruction. An instruction with a caution becomes the first instruction of a block.
 func (l *lowerer) lowerInstr(instr *ptx.Instr) {
 	l.src = instr
 	l.guard = 0
@@ -111,27 +116,28 @@ func (l *lowerer) lowerInstr(instr *ptx.Instr) {
 		src.Writes = append(src.Writes, r)
 	}
 	if instr.Guard.Reg != ptx.NoReg {
-		src.Reads = src.Reads[1:] // the guard comes first
+		src.Reads = src.Reads[1:] // without the guard, which Uses yields first
 		l.guard = code.Guard(l.rows[instr.Guard.Reg].Row, instr.Guard.Neg)
 	}
 	l.countSkipped = l.guard != 0 && !instr.EndsBlock()
-	begin := func(c code.Caution) {
+	beginBlock := func(caution code.Caution) {
 		if len(l.block.instrs) > 0 || l.block.Sources.Len() > 0 {
 			l.openBlock()
 		}
-		l.block.Caution |= c
+		l.block.Caution |= caution
 	}
 	switch {
 	case l.globallyOrdered(instr):
 		l.prog.HasOrdered = true
-		begin(code.GloballyOrdered)
+		beginBlock(code.GloballyOrdered)
 	case instr.Call == nil && instr.Pending != nil && len(instr.Pending.Completes) > 0:
-		begin(code.GroupWait)
+		beginBlock(code.GroupWait)
 	}
 	l.prog.Sources = append(l.prog.Sources, src)
 	l.block.Sources.End++
 	l.trapIfPending(instr)
-	if lowerers[instr.Form.Family](l, instr); l.countSkipped { // no instruction was emitted
+	lowerers[instr.Form.Family](l, instr)
+	if l.countSkipped { // no instruction was emitted that counts the skipped lanes
 		l.emit(code.Instr{Op: code.NoOp})
 	}
 }
@@ -141,35 +147,37 @@ func (l *lowerer) emit(instr code.Instr) {
 	l.block.instrs = append(l.block.instrs, l.withSource(instr))
 }
 
-// withSource returns the instruction as part of the current PTX instruction.
+// withSource returns instr as part of the current PTX instruction: with its guard and its index. The first instruction
+// after lowerInstr has set countSkipped gets the flag CountsSkipped.
 func (l *lowerer) withSource(instr code.Instr) code.Instr {
 	instr.Guard, instr.Src, instr.CountsSkipped = l.guard, l.sourceIndex(), l.countSkipped
 	l.countSkipped = false
 	return instr
 }
 
-// sourceIndex returns the index of the current PTX instruction.
+// sourceIndex returns the index of the current PTX instruction in Program.Sources.
 func (l *lowerer) sourceIndex() int32 { return int32(len(l.prog.Sources) - 1) }
 
-// access appends a memory access.
-func (l *lowerer) access(op code.Op, a *code.Access, addr int32) {
+// emitAccess appends a memory instruction with the access a; addr is the row of the address, or code.NoRow.
+func (l *lowerer) emitAccess(op code.Op, a *code.Access, addr int32) {
 	l.tables.Access = append(l.tables.Access, *a)
 	l.emit(code.Instr{Op: op, A: addr, Side: int32(len(l.tables.Access) - 1)})
 }
 
-// newTemp returns a new row for the rest of the current PTX instruction.
+// newTemp returns a new row that only the current PTX instruction uses.
 func (l *lowerer) newTemp(s code.Slot) int32 {
 	return l.newRow(s, l.sourceIndex()-l.fn.Sources.First+1)
 }
 
-// newRow returns a new row. temp is the PTX instruction using it as a temporary, or 0.
-func (l *lowerer) newRow(s code.Slot, temp int32) int32 {
+// newRow returns a new row. If the row is a temporary, temporaryOf is the number of the PTX instruction that uses it,
+// counted from 1 in the function; otherwise it is 0.
+func (l *lowerer) newRow(s code.Slot, temporaryOf int32) int32 {
 	v := &l.virtual[s]
-	v.residence, v.temporaryOf = append(v.residence, code.StorageLanes), append(v.temporaryOf, temp)
+	v.residence, v.temporaryOf = append(v.residence, code.StorageLanes), append(v.temporaryOf, temporaryOf)
 	return int32(len(v.residence) - 1)
 }
 
-// constant returns the row of a constant.
+// constant returns the row of the constant with the given bits. In slot P, nonzero bits mean true in every lane.
 func (l *lowerer) constant(s code.Slot, bits uint64) int32 {
 	switch s {
 	case code.R:
@@ -184,7 +192,7 @@ func (l *lowerer) constant(s code.Slot, bits uint64) int32 {
 	return intern(l.constP, mask, l.prog.Consts.AddP)
 }
 
-// unsetConstant returns the row of a new constant whose value is set before each launch.
+// unsetConstant returns the row of a new constant. Each launch sets its value before it begins (code.Program.Fixed).
 func (l *lowerer) unsetConstant(s code.Slot) int32 {
 	if s == code.R {
 		return l.prog.Consts.Add32(0)
@@ -192,17 +200,18 @@ func (l *lowerer) unsetConstant(s code.Slot) int32 {
 	return l.prog.Consts.Add64(0)
 }
 
-// intern returns the constant with a value, and adds it if necessary.
-func intern[V comparable](index map[V]int32, value V, add func(V) int32) int32 {
-	i, ok := index[value]
+// intern returns the row of a constant from rows. If it is missing, intern adds the constant and its row.
+func intern[V comparable](rows map[V]int32, value V, add func(V) int32) int32 {
+	row, ok := rows[value]
 	if !ok {
-		i = add(value)
-		index[value] = i
+		row = add(value)
+		rows[value] = row
 	}
-	return i
+	return row
 }
 
-// assignVirtualRows gives every register of the function a row.
+// assignVirtualRows gives a row to every register of the function, to the carry flag and, if the function allocates
+// stack memory, to the size of the allocated memory. It lists the rows that may be read before they are written.
 func (l *lowerer) assignVirtualRows() {
 	l.virtual = [code.P + 1]virtual{}
 	f := l.fn.Func
@@ -228,16 +237,16 @@ func (l *lowerer) assignVirtualRows() {
 			v.zero = append(v.zero, p.Row)
 		}
 	}
-	l.carry = l.newGlobal(code.P)
+	l.carry = l.newKeptRow(code.P)
 	if l.fn.Allocates {
-		l.fn.AddressTaken = l.newGlobal(code.R)
+		l.fn.AddressTaken = l.newKeptRow(code.R)
 	}
 }
 
-// newGlobal returns a new row, at first zero, whose value is kept during the whole function.
-func (l *lowerer) newGlobal(s code.Slot) int32 {
+// newKeptRow returns a new row whose value is zero at first and is kept during the whole function.
+func (l *lowerer) newKeptRow(s code.Slot) int32 {
 	row := l.newRow(s, 0)
 	v := &l.virtual[s]
-	v.zero, v.globals = append(v.zero, row), append(v.globals, row)
+	v.zero, v.kept = append(v.zero, row), append(v.kept, row)
 	return row
 }

@@ -1,12 +1,12 @@
 package lower
 
-// This file walks over a function with the domain of spacings (affinetrack/spacing.go): the distances of values from lane
-// to lane, where they are constant. It follows the thread index through arithmetic to the addresses of memory accesses.
-// An access whose lanes are proved to be at the same place or at consecutive places need not compare addresses.
+// This file is the pass space. It computes the spacing (affinetrack.Spacing) of the values in each row: the distance from
+// lane to lane, where it is the same for all lanes. It follows the thread index through arithmetic to the addresses of
+// memory accesses. An access whose lanes are proved to be at the same place or at consecutive places need not compare
+// addresses.
 //
-// A spacing applies to the lanes of one execution of an instruction, and changes along their path. Lanes diverged by a
-// branch continue separately, and the spacing applies to the lanes on the same path. Where paths reconverge, nothing is
-// known of the rows written on any of them.
+// A spacing applies to the lanes that execute an instruction together. After lanes have diverged at a branch, it applies
+// to the lanes on the same path. Where paths reconverge, nothing is known of the rows that were written on any of them.
 
 import (
 	"errors"
@@ -20,33 +20,34 @@ import (
 // spacer is the analysis of a function.
 type spacer struct {
 	*lowerer
-	mayWait bool
+	mayWait bool // waiting lanes may continue without all lanes of their reconvergence
 
 	unspaced bool // the function is too large; nothing is known across blocks
 
-	mayBeDivergent []bool // blocks that may be executed by a part of the live lanes
+	mayBeDivergent []bool // blocks that a part of the live lanes may execute alone
 	untracked      []bool // blocks where, in addition, lanes may be together after different paths from a branch
 	allUntracked   bool   // untracked applies to all possibly divergent blocks
 
-	blocksVisited int // number of blocks visited between branches and their reconvergence points
-	givenUp       bool
+	blocksVisited int  // number of blocks visited between branches and their reconvergence points
+	givenUp       bool // blocksVisited has exceeded maxVisits: see giveUp
 
-	// Cross-block rows, written and read in different blocks: their index in rows, or noIndex. For each block: the spacings
-	// at its start, the rows it writes, and the rows with an unknown spacing at its start because lanes reconverge there.
-	rowIndex  [code.P + 1][]int32
-	rows      []code.Row
-	atBlock   [][]affinetrack.Spacing
-	written   [][]bool
-	forgotten [][]bool
+	// Cross-block rows are the rows written and read in different blocks.
+	rows     []code.Row
+	rowIndex [code.P + 1][]int32 // index in rows, by slot and row; noIndex for other rows
 
-	inBlock [code.P + 1][]knownSpacing // spacings within the current block
+	// By block and index in rows.
+	atBlock   [][]affinetrack.Spacing // spacing at the start of the block
+	written   [][]bool                // the block writes the row
+	forgotten [][]bool                // the spacing at the start of the block is unknown, because lanes reconverge there
+
+	inBlock [code.P + 1][]knownSpacing // spacings of the rows that the current block has written, by slot and row
 	epoch   int32                      // epoch of the valid entries in inBlock
-	block   int                        // the current block
+	block   int                        // the current block; noBlock: nothing is known from before
 	args    affinetrack.SpacingArgs    // arguments of the current transfer
 
 	queued  []bool  // blocks in queue
 	queue   []int32 // work list of markDivergent
-	changed []bool  // blocks with new information
+	changed []bool  // blocks with new information at their start
 }
 
 // knownSpacing is the spacing of a row in an epoch.
@@ -58,14 +59,14 @@ type knownSpacing struct {
 // noIndex is the index of rows that are not cross-block rows.
 const noIndex = -1
 
-// Limits of the stored spacings (blocks times rows) and of the block visits up to reconvergence points.
+// Limits of the analysis.
 const (
-	maxSpacings = 1 << 20
-	maxVisits   = 1 << 20
+	maxSpacings = 1 << 20 // stored spacings: blocks times cross-block rows
+	maxVisits   = 1 << 20 // see blocksVisited
 )
 
-// findSpacings computes the spacings of all results, and the patterns of accesses. Patterns must hold until lanes continue
-// without lanes of their reconvergence: such an early release is detected at run time. The plan must hold in any case.
+// findSpacings computes the spacings of all results, and the patterns of accesses. The patterns need not hold after an
+// early release, because it is detected at run time. The spacings, on which the plan depends, must hold in any case.
 func (l *lowerer) findSpacings() {
 	l.collectNodes()
 	s := l.findSpacing(false)
@@ -102,8 +103,8 @@ func (l *lowerer) findSpacing(waiting bool) *spacer {
 		s.forgetAll()
 	}
 	s.initBlocks()
-	// Every step reduces the known facts.
-	const steps = 6
+	// Every change of a spacing loses information, so there is a limit to the number of changes.
+	const steps = 6 // largest number of changes of a row's spacing at the start of a block
 	for limit := (n + 1) * (steps*len(s.rows) + 3); s.propagate(); limit-- {
 		if limit < 0 {
 			panic(errors.New("BUG: spacing does not settle"))
@@ -112,9 +113,10 @@ func (l *lowerer) findSpacing(waiting bool) *spacer {
 	return s
 }
 
-// patternOf returns the pattern of an access with the given spacing of addresses.
+// patternOf returns the pattern of an access whose addresses have the given spacing, and for AnyStride the distance of the
+// lanes' addresses in bytes.
 func patternOf(m *code.Access, spacing affinetrack.Spacing) (p code.Pattern, distance int) {
-	const limit = 1 << 20
+	const limit = 1 << 20 // largest distance
 	switch {
 	case spacing.Bound == affinetrack.BoundAbove || m.Addr == code.NoSlot || m.Atom != nil || m.Tile != nil || len(m.Elems) != 1 || spacing.IsUnwritten() || spacing.Group < affinetrack.HalfRow:
 	case spacing.IsUniformInGroup():
@@ -127,7 +129,7 @@ func patternOf(m *code.Access, spacing affinetrack.Spacing) (p code.Pattern, dis
 	return code.AnyPattern, 0
 }
 
-// findCrossBlockRows finds the rows written and read in different blocks, and the blocks of their writers.
+// findCrossBlockRows sets rows and rowIndex. A row that a block reads before it writes it is a cross-block row.
 func (s *spacer) findCrossBlockRows() {
 	for slot := range s.virtual {
 		n := len(s.virtual[slot].residence)
@@ -168,7 +170,7 @@ func guardOf(guard int32) code.Row {
 	return code.Row{Slot: code.P, Row: p}
 }
 
-// forgetAll discards everything known across blocks.
+// forgetAll makes no row a cross-block row, so that nothing is known across blocks.
 func (s *spacer) forgetAll() {
 	s.rows = nil
 	for slot := range s.rowIndex {
@@ -178,7 +180,7 @@ func (s *spacer) forgetAll() {
 	}
 }
 
-// initBlocks initialises the state of blocks.
+// initBlocks initialises the state of all blocks, before the first call of propagate.
 func (s *spacer) initBlocks() {
 	for b := range s.blocks {
 		s.atBlock = append(s.atBlock, slices.Repeat([]affinetrack.Spacing{affinetrack.Unwritten()}, len(s.rows)))
@@ -204,8 +206,8 @@ func (s *spacer) initBlocks() {
 	}
 	for b := range s.blocks {
 		s.changed[b] = true
-		// A part of the lanes may call a function, and become one warp split in it because the remaining lanes wait
-		// elsewhere.
+		// A part of the lanes may call a function. In it these lanes may be a single warp split, because the remaining
+		// lanes wait elsewhere.
 		s.mayBeDivergent[b], s.untracked[b] = !s.fn.Entry, !s.fn.Entry
 	}
 }
@@ -246,14 +248,14 @@ func (s *spacer) propagate() (changed bool) {
 	return changed
 }
 
-// visitBlock calls visit for every instruction of a block with the spacing of its result. During the call the spacings
-// from before the instruction are valid.
+// visitBlock calls visit for every instruction of a block, with the spacing of its result. During the call, spacingOf
+// gives the spacings before the instruction.
 func (s *spacer) visitBlock(b int, visit func(instr *node, result affinetrack.Spacing)) {
 	s.block = b
 	s.epoch++
 	for k := range s.nodesOf(b) {
 		instr := &s.nodesOf(b)[k]
-		if s.untracked[b] && (instr.Op.Collective() || s.mayWait && s.blocks[b].MayWait) { // lanes may have waited there
+		if s.untracked[b] && (instr.Op.Collective() || s.mayWait && s.blocks[b].MayWait) { // lanes may have waited here, and others joined them
 			s.epoch++
 			s.block = noBlock
 		}
@@ -295,7 +297,7 @@ func (s *spacer) mayVary(guard int32) bool {
 func (s *spacer) transfer(instr *node) affinetrack.Spacing {
 	for _, o := range instr.reads {
 		if s.spacingOf(o).IsUnwritten() {
-			return affinetrack.Unwritten() // until the operand is written
+			return affinetrack.Unwritten() // until the analysis visits a writer of the operand
 		}
 	}
 	switch instr.sig.Kind {
@@ -315,8 +317,8 @@ func (s *spacer) transfer(instr *node) affinetrack.Spacing {
 	return affinetrack.Spacing{}
 }
 
-// loadSpacing returns the spacing of a loaded value: if the address is the same in all lanes of a group, so is the value,
-// except in local memory, because each thread has its own.
+// loadSpacing returns the spacing of a loaded value. If the address is the same in all lanes of a group, so is the value,
+// except in local memory, of which each thread has its own.
 func (s *spacer) loadSpacing(instr *node) affinetrack.Spacing {
 	m := s.nodeAccess(instr)
 	addr := s.spacingOf(code.Row{Slot: m.Addr, Row: instr.A})
@@ -326,7 +328,7 @@ func (s *spacer) loadSpacing(instr *node) affinetrack.Spacing {
 	return affinetrack.Spacing{}
 }
 
-// constantOperand returns the value of a constant operand as the operation reads it.
+// constantOperand returns the value of source i of an instruction as the operation reads it, if the source is a constant.
 func (s *spacer) constantOperand(instr *node, i int) affinetrack.Constant {
 	row := instr.Sources()[i]
 	switch slot := instr.sig.Src[i]; {
@@ -355,12 +357,12 @@ func (l *lowerer) readSpacing(instr *node) affinetrack.Spacing {
 	return affinetrack.Spacing{}
 }
 
-// noBlock means no block.
+// noBlock is no index of a block.
 const noBlock = -1
 
-// separateAfter marks the blocks for a part of the live lanes because of block i, which has been visited: the blocks
-// between its end, if lanes diverge there, and their reconvergence point, and all following blocks if lanes may continue
-// without reconverging.
+// separateAfter marks the blocks that a part of the live lanes may execute alone because of block i, which has been
+// visited. If lanes diverge at its end, these are the blocks up to their reconvergence point; if the lanes may continue
+// without reconverging, all blocks that follow.
 func (s *spacer) separateAfter(i int) {
 	if s.givenUp {
 		return
@@ -397,9 +399,9 @@ func (s *spacer) separateAfter(i int) {
 	s.markDivergent(s.successors(i), reconverge)
 }
 
-// untrackAll marks, if yes is set, all possibly divergent blocks as untracked: lanes may be together there after different
-// paths from a branch. When lanes of a warp have waited for more lanes, all lanes at the same place become one warp split,
-// including lanes without a wait (warp.mergeSplits).
+// untrackAll marks all possibly divergent blocks as untracked, unless yes is false: lanes may be together there after
+// different paths from a branch. The reason is a wait of lanes for other lanes of the warp. After the wait, all lanes at
+// the same place become one warp split, including lanes that did not wait (warp.mergeSplits).
 func (s *spacer) untrackAll(yes bool) {
 	if !yes || s.allUntracked {
 		return
@@ -412,15 +414,15 @@ func (s *spacer) untrackAll(yes bool) {
 	}
 }
 
-// mayDiverge reports whether a block ends in a branch at which live lanes may diverge. If one path only ends the
-// kernel, its lanes have ended, and the remaining lanes are all live lanes.
+// mayDiverge reports whether a block ends in a branch at which live lanes may diverge. If one of the two target blocks
+// does nothing but end its lanes, the other block has all remaining live lanes.
 func (s *spacer) mayDiverge(b *block) bool {
 	leaves := func(block int32) bool { return s.blocks[block].EndsLanes }
 	return b.end.Op == code.BranchIndex || b.end.Op == code.Branch && s.mayVary(b.end.Guard) && !leaves(b.Target) && !leaves(b.Next)
 }
 
-// markDivergent marks the blocks of a list, and all blocks reachable from them before block reconverge, as blocks for a
-// part of the live lanes.
+// markDivergent marks the blocks of a list, and all blocks reachable from them without passing through block reconverge, as
+// blocks that a part of the live lanes may execute alone.
 func (s *spacer) markDivergent(list []int32, reconverge int32) {
 	n := 0 // number of blocks in the queue; each block occurs once
 	add := func(list []int32) {
@@ -452,7 +454,7 @@ func (s *spacer) markDivergent(list []int32, reconverge int32) {
 	}
 }
 
-// forget discards the spacings of rows at the start of a block.
+// forget discards the spacings of cross-block rows at the start of block b; rows states for each whether to discard it.
 func (s *spacer) forget(b int, rows []bool) {
 	for i, forgotten := range rows {
 		if !forgotten || s.forgotten[b][i] {
@@ -464,8 +466,8 @@ func (s *spacer) forget(b int, rows []bool) {
 	}
 }
 
-// giveUp discards everything except spacings within single blocks: each of thousands of branches may have thousands of
-// divergent blocks.
+// giveUp discards everything except spacings within single blocks. It bounds the time for functions where each of
+// thousands of branches has thousands of divergent blocks.
 func (s *spacer) giveUp() {
 	s.givenUp = true
 	s.untrackAll(true)

@@ -14,11 +14,11 @@ import (
 	"gemu/ptx"
 )
 
-// pairOf reports whether an instruction works on a pair of CTAs. All instructions of a kernel must agree; the manual
-// requires it, and nothing checks it.
+// pairOf reports whether an instruction works on a pair of CTAs. The manual requires that all instructions of a kernel
+// have the same .cta_group; nothing here checks it.
 func pairOf(instr *ptx.Instr) bool { return instr.Has("cta_group::2") }
 
-// tensorAddress returns the row of an address in tensor memory.
+// tensorAddress returns the row of the address in tensor memory that an operand contains.
 func (l *lowerer) tensorAddress(o *ptx.Operand) int32 {
 	switch {
 	case o.Kind != ptx.AddrOperand:
@@ -30,15 +30,16 @@ func (l *lowerer) tensorAddress(o *ptx.Operand) int32 {
 	}
 	row := l.source(&ptx.Operand{Kind: ptx.RegOperand, Reg: o.Reg}, ptx.B32, code.R)
 	if o.Offset() != 0 {
-		row = l.emit2(code.AddU32, code.R, row, l.constant(code.R, uint64(uint32(o.Offset()))))
+		row = l.emitBinary(code.AddU32, code.R, row, l.constant(code.R, uint64(uint32(o.Offset()))))
 	}
 	return row
 }
 
-// ofFamily107 reports whether the module's target is sm_107 or a later member of its family, whose tensor cores have
-// more features.
+// ofFamily107 reports whether the module's target is sm_107 or a later target below sm_110. Their tensor cores have more
+// features.
 func (l *lowerer) ofFamily107() bool { return l.module.SM() >= 107 && l.module.SM() < 110 }
 
+// lowerTensorAlloc lowers tcgen05.alloc, tcgen05.dealloc and tcgen05.relinquish_alloc_permit.
 func lowerTensorAlloc(l *lowerer, instr *ptx.Instr) {
 	l.wholeWarps(instr)
 	imm := code.TensorImm{Pair: pairOf(instr), Exclusive: instr.Has("exclusive"), Columns: matrix.TensorColumns}
@@ -56,14 +57,14 @@ func lowerTensorAlloc(l *lowerer, instr *ptx.Instr) {
 		l.emit(o)
 		a, addr := l.accessOf(instr, instr.Arg("a"))
 		a.Store, a.SingleLane, a.Bytes, a.Elems, a.Strided = true, true, a.Size, []code.Elem{{Slot: code.R, Row: o.D}}, mem.StridedOf(a.Size, false)
-		l.access(storeOp(a), a, addr)
+		l.emitAccess(storeOp(a), a, addr)
 	default:
 		l.emit(code.Instr{Op: code.TensorDealloc, A: l.source(instr.Arg("a"), ptx.B32, code.R), B: l.source(instr.Arg("b"), ptx.U32, code.R), Imm: imm.Imm()})
 	}
 }
 
-// tensorTile returns the tile accessed by tcgen05.ld or .st; split is the operand with the place of the second half
-// of .16x32bx2.
+// tensorTile returns the tile that a tcgen05.ld or tcgen05.st accesses. split is the name of the operand with the place of
+// the second half of .16x32bx2.
 func (l *lowerer) tensorTile(instr *ptx.Instr, split string) *matrix.TensorTile {
 	l.wholeWarps(instr)
 	num, _ := strconv.Atoi(strings.TrimPrefix(instr.Slot("num"), "x"))
@@ -81,16 +82,18 @@ func (l *lowerer) tensorTile(instr *ptx.Instr, split string) *matrix.TensorTile 
 	return t
 }
 
-func (l *lowerer) tensorFragments(op code.Op, f code.Fragments) {
+// emitFragments emits an instruction with f as its entry in the table of fragments.
+func (l *lowerer) emitFragments(op code.Op, f code.Fragments) {
 	l.tables.Fragments = append(l.tables.Fragments, f)
 	l.emit(code.Instr{Op: op, Side: int32(len(l.tables.Fragments) - 1)})
 }
 
-func address(row int32) []code.Elem { return []code.Elem{{Slot: code.R, Row: row}} }
+// addressElems returns the operand E of an access to tensor memory: the row of its address.
+func addressElems(row int32) []code.Elem { return []code.Elem{{Slot: code.R, Row: row}} }
 
 func lowerTensorLoad(l *lowerer, instr *ptx.Instr) {
 	t := &code.TensorAccess{Tile: l.tensorTile(instr, "b")}
-	f := code.Fragments{Memory: t, E: address(l.tensorAddress(instr.Arg("a"))), D: l.fragment(instr.Arg("d"), ptx.B32, false)}
+	f := code.Fragments{Memory: t, D: l.fragment(instr.Arg("d"), ptx.B32, false), E: addressElems(l.tensorAddress(instr.Arg("a")))}
 	if instr.Has("spcompress") {
 		c := code.TensorCompression{Compression: matrix.NewCompression(32, 2, 2, 4, t.Tile.Registers), Choice: matrix.Choice{Type: ptx.F32, Least: instr.Has("min"), Magnitude: instr.Has("abs")}}
 		t.Compress = &c
@@ -104,12 +107,13 @@ func lowerTensorLoad(l *lowerer, instr *ptx.Instr) {
 		}
 		f.D = append(f.D, l.fragment(instr.Arg("q"), ptx.B32, false)...)
 	}
-	l.tensorFragments(code.TensorLoad, f)
+	l.emitFragments(code.TensorLoad, f)
 }
 
 func lowerTensorStore(l *lowerer, instr *ptx.Instr) {
 	t := &code.TensorAccess{Tile: l.tensorTile(instr, "c")}
-	l.tensorFragments(code.TensorStore, code.Fragments{Memory: t, E: address(l.tensorAddress(instr.Arg("a"))), A: l.fragment(instr.Arg("b"), ptx.B32, true)})
+	f := code.Fragments{Memory: t, E: addressElems(l.tensorAddress(instr.Arg("a"))), A: l.fragment(instr.Arg("b"), ptx.B32, true)}
+	l.emitFragments(code.TensorStore, f)
 }
 
 func lowerTensorWait(l *lowerer, instr *ptx.Instr) {
@@ -146,7 +150,7 @@ func lowerTensorMma(l *lowerer, instr *ptx.Instr) {
 			m.ScalesPerRow = 2
 		}
 	}
-	operand := func(name string) *ptx.Operand {
+	present := func(name string) *ptx.Operand { // the named operand; nil if it is absent
 		if i := instr.Form.Operand(name); i >= 0 && instr.Ops[i].Kind != ptx.NoOperand {
 			return &instr.Ops[i]
 		}
@@ -174,17 +178,17 @@ func lowerTensorMma(l *lowerer, instr *ptx.Instr) {
 		e[code.TensorScaleA].Row, e[code.TensorScaleB].Row = l.tensorAddress(instr.Arg("f")), l.tensorAddress(instr.Arg("g"))
 		enable = "h"
 	case m.Stationary:
-		if z := operand("h"); z != nil {
-			e[code.TensorZero].Row = l.source(z, ptx.B64, code.Q)
+		if mask := present("h"); mask != nil {
+			e[code.TensorZero].Row = l.source(mask, ptx.B64, code.Q)
 		}
 	default:
-		if masks := operand("f"); masks != nil {
+		if masks := present("f"); masks != nil {
 			for i, mask := range l.fragment(masks, ptx.B32, true) {
 				e[code.TensorDisabled+i] = mask
 			}
 		}
-		if less := operand("h"); less != nil && m.Kind != matrix.KindI8 { // kind::i8 ignores it
-			m.InputScaleExponent = int(less.Imm.Encode(ptx.U32))
+		if exponent := present("h"); exponent != nil && m.Kind != matrix.KindI8 { // kind::i8 ignores it
+			m.InputScaleExponent = int(exponent.Imm.Encode(ptx.U32))
 		}
 	}
 	o.B, o.C = l.source(instr.Arg("b"), ptx.B64, code.Q), l.source(instr.Arg("c"), ptx.B32, code.R)

@@ -19,7 +19,7 @@ var loadModes = map[string]tensormap.Mode{
 
 // tensorCopy lowers cp.async.bulk.tensor and cp.reduce.async.bulk.tensor.
 func (l *lowerer) tensorCopy(instr *ptx.Instr) {
-	t := code.Tensor{Rows: instr.Has("tile::gather4") || instr.Has("tile::scatter4"), Store: instr.Has("bulk_group"), Multicast: multicasts(instr), Dims: 2, Report: validities[instr.Slot("report")],
+	t := code.Tensor{Rows: instr.Has("tile::gather4") || instr.Has("tile::scatter4"), Store: instr.Has("bulk_group"), Multicast: multicasts(instr), Dims: 2, Report: reportPatterns[instr.Slot("report")],
 		Override: instr.Has("override::global_address"), Shape: instr.Has("override::global_dim") || instr.Has("override::global_dim_stride")}
 	if dim := instr.Slot("dim"); dim != "" {
 		t.Dims, _ = strconv.Atoi(strings.TrimSuffix(dim, "d"))
@@ -32,50 +32,47 @@ func (l *lowerer) tensorCopy(instr *ptx.Instr) {
 	if op, ok := atomicOf(instr); ok {
 		t.Reduces, t.Op = true, op
 	}
-	o, names := code.Instr{Op: code.AsyncTensor}, [...]string{"a", "b"} // the operands of the box in shared memory and of the map
+	o := code.Instr{Op: code.AsyncTensor}
+	box, tensor := instr.Arg("a"), instr.Arg("b") // the operands with the box in shared memory and with the tensor
 	if t.Store {
-		names = [...]string{"c", "a"}
+		box, tensor = instr.Arg("c"), instr.Arg("a")
 	}
 	cluster := instr.Has("shared::cluster")
-	o.A, t.Shared = l.addressRowIn(instr, instr.Arg(names[0]), ptx.Shared, cluster)
-	at := instr.Arg(names[1])
-	o.B, t.Map = l.addressRow(instr, at, ptx.Generic)
+	o.A, t.Shared = l.addressRowIn(instr, box, ptx.Shared, cluster)
+	o.B, t.Map = l.addressRow(instr, tensor, ptx.Generic)
 	o.C = l.constant(code.Q, 0)
 	if !t.Store {
 		o.C, t.MbarrierSpace = l.addressRowIn(instr, instr.Arg("e"), ptx.Shared, cluster)
 	}
 	site := code.CallSite{Target: -1}
-	list := func(o *ptx.Operand, t ptx.Type) {
-		elems := []ptx.Operand{*o}
-		if o.Kind == ptx.VecOperand {
-			elems = o.Elems()
-		}
+	addArgs := func(o *ptx.Operand, t ptx.Type) {
+		elems := operandElems(o)
 		for i := range elems {
 			site.Args = append(site.Args, code.ParamPlace{Slot: code.R, Row: l.source(&elems[i], t, code.R)})
 		}
 	}
-	parts := at.Elems() // the overriding operands, then the coordinates
-	list(&parts[len(parts)-1], ptx.S32)
+	parts := tensor.Elems() // the overriding operands, then the coordinates
+	addArgs(&parts[len(parts)-1], ptx.S32)
 	if instr.Form.Operand("f") >= 0 && instr.Arg("f").Kind != ptx.NoOperand {
-		list(instr.Arg("f"), ptx.U16)
+		addArgs(instr.Arg("f"), ptx.U16)
 	}
 	for len(site.Args) < t.Coordinates()+len(tensormap.Copy{}.Offsets) {
 		site.Args = append(site.Args, code.ParamPlace{Slot: code.R, Row: l.constant(code.R, 0)})
 	}
 	switch {
 	case instr.Has("multicast::cluster::32b"):
-		list(instr.Arg("g"), ptx.B32)
+		addArgs(instr.Arg("g"), ptx.B32)
 	case t.Multicast:
-		list(instr.Arg("g"), ptx.B16)
+		addArgs(instr.Arg("g"), ptx.B16)
 	}
 	if t.Override {
 		site.Args = append(site.Args, code.ParamPlace{Slot: code.Q, Row: l.source(&parts[0], ptx.B64, code.Q)})
 	}
 	if t.Shape {
-		l.extents(&site, &parts[1])
-		if len(parts) > 3 {
-			list(&parts[2], ptx.B32)
-			list(&parts[3], ptx.B16)
+		l.appendExtents(&site, &parts[1])
+		if len(parts) > 3 { // strides override the strides of the map, too
+			addArgs(&parts[2], ptx.B32)
+			addArgs(&parts[3], ptx.B16)
 		}
 	}
 	o.Imm, o.Side = t.Imm(), int32(len(l.tables.Calls))
@@ -83,12 +80,10 @@ func (l *lowerer) tensorCopy(instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// extents appends the extents in place of the map's extents. The upper bits of 8-bit registers are cleared.
-func (l *lowerer) extents(site *code.CallSite, o *ptx.Operand) {
-	elems := []ptx.Operand{*o}
-	if o.Kind == ptx.VecOperand {
-		elems = o.Elems()
-	}
+// appendExtents appends to the arguments of site the extents that override the extents of the map. The upper bits of
+// 8-bit registers are cleared.
+func (l *lowerer) appendExtents(site *code.CallSite, o *ptx.Operand) {
+	elems := operandElems(o)
 	for i := range elems {
 		row := l.source(&elems[i], ptx.B16, code.R)
 		if e := &elems[i]; e.Kind == ptx.RegOperand && l.fn.Func.Regs[e.Reg].Type.Bits() == 8 {
@@ -142,7 +137,7 @@ func lowerTensormap(l *lowerer, instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// replaceClass lowers a tensormap.replace of the allocation class.
+// replaceClass lowers the modifier of a tensormap.replace that sets the allocation class, if there is one.
 func (l *lowerer) replaceClass(instr *ptx.Instr) {
 	large := instr.Has("alloc_large")
 	if !large && !instr.Has("alloc_small") {

@@ -9,17 +9,9 @@ import (
 	"gemu/texture"
 )
 
-// vector returns the elements of an operand, which may be a single register.
-func vector(o *ptx.Operand) []ptx.Operand {
-	if o.Kind == ptx.VecOperand {
-		return o.Elems()
-	}
-	return []ptx.Operand{*o}
-}
-
-// sourceElems returns the rows of at most n elements of type t.
+// sourceElems returns the rows of the first n elements of an operand of type t, or of all if there are fewer.
 func (l *lowerer) sourceElems(o *ptx.Operand, t ptx.Type, n int) (list []code.Elem) {
-	for i, e := range vector(o) {
+	for i, e := range operandElems(o) {
 		if i < n {
 			list = append(list, code.Elem{Slot: code.SlotOf(t), Row: l.source(&e, t, code.SlotOf(t))})
 		}
@@ -27,45 +19,45 @@ func (l *lowerer) sourceElems(o *ptx.Operand, t ptx.Type, n int) (list []code.El
 	return list
 }
 
-// lowerObject lowers the address [a, b, c] of an instruction: an object, a sampler, and coordinates in the given
-// geometry.
+// lowerObject sets the sources of x that are in operand a of an instruction, [object, sampler, coordinates]. The sampler
+// may be missing. Coordinates in geometry g have type t; an index of a layer or a sample comes before them.
 func (l *lowerer) lowerObject(instr *ptx.Instr, x *code.Texture, g texture.Geometry, t ptx.Type) {
 	a := instr.Arg("a")
-	at, _ := l.addressRow(instr, a, ptx.Generic)
-	x.Sources[code.TextureObject] = []code.Elem{{Slot: code.Q, Row: at}}
+	object, _ := l.addressRow(instr, a, ptx.Generic)
+	x.Sources[code.TextureObject] = []code.Elem{{Slot: code.Q, Row: object}}
 	parts := a.Elems()
 	if len(parts) > 1 {
 		x.Sources[code.TextureSampler] = l.sourceElems(&parts[0], ptx.B64, 1)
 	}
-	index, n := 0, g.Dimensions()
+	indices, coordinates := 0, g.Dimensions()
 	if g.Cube() {
-		n++
+		coordinates++
 	}
 	if g.Layered() {
-		index++
+		indices++
 	}
 	if g.Multisample() {
-		index++
+		indices++
 	}
-	coord := vector(&parts[len(parts)-1])
-	for i := range min(index+n, len(coord)) {
+	coord := operandElems(&parts[len(parts)-1])
+	for i := range min(indices+coordinates, len(coord)) {
 		coordType := t
-		if i < index {
+		if i < indices {
 			coordType = ptx.U32
 		}
 		x.Sources[code.TextureCoord] = append(x.Sources[code.TextureCoord], code.Elem{Slot: code.R, Row: l.source(&coord[i], coordType, code.R)})
 	}
 }
 
-// emitTexture emits an instruction with an entry in the table of texture instructions.
+// emitTexture emits an instruction on a texture or a surface, with x as its entry in the table of textures.
 func (l *lowerer) emitTexture(op code.Op, x code.Texture) {
 	l.tables.Textures = append(l.tables.Textures, x)
 	l.emit(code.Instr{Op: op, Side: int32(len(l.tables.Textures) - 1)})
 }
 
-// destinations returns the registers of operand d.
+// destinations returns the rows of operand d; a sink gives an element without a slot.
 func (l *lowerer) destinations(instr *ptx.Instr) (list []code.Elem) {
-	for _, e := range vector(instr.Arg("d")) {
+	for _, e := range operandElems(instr.Arg("d")) {
 		if e.Kind == ptx.RegOperand {
 			list = append(list, code.Elem{Slot: l.rows[e.Reg].Slot, Row: l.rows[e.Reg].Row})
 		} else {
@@ -81,37 +73,37 @@ func lowerTexture(l *lowerer, instr *ptx.Instr) {
 		Geometry: texture.GeometryNamed(instr.Slot("geom")), Integer: instr.Slot("ctype") == "s32", Gather: instr.Form.HasSlot("comp"),
 		Half: dtype == ptx.F16 || dtype == ptx.F16x2, Packed: dtype == ptx.F16x2,
 	}}
-	k := &x.Lookup
+	lookup := &x.Lookup
 	t := ptx.F32
-	if k.Integer {
+	if lookup.Integer {
 		t = ptx.S32
 	}
-	l.lowerObject(instr, &x, k.Geometry, t)
-	optional := func(name string, to int, t ptx.Type) bool {
+	l.lowerObject(instr, &x, lookup.Geometry, t)
+	optional := func(name string, source int, t ptx.Type) bool {
 		i := instr.Form.Operand(name)
 		if i < 0 || instr.Ops[i].Kind == ptx.NoOperand {
 			return false
 		}
 		n := 4
-		if to == code.TextureOffset {
-			n = k.Geometry.Dimensions() // further elements are ignored
+		if source == code.TextureOffset {
+			n = lookup.Geometry.Dimensions() // further elements are ignored
 		}
-		x.Sources[to] = l.sourceElems(&instr.Ops[i], t, n)
+		x.Sources[source] = l.sourceElems(&instr.Ops[i], t, n)
 		return true
 	}
 	switch {
-	case k.Gather:
-		k.Component = map[string]int{"r": 0, "g": 1, "b": 2, "a": 3}[instr.Slot("comp")]
+	case lookup.Gather:
+		lookup.Component = map[string]int{"r": 0, "g": 1, "b": 2, "a": 3}[instr.Slot("comp")]
 	case instr.Has("level"):
-		k.MipSource = sampling.MipOperand
+		lookup.MipSource = sampling.MipOperand
 		optional("g", code.TextureLevel, t)
 	case instr.Has("grad"):
-		k.MipSource = sampling.MipGradient
+		lookup.MipSource = sampling.MipGradient
 		optional("g", code.TextureDX, ptx.F32)
 		optional("h", code.TextureDY, ptx.F32)
 	}
 	optional("e", code.TextureOffset, ptx.S32)
-	k.Compare = optional("f", code.TextureCompare, ptx.F32)
+	lookup.Compare = optional("f", code.TextureCompare, ptx.F32)
 	x.D = l.destinations(instr)
 	if p := instr.Arg("p"); p.Kind == ptx.RegOperand {
 		x.D = append(x.D, code.Elem{Slot: code.P, Row: l.predicate(p)})
@@ -152,15 +144,15 @@ func lowerTextureQuery(l *lowerer, instr *ptx.Instr) {
 	if instr.Has("level") {
 		level = l.source(instr.Arg("b"), ptx.B32, code.R)
 	}
-	l.query(instr, code.Instr{Op: code.TextureQuery, B: level})
+	l.emitQuery(instr, code.Instr{Op: code.TextureQuery, B: level})
 }
 
 func lowerSurfaceQuery(l *lowerer, instr *ptx.Instr) {
-	l.query(instr, code.Instr{Op: code.SurfaceQuery})
+	l.emitQuery(instr, code.Instr{Op: code.SurfaceQuery})
 }
 
-// query emits a query of an attribute.
-func (l *lowerer) query(instr *ptx.Instr, o code.Instr) {
+// emitQuery completes and emits o, a query of an attribute of a texture or a surface.
+func (l *lowerer) emitQuery(instr *ptx.Instr, o code.Instr) {
 	o.Imm = uint64(sampling.AttributeNamed(instr.Slot("query")))
 	o.A, _ = l.addressRow(instr, instr.Arg("a"), ptx.Generic)
 	o.D = l.target(instr.Arg("d"), code.R)

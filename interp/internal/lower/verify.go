@@ -29,11 +29,13 @@ func (f *VerifyError) Error() string {
 // Unwrap returns the fault.
 func (f *VerifyError) Unwrap() error { return f.Err }
 
-// maxReplayed bounds the replay of code with a reference, in rows times blocks: the replay needs memory in proportion.
+// maxReplayed is the largest number of rows times blocks for which check mode replays code. The memory of a replay is
+// proportional to this product.
 const maxReplayed = 1 << 24
 
 // verify returns the faults of the function after a pass. A launch in check mode verifies less than the tests do: it
-// checks rows after allocation, and replays only the checked code, which is compared with the reference as it runs.
+// checks only after allocation, and replays only the checked code. The reference needs no replay, because the launch
+// compares it with the checked code.
 func (l *lowerer) verify(pass string) error {
 	switch {
 	case Verify:
@@ -52,8 +54,8 @@ func (l *lowerer) verify(pass string) error {
 			return err
 		}
 		if n := fn.Frame; (n.R+n.Q+n.P)*len(l.blocks) <= maxReplayed {
-			q, selected := l.beforeAllocation.standaloneProgram(l)
-			return p.Replay(fn, q, selected)
+			before, selected := l.beforeAllocation.standaloneProgram(l)
+			return p.Replay(fn, before, selected)
 		}
 	}
 	return nil
@@ -63,13 +65,13 @@ func (l *lowerer) verify(pass string) error {
 func (l *lowerer) verifyAll(pass string) error {
 	switch pass {
 	case "allocate":
-		q, selected := l.beforeAllocation.standaloneProgram(l)
+		before, selected := l.beforeAllocation.standaloneProgram(l)
 		p, fn := l.standaloneProgram(l)
-		err := errors.Join(p.Verify(fn), p.Replay(fn, q, selected))
+		err := errors.Join(p.Verify(fn), p.Replay(fn, before, selected))
 		if l.referenceDraft != nil {
 			p, fn = l.referenceDraft.standaloneProgram(l)
-			q, selected = l.beforeAllocation.unplannedCopy().standaloneProgram(l)
-			err = errors.Join(err, p.Verify(fn), p.VerifyReference(fn), p.Replay(fn, q, selected))
+			before, selected = l.beforeAllocation.unplannedCopy().standaloneProgram(l)
+			err = errors.Join(err, p.Verify(fn), p.VerifyReference(fn), p.Replay(fn, before, selected))
 		}
 		return err
 	case "link":
@@ -87,7 +89,8 @@ func (l *lowerer) verifyAll(pass string) error {
 	return p.Verify(fn)
 }
 
-// annotatedCopy returns a copy of the draft before allocation, with the storage of its rows.
+// annotatedCopy returns a copy of the draft before allocation. The copy's function has the number and the storage of the
+// virtual rows, as package code expects of an allocated function.
 func (d *draft) annotatedCopy() *draft {
 	fn := new(code.Func)
 	c := d.clone(fn)
@@ -109,12 +112,13 @@ func (d *draft) unplannedCopy() *draft {
 	return c
 }
 
-// standaloneProgram returns a program with only the draft's code, in the place of its function.
+// standaloneProgram returns a program whose only code is the draft's, and its function, which has the same index as in
+// the kernel.
 func (d *draft) standaloneProgram(l *lowerer) (*code.Program, *code.Func) {
 	fn := *d.fn
-	q := &code.Program{Width: l.opt.Width, Sources: l.prog.Sources, Consts: l.prog.Consts, Funcs: slices.Clone(l.prog.Funcs)}
-	q.Funcs[fn.Index] = &fn
-	d.append(q, &fn)
-	q.Link()
-	return q, &fn
+	p := &code.Program{Width: l.opt.Width, Sources: l.prog.Sources, Consts: l.prog.Consts, Funcs: slices.Clone(l.prog.Funcs)}
+	p.Funcs[fn.Index] = &fn
+	d.append(p, &fn)
+	p.Link()
+	return p, &fn
 }

@@ -1,6 +1,6 @@
 package lower
 
-// This file lowers video instructions (manual 9.7.18). Each becomes one operation, which Imm describes.
+// This file lowers video instructions (manual 9.7.18). Each becomes one operation whose Imm is an alu.Video.
 
 import (
 	"gemu/interp/internal/alu"
@@ -17,10 +17,12 @@ var videoOps = map[string]alu.VideoOp{
 	"eq": alu.VideoEq, "ne": alu.VideoNe, "lt": alu.VideoLt, "le": alu.VideoLe, "gt": alu.VideoGt, "ge": alu.VideoGe,
 }
 
+// videoSeconds maps modifiers to the second operation, which combines the result with operand c.
 var videoSeconds = map[string]alu.VideoSecond{
 	"": alu.VideoMerge, "add": alu.VideoAccumulate, "min": alu.VideoSecondMin, "max": alu.VideoSecondMax,
 }
 
+// videoShifts maps the scale modifiers of vmad to right shifts of its result, in bits.
 var videoShifts = map[string]int{"": 0, "shr7": 7, "shr15": 15}
 
 func lowerVideo(l *lowerer, instr *ptx.Instr) {
@@ -53,7 +55,7 @@ func lowerVideo(l *lowerer, instr *ptx.Instr) {
 			v.Mask |= 1 << (digit - '0')
 		}
 	}
-	// The sign is part of Imm, not of the operand.
+	// plain returns the row of the named operand without its sign, which is in Imm.
 	plain := func(name string) int32 {
 		o := instr.Arg(name)
 		p := *o
@@ -73,7 +75,7 @@ func lowerVideo(l *lowerer, instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// videoElems returns the selected elements of the named source, whose index is 0 or 1.
+// videoElems returns the elements that the selector of the named source chooses; index is 0 for a and 1 for b.
 func (l *lowerer) videoElems(instr *ptx.Instr, name string, index int) alu.VideoElems {
 	o := instr.Arg(name)
 	e := alu.VideoElems{Signed: instr.OperandType(instr.Form.Operand(name)).IsSigned(), Neg: o.Neg}
@@ -95,9 +97,9 @@ func (l *lowerer) videoElems(instr *ptx.Instr, name string, index int) alu.Video
 	return e
 }
 
-// partOf returns the part of a register named by the selector of a scalar instruction: 1 << log bytes at a multiple of
-// that size; the whole register without a selector.
-func partOf(sel string) (log, at int) {
+// partOf returns the part of a register that the selector of a scalar instruction names: part index, counted from 0 in
+// parts of 1 << log bytes. Without a selector it is the whole register.
+func partOf(sel string) (log, index int) {
 	switch {
 	case sel == "":
 		return 2, 0

@@ -1,8 +1,8 @@
 package lower
 
-// This file lowers the multiplications of a warpgroup, which continue after the next instruction (manual 9.7.15). The
-// registers used by them until the wait are also operands of the wait. So they keep their rows, and analyses of
-// operands see them.
+// This file lowers the multiplications of a warpgroup, which are asynchronous (manual 9.7.15). A multiplication uses its
+// registers until a wait completes it, so these registers are also operands of the wait. Thereby they keep their rows until
+// then, and analyses of operands include them.
 
 import (
 	"gemu/interp/internal/code"
@@ -10,8 +10,8 @@ import (
 	"gemu/ptx"
 )
 
-// findProducts reserves the fragments of each multiplication of the function, because an earlier wait may refer to
-// them.
+// findProducts reserves an entry in the table of fragments for each multiplication of the function, because in a loop a
+// wait that comes first in the code may refer to it.
 func (l *lowerer) findProducts() {
 	l.products = map[*ptx.Instr]int32{}
 	for _, b := range l.fn.Func.Blocks {
@@ -44,23 +44,23 @@ func lowerWgmmaWait(l *lowerer, instr *ptx.Instr) {
 func lowerWgmma(l *lowerer, instr *ptx.Instr) {
 	l.wholeWarps(instr)
 	side, types := l.products[instr], instr.Types()
-	flag := func(name string) int64 {
+	immediate := func(name string) int64 { // the value of the named operand; 0 if it is absent
 		if i := instr.Form.Operand(name); i >= 0 && instr.Ops[i].Kind != ptx.NoOperand {
 			return int64(instr.Ops[i].Imm.Bits)
 		}
 		return 0
 	}
-	m := matrix.NewWgmma(instr.Extent('n'), instr.Extent('k'), types[0], types[1], types[2], instr.Has("sp"), int(flag("f")))
+	m := matrix.NewWgmma(instr.Extent('n'), instr.Extent('k'), types[0], types[1], types[2], instr.Has("sp"), int(immediate("f")))
 	m.Saturate = instr.Has("satfinite")
-	m.Negate = flag("g")*flag("h") < 0
+	m.Negate = immediate("g")*immediate("h") < 0
 	o := code.Instr{Op: code.WgmmaIssue, Side: side, A: l.constant(code.Q, 0), C: l.constant(code.R, 0)}
 	f := code.Fragments{Wgmma: m, D: l.fragmentRegisters(instr, "d"), A: l.fragmentRegisters(instr, "a")}
 	f.C = f.D
 	if len(f.A) == 0 {
 		o.A = l.source(instr.Arg("a"), ptx.B64, code.Q)
-		m.SharedA.Transposed, m.SharedB.Transposed = flag("i") != 0, flag("j") != 0
+		m.SharedA.Transposed, m.SharedB.Transposed = immediate("i") != 0, immediate("j") != 0
 	} else {
-		m.SharedB.Transposed = flag("i") != 0
+		m.SharedB.Transposed = immediate("i") != 0
 	}
 	if m.Sparse != nil {
 		o.C = l.source(instr.Arg("e"), ptx.B32, code.R)
@@ -70,7 +70,7 @@ func lowerWgmma(l *lowerer, instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// fragmentRegisters returns the registers of a fragment; none if the operand is a descriptor.
+// fragmentRegisters returns the rows of the named operand, which is a fragment; nil if it is a descriptor.
 func (l *lowerer) fragmentRegisters(instr *ptx.Instr, operand string) []code.Elem {
 	var elems []code.Elem
 	for _, e := range instr.Fragment(operand) {
@@ -86,7 +86,7 @@ func (l *lowerer) fragmentRegisters(instr *ptx.Instr, operand string) []code.Ele
 	return elems
 }
 
-// emitCompletion emits the completion of possibly pending multiplications.
+// emitCompletion emits a wait for the multiplications that may be pending at the instruction (instr.Pending).
 func (l *lowerer) emitCompletion(instr *ptx.Instr, which code.WaitGroups) {
 	f := code.Fragments{}
 	if p := instr.Pending; p != nil {
@@ -104,7 +104,8 @@ func (l *lowerer) emitCompletion(instr *ptx.Instr, which code.WaitGroups) {
 	l.emit(code.Instr{Op: code.WgmmaWait, Side: int32(len(l.tables.Fragments) - 1), Imm: which.Imm()})
 }
 
-// trapIfPending emits a trap if the current instruction uses registers of a pending multiplication.
+// trapIfPending emits a check before an instruction that may use registers of a pending multiplication: it traps if such a
+// multiplication is pending when the instruction executes.
 func (l *lowerer) trapIfPending(instr *ptx.Instr) {
 	if instr.Pending == nil || len(instr.Pending.Disturbs) == 0 {
 		return
@@ -113,6 +114,5 @@ func (l *lowerer) trapIfPending(instr *ptx.Instr) {
 	for _, other := range instr.Pending.Disturbs {
 		f.Pending = append(f.Pending, l.products[other])
 	}
-	l.tables.Fragments = append(l.tables.Fragments, f)
-	l.emit(code.Instr{Op: code.WgmmaDisturb, Side: int32(len(l.tables.Fragments) - 1)})
+	l.emitFragments(code.WgmmaDisturb, f)
 }
