@@ -15,19 +15,19 @@ import (
 )
 
 type benchCmd struct {
-	Workloads []string `arg:"" optional:"" name:"@workload" help:"Workloads to run (default all)."`
+	Workloads []string `arg:"" optional:"" name:"@workload" help:"Workloads to run." unset:"all"`
 
-	Engine  string   `default:"auto" env:"GEMU_ENGINE" help:"Engine that executes instructions: auto, portable or native; see gemu run." placeholder:"ENGINE"`
-	Mode    []string `default:"affine,check" enum:"vector,affine,check" help:"Modes to compare with vector mode: affine, check; see gemu run." placeholder:"MODE"`
-	Repeat  int      `default:"3" help:"Runs of each mode; the result is their median."`
-	Size    int      `help:"Size of the inputs (default: each workload's own size, see gemu kernels)." placeholder:"N"`
-	Workers int      `default:"1" help:"Host threads; 0 means all."`
+	Engine  string   `group:"device" default:"auto" env:"GEMU_ENGINE" help:"Engine that executes instructions: auto, portable or native; see gemu run." placeholder:"ENGINE"`
+	Mode    []string `group:"device" default:"affine,check" enum:"vector,affine,check" help:"Modes to compare with vector mode: affine, check; see gemu run." placeholder:"MODE"`
+	Repeat  int      `default:"3" help:"Number of runs of each mode; the result is their median." placeholder:"N"`
+	Size    int      `help:"Size of the inputs; gemu kernels NAME says what it counts." unset:"each workload's own size" placeholder:"N"`
+	Workers int      `group:"device" default:"1" help:"Number of host threads; 0: all cores." placeholder:"N"`
 
-	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time limit of each launch (default: no limit)." placeholder:"TIME"`
+	TimeLimit notation.Span `group:"device" env:"GEMU_TIME_LIMIT" help:"Time limit of each launch, such as 90s or 5m; a number without a unit is in seconds." unset:"no limit" placeholder:"TIME"`
 
 	Structure bool `help:"Count instructions with compact results (see gemu structure), and print two means: of the workloads where they are 25 percent or more, and of all others."`
 	policyFlag
-	JSON string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the table)." placeholder:"FILE"`
+	JSON string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 }
 
 // benchJSON is the report of --json. Rates are thread instructions per second, without the time
@@ -216,7 +216,9 @@ func (c *benchCmd) measure(a *app, w *kernels.Workload) (*benchRow, error) {
 
 // once runs a workload in a setting, and counts the structure of its values if structure is set.
 func (c *benchCmd) once(a *app, w *kernels.Workload, in setting, structure bool) (*job, error) {
-	f := launchFlags{sourceArg: sourceArg{"@" + w.Name}, kernelFlags: kernelFlags{Size: c.Size, Warp: 32, Workers: c.Workers, Engine: in.engine, TimeLimit: c.TimeLimit}}
+	f := launchFlags{sourceArg: sourceArg{"@" + w.Name}, kernelFlags: kernelFlags{
+		programFlags{Size: c.Size}, deviceFlags{Warp: 32, Workers: c.Workers, Engine: in.engine, TimeLimit: c.TimeLimit},
+	}}
 	j, err := f.open(a, dataOf(a.stderr))
 	if err != nil {
 		return nil, err

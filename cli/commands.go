@@ -74,7 +74,7 @@ func counted(n int, noun string) string { return fmt.Sprintf("%d %s%s", n, noun,
 
 type dumpCmd struct {
 	File   string `arg:"" predictor:"source" help:"PTX file (- for standard input)."`
-	Stage  string `default:"ir" enum:"ast,ir,cfg,lowered" help:"Stage to print: ast (syntax tree), ir (checked program, as PTX), cfg (control flow), lowered (code that the engines execute)."`
+	Stage  string `default:"ir" enum:"ast,ir,cfg,lowered" help:"Stage to print: ast (syntax tree), ir (checked program, as PTX), cfg (control flow), lowered (code that the engines execute)." placeholder:"STAGE"`
 	Kernel string `short:"k" help:"Print only this function (ir, cfg) or kernel (lowered)." placeholder:"NAME"`
 }
 
@@ -138,7 +138,7 @@ func (c *dumpCmd) Run(a *app) error {
 
 type isaCmd struct {
 	Opcode string `arg:"" optional:"" help:"Instruction to describe in full: an opcode or its beginning, such as mad, cp.async.bulk or ld.global.v4.f32."`
-	JSON   bool   `name:"json" help:"Print JSON."`
+	JSON   bool   `name:"json" help:"Print JSON instead of text."`
 }
 
 // isaJSON is the report of --json.

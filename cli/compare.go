@@ -5,6 +5,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -16,23 +17,24 @@ import (
 
 type compareCmd struct {
 	Paper   string   `arg:"" predictor:"paper" help:"Paper: ${papers}."`
-	Table   []string `predictor:"table" help:"Tables and figures of the paper to print (default: all except slow ones): ${papertables}." placeholder:"NAME"`
-	Reading []string `predictor:"reading" help:"Interpretations of the paper to measure; tables without them are left out (default: all interpretations of the tables in --table, or all except slow ones). The first interpretation of a table gives its main values. Names: ${paperreadings}." placeholder:"NAME"`
-	Workers int      `help:"Host threads (default: all cores); results do not depend on their number." placeholder:"N"`
+	List    bool     `help:"List the tables of the paper and their interpretations, and measure nothing."`
+	Table   []string `predictor:"table" help:"Print these tables and figures of the paper, instead of all that --list does not mark as long. The papers have:${papertables}" placeholder:"NAME"`
+	Reading []string `predictor:"reading" help:"Measure only these interpretations of the paper's text, and leave out tables without them. --list prints their names. The first interpretation of a table gives its main values." unset:"all interpretations of the tables of --table; without --table, all that --list does not mark as long" placeholder:"NAME"`
+	Workers int      `group:"device" help:"Number of host threads. Results do not depend on it." unset:"all cores" placeholder:"N"`
 
-	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time limit of each launch (default: no limit)." placeholder:"TIME"`
+	TimeLimit notation.Span `group:"device" env:"GEMU_TIME_LIMIT" help:"Time limit of each launch, such as 90s or 5m; a number without a unit is in seconds." unset:"no limit" placeholder:"TIME"`
 	reportFlags
 	tablesFlag
 	CSV string `name:"csv" help:"Write a line for each value to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 }
 
-// eachPaper lists names of each paper, for --help.
-func eachPaper(namesOf func(p *papers.Paper) []string) string {
+// tableNames lists the tables of each paper, for --help.
+func tableNames() string {
 	var list []string
 	for _, p := range papers.All() {
-		list = append(list, p.Name+" has "+strings.Join(namesOf(p), ", "))
+		list = append(list, p.Name+": "+strings.Join(p.TableNames(), ", "))
 	}
-	return strings.Join(list, "; ")
+	return helpList(list...)
 }
 
 // namesForShells lists names of all papers, without names that need quotes in a shell.
@@ -51,6 +53,9 @@ func (c *compareCmd) Run(a *app) error {
 	p := papers.Named(c.Paper)
 	if p == nil {
 		return fmt.Errorf("unknown paper %s: want one of %s", c.Paper, strings.Join(papers.Names(), ", "))
+	}
+	if c.List {
+		return printInterpretations(a.stdout, p, newScreen(a.stdout).chart())
 	}
 	tables, err := c.tables(p)
 	switch {
@@ -75,6 +80,25 @@ func (c *compareCmd) Run(a *app) error {
 		err = all(err, writeOutput(a, c.CSV, output.CSV()))
 	}
 	return err
+}
+
+// printInterpretations prints the tables of a paper and their interpretations, in lines of at most width columns.
+func printInterpretations(w io.Writer, p *papers.Paper, width int) error {
+	print := func(indent, text string) {
+		for _, line := range wrap(text, width-len(indent)) {
+			fmt.Fprintf(w, "%s%s\n", indent, line)
+		}
+	}
+	long := map[bool]string{true: " (long: measured only if named)"}
+	print("", fmt.Sprintf("%s: %s", p.Name, p.Title))
+	for _, t := range p.Tables {
+		fmt.Fprintln(w)
+		print("", fmt.Sprintf("%s: %s%s", t.Name, t.Title, long[t.OnlyIfNamed]))
+		for _, i := range t.Interpretations {
+			print("  ", fmt.Sprintf("%s: %s%s", i.Name, i.Doc, long[!t.OnlyIfNamed && slices.Contains(t.LongInterpretations, i.Name)]))
+		}
+	}
+	return nil
 }
 
 // tables returns the tables of a paper selected by the flags, with their interpretations.

@@ -29,11 +29,11 @@ type debugCmd struct {
 	kernelFlags
 	policyFlag
 
-	Mode        string        `default:"vector" enum:"check,affine,vector" help:"Mode of execution: check, affine or vector (the default here); see gemu run."`
-	Async       string        `default:"late" enum:"late,early" help:"Time of asynchronous effects: late (the default; at the wait that orders them) or early (where they are issued)."`
+	Mode        string        `group:"device" default:"vector" enum:"check,affine,vector" help:"Mode of execution: check, affine or vector; see gemu run." placeholder:"MODE"`
+	Async       string        `group:"device" default:"late" enum:"late,early" help:"Time at which asynchronous copies and tensor operations take effect: late (at the wait that orders them) or early (where they are issued)." placeholder:"TIME"`
 	Commands    string        `short:"x" help:"Execute the commands of FILE, one per line, instead of prompting for commands." placeholder:"FILE"`
 	DAP         string        `name:"dap" help:"Speak the Debug Adapter Protocol on standard input and output; with --dap=:PORT, listen on that TCP port." placeholder:":PORT"`
-	Checkpoints notation.Size `help:"Host memory for the checkpoints that stepping back uses, with K, M or G (default 256M)." placeholder:"BYTES"`
+	Checkpoints notation.Size `help:"Host memory for the checkpoints that stepping back uses, in bytes, or with K, M or G." unset:"256M" placeholder:"BYTES"`
 }
 
 func (c *debugCmd) Run(a *app) error {
@@ -205,10 +205,10 @@ func (c *debugCmd) launch(a *app) dap.Launch {
 		}
 		now := *c
 		now.File, now.Mode, now.Async, now.Reconverge = d.Program, d.Mode, d.Async, d.Reconverge
-		now.kernelFlags = kernelFlags{
-			Kernel: d.Kernel, Grid: string(d.Grid), Block: string(d.Block), Cluster: string(d.Cluster), Arg: d.Args, Set: d.Set, Shared: d.Shared, Coop: d.Cooperative,
-			Size: d.Size, Warp: d.Warp, SM: d.SM, Seed: d.Seed, Steps: d.Steps, Memory: c.Memory, DeviceMemory: c.DeviceMemory, Source: append(slices.Clip(c.Source), d.Source...),
+		now.programFlags = programFlags{
+			Kernel: d.Kernel, Grid: string(d.Grid), Block: string(d.Block), Cluster: string(d.Cluster), Arg: d.Args, Set: d.Set, Shared: d.Shared, Coop: d.Cooperative, Size: d.Size,
 		}
+		now.Warp, now.SM, now.Seed, now.Steps, now.Source = d.Warp, d.SM, d.Seed, d.Steps, append(slices.Clip(c.Source), d.Source...)
 		sub := *a
 		sub.ctx = ctx
 		return now.debug(&sub, stdout, front, false)

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
 	"gemu/internal/cleanup"
 	"gemu/internal/input"
 	"gemu/probe"
@@ -23,20 +25,20 @@ type diffCmd struct {
 	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
 
 	kernelFlags
-	Reconverge []string `default:"auto" help:"Reconvergence policy: one for both runs, or one each for A and B, such as stack,its." placeholder:"POLICY"`
-	Mode       []string `default:"check" help:"Mode of execution: one for both runs, or one each for A and B, such as check,vector." placeholder:"MODE"`
-	Seeds      []uint64 `help:"Number of the schedule (see --seed): one for both runs, or one each for A and B, such as 0,1." placeholder:"N"`
-	Eager      bool     `help:"Execute compactly wherever values are compact."`
-	KernelB    string   `name:"kernel-b" help:"Kernel of B to run (default: the kernel of -k)." placeholder:"NAME"`
-	filterFlags
-	compareFlags
+	Reconverge   []string `group:"device" default:"auto" help:"Reconvergence policy (see gemu run): one for both runs, or one each for A and B, such as stack,its." placeholder:"POLICY"`
+	Mode         []string `group:"device" default:"check" help:"Mode of execution (see gemu run): one for both runs, or one each for A and B, such as check,vector." placeholder:"MODE"`
+	Seeds        []uint64 `group:"device" help:"Number of the schedule (see --seed): one for both runs, or one each for A and B, such as 0,1." unset:"the number of --seed" placeholder:"N"`
+	Eager        bool     `group:"device" help:"Execute compactly wherever operands are compact, as in gemu run."`
+	KernelB      string   `group:"program" name:"kernel-b" help:"Kernel of B to run." unset:"the kernel of -k" placeholder:"NAME"`
+	filterFlags  `group:"compare"`
+	compareFlags `group:"compare"`
 }
 
 // compareFlags control the comparison of logs.
 type compareFlags struct {
-	ULP uint64 `name:"ulp" help:"Do not report results of .approx instructions that differ by at most N units in the last place." placeholder:"N"`
+	ULP uint64 `name:"ulp" help:"Do not report results of .approx instructions that differ by at most N units in the last place." unset:"0" placeholder:"N"`
 
-	Slice   string `enum:"auto,first,second,both,none" default:"auto" help:"Log in which a different value is traced back to the instructions that produced it: first, second, both or none; auto is the first log that records the registers that instructions read." placeholder:"LOG"`
+	Slice   string `enum:"auto,first,second,both,none" default:"auto" help:"Log in which a different value is traced back to the instructions that produced it: first, second, both, none, or auto (the first log that contains the registers that instructions read)." placeholder:"LOG"`
 	NoSlice bool   `help:"Do not trace a different value back, as with --slice none."`
 }
 
@@ -78,7 +80,7 @@ func (c *traceCmd) live(a *app, dir, name string, filter trace.Filter) (trace.So
 	return s, run
 }
 
-func (c *diffCmd) Run(a *app) error {
+func (c *diffCmd) Run(a *app, line *kong.Context) error {
 	filter, err := c.filter()
 	if err != nil {
 		return err
@@ -90,8 +92,14 @@ func (c *diffCmd) Run(a *app) error {
 	if slices.Contains(names[:], "-") {
 		return errors.New("logs are read several times: a log cannot be standard input")
 	}
-	if !isRun(c.A) && !isRun(c.B) && (c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra) > 0 || c.KernelB != "" || len(c.Seeds) > 0 || c.Size > 0) {
-		return fmt.Errorf("%s and %s are logs: the flags about kernels do not apply", c.A, c.B)
+	if !isRun(c.A) && !isRun(c.B) {
+		why := fmt.Sprintf("%s and %s are logs", c.A, c.B)
+		if len(c.Extra) > 0 {
+			return fmt.Errorf("%s: kernel arguments do not apply", why)
+		}
+		if err := checkFlags(line, why, "compare"); err != nil {
+			return err
+		}
 	}
 	var policies []string
 	for _, r := range a.reconvergers() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"gemu/affinetrack"
 	"gemu/fuzz"
 	"gemu/interp"
 	"gemu/models/catalog"
@@ -164,40 +165,57 @@ func (x *Extensions) probeNames() (names []string) {
 	return names
 }
 
-// probeDocs lists the probes with their lines of help.
+// probeDocs completes the sentence "This command has …" of the help of --probe.
 func (x *Extensions) probeDocs() string {
 	if len(x.Probes) == 0 {
-		return "this command has none"
+		return "none."
 	}
 	var list []string
 	for _, p := range x.Probes {
-		list = append(list, fmt.Sprintf("%s (%s)", p.Name, p.Doc))
+		list = append(list, p.Name+": "+p.Doc)
 	}
-	return strings.Join(list, ", ")
+	return "these:" + helpList(list...)
 }
 
 // vars returns the lists of names in the help of flags.
 func (x *Extensions) vars() kong.Vars {
-	var reconvergence []string
+	var reconvergence, policies, sanitizers, orders []string
 	for _, r := range x.reconvergers() {
-		reconvergence = append(reconvergence, fmt.Sprintf("%s (%s)", r.Name(), r.Doc()))
+		reconvergence = append(reconvergence, r.Name()+": "+r.Doc())
+	}
+	for _, p := range slices.Concat(affinetrack.Policies, affinetrack.Variants) {
+		policies = append(policies, p.Name+": "+p.Doc)
+	}
+	for _, t := range slices.Concat(sanitize.Tools, x.Sanitizers) {
+		item := t.Name + ": " + t.Doc
+		if t.Rare {
+			item += " (not part of all)"
+		}
+		sanitizers = append(sanitizers, item)
+	}
+	for _, o := range profileOrders {
+		orders = append(orders, o.name+": "+o.doc)
 	}
 	return kong.Vars{
-		"version":         version(),
-		"sanitizers":      sanitize.Names(x.Sanitizers...),
-		"probes":          x.probeDocs(),
-		"tolerables":      tolerables(),
-		"recording_parts": strings.Join(record.ContentNames(), ", "),
-		"features":        strings.Join(fuzz.FeatureNames(), ", "),
-		"profileorders":   profileOrderNames(),
-		"policies":        policyNames(),
-		"papers":          strings.Join(papers.Names(), ", "),
-		"papertables":     eachPaper((*papers.Paper).TableNames),
-		"paperreadings":   eachPaper((*papers.Paper).InterpretationNames),
-		"models":          catalog.Names(x.Models...),
-		"defaultmodels":   catalog.DefaultNames(x.Models...),
-		"reconvergers":    strings.Join(x.reconvergerNames(), ","),
-		"reconvergence":   strings.Join(reconvergence, ", "),
+		"version":          version(),
+		"arguments":        "An argument is one of:" + helpList(argumentForms...),
+		"engines":          helpList(engines...),
+		"modes":            helpList(modes...),
+		"logformats":       helpList(logFormats...),
+		"sanitizers":       helpList(sanitizers...),
+		"probes":           x.probeDocs(),
+		"tolerables":       tolerables(),
+		"recording_parts":  strings.Join(record.ContentNames(), ", "),
+		"features":         strings.Join(fuzz.FeatureNames(), ", "),
+		"profileorders":    profileOrderNames(),
+		"profileorderdocs": helpList(orders...),
+		"policies":         helpList(policies...),
+		"papers":           strings.Join(papers.Names(), ", "),
+		"papertables":      tableNames(),
+		"models":           catalog.Names(x.Models...),
+		"defaultmodels":    catalog.DefaultNames(x.Models...),
+		"reconvergers":     strings.Join(x.reconvergerNames(), ","),
+		"reconvergence":    "Reconvergence policy: the rule that chooses the warp split of a warp that runs next, and the place where warp splits reconverge (docs/reconvergence.md). One of:" + helpList(reconvergence...),
 	}
 }
 

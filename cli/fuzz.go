@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"gemu/fuzz"
 	"gemu/internal/cleanup"
 	"gemu/internal/notation"
@@ -31,44 +33,36 @@ type fuzzCmd struct {
 	Semantics string `default:"manual" enum:"manual,hardware" help:"Instructions whose results on GPUs are known to differ from the manual (list in docs/fuzz.md): manual avoids them, hardware uses them and expects the results of GPUs." placeholder:"manual|hardware"`
 
 	Features string `default:"all" help:"Features of the programs: some of ${features}; or none; or all,-NAME,… to leave some out." placeholder:"NAME,…"`
-	PTX      string `name:"ptx" help:"PTX version of the programs (default 7.0; 8.8 for --sm above 80)." placeholder:"X.Y"`
-	SM       int    `name:"sm" default:"80" help:"Compute capability of the programs, 80 for 8.0." placeholder:"NN"`
-	Grid     int    `short:"g" default:"2" help:"CTAs of a launch." placeholder:"N"`
-	Block    string `short:"b" default:"64" help:"Threads of a CTA: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
+	PTX      string `name:"ptx" help:"PTX version of the programs." unset:"7.0, and 8.8 for --sm above 80" placeholder:"X.Y"`
+	SM       int    `name:"sm" default:"80" help:"Compute capability of the programs: 80 for 8.0." placeholder:"NN"`
+	Grid     int    `short:"g" default:"2" help:"Size of the grid of each launch, in CTAs." placeholder:"N"`
+	Block    string `short:"b" default:"64" help:"Size of each CTA, in threads: X[,Y[,Z]]; a missing Y or Z is 1." placeholder:"X[,Y[,Z]]"`
 	Length   int    `default:"60" help:"Approximate number of statements in a program." placeholder:"N"`
 
-	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time limit of each launch on gemu (default: no limit)." placeholder:"TIME"`
+	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time limit of each launch on gemu." unset:"no limit" placeholder:"TIME"`
 
-	Against string         `help:"Run programs on another implementation until one fails, and reduce that program. COMMAND is a shell command; in it, {ptx}, {in} and {json} are the files of a program, {grid} and {block} its extents, {bytes} the size of its result, {n} and {m} its last two arguments, and {out} the file for the result; see docs/fuzz.md." placeholder:"COMMAND"`
-	Timeout *notation.Span `help:"Time limit of the --against command for each program (default 10s)." placeholder:"TIME"`
-	Refusal *int           `name:"refusal-status" help:"Exit status by which the --against command refuses a program (default 3)." placeholder:"N"`
-	Refuses string         `name:"refusal-regex" help:"The --against command refuses a program if its standard error matches, with any exit status; ^ and $ match at line ends." placeholder:"REGEX"`
-	Ignore  []string       `enum:"difference,crash,timeout,refusal" help:"Count failures of these kinds, and continue: ${enum}." placeholder:"KIND"`
-	Skip    []string       `sep:"none" help:"Count failures whose report matches, and continue: for known bugs. A report has the kind of failure, the first wrong word, the culprit, and standard error; ^ and $ match at line ends. May be given several times." placeholder:"REGEX"`
-	Keep    bool           `name:"keep-going" help:"Continue after a failure, and reduce the first failure of each culprit."`
-	Reduce  *notation.Span `name:"reduce-time" help:"Time limit of the reduction of a program (default 5m)." placeholder:"TIME"`
+	rivalFlags `group:"against"`
 
 	skip  []*regexp.Regexp  // compiled regular expressions of Skip
 	known []knownFailureKey // reduced failures
+}
+
+// rivalFlags are for the test of another implementation.
+type rivalFlags struct {
+	Against string        `help:"Run programs on another implementation until one fails, and reduce that program. COMMAND is a shell command; in it, {ptx}, {in} and {json} are the files of a program, {grid} and {block} its extents, {bytes} the size of its result, {n} and {m} its last two arguments, and {out} the file for the result; see docs/fuzz.md." placeholder:"COMMAND"`
+	Timeout notation.Span `default:"10s" help:"Time limit of the --against command for each program." placeholder:"TIME"`
+	Refusal int           `name:"refusal-status" default:"3" help:"Exit status by which the --against command refuses a program." placeholder:"N"`
+	Refuses string        `name:"refusal-regex" help:"The --against command also refuses a program, with any exit status, if its standard error matches REGEX; ^ and $ match at line ends." placeholder:"REGEX"`
+	Ignore  []string      `enum:"difference,crash,timeout,refusal" help:"Count failures of these kinds, and continue: ${enum}." unset:"none" placeholder:"KIND"`
+	Skip    []string      `sep:"none" help:"Count failures whose report matches REGEX, and continue: for known bugs. A report has the kind of failure, the first wrong word, the culprit, and standard error; ^ and $ match at line ends. May be given several times." placeholder:"REGEX"`
+	Keep    bool          `name:"keep-going" help:"Continue after a failure, and reduce the first failure of each culprit."`
+	Reduce  notation.Span `name:"reduce-time" default:"5m" help:"Time limit of the reduction of a program." placeholder:"TIME"`
 }
 
 // knownFailureKey identifies a reduced failure.
 type knownFailureKey struct {
 	seed    uint64
 	outcome *fuzz.Outcome
-}
-
-// reduceTime returns the maximum time of a reduction.
-func (c *fuzzCmd) reduceTime() time.Duration {
-	return time.Duration(flagOr(c.Reduce, notation.Span(5*time.Minute)))
-}
-
-// flagOr returns the value of a flag, or otherwise if the flag is not set.
-func flagOr[T any](flag *T, otherwise T) T {
-	if flag == nil {
-		return otherwise
-	}
-	return *flag
 }
 
 // options returns the options of the generator.
@@ -99,22 +93,14 @@ func (c *fuzzCmd) options() (fuzz.Options, error) {
 }
 
 // rival returns the implementation under test; nil if there is none.
-func (c *fuzzCmd) rival() (*fuzz.Rival, error) {
+func (c *fuzzCmd) rival(line *kong.Context) (*fuzz.Rival, error) {
 	if c.Against == "" {
-		for _, flag := range []struct {
-			name string
-			is   bool
-		}{
-			{"--ignore", len(c.Ignore) > 0}, {"--refusal-regex", c.Refuses != ""}, {"--refusal-status", c.Refusal != nil},
-			{"--timeout", c.Timeout != nil}, {"--reduce-time", c.Reduce != nil}, {"--skip", len(c.Skip) > 0}, {"--keep-going", c.Keep},
-		} {
-			if flag.is {
-				return nil, fmt.Errorf("%s needs --against", flag.name)
-			}
+		if flags := givenFlags(line, "against"); len(flags) > 0 {
+			return nil, fmt.Errorf("--%s needs --against", flags[0])
 		}
 		return nil, nil
 	}
-	r := &fuzz.Rival{Command: c.Against, Timeout: time.Duration(flagOr(c.Timeout, notation.Span(10*time.Second))), RefusalStatus: flagOr(c.Refusal, 3)}
+	r := &fuzz.Rival{Command: c.Against, Timeout: time.Duration(c.Timeout), RefusalStatus: c.Refusal}
 	if c.Refuses != "" {
 		var err error
 		if r.RefusalText, err = regexp.Compile("(?m)" + c.Refuses); err != nil {
@@ -133,18 +119,18 @@ func (c *fuzzCmd) rival() (*fuzz.Rival, error) {
 		return nil, fmt.Errorf("--against: %w", err)
 	case r.RefusalStatus < 1 || r.RefusalStatus > 255:
 		return nil, fmt.Errorf("--refusal-status %d: want 1 to 255", r.RefusalStatus)
-	case c.reduceTime() <= 0:
+	case c.Reduce <= 0:
 		return nil, errors.New("--reduce-time must be above 0")
 	}
 	return r, nil
 }
 
-func (c *fuzzCmd) Run(a *app) error {
+func (c *fuzzCmd) Run(a *app, line *kong.Context) error {
 	o, err := c.options()
 	if err != nil {
 		return err
 	}
-	rival, err := c.rival()
+	rival, err := c.rival(line)
 	if err != nil {
 		return err
 	}
@@ -286,7 +272,7 @@ func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte,
 	var left atomic.Int64
 	left.Store(int64(all))
 	stop := a.progress("reducing", func() (int64, int64) { return int64(all) - left.Load(), int64(all) })
-	ctx, cancel := context.WithTimeout(a.ctx, c.reduceTime())
+	ctx, cancel := context.WithTimeout(a.ctx, time.Duration(c.Reduce))
 	small, err := fuzz.Reduce(ctx, p, rival.KnowsExtents(), rival.StillFails(ctx, outcome, work), func(lines int) { left.Store(int64(lines)) })
 	cancel()
 	stop()
@@ -342,7 +328,7 @@ func (c *fuzzCmd) describe(p *fuzz.Program, o *fuzz.Outcome, all int, stopped bo
 	var b strings.Builder
 	fmt.Fprintf(&b, "reduced from %d lines to %d, grid %s of blocks %s: %s\n", all, strings.Count(p.Source, "\n"), p.Grid, p.Block, filepath.Join(c.Out, c.reducedName(p)+".ptx"))
 	if stopped {
-		fmt.Fprintf(&b, "the reduction was stopped after %v; --reduce-time raises the limit\n", c.reduceTime())
+		fmt.Fprintf(&b, "the reduction was stopped after %v; --reduce-time raises the limit\n", time.Duration(c.Reduce))
 	}
 	fmt.Fprintf(&b, "%s: %s\n", o.Kind, o.Reason)
 	if o.Kind == fuzz.Difference {

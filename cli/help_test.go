@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -40,6 +41,36 @@ func TestHelp(t *testing.T) {
 	}
 	if found, _ := run("help", "terms", "wavefront"); !strings.Contains(found, "  warp\n") {
 		t.Errorf("a word of other texts does not lead to its entry: %s", found)
+	}
+}
+
+// TestHelpOfFlags shows that the help of each flag states its default exactly once, and that the manual page has each flag.
+func TestHelpOfFlags(t *testing.T) {
+	x := new(Extensions)
+	model := x.newParser(new(cli)).Model
+	page, flags := manual(model), 0
+	for _, command := range model.Leaves(true) {
+		for _, v := range command.Positional {
+			if text := describeValue(v); strings.Contains(text, "${") {
+				t.Errorf("gemu %s %s: %s", command.Name, v.Name, text)
+			}
+		}
+		for _, f := range command.Flags {
+			flags++
+			text := describeValue(f.Value)
+			if f.HasDefault && f.Default != "" && !strings.Contains(text, "default: "+f.Default) && f.Tag.Get("unset") == "" {
+				t.Errorf("gemu %s --%s does not state its default %s: %s", command.Name, f.Name, f.Default, text)
+			}
+			if strings.Count(text, "default") > 1 || strings.Contains(text, "${") {
+				t.Errorf("gemu %s --%s: %s", command.Name, f.Name, text)
+			}
+			if entry := fmt.Sprintf(".TP\n.B %s\n%s\n", roff(f.String()), roff(text)); strings.Count(page, entry) != 1 {
+				t.Errorf("the manual page has gemu %s --%s %d times", command.Name, f.Name, strings.Count(page, entry))
+			}
+		}
+	}
+	if flags < 200 {
+		t.Errorf("the commands have only %d flags", flags)
 	}
 }
 

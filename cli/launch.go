@@ -40,37 +40,46 @@ type launchFlags struct {
 	kernelFlags
 }
 
-// kernelFlags select the kernel and its arguments, for any source.
+// kernelFlags select the kernel, its arguments and the device, for any source. The groups are headings of the help.
 type kernelFlags struct {
-	Kernel  string   `short:"k" help:"Kernel to run; optional if the file has only one." placeholder:"NAME"`
-	Grid    string   `short:"g" help:"CTAs of the grid: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
-	Block   string   `short:"b" help:"Threads of a CTA: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
-	Cluster string   `help:"CTAs of a cluster: X[,Y[,Z]] (default: .reqnctapercluster of the kernel, else no clusters)." placeholder:"X[,Y[,Z]]"`
-	Arg     []string `short:"a" sep:"none" help:"Kernel arguments, one per parameter. A number, or the bytes of a struct: bytes:HEX. A buffer: TYPE[N] (zeros), TYPE[N]=iota|VALUE|rand:SEED, @FILE (.npy .png .bin), or &I, the buffer of argument I. A tensor map (docs/async.md): tma(I,TYPE[N],box=N…) over the buffer of argument I, or tma(TYPE[N],box=N…) over a new buffer. A texture, surface or sampler (docs/textures.md): tex.2d(u8x4[HxW]=…,OPTION,…), surf.…, sampler(…)." placeholder:"ARG"`
-	Set     []string `sep:"none" help:"Set a .global or .const variable before the launch, or bind a .texref, .surfref or .samplerref; ARG as for -a." placeholder:"NAME=ARG"`
-	Shared  int      `help:"Bytes of dynamic shared memory." placeholder:"BYTES"`
+	programFlags `group:"program"`
+	deviceFlags  `group:"device"`
+}
+
+// programFlags select the kernel, its extents and its arguments.
+type programFlags struct {
+	Kernel  string   `short:"k" help:"Name of the kernel to run; optional if the file has only one kernel." placeholder:"NAME"`
+	Grid    string   `short:"g" help:"Size of the grid, in CTAs (thread blocks): X[,Y[,Z]]; a missing Y or Z is 1." placeholder:"X[,Y[,Z]]"`
+	Block   string   `short:"b" help:"Size of each CTA, in threads: X[,Y[,Z]]; a missing Y or Z is 1." placeholder:"X[,Y[,Z]]"`
+	Cluster string   `help:"Size of each cluster, in CTAs: X[,Y[,Z]]; a missing Y or Z is 1." unset:".reqnctapercluster of the kernel, else no clusters" placeholder:"X[,Y[,Z]]"`
+	Arg     []string `short:"a" sep:"none" help:"Kernel arguments, one for each parameter, in the order of the parameters. Several arguments may follow -a, and -a may be given several times. ${arguments}" placeholder:"ARG"`
+	Set     []string `sep:"none" help:"Set the .global or .const variable NAME before the launch, or bind the .texref, .surfref or .samplerref NAME. ARG is written as for -a. May be given several times." placeholder:"NAME=ARG"`
+	Shared  int      `help:"Size of dynamic shared memory of each CTA, in bytes." unset:"0" placeholder:"BYTES"`
 	Coop    bool     `name:"cooperative" help:"Cooperative launch: the CTAs of the grid may wait for each other (grid.sync() of cooperative groups)."`
-	Size    int      `help:"Size of a workload's input." placeholder:"N"`
+	Size    int      `help:"Size of the input of a workload (@NAME); gemu kernels NAME says what it counts." unset:"the workload's own size" placeholder:"N"`
+}
 
-	Warp      int           `default:"32" help:"Lanes of a warp: 1, 2, 4, 8, 16, 32 or 64."`
-	SM        int           `name:"sm" help:"Compute capability of the device, 90 for 9.0 (default 86). It also selects how tensor cores round sums, which differs between generations." placeholder:"NN"`
-	Seed      uint64        `help:"Number of the schedule: each N runs the warps in a different order (default 0)." placeholder:"N"`
-	Steps     int64         `help:"Step limit: a warp traps after this number of instructions (default 134217728)." placeholder:"N"`
-	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time limit of each launch, such as 90s or 5m; a number without a unit is seconds (default: no limit)." placeholder:"TIME"`
-	Tolerate  string        `env:"GEMU_TOLERATE" help:"Faults that GPUs ignore and that do not stop a kernel here either; each is reported on standard error. Some of: ${tolerables}." placeholder:"FAULT,…"`
-	Workers   int           `help:"Host threads (default: all cores); results do not depend on their number." placeholder:"N"`
-	Engine    string        `default:"auto" env:"GEMU_ENGINE" help:"Engine that executes instructions: native (machine code; needs Linux on arm64, or on x86-64 with AVX2; unsupported operations and observed launches execute in Go), portable (Go), or auto (native if this host supports it, else portable). Results do not depend on the engine." placeholder:"ENGINE"`
+// deviceFlags select the device, its limits, and the schedule of the launch.
+type deviceFlags struct {
+	Warp      int           `default:"32" help:"Threads of a warp: 1, 2, 4, 8, 16, 32 or 64." placeholder:"N"`
+	SM        int           `name:"sm" help:"Compute capability of the device: 90 for 9.0. It also selects how tensor cores round sums, which differs between generations." unset:"86" placeholder:"NN"`
+	Seed      uint64        `help:"Number of the schedule: each N runs the warps in another order, and the same N always in the same order." unset:"0" placeholder:"N"`
+	Steps     int64         `help:"Step limit: a warp traps after N instructions." unset:"134217728" placeholder:"N"`
+	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time limit of each launch, such as 90s or 5m; a number without a unit is in seconds." unset:"no limit" placeholder:"TIME"`
+	Tolerate  string        `env:"GEMU_TOLERATE" help:"Continue after these faults, as GPUs do, and report them on standard error. Some of:${tolerables}" unset:"none" placeholder:"FAULT,…"`
+	Workers   int           `help:"Number of host threads. Results do not depend on it." unset:"all cores" placeholder:"N"`
+	Engine    string        `default:"auto" env:"GEMU_ENGINE" help:"Engine that executes instructions. Results do not depend on it. One of:${engines}" placeholder:"ENGINE"`
 
-	Base   string        `help:"Address of the first buffer, a multiple of 512 (default 0x10000000). Another address, such as 0xc0000000, matches the addresses of another simulator." placeholder:"ADDRESS"`
-	Source []string      `name:"source" sep:"none" type:"path" help:"Also show source files that the PTX names below DIR; files below the directory of the PTX are always shown. May be given several times." placeholder:"DIR"`
-	Memory notation.Size `placeholder:"BYTES" help:"Limit of host memory for CTAs in flight, with K, M or G; further CTAs wait, and the launch does not fail (default: three quarters of the physical memory, or less if a control group, ulimit -v or GOMEMLIMIT sets a limit)."`
+	Base   string        `help:"Address of the first buffer, a multiple of 512. With the address of another simulator, the logs of both can be compared." unset:"0x10000000" placeholder:"ADDRESS"`
+	Source []string      `name:"source" sep:"none" type:"path" help:"Also show lines of source files below the directory DIR, if the PTX names them. Files below the directory of the PTX are always shown. May be given several times." placeholder:"DIR"`
+	Memory notation.Size `placeholder:"BYTES" help:"Limit of host memory for CTAs in flight, in bytes, or with K, M or G. At the limit further CTAs wait; the launch does not fail." unset:"three quarters of the physical memory, or less if a control group, ulimit -v or GOMEMLIMIT sets a limit"`
 
-	DeviceMemory notation.Size `name:"device-memory" env:"GEMU_MEMORY" placeholder:"BYTES" help:"Memory of the device for variables, buffers and textures, with K, M or G (default 16G). Only accessed pages take memory of the host."`
+	DeviceMemory notation.Size `name:"device-memory" env:"GEMU_MEMORY" placeholder:"BYTES" help:"Memory of the device for variables, buffers and textures, in bytes, or with K, M or G. Only accessed pages take memory of the host." unset:"16G"`
 }
 
 // policyFlag chooses a reconvergence policy.
 type policyFlag struct {
-	Reconverge string `default:"auto" enum:"${reconvergers}" help:"Reconvergence policy: the rule that decides which warp split of a warp runs next, and where warp splits reconverge. One of: ${reconvergence}." placeholder:"POLICY"`
+	Reconverge string `group:"device" default:"auto" enum:"${reconvergers}" help:"${reconvergence}" placeholder:"POLICY"`
 }
 
 // job is a prepared launch of a kernel, or the prepared launches of a workload, as selected by
@@ -138,9 +147,9 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...probe.Probe) (*jo
 func tolerables() string {
 	var list []string
 	for _, t := range probe.Tolerances() {
-		list = append(list, fmt.Sprintf("%s (%s)", t.Name, t.Doc))
+		list = append(list, t.Name+": "+t.Doc)
 	}
-	return strings.Join(list, ", ")
+	return helpList(list...)
 }
 
 // tolerates returns a function that reports tolerated faults, and collects them for reports.
@@ -165,7 +174,7 @@ func (c *kernelFlags) base() (uint64, error) {
 
 // ownLaunches returns the error for kernel flags that are given together with a workload.
 func ownLaunches(name string) error {
-	return fmt.Errorf("a workload chooses its own launches: the flags about kernels, arguments and results do not apply to @%s", name)
+	return fmt.Errorf("a workload chooses its own launches: -k, -g, -b, -a, --cluster, --set, --shared, --cooperative, --out and --expect do not apply to @%s", name)
 }
 
 // open prepares the launch of a kernel.

@@ -58,9 +58,9 @@ type cli struct {
 
 	HelpOf helpCmd `cmd:"" name:"help" help:"Print the help of a command, or the glossary (help terms)."`
 
-	Plain   bool             `env:"GEMU_PLAIN" help:"For screen readers and simple terminals: print text without drawing characters, colours and redrawing, and sets of lanes in words. Output files and data on standard output do not change."`
+	Plain   bool             `env:"GEMU_PLAIN" help:"Print text for screen readers and simple terminals: no drawing characters, no colours, no redrawing, and sets of lanes in words. Output files, and data on standard output, stay the same."`
 	Version kong.VersionFlag `help:"Print the version."`
-	Man     manFlag          `help:"Print the manual page."`
+	Man     manFlag          `help:"Print the manual page, in the format of man: gemu --man | man -l -."`
 }
 
 // app is the common state of commands.
@@ -154,18 +154,8 @@ func execute(ctx context.Context, x *Extensions, args []string, stdin io.Reader,
 		defer func() { status = exitBad }()
 	}
 	args = helpArgs(args)
-	parser, err := kong.New(grammar(args),
-		kong.Name("gemu"),
-		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
-		kong.UsageOnError(),
-		x.vars(),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Writers(help, stderr),
-		kong.Exit(func(code int) { exited = code; panic(exitPanic{}) }),
-	)
-	if err != nil {
-		panic(err)
-	}
+	var err error
+	parser := x.newParser(grammar(args), kong.Writers(help, stderr), kong.Exit(func(code int) { exited = code; panic(exitPanic{}) }))
 	a := &app{Extensions: x, ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr}
 	func() {
 		defer func() {
@@ -198,6 +188,24 @@ func execute(ctx context.Context, x *Extensions, args []string, stdin io.Reader,
 		}
 	}
 	return status
+}
+
+// newParser returns the parser of a grammar of the command.
+func (x *Extensions) newParser(grammar any, options ...kong.Option) *kong.Kong {
+	parser, err := kong.New(grammar, append(options,
+		kong.Name("gemu"),
+		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
+		kong.UsageOnError(),
+		x.vars(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ValueFormatter(describeValue),
+		kong.ExplicitGroups(flagGroups),
+	)...)
+	if err != nil {
+		panic(err)
+	}
+	parser.Model.HelpFlag.Help = "Print the help of the command."
+	return parser
 }
 
 // version describes the build of gemu. In a command of a foreign module, gemu is a dependency of this module.

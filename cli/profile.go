@@ -24,13 +24,13 @@ type profileCmd struct {
 	launchFlags
 	policyFlag
 
-	Policy   string   `default:"ideal" help:"Value policy, which decides which values are compact: ${policies} (default ideal: every uniform or affine value)." placeholder:"NAME"`
-	Show     []string `default:"summary,lines,loops,calls,occupancy" enum:"summary,lines,loops,calls,occupancy" help:"Parts to print: summary, lines, loops, calls, occupancy (default all)." placeholder:"PART"`
-	PTX      bool     `name:"ptx" help:"Show lines of the PTX, even if it names the source that it was compiled from."`
-	Lines    bool     `help:"Print all lines, in the order of the source."`
-	Top      int      `default:"10" help:"Number of lines and of loops to print."`
-	Sort     string   `default:"instructions" enum:"${profileorders}" help:"Sort lines and loops by this count, the largest first: ${profileorders}." placeholder:"COUNT"`
-	Regs     int      `help:"Registers of a thread, for the occupancy. PTX does not contain the number; ptxas -v prints it." placeholder:"N"`
+	Policy   string   `default:"ideal" help:"Value policy: the rules by which a value counts as compact. One of:${policies}" placeholder:"NAME"`
+	Show     []string `default:"summary,lines,loops,calls,occupancy" enum:"summary,lines,loops,calls,occupancy" help:"Parts to print: summary, lines, loops, calls, occupancy." placeholder:"PART"`
+	PTX      bool     `name:"ptx" help:"Show the lines of the PTX, even if the PTX names the lines of the source from which it was compiled."`
+	Lines    bool     `help:"Print all lines, in the order of the source, instead of the first lines by --sort."`
+	Top      int      `default:"10" help:"Print at most N lines and N loops." placeholder:"N"`
+	Sort     string   `default:"instructions" enum:"${profileorders}" help:"Sort lines and loops by this count, the largest first. One of:${profileorderdocs}" placeholder:"COUNT"`
+	Regs     int      `help:"Number of registers of a thread, for the occupancy. PTX does not contain it; NVIDIA's ptxas -v prints it." unset:".maxnreg of the kernel, else registers are no limit" placeholder:"N"`
 	Timeline string   `help:"Write a timeline for Perfetto or chrome://tracing to FILE." placeholder:"FILE"`
 	Pprof    string   `help:"Write a profile for \"go tool pprof\" to FILE." placeholder:"FILE"`
 	reportFlags
@@ -40,19 +40,20 @@ func (c *profileCmd) outputs() outputs {
 	return append(c.reportFlags.outputs(), outputs{{"--pprof", c.Pprof}, {"--timeline", c.Timeline}}...)
 }
 
-// profileOrders are the sort orders of lines.
+// profileOrders are the sort orders of lines. doc describes the count, for --help.
 var profileOrders = []struct {
-	name  string
-	value func(c *profile.Counts) int64
+	name, doc string
+	value     func(c *profile.Counts) int64
 }{
-	{"instructions", func(c *profile.Counts) int64 { return c.Execs }},
-	{"lanes", func(c *profile.Counts) int64 { return c.Lanes }},
-	{"divergence", func(c *profile.Counts) int64 { return c.Diverged }},
-	{"sectors", (*profile.Counts).Sectors},
-	{"excess", (*profile.Counts).Excess},
-	{"conflicts", (*profile.Counts).Conflicts},
+	{"instructions", "executions by warps", func(c *profile.Counts) int64 { return c.Execs }},
+	{"lanes", "executions by threads", func(c *profile.Counts) int64 { return c.Lanes }},
+	{"divergence", "executions while the warp was diverged", func(c *profile.Counts) int64 { return c.Diverged }},
+	{"sectors", "sectors of global memory that were accessed", (*profile.Counts).Sectors},
+	{"excess", "accessed sectors beyond those that perfect coalescing needs", (*profile.Counts).Excess},
+	{"conflicts", "further passes of shared memory, by bank conflicts", (*profile.Counts).Conflicts},
 }
 
+// profileOrderNames lists the names of the sort orders.
 func profileOrderNames() string {
 	var names []string
 	for _, o := range profileOrders {

@@ -17,7 +17,7 @@ import (
 type reconvergeCmd struct {
 	launchFlags
 
-	JSON string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the table)." placeholder:"FILE"`
+	JSON string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 }
 
 // reconvergeJSON is the report of --json.

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -28,22 +27,33 @@ type recordCmd struct {
 
 	kernelFlags
 	machineFlags
-	filterFlags
+	contentFlags `group:"recording"`
+	filterFlags  `group:"recording"`
+	convertFlags `group:"convert"`
+	showFlags    `group:"show"`
+}
 
-	With         []string      `help:"Optional parts of the recording: ${recording_parts}, or all." placeholder:"PART"`
-	MaxEvents    int64         `default:"10000000" help:"End the recording after N events (0: no limit); the launch continues." placeholder:"N"`
-	MaxSize      notation.Size `default:"1G" help:"End the recording when the file has this size, with K, M or G; memory images have the same limit." placeholder:"BYTES"`
-	Uncompressed bool          `help:"Do not compress columns, so that programs can map them into memory."`
+// contentFlags select the contents of a new recording, together with filterFlags.
+type contentFlags struct {
 	Out          string        `short:"o" help:"Write the recording to FILE (- for standard output)." placeholder:"FILE"`
+	With         []string      `help:"Optional parts of the recording: ${recording_parts}, or all." unset:"none" placeholder:"PART"`
+	MaxEvents    int64         `default:"10000000" help:"End the recording after N events, while the launch continues; 0: no limit." placeholder:"N"`
+	MaxSize      notation.Size `default:"1G" help:"End the recording when the file has this size, in bytes, or with K, M or G, while the launch continues. Memory images together have the same limit." placeholder:"BYTES"`
+	Uncompressed bool          `help:"Do not compress columns, so that programs can map them into memory."`
+}
 
+// convertFlags are for the conversion of a log to a recording.
+type convertFlags struct {
 	From string `help:"Convert the commit log LOG (see gemu trace) instead of running a kernel." placeholder:"LOG"`
+}
 
+// showFlags are for the printing of a recording.
+type showFlags struct {
 	Table string `help:"Print the rows of this table of a recording as comma-separated values." placeholder:"NAME"`
-	Rows  string `help:"With --table: print only these rows, by number: 0-99." placeholder:"FROM-TO"`
+	Rows  string `help:"With --table: print only these rows, by number, from 0: 0-99." unset:"all" placeholder:"FROM-TO"`
 }
 
 func (c *recordCmd) Run(a *app, line *kong.Context) error {
-	flags := givenFlags(line)
 	recording, err := isRecording(c.File)
 	if err != nil {
 		return err
@@ -52,20 +62,20 @@ func (c *recordCmd) Run(a *app, line *kong.Context) error {
 		if len(c.Extra) > 0 {
 			return fmt.Errorf("%s is a recording: kernel arguments do not apply to it", c.File)
 		}
-		if err := checkFlags(flags, showFlags, c.File+" is a recording"); err != nil {
+		if err := checkFlags(line, c.File+" is a recording", "show"); err != nil {
 			return err
 		}
 		return c.show(a)
 	}
 	switch {
-	case c.File != "" && (slices.Contains(flags, "table") || slices.Contains(flags, "rows")):
+	case c.File != "" && len(givenFlags(line, "show")) > 0:
 		return fmt.Errorf("--table and --rows show a recording (gemu record FILE --table NAME), and %s is not a recording", c.File)
 	case (c.File == "") == (c.From == ""):
 		return errors.New("give one input: a kernel to run (gemu record FILE … -o RECORDING), a log to convert (--from LOG), or a recording to show (FILE)")
 	case c.Out == "" && c.From == "" && filepath.Ext(c.File) == ".gemu":
 		return fmt.Errorf("%s is not a recording: it does not begin as recordings do", c.File)
 	case c.From != "":
-		if err := checkFlags(flags, convertFlags, "--from converts a log"); err != nil {
+		if err := checkFlags(line, "--from converts a log", "convert", "recording"); err != nil {
 			return err
 		}
 	}
@@ -83,32 +93,6 @@ func (c *recordCmd) Run(a *app, line *kong.Context) error {
 		return err
 	}
 	return a.writeLate(c.Out, func(to io.Writer) (ran, wrote error) { return c.write(a, to, options) })
-}
-
-// showFlags are the flags that apply to a recording to show, and convertFlags those that apply to a log to convert.
-var (
-	showFlags    = []string{"table", "rows"}
-	convertFlags = []string{"from", "out", "with", "max-events", "max-size", "uncompressed", "only-kernel", "cta", "warps", "lines", "class"}
-)
-
-// givenFlags returns the names of the flags of the command on the command line, without flags of environment variables.
-func givenFlags(line *kong.Context) (names []string) {
-	for _, p := range line.Path {
-		if p.Flag != nil && !p.Resolved && slices.Contains(line.Selected().Flags, p.Flag) {
-			names = append(names, p.Flag.Name)
-		}
-	}
-	return names
-}
-
-// checkFlags returns an error for the first given flag that does not apply. why is the reason.
-func checkFlags(given, applying []string, why string) error {
-	for _, name := range given {
-		if !slices.Contains(applying, name) {
-			return fmt.Errorf("%s: --%s does not apply; the flags are --%s", why, name, strings.Join(applying, ", --"))
-		}
-	}
-	return nil
 }
 
 // isRecording reports whether a file begins as a recording does. The error is that of a file that does not exist.

@@ -29,7 +29,7 @@ func TestRegfileRecount(t *testing.T) {
 	}{{"bfs", 80}, {"lps", 16}, {"rsort", 40}, {"nqueens", 5}} {
 		var text, object bytes.Buffer
 		for file, out := range map[string]*bytes.Buffer{"": &text, "-": &object} {
-			cmd := &regfileCmd{launchFlags: launchFlags{sourceArg: sourceArg{"@" + c.workload}, kernelFlags: kernelFlags{Warp: 32, Workers: 1, Size: c.size}}, Model: strings.Join(names, ","), Reconverge: "stack", reportFlags: reportFlags{JSON: file}}
+			cmd := &regfileCmd{launchFlags: launchFlags{sourceArg: sourceArg{"@" + c.workload}, kernelFlags: kernelFlags{programFlags{Size: c.size}, deviceFlags{Warp: 32, Workers: 1}}}, Model: strings.Join(names, ","), Reconverge: "stack", reportFlags: reportFlags{JSON: file}}
 			if err := cmd.Run(&app{Extensions: new(Extensions), ctx: t.Context(), stdout: out, stderr: io.Discard}); err != nil {
 				t.Fatal(err)
 			}

@@ -23,10 +23,10 @@ import (
 type regfileCmd struct {
 	launchFlags
 
-	Model      string `predictor:"model" help:"Models, separated by commas: ${models} (default: those of ${defaultmodels} that support the --warp size)." placeholder:"NAME,…"`
-	Reconverge string `default:"stack" enum:"${reconvergers}" help:"Reconvergence policy: the rule that decides which warp split of a warp runs next, and where warp splits reconverge. One of: ${reconvergence} (default: stack, as in the papers)." placeholder:"POLICY"`
+	Model      string `predictor:"model" help:"Models of register files, separated by commas: ${models}. Without --model, the models of ${defaultmodels} that support the --warp size." placeholder:"NAME,…"`
+	Reconverge string `group:"device" default:"stack" enum:"${reconvergers}" help:"${reconvergence}" placeholder:"POLICY"`
 
-	Show []string `default:"lines,models" enum:"lines,models" help:"Parts to print: lines (compact writes of each model, by instruction), models (tables of each model); default both." placeholder:"PART"`
+	Show []string `default:"lines,models" enum:"lines,models" help:"Parts to print: lines (compact writes of each model, by instruction), models (tables of each model)." placeholder:"PART"`
 	reportFlags
 	tablesFlag
 }

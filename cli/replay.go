@@ -12,14 +12,14 @@ import (
 )
 
 type replayCmd struct {
-	Log   string   `arg:"" help:"The log of another simulator, or of another run."`
+	Log   string   `arg:"" help:"Log of another simulator, or of another run of gemu trace."`
 	File  string   `arg:"" predictor:"source" help:"Program to run for comparison: PTX file, CUDA C++, or @NAME of a workload."`
 	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
 
 	kernelFlags
 	machineFlags
-	filterFlags
-	compareFlags
+	filterFlags  `group:"compare"`
+	compareFlags `group:"compare"`
 }
 
 func (c *replayCmd) Run(a *app) error {

@@ -25,19 +25,19 @@ type runCmd struct {
 	policyFlag
 	sanitizeFlags
 
-	Out    []string `sep:"none" help:"After the launch, write the buffer of argument I (or the variable NAME) to FILE (.npy .png .bin; - prints it)." placeholder:"I=FILE"`
-	Expect []string `sep:"none" help:"After the launch, compare the buffer of argument I (or the variable NAME) with ARG, a buffer as for -a." placeholder:"I=ARG"`
-	Rtol   float64  `help:"Relative tolerance of --expect for floats." placeholder:"X"`
-	Atol   float64  `help:"Absolute tolerance of --expect for floats." placeholder:"X"`
+	Out    []string `sep:"none" help:"After the launch, write a buffer to FILE (NAME.npy, NAME.png or NAME.png:WIDTHxHEIGHT; any other name gets the bytes; - prints the elements). I is the number of a kernel argument, from 0, or the name of a .global or .const variable. May be given several times." placeholder:"I=FILE"`
+	Expect []string `sep:"none" help:"After the launch, compare a buffer with ARG, an array written as for -a. A difference makes the exit status 1. I is the number of a kernel argument, from 0, or the name of a .global or .const variable. May be given several times." placeholder:"I=ARG"`
+	Rtol   float64  `help:"Relative tolerance of --expect for floats." unset:"0" placeholder:"X"`
+	Atol   float64  `help:"Absolute tolerance of --expect for floats." unset:"0" placeholder:"X"`
 
-	Mode   string `default:"check" enum:"check,affine,vector" help:"Mode of execution: check (the default; compactly and on vectors, with every compact result compared), affine (compactly where possible), vector (on vectors only)."`
-	Eager  bool   `help:"Execute compactly wherever operands are compact, even where this is slower; for tests of compact execution."`
-	Policy string `help:"Value policy for --stats, which decides which values are compact: ${policies} (default gemu)." placeholder:"NAME"`
+	Mode   string `group:"device" default:"check" enum:"check,affine,vector" help:"Mode of execution. A result is compact if gemu stores it as a base and a stride from lane to lane. Results are the same in every mode. One of:${modes}" placeholder:"MODE"`
+	Eager  bool   `group:"device" help:"Execute compactly wherever operands are compact, even where this is slower: for tests of compact execution."`
+	Policy string `help:"Value policy of --stats: the rules by which a value counts as compact. One of:${policies}" unset:"gemu" placeholder:"NAME"`
 
-	Async string `default:"late" enum:"late,early,both" help:"Time of asynchronous effects: late (the default; at the wait that orders them), early (where they are issued), or both (run both ways, and report differences)."`
+	Async string `group:"device" default:"late" enum:"late,early,both" help:"Time at which asynchronous copies and tensor operations take effect: late (at the wait that orders them), early (where they are issued), or both (run both ways, and report differences)." placeholder:"TIME"`
 
-	Probe []string `predictor:"probe" help:"Observe the launch with probes that another module has added to the command, and print their reports: ${probes}; see docs/go.md." placeholder:"NAME"`
-	Stats bool     `help:"Print the counts of the launch, and the structure of its values."`
+	Probe []string `predictor:"probe" help:"Observe the launch with probes, and print their reports. Another Go module can add probes to the command (docs/go.md). This command has ${probes}" placeholder:"NAME"`
+	Stats bool     `help:"Print the numbers of instructions, branches and register accesses, and the structure of values (see gemu help terms value structure)."`
 	JSON  string   `name:"json" help:"Write the launch as JSON to FILE (- for standard output)." placeholder:"FILE"`
 }
 

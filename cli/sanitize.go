@@ -16,10 +16,10 @@ import (
 
 // sanitizeFlags select the sanitizers, which find faults that do not stop a kernel.
 type sanitizeFlags struct {
-	Sanitize      *string `help:"Find errors that do not trap, with some of ${sanitizers}, or all; see docs/sanitizers.md. An error makes the exit status 1." placeholder:"TOOL,…"`
-	SanitizeLimit int     `default:"100" help:"Print at most N findings of --sanitize (0: all)." placeholder:"N"`
-	SanitizeSeeds int     `default:"1" help:"Run N times, each with a different schedule (--seed), and report every finding of any run." placeholder:"N"`
-	WarpSync      int     `help:"For --sanitize=race: assume that groups of N lanes run in lockstep, so that lanes of a group do not race with each other (default: the whole warp before sm_70, else no groups)." placeholder:"N"`
+	Sanitize      *string `help:"Find errors that do not stop a kernel; see docs/sanitizers.md. An error makes the exit status 1. TOOL is all, or one of:${sanitizers}" unset:"none" placeholder:"TOOL,…"`
+	SanitizeLimit int     `default:"100" help:"Print at most N findings of --sanitize; 0 prints all." placeholder:"N"`
+	SanitizeSeeds int     `default:"1" help:"Run the kernel N times under --sanitize, each time with another schedule (--seed), and report the findings of all runs." placeholder:"N"`
+	WarpSync      int     `help:"For --sanitize=race: assume that groups of N lanes run in lockstep, so that lanes of a group do not race with each other." unset:"the whole warp before sm_70, else no groups" placeholder:"N"`
 }
 
 // sanitizers returns the sanitizers selected by the flags.

@@ -14,9 +14,9 @@ import (
 
 type spillCmd struct {
 	sourceArg
-	Only  []string `short:"k" name:"kernel" help:"Rewrite these functions only (default all)." placeholder:"NAME"`
+	Only  []string `short:"k" name:"kernel" help:"Rewrite only these functions." unset:"all" placeholder:"NAME"`
 	Regs  int      `help:"Number of 32-bit registers per thread." placeholder:"N"`
-	Out   string   `short:"o" default:"-" help:"Write the PTX to FILE (default: standard output)." placeholder:"FILE"`
+	Out   string   `short:"o" default:"-" help:"Write the PTX to FILE (- for standard output)." placeholder:"FILE"`
 	Range bool     `help:"Print the register counts of each function instead: the fewest that it runs with, the fewest without spills (r_base), and the most that are live at once."`
 	JSON  string   `name:"json" help:"Write the counts of each function as JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 }

@@ -18,8 +18,8 @@ type structureCmd struct {
 	launchFlags
 	policyFlag
 
-	Policy string   `default:"ideal" help:"Value policy, which decides which values are compact: ${policies} (default ideal: every uniform or affine value)." placeholder:"NAME"`
-	Show   []string `default:"listing,bars,lanes,summary" enum:"listing,bars,lanes,summary" help:"Parts to print: listing, bars, lanes (numbers of active lanes), summary (default all)." placeholder:"PART"`
+	Policy string   `default:"ideal" help:"Value policy: the rules by which a value counts as compact. One of:${policies}" placeholder:"NAME"`
+	Show   []string `default:"listing,bars,lanes,summary" enum:"listing,bars,lanes,summary" help:"Parts to print: listing (the PTX, each instruction with its results), bars (shares of uniform, affine and generic values), lanes (numbers of active lanes), summary." placeholder:"PART"`
 	reportFlags
 }
 

@@ -72,7 +72,7 @@ func TestStructureAddsUp(t *testing.T) {
 	for _, w := range kernels.All() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
-			f := launchFlags{sourceArg: sourceArg{"@" + w.Name}, kernelFlags: kernelFlags{Size: min(w.N, 64), Warp: 32}}
+			f := launchFlags{sourceArg: sourceArg{"@" + w.Name}, kernelFlags: kernelFlags{programFlags{Size: min(w.N, 64)}, deviceFlags{Warp: 32}}}
 			a := &app{Extensions: new(Extensions), ctx: t.Context(), stdout: io.Discard, stderr: io.Discard}
 			j, err := f.open(a, io.Discard)
 			if err != nil {

@@ -23,8 +23,8 @@ import (
 // machineFlags set the execution of a logged run.
 type machineFlags struct {
 	policyFlag
-	Mode  string `default:"check" enum:"check,affine,vector" help:"Mode of execution, as in gemu run; the log is the same in every mode."`
-	Eager bool   `help:"Execute compactly wherever operands are compact, as in gemu run; the log is the same."`
+	Mode  string `group:"device" default:"check" enum:"check,affine,vector" help:"Mode of execution: check, affine or vector, as in gemu run. The log is the same in every mode." placeholder:"MODE"`
+	Eager bool   `group:"device" help:"Execute compactly wherever operands are compact, as in gemu run. The log is the same."`
 }
 
 // prepare returns the function that sets the flags in a launch.
@@ -37,11 +37,11 @@ func (c *machineFlags) prepare(a *app) func(l *interp.Launch) {
 
 // filterFlags select the logged part of a run.
 type filterFlags struct {
-	OnlyKernel string       `help:"Log only the launches of this kernel, for workloads with several kernels." placeholder:"NAME"`
-	CTA        trace.Ranges `name:"cta" help:"Log these CTAs only, by linear index: 0-3,7." placeholder:"N,…"`
-	Warps      trace.Ranges `help:"Log these warps of a CTA only." placeholder:"N,…"`
-	Lines      trace.Ranges `help:"Log the instructions of these lines of the PTX only." placeholder:"N,…"`
-	Class      []string     `help:"Log the instructions of these classes only, as gemu isa names them: memory,control." placeholder:"CLASS"`
+	OnlyKernel string       `help:"Keep only the launches of the kernel NAME, for workloads with several kernels." placeholder:"NAME"`
+	CTA        trace.Ranges `name:"cta" help:"Keep only these CTAs, by linear index in the grid, from 0: 0-3,7." placeholder:"N,…"`
+	Warps      trace.Ranges `help:"Keep only these warps of each CTA, by index, from 0: 0-3,7." placeholder:"N,…"`
+	Lines      trace.Ranges `help:"Keep only the instructions on these lines of the PTX, from 1: 10-20,31." placeholder:"N,…"`
+	Class      []string     `help:"Keep only the instructions of these classes, such as memory,control; gemu isa OPCODE names the class of an instruction." placeholder:"CLASS"`
 }
 
 func (c *filterFlags) filter() (trace.Filter, error) {
@@ -58,8 +58,8 @@ type traceCmd struct {
 	machineFlags
 	filterFlags
 
-	Out    string `short:"o" default:"-" help:"Write the log to FILE (- for standard output)." placeholder:"FILE"`
-	Format string `enum:"auto,text,binary,bare,accelsim,accelsim-tracez" default:"auto" help:"Format: text, binary (compressed protocol buffers), bare (protocol buffers), or auto (binary for FILE.gtr, else text); accelsim (traces for Accel-Sim, in the directory of -o) or accelsim-tracez (with each warp compressed by itself), see docs/accelsim.md."`
+	Out    string `short:"o" default:"-" help:"Write the log to FILE (- for standard output); the formats for Accel-Sim write to the directory FILE." placeholder:"FILE"`
+	Format string `enum:"auto,text,binary,bare,accelsim,accelsim-tracez" default:"auto" help:"Format of the log. One of:${logformats}" placeholder:"FORMAT"`
 }
 
 // formats are the formats of logs, by their names in --format.

@@ -8,31 +8,31 @@ import (
 // Reconvergers are the policies, the default first.
 var Reconvergers = withAlternatives([]*machine.Policy{
 	{
-		Name: "auto", Doc: "as stack, but with time slices if the launch makes no progress",
+		Name: "auto", Doc: "as stack; if the launch makes no progress, all warp splits run in time slices",
 		New: func() machine.Reconverger { return new(auto) }, FallBackToTimeSlices: true, Reconvergence: lower.UnlessWaiting,
 	},
 	{
-		Name: "stack", Doc: "the newest warp split runs up to the immediate post-dominator of its branch, then the split before it",
+		Name: "stack", Doc: "the newest warp split runs, up to the immediate post-dominator of its branch; then the warp split before it, as on GPUs before Volta",
 		New: func() machine.Reconverger { return new(Stack) }, TrapOnAbsentLanes: true,
 	},
 	{
-		Name: "stack-wait", Doc: "as stack; at the end of the kernel, lanes wait for the other lanes of the warp",
+		Name: "stack-wait", Doc: "as stack; lanes that have ended wait for the other lanes of their warp, so that they exit together",
 		New: func() machine.Reconverger { return new(Stack) }, TrapOnAbsentLanes: true, WaitAtExit: true,
 	},
 	{
-		Name: "its", Doc: "independent thread scheduling: all warp splits run in time slices, and reconverge at immediate post-dominators",
+		Name: "its", Doc: "all warp splits run in time slices, and reconverge at immediate post-dominators, as on GPUs since Volta (independent thread scheduling)",
 		New: func() machine.Reconverger { return new(its) }, TimeSliced: true, Reconvergence: lower.UnlessWaiting,
 	},
 	{
-		Name: "pc2", Doc: "the warp split at the lowest address runs first; in a loop, an earlier iteration before a later one",
+		Name: "pc2", Doc: "the warp split at the lowest address runs; warp splits that have branched backwards wait until no other is left. Warp splits reconverge wherever they meet (FG-SIMT)",
 		New: func() machine.Reconverger { return ordered{pc2{}} }, NotifyEveryBlock: true, Reconvergence: lower.Never,
 	},
 	{
-		Name: "pc2-wait", Doc: "as pc2; at the end of the kernel, lanes wait for the other lanes of the warp",
+		Name: "pc2-wait", Doc: "as pc2; lanes that have ended wait for the other lanes of their warp, so that they exit together",
 		New: func() machine.Reconverger { return ordered{pc2{}} }, NotifyEveryBlock: true, Reconvergence: lower.Never, WaitAtExit: true,
 	},
 	{
-		Name: "frontier", Doc: "thread frontiers: the warp split that is first in reverse postorder of the control flow runs first",
+		Name: "frontier", Doc: "the warp split that is first in reverse postorder of the control flow runs. Warp splits reconverge wherever they meet (thread frontiers)",
 		New: func() machine.Reconverger { return ordered{frontier{}} }, NotifyEveryBlock: true, Reconvergence: lower.Never,
 	},
 })
