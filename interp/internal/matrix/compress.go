@@ -1,7 +1,7 @@
 package matrix
 
-// This file has structured sparse vectors in the registers of a thread (manual of PTX 9.4, 9.7.10.30, 9.7.10.31 and
-// 9.7.18.8.3).
+// This file has structured sparse vectors in the registers of a thread: only some elements of each group are stored, with
+// their indices (manual of PTX 9.4, 9.7.10.30, 9.7.10.31 and 9.7.18.8.3).
 
 import (
 	"fmt"
@@ -9,15 +9,15 @@ import (
 	"gemu/ptx"
 )
 
-// Compression is the layout of a thread's elements in registers, dense and compressed: elements and indices fill the
-// bits of registers from the lowest on.
+// Compression describes how the registers of a thread hold a vector, dense (all elements) and compressed (stored elements
+// and their indices). Elements and indices fill the registers from the lowest bit of the first register on.
 type Compression struct {
 	Elem, Index int // bits of an element and of an index
-	Kept, Of    int // stored elements of each group, and elements of a group
+	Kept, Of    int // number of stored elements of each group, and of all elements of a group
 	Dense       int // registers that hold all elements
 }
 
-// NewCompression returns a Compression with these fields.
+// NewCompression returns the Compression with these fields, in their order.
 func NewCompression(elem, index, stored, of, dense int) *Compression {
 	return &Compression{elem, index, stored, of, dense}
 }
@@ -36,14 +36,14 @@ func bitsAt(words []uint32, bits, i int) uint32 {
 	return uint32(uint64(words[i*bits/32]) >> (i * bits % 32) & (1<<bits - 1))
 }
 
-// setBits sets the i-th field, which must be 0 before.
+// setBits sets the i-th field of the given number of bits, which must be 0 before.
 func setBits(words []uint32, bits, i int, v uint32) { words[i*bits/32] |= v << (i * bits % 32) }
 
-// Choice is the rule by which spcompress selects two of four elements.
+// Choice is the rule by which spcompress selects two of each four elements.
 type Choice struct {
 	Type      ptx.Type
-	Least     bool // the smallest, else the greatest
-	Magnitude bool // ignores signs
+	Least     bool // the smallest elements are stored; false: the greatest
+	Magnitude bool // magnitudes are compared, not values
 }
 
 // ChoiceOf decodes a sparsity descriptor for elements of elem bits (manual of PTX 9.4, table 38). The error describes
@@ -63,7 +63,7 @@ func ChoiceOf(descriptor uint32, elem int) (Choice, error) {
 	return Choice{Type: types[t], Least: descriptor&2 != 0, Magnitude: descriptor&1 != 0}, nil
 }
 
-// rank orders elements: a higher rank is stored first.
+// rank returns the rank of an element: elements of the highest ranks are stored.
 func (c Choice) rank(v uint32) int64 {
 	var k int64
 	switch c.Type {
@@ -80,7 +80,7 @@ func (c Choice) rank(v uint32) int64 {
 			return 1 << 40
 		}
 		if k = int64(magnitude); v&f.sign != 0 && !c.Magnitude {
-			k = -1 - k // -0 is below +0
+			k = -1 - k // -0 is less than +0
 		}
 	}
 	if c.Least {
@@ -89,14 +89,14 @@ func (c Choice) rank(v uint32) int64 {
 	return k
 }
 
-// floats describes formats: the sign bit and the largest magnitude that is no NaN. Bits above the sign are ignored.
+// floats describes formats by the sign bit and the largest magnitude that is not a NaN. Bits above the sign are ignored.
 var floats = map[ptx.Type]struct{ sign, last uint32 }{
 	ptx.F32: {1 << 31, 0x7f800000}, ptx.F16: {1 << 15, 0x7c00}, ptx.BF16: {1 << 15, 0x7f80},
 	ptx.E5M2: {1 << 7, 0x7c}, ptx.E4M3: {1 << 7, 0x7e}, ptx.E3M2: {1 << 5, 0x1f}, ptx.E2M3: {1 << 5, 0x1f},
 }
 
-// Compress stores two of each four elements, in their order, and their indices. The first of equal elements is stored,
-// and NaNs before all other elements. Compress overwrites stored and indices.
+// Compress stores two of each four elements, in the order of the elements, and their indices. Of equal elements the first
+// is stored. A NaN has a higher rank than all numbers. Compress overwrites stored and indices.
 func (c *Compression) Compress(choice Choice, dense, stored, indices []uint32) {
 	clear(stored)
 	clear(indices)
@@ -127,8 +127,8 @@ func (c *Compression) Compress(choice Choice, dense, stored, indices []uint32) {
 	}
 }
 
-// Decompress writes each stored element to its index in its group; for equal indices the last element counts. All
-// other elements are 0. It returns the first index beyond a group, or -1.
+// Decompress writes each stored element to its index in its group. If two elements have the same index, the last one
+// counts. All other elements become 0. It returns the first index that is not in its group, or -1.
 func (c *Compression) Decompress(dense, stored, indices []uint32) int {
 	clear(dense)
 	for g := range c.groups() {

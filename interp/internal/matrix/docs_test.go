@@ -9,15 +9,15 @@ import (
 	"gemu/ptx"
 )
 
-// TestGenerationsAreDocumented checks that the tables of docs/tensor.md have exactly the entries of Generations. The
-// table of wgmma names no generation and no exponents of zeros, which are the same as for sm_90.
+// TestGenerationsAreDocumented checks that the tables of docs/tensor.md have exactly the entries of Generations. The table
+// of wgmma has no column for the generation and none for the exponents of zeros: the exponents are those of sm_90.
 func TestGenerationsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/tensor.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := map[*Numerics]bool{}
-	zeros := "" // of sm_90
+	documented := map[*Numerics]bool{}
+	zeros := "" // exponents of zeros on sm_90
 	for line := range strings.Lines(string(text)) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
 		for i := range cells {
@@ -51,7 +51,7 @@ func TestGenerationsAreDocumented(t *testing.T) {
 		}
 		for _, typ := range types {
 			n := NumericsFor(unit, sm, typ, typ)
-			said[n] = true
+			documented[n] = true
 			least, written := fmt.Sprintf("%d, %d", n.MinExponent32, n.MinExponent16), cells[5]
 			if n.MinExponent16 == 0 { // no sums in f16
 				least = fmt.Sprint(n.MinExponent32)
@@ -77,7 +77,7 @@ func TestGenerationsAreDocumented(t *testing.T) {
 		}
 	}
 	for i := range Generations {
-		if n := &Generations[i]; !said[n] {
+		if n := &Generations[i]; !documented[n] {
 			t.Errorf("docs/tensor.md has no line of %+v", *n)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"gemu/ptx"
 )
 
-// shape is a form of mma with its types.
+// shape is a shape of mma with its types.
 type shape struct {
 	m, n, k    int
 	a, d       ptx.Type
@@ -17,7 +17,7 @@ type shape struct {
 	aCol, bRow bool
 }
 
-// shapes returns all dense shapes.
+// shapes returns all dense shapes with their types.
 func shapes() (list []shape) {
 	for _, s := range []struct {
 		m, n, k int
@@ -48,8 +48,7 @@ func shapes() (list []shape) {
 	return append(list, shape{16, 8, 32, ptx.E2M1, ptx.F32, 8, false, false})
 }
 
-// TestFragmentsHoldMatrices checks that the fragments of every operand hold each element of its matrices once, and
-// nothing else.
+// TestFragmentsHoldMatrices checks that the fragments of every operand hold each element of its matrices exactly once.
 func TestFragmentsHoldMatrices(t *testing.T) {
 	for _, s := range shapes() {
 		o := (&Mma{M: s.m, N: s.n, K: s.k, D: s.d, A: s.a, B: s.a, C: s.d, Container: s.container, ACol: s.aCol, BRow: s.bRow}).Multiply()
@@ -65,11 +64,11 @@ func TestFragmentsHoldMatrices(t *testing.T) {
 				t.Errorf("%+v: %s takes %d registers", s, name, n)
 			}
 			times := make([]int, x.n*o.Count)
-			for _, at := range x.operand.indices {
-				if int(at) >= len(times) {
-					t.Fatalf("%+v: %s has element %d of %d", s, name, at, len(times))
+			for _, index := range x.operand.indices {
+				if int(index) >= len(times) {
+					t.Fatalf("%+v: %s has element %d of %d", s, name, index, len(times))
 				}
-				times[at]++
+				times[index]++
 			}
 			for i, n := range times {
 				if n != 1 {
@@ -80,7 +79,7 @@ func TestFragmentsHoldMatrices(t *testing.T) {
 	}
 }
 
-// TestRowsOfLdmatrix checks the same for the rows of ldmatrix and stmatrix.
+// TestRowsOfLdmatrix checks that registers hold each element of the rows of ldmatrix and stmatrix exactly once.
 func TestRowsOfLdmatrix(t *testing.T) {
 	for name := range tiles {
 		shape, transposed := strings.CutSuffix(name, ".trans")
@@ -88,8 +87,8 @@ func TestRowsOfLdmatrix(t *testing.T) {
 		seen := map[place]int{}
 		for register := range tile.Registers() {
 			for lane := range Lanes {
-				for _, at := range tile.placesOf(register, lane) {
-					seen[at]++
+				for _, pos := range tile.placesOf(register, lane) {
+					seen[pos]++
 				}
 			}
 		}
@@ -99,7 +98,8 @@ func TestRowsOfLdmatrix(t *testing.T) {
 	}
 }
 
-// TestFragmentsOfManualFigures compares positions with the manual's figures, "T3:{a0,a1}" and so on.
+// TestFragmentsOfManualFigures compares positions of elements with the manual's figures ("T3:{a0,a1}": lane 3 has elements
+// 0 and 1).
 func TestFragmentsOfManualFigures(t *testing.T) {
 	for _, c := range []struct {
 		figure   string
@@ -131,31 +131,32 @@ func TestFragmentsOfManualFigures(t *testing.T) {
 		{"104, ldmatrix", Rows(8, 8, 2), 9, 1, 2, 3},
 		{"106, ldmatrix m8n16", Rows(8, 16, 4), 6, 2, 1, 10},
 	} {
-		if at := c.layout.Position(c.lane, c.i); at.Row != c.row || at.Col != c.col {
-			t.Errorf("figure %s: element %d of T%d is in row %d, column %d, want %d, %d", c.figure, c.i, c.lane, at.Row, at.Col, c.row, c.col)
+		if pos := c.layout.Position(c.lane, c.i); pos.Row != c.row || pos.Col != c.col {
+			t.Errorf("figure %s: element %d of T%d is in row %d, column %d, want %d, %d", c.figure, c.i, c.lane, pos.Row, pos.Col, c.row, c.col)
 		}
 	}
 }
 
-// TestSumsOfGenerations has sums that distinguish generations, units and methods. They were computed by hand from the
-// sources of docs/tensor.md: the published models, and the instructions that ptxas generates.
+// TestSumsOfGenerations compares sums that differ between generations, units and methods. The expected values, by compute
+// capability, were computed by hand from the sources of docs/tensor.md: published models, and instructions that ptxas
+// generates.
 func TestSumsOfGenerations(t *testing.T) {
 	type term struct {
 		k    int
 		a, b float64
 	}
 	for _, x := range []struct {
-		what     string
-		quarters bool
+		name     string
+		quarters bool // mma.m8n8k4
 		t, d     ptx.Type
 		k        int
 		c        float64
 		terms    []term
 		want     map[int]float64
 	}{
-		{"a bit below the last: V100 keeps none", false, ptx.F16, ptx.F32, 8, 1, []term{{0, 0x1p-12, 0x1p-12}, {1, 0x1p-12, 0x1p-12}},
+		{"a bit below the last bit of f32: V100 cuts it", false, ptx.F16, ptx.F32, 8, 1, []term{{0, 0x1p-12, 0x1p-12}, {1, 0x1p-12, 0x1p-12}},
 			map[int]float64{70: 1, 75: 1 + 0x1p-23, 80: 1 + 0x1p-23, 90: 1 + 0x1p-23}},
-		{"two bits below the last: from Hopper on", false, ptx.F16, ptx.F32, 8, 1, []term{{0, 0x1p-12, 0x1p-13}, {1, 0x1p-12, 0x1p-13}, {2, 0x1p-12, 0x1p-13}, {3, 0x1p-12, 0x1p-13}},
+		{"two bits below the last bit: kept from Hopper on", false, ptx.F16, ptx.F32, 8, 1, []term{{0, 0x1p-12, 0x1p-13}, {1, 0x1p-12, 0x1p-13}, {2, 0x1p-12, 0x1p-13}, {3, 0x1p-12, 0x1p-13}},
 			map[int]float64{75: 1, 80: 1, 90: 1 + 0x1p-23, 100: 1 + 0x1p-23}},
 		{"blocks of 4: Volta", false, ptx.F16, ptx.F32, 8, 1, []term{{0, 0x1p-12, 0x1p-12}, {4, 0x1p-12, 0x1p-12}},
 			map[int]float64{70: 1, 75: 1 + 0x1p-23, 80: 1 + 0x1p-23, 90: 1 + 0x1p-23}},
@@ -171,24 +172,24 @@ func TestSumsOfGenerations(t *testing.T) {
 		// 2^-25 is half of the last bit of f16; 2^-44 is just more; 2^-45 is cut except on Hopper.
 		{"zeros have an exponent in f16", false, ptx.F16, ptx.F16, 8, 0, []term{{0, 0x1p-12, 0x1p-13}, {1, 0x1p-22, 0x1p-23}},
 			map[int]float64{75: 0, 80: 0, 90: 0x1p-24}},
-		{"no sign is left of what is too small", false, ptx.F16, ptx.F16, 8, 0, []term{{0, -0x1p-14, 0x1p-14}}, map[int]float64{75: 0, 90: 0}},
-		{"f16 adds to nearest", false, ptx.F16, ptx.F16, 8, 1, []term{{0, 1, 0x1.8p-11}}, map[int]float64{75: 1 + 0x1p-10, 90: 1 + 0x1p-10}},
+		{"a term that is cut to zero leaves no sign", false, ptx.F16, ptx.F16, 8, 0, []term{{0, -0x1p-14, 0x1p-14}}, map[int]float64{75: 0, 90: 0}},
+		{"f16 rounds to nearest", false, ptx.F16, ptx.F16, 8, 1, []term{{0, 1, 0x1.8p-11}}, map[int]float64{75: 1 + 0x1p-10, 90: 1 + 0x1p-10}},
 		// HMMA for k with k mod 4 < 2 and HMMA for the rest give 1.5·2^-16, and FADD rounds to nearest.
-		{"8 bits by f16: C comes last", false, ptx.E4M3, ptx.F32, 32, 256, []term{{0, 0x1p-8, 0x1p-8}, {2, 0x1p-8, 0x1p-9}},
+		{"8 bits by f16: C is added last", false, ptx.E4M3, ptx.F32, 32, 256, []term{{0, 0x1p-8, 0x1p-8}, {2, 0x1p-8, 0x1p-9}},
 			map[int]float64{89: 256, 90: 256 + 0x1p-15, 100: 256 + 0x1p-15, 103: 256 + 0x1p-15, 120: 256}},
-		{"8 bits by f16: in which order", false, ptx.E4M3, ptx.F16, 32, 0, []term{{0, 2, 1}, {1, 0x1p-6, 0x1p-5}, {2, -2, 1}},
+		{"8 bits by f16: order of products", false, ptx.E4M3, ptx.F16, 32, 0, []term{{0, 2, 1}, {1, 0x1p-6, 0x1p-5}, {2, -2, 1}},
 			map[int]float64{90: 0, 120: 0x1p-11}},
 		{"8 bits by f16: halves, not quarters", false, ptx.E4M3, ptx.F16, 32, 0, []term{{0, 2, 1}, {4, 0x1p-6, 0x1p-5}, {28, -2, 1}},
 			map[int]float64{90: 0x1p-11, 120: 0x1p-11}},
 		{"8 bits: 13 bits on Ada", false, ptx.E4M3, ptx.F32, 16, 1, []term{{0, 0x1p-7, 0x1p-7}}, map[int]float64{89: 1, 90: 1 + 0x1p-14, 120: 1 + 0x1p-14}},
 		// FFMA from 0, FADD of C: 1.5·2^-24 rounds up. HMMA.884 cuts.
-		{"m8n8k4: C comes last", true, ptx.F16, ptx.F32, 4, 1, []term{{0, 0x1p-12, 0x1p-12}, {1, 0x1p-12, 0x1p-13}},
+		{"m8n8k4: C is added last", true, ptx.F16, ptx.F32, 4, 1, []term{{0, 0x1p-12, 0x1p-12}, {1, 0x1p-12, 0x1p-13}},
 			map[int]float64{70: 1, 75: 1, 80: 1 + 0x1p-23, 86: 1 + 0x1p-23, 120: 1 + 0x1p-23}},
-		{"m8n8k4: Turing has Volta's", true, ptx.F16, ptx.F32, 4, 1, []term{{0, 0x1p-12, 0x1p-12}, {1, 0x1p-12, 0x1p-12}},
+		{"m8n8k4: Turing adds as Volta does", true, ptx.F16, ptx.F32, 4, 1, []term{{0, 0x1p-12, 0x1p-12}, {1, 0x1p-12, 0x1p-12}},
 			map[int]float64{70: 1, 75: 1, 80: 1 + 0x1p-23}},
 		{"m8n8k4 of f16: two sums of two", true, ptx.F16, ptx.F16, 4, 0, []term{{1, 1, 1}, {2, 0x1p-12, 0x1p-12}, {3, -1, 1}},
 			map[int]float64{70: 0, 75: 0, 80: 0x1p-24}},
-		{"m8n8k4 of f16: each added to C", true, ptx.F16, ptx.F16, 4, -1, []term{{0, 1, 1}, {2, 0x1p-12, 0x1p-12}},
+		{"m8n8k4 of f16: each sum is added to C", true, ptx.F16, ptx.F16, 4, -1, []term{{0, 1, 1}, {2, 0x1p-12, 0x1p-12}},
 			map[int]float64{80: 0x1p-24}},
 	} {
 		for sm, want := range x.want {
@@ -209,7 +210,7 @@ func TestSumsOfGenerations(t *testing.T) {
 			}
 			c := []uint64{bits(x.d, x.c), 0, 0, 0}
 			if (&multiplication{Multiply: o, scratch: new(scratch)}).multiplyFloats(sm, a, b, c); c[0] != bits(x.d, want) {
-				t.Errorf("%s: sm_%d has %#x, want %#x", x.what, sm, c[0], bits(x.d, want))
+				t.Errorf("%s: sm_%d has %#x, want %#x", x.name, sm, c[0], bits(x.d, want))
 			}
 		}
 	}

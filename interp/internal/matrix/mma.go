@@ -11,7 +11,7 @@ import (
 	"gemu/regfile"
 )
 
-// Multiply is the multiplication D = A·B + C of m×k, k×n and m×n elements.
+// Multiply is the multiplication D = A·B + C of m×k, k×n and m×n elements by a warp.
 type Multiply struct {
 	M, N, K    int
 	Count      int // number of matrices: 1 or 4
@@ -19,21 +19,21 @@ type Multiply struct {
 	Saturate   bool        // clamps integer results
 	Xor        bool        // for bits: counts A xor B instead of A and B
 	Rounding   fp.Rounding // rounding of f64
-	Sparse     *Sparse     // metadata of A, of which half of the elements are stored; nil: A is dense
+	Sparse     *Sparse     // metadata of a sparse A, half of whose elements are stored; nil: A is dense
 	Scales     *Scales     // scales of A and B; nil: none
-	InFours    bool        // for tf32: multiplies four elements of k, then the next four
+	InFours    bool        // for tf32: adds four products of a row, then the next four
 }
 
-// Operand is a matrix as the lanes hold it in registers.
+// Operand is a matrix in the registers of the lanes.
 type Operand struct {
 	Type     ptx.Type
 	Bits     int      // size of an element in its register: 32 for b1
-	indices  []uint16 // number of the element, by lane and position in the lane
+	indices  []uint16 // number of the element in the matrix, by lane and position in the lane
 	perLane  int      // elements held by a lane
 	elements int      // number of elements; wmma may hold an element in several lanes
 }
 
-// elementFormat is the position of a number in an element.
+// elementFormat is the format of an element, and the position of the number in it.
 func (o *Operand) elementFormat() format {
 	f := formatOf(o.Type)
 	if o.Bits == 4 {
@@ -45,7 +45,8 @@ func (o *Operand) elementFormat() format {
 // Registers is the number of registers of a lane that hold the matrix.
 func (o *Operand) Registers() int { return o.perLane * o.Bits / max(o.Bits, 32) }
 
-// newOperand numbers the elements of a matrix by rows (B: by columns), after the elements of earlier matrices.
+// newOperand makes the operand of a layout. Elements are numbered row after row (B: column after column), and matrix after
+// matrix.
 func newOperand(t ptx.Type, width int, l Layout, rows, cols int) Operand {
 	o := Operand{Type: t, Bits: width, perLane: l.Len()}
 	for lane := range Lanes {
@@ -102,8 +103,8 @@ func (x *Mma) Multiply() *Multiply {
 	return o
 }
 
-// Extra is the number of registers of a lane that hold no matrix: a register for metadata; for A and B each a register
-// for scales and two for their selection.
+// Extra is the number of registers of a lane that hold no matrix: one for metadata, and for scales three for A and three
+// for B (a register with scales and two registers that select them).
 func (o *Multiply) Extra() int {
 	n := 0
 	if o.Sparse != nil {
@@ -124,7 +125,7 @@ type Registers struct {
 	Q [maxRegisters]*regfile.Row64
 }
 
-// gather collects the elements of a matrix from registers.
+// gather collects the elements of a matrix from registers, in the order of their numbers.
 func (o *Operand) gather(r *Registers, scratch *[]uint64) []uint64 {
 	to := resize(scratch, o.elements)
 	if o.Bits == 64 {
@@ -168,8 +169,9 @@ func (o *Operand) scatter(r *Registers, from []uint64) {
 	}
 }
 
-// Execute multiplies the matrices in registers on a device of compute capability sm. d may overlap the source operands.
-// If the manual leaves the result undefined, Execute writes nothing and returns the reason.
+// Execute multiplies the matrices in registers, on a device of compute capability sm. e has the registers that hold no
+// matrix (see Extra). d may overlap the source operands. If the manual does not define the result, Execute writes nothing
+// and returns the reason.
 func (o *Multiply) Execute(sm int, d, a, b, c, e *Registers) *Undefined {
 	w := multiplication{Multiply: o, scratch: scratchPool.Get().(*scratch)}
 	defer scratchPool.Put(w.scratch)
@@ -180,7 +182,7 @@ func (o *Multiply) Execute(sm int, d, a, b, c, e *Registers) *Undefined {
 		}
 	}
 	if o.Scales != nil {
-		sm = max(sm, 120) // older devices have no scales
+		sm = max(sm, 120) // the first device with scales
 		var u *Undefined
 		if w.rowScales, w.colScales, u = o.Scales.read(e, o.Extra()-6); u != nil {
 			return u
@@ -210,8 +212,9 @@ type multiplication struct {
 	rowScales, colScales []number // for rows of A and columns of B, Scales.PerRow for each
 }
 
-// forEachElement replaces every element of D by the result of f, which gets its number, the row of A, the column of B
-// and the element of C. For a sparse A it passes the stored elements and their counterparts in B.
+// forEachElement replaces every element c of C by the result of f, the element of D. f gets the number of the element, the
+// row of A and the column of B. For a sparse A it gets the stored elements of the row, and the elements of the column at
+// the same positions.
 func forEachElement[T any](o *multiplication, a, b []T, c []uint64, f func(index int, a, b []T, c uint64) uint64) {
 	stored := len(a) / (o.Count * o.M)
 	var selected []T
@@ -234,7 +237,7 @@ func forEachElement[T any](o *multiplication, a, b []T, c []uint64, f func(index
 	}
 }
 
-// decodeAll applies f to all elements.
+// decodeAll returns the result of f for each element of list.
 func decodeAll[T any](list []uint64, scratch *[]T, f func(v uint64) T) []T {
 	to := resize(scratch, len(list))
 	for i, v := range list {
@@ -283,7 +286,7 @@ func (o *Multiply) unit() Unit {
 	return UnitWarp
 }
 
-// sumInF32 computes in f32 where C and D have different types, which only wmma allows. Volta reads C in its own
+// sumInF32 returns a summation in f32, for a C and D of different types, which only wmma permits. Volta reads C in its own
 // type.
 func sumInF32(sum summation, sm int) summation {
 	f32 := formatOf(ptx.F32)

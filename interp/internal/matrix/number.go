@@ -13,10 +13,10 @@ type format struct {
 	shift int // position of the lowest bit
 }
 
-// shifts holds the position of the lowest bit, for types where it is not 0.
+// shifts holds the position of a number's lowest bit in its element, for types where it is not 0.
 var shifts = map[ptx.Type]int{
 	ptx.TF32: 13, // the upper 19 bits of a register; the remaining bits are ignored
-	ptx.E2M1: 2,  // the middle of a byte
+	ptx.E2M1: 2,  // bits 2 to 5 of a byte
 }
 
 func formatOf(t ptx.Type) format {
@@ -26,13 +26,14 @@ func formatOf(t ptx.Type) format {
 	return format{fp.FormatOf(t), shifts[t]}
 }
 
-// number is the value mant · 2^(exp-frac), where frac is the fraction width of its format. An infinity or NaN has the
-// exponent inf or nan and the sign of mant. A subnormal has the exponent of the least normal number.
+// number is the value mant · 2^(exp−frac), where frac is the number of fraction bits of its format. An infinity or NaN has
+// the exponent inf or nan, and mant has its sign. A subnormal number has the exponent of the least normal number.
 type number struct {
 	mant int32
 	exp  int32
 }
 
+// inf and nan are the exponents of infinities and NaNs. The sum of a finite exponent and inf is above inf/2.
 const inf, nan = 1 << 20, 1 << 21
 
 func (f *format) decode(v uint64) number {

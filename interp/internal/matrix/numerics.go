@@ -1,6 +1,7 @@
 package matrix
 
-// This file has the arithmetic of tensor cores. The manual does not specify it: it was measured.
+// This file has the floating-point arithmetic of tensor cores. The manual does not specify it; it was measured by the
+// sources in Generations.
 
 import (
 	"math"
@@ -9,48 +10,48 @@ import (
 	"gemu/ptx"
 )
 
-// Unit is a kind of multiplication: a generation may compute differently in each.
+// Unit is a kind of multiplication. The units of a generation may compute differently.
 type Unit uint8
 
 const (
 	UnitWarp      Unit = iota // mma and wmma
 	UnitQuarters              // mma.m8n8k4 with f16
 	UnitWarpgroup             // wgmma
-	UnitFours                 // wmma with tf32, whose machine instructions have k = 4
+	UnitFours                 // wmma with tf32: its machine instructions have k = 4
 	UnitTensor                // tcgen05.mma
-	UnitGroups                // mma and tcgen05.mma with scales and 4-bit factors: 16 products and their scales form a single term
+	UnitGroups                // mma and tcgen05.mma with scales and 4-bit factors: 16 products, times their scales, are a single term
 )
 
-// Method is the way in which a row of A times a column of B is summed.
+// Method is the order and the precision in which the products of a row of A and a column of B are added.
 type Method uint8
 
 const (
-	Blocks Method = iota // adds a block of products at once, then the next block
-	Halves               // in f16, from zero: first the products of k = 4i and 4i+1, then the rest; then adds C
-	Fmas                 // in f32, product after product; then adds C
+	Blocks Method = iota // a block of products is added to the accumulator at once, then the next block
+	Halves               // starting from zero, in f16: first the products of k = 4i and 4i+1, then those of 4i+2 and 4i+3; then C is added
+	Fmas                 // starting from zero, in f32: product after product; then C is added
 )
 
-// Numerics is the summation of floating-point products by a unit, a generation of devices and a type of factors.
+// Numerics describes how a unit of a generation of devices adds floating-point products of factors of a type.
 //
-// In the method Blocks products are exact. Block products, in the order of k, are added to the accumulator at once. All
-// terms are cut towards zero to Fraction bits after the point of the term with the largest exponent; the exact sum of
-// these is rounded: to nearest for f16, and towards zero, to Result bits after the point, for f32. The largest exponent
-// is at least MinExponent32, or MinExponent16 for a sum in f16.
+// In the method Blocks products are exact. Block products, in the order of k, are added to the accumulator at once. First
+// each term is cut towards zero, to Fraction bits after the binary point of the term with the largest exponent. Then the
+// exact sum of the cut terms is rounded: for a result of f16 to nearest; for f32 towards zero, to Result bits after the
+// binary point. The largest exponent counts as at least MinExponent32, or MinExponent16 for a result of f16.
 type Numerics struct {
 	Unit          Unit
 	SM            int      // first compute capability
 	Type          ptx.Type // type of the factors; F16 stands for BF16, too, and E4M3 for all types of 8 bits or fewer
 	Method        Method
-	Block         int
-	Fraction      int
-	Result        int
+	Block         int // number of products added at once; this and the following fields are for the method Blocks
+	Fraction      int // fraction bits of the aligned terms
+	Result        int // fraction bits of a result of f32
 	MinExponent32 int
-	MinExponent16 int
-	Source        string
+	MinExponent16 int    // 0: no results of f16
+	Source        string // publication or measurement
 }
 
-// Generations lists the numerics, the oldest of each unit and type first. docs/tensor.md has the source of each line,
-// and the differences between sources.
+// Generations lists the numerics. For each unit and type the oldest generation comes first. docs/tensor.md has the source
+// of each line, and the differences between sources.
 var Generations = []Numerics{
 	{UnitWarp, 70, ptx.F16, Blocks, 4, 23, 23, -131, -19, "MMA-Sim, MATLAB-tensor-core: V100"},
 	{UnitWarp, 75, ptx.F16, Blocks, 8, 24, 23, -132, -20, "MMA-Sim: Turing; Fasi et al. 2021 have blocks of 4"},
@@ -74,11 +75,12 @@ var Generations = []Numerics{
 	{UnitQuarters, 80, ptx.F16, Fmas, 0, 0, 0, 0, 0, "ptxas 13.5: FFMA and FADD from Ampere on"},
 }
 
-// firstSM is the first compute capability with a type, where the first line in Generations is older.
+// firstSM is the first compute capability with a type, for types that are newer than the first line of Generations that
+// covers them.
 var firstSM = map[ptx.Type]int{ptx.BF16: 80, ptx.E3M2: 120, ptx.E2M3: 120, ptx.E2M1: 120}
 
-// NumericsFor returns the numerics of a unit for two types of factors on a device of compute capability sm. A
-// generation without the unit or type computes as the first generation that has it.
+// NumericsFor returns the numerics of a unit for the types a and b of the two factors, on a device of compute capability
+// sm. For a device without the unit or the type it returns the numerics of the first generation that has them.
 func NumericsFor(u Unit, sm int, a, b ptx.Type) *Numerics {
 	sm = max(sm, firstSM[a], firstSM[b])
 	switch {
@@ -96,10 +98,10 @@ func NumericsFor(u Unit, sm int, a, b ptx.Type) *Numerics {
 	return n
 }
 
-// summation computes a row of A times a column of B plus c. c has the format from, the result the format to.
+// summation computes a row of A times a column of B, plus c. from is the format of c, and to the format of the result.
 type summation func(a, b []number, f factors, c uint64, from, to *format) uint64
 
-// summation returns the function for a device of compute capability sm. It does not cover the method Fmas.
+// summation returns the function for a device of compute capability sm. The method must not be Fmas: see dotFmas.
 func (n *Numerics) summation(sm int) summation {
 	if n.Method == Halves {
 		return NumericsFor(n.Unit, sm, ptx.F16, ptx.F16).dotHalves
@@ -107,7 +109,7 @@ func (n *Numerics) summation(sm int) summation {
 	return n.dot
 }
 
-// dotHalves computes the method Halves; n is the numerics of f16.
+// dotHalves computes the method Halves. n must be the numerics of f16.
 func (n *Numerics) dotHalves(a, b []number, f factors, c uint64, from, to *format) uint64 {
 	f16 := formatOf(ptx.F16)
 	sum := uint64(0)
@@ -128,7 +130,7 @@ func (n *Numerics) dotHalves(a, b []number, f factors, c uint64, from, to *forma
 // maxHalfRow is the maximum number of elements in half a row.
 const maxHalfRow = 32
 
-// toF16 converts a number to format f16, which has all its values.
+// toF16 converts a number of format f to f16. f16 must have every value of f.
 func (x number) toF16(f, f16 *format) number {
 	if x.exp >= inf {
 		return x
@@ -144,8 +146,8 @@ func (f *format) add(x, y uint64) uint64 {
 	return uint64(math.Float32bits(fp.Add32(math.Float32frombits(uint32(x)), math.Float32frombits(uint32(y)), fp.RN)))
 }
 
-// dotFmas computes the method Fmas, for f16. With a result of f16 it adds the two halves of the row to c in sequence.
-// half says which of c and the result are f16.
+// dotFmas computes the method Fmas for factors of f16. With a result of f16 it adds the products in pairs to c, pair after
+// pair. half tells whether c and the result are f16.
 func dotFmas(a, b []uint64, c uint64, half struct{ c, d bool }) uint64 {
 	f32 := func(v uint64) float32 { return fp.F16ToF32(uint16(v)) }
 	start := math.Float32frombits(uint32(c))
@@ -174,7 +176,7 @@ func (n *Numerics) dot(a, b []number, f factors, c uint64, from, to *format) uin
 	return n.dotTo(a, b, f, from.decode(c), from, to)
 }
 
-// dotTo is dot with a decoded accumulator, whose exponent may be outside the range of its format.
+// dotTo is dot with a decoded accumulator. The accumulator's exponent may be outside the range of its format.
 func (n *Numerics) dotTo(a, b []number, f factors, acc number, from, to *format) uint64 {
 	frac, sum := f.a.Fraction()+f.b.Fraction(), uint64(0)
 	for k := 0; k < len(a); k += n.Block {
@@ -185,7 +187,7 @@ func (n *Numerics) dotTo(a, b []number, f factors, acc number, from, to *format)
 	return sum
 }
 
-// minExponent is the least exponent to which terms of a sum in the format are aligned.
+// minExponent is the least exponent to which terms are aligned for a result of the format.
 func (n *Numerics) minExponent(to *format) int32 {
 	if to.Format == &fp.F16 {
 		return int32(n.MinExponent16)
@@ -249,7 +251,7 @@ func (n *Numerics) addBlock(a, b []number, frac int, top int32, acc number, from
 	return v
 }
 
-// alignTerm shifts a number to the left, or to the right with rounding towards zero.
+// alignTerm returns v · 2^left, cut towards zero.
 func alignTerm(v int64, left int) int64 {
 	switch {
 	case left >= 0:

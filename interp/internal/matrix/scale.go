@@ -10,11 +10,11 @@ import (
 
 // Scales describes the scales of mma with .block_scale.
 type Scales struct {
-	PerRow int  // scales for a row of A, and for a column of B: 1, 2 or 4
-	UE4M3  bool // their type is .ue4m3; else .ue8m0
+	PerRow int  // number of scales for each row of A, and for each column of B: 1, 2 or 4
+	UE4M3  bool // the scales have type .ue4m3; false: .ue8m0
 }
 
-// decode reads a scale. It ignores the uppermost bit of .ue4m3.
+// decode reads a scale in the low bits of v. Bit 7 of a .ue4m3 is ignored.
 func (s *Scales) decode(v uint32) number {
 	switch {
 	case s.UE4M3:
@@ -34,11 +34,12 @@ func (s *Scales) fraction() int {
 	return 0
 }
 
-// selectors are the registers with the scales of a matrix and with the selection of a byte and a thread.
+// selectors are the indices of three registers: with the scales of a matrix, with the selection of a byte, and with the
+// selection of a thread.
 type selectors struct{ data, byteID, threadID int }
 
-// selectedScales reads which byte and which thread of four hold the scales of a matrix. The selectors must be the same
-// in all lanes. limit is the number of threads that the selector may name (manual table 37).
+// selectedScales reads the selectors of a matrix: the first byte of its scales in a register, and the thread, of four, that
+// holds them. All lanes must have the same selectors. thread must be less than limit (manual table 37).
 func (s *Scales) selectedScales(e *Registers, regs selectors, limit int, matrix string) (first, thread int, u *Undefined) {
 	for _, x := range []struct {
 		register, step, below int
@@ -66,8 +67,9 @@ func (s *Scales) selectedScales(e *Registers, regs selectors, limit int, matrix 
 	return first, thread, nil
 }
 
-// read returns the scales of the rows of A and of the columns of B, PerRow of each. Of four lanes, two hold the scales
-// of a row of A and of the row eight below it, and a single lane holds the scales of a column of B.
+// read returns the scales of the rows of A and of the columns of B, PerRow of each. extra is the index of the first
+// register of scales. In each group of four lanes, two lanes hold the scales of a row of A and of the row eight below, and
+// one lane holds the scales of a column of B.
 func (s *Scales) read(e *Registers, extra int) (a, b []number, u *Undefined) {
 	scales := func(register, lane, first int) (list []number) {
 		for i := range s.PerRow {
@@ -91,16 +93,16 @@ func (s *Scales) read(e *Registers, extra int) (a, b []number, u *Undefined) {
 	return a, b, nil
 }
 
-// exactGroup is the number of products of 4-bit .e2m1 elements that are added exactly. Their sum, times the scales, is
-// a term. Its exponent is the sum of the scales' exponents, even if the products add up to zero.
+// exactGroup is the number of products of .e2m1 elements that are added exactly. Their sum times the scales is one term.
+// The exponent of the term is the sum of the scales' exponents, even if the products add up to zero.
 const exactGroup = 16
 
 // applyScales multiplies numbers by scales of .ue8m0, which change only exponents. Each scale applies to a block of
-// neighbours of the same length.
+// neighbouring numbers; all blocks have the same length.
 func applyScales(list, scales []number) {
-	each := len(list) / len(scales)
+	blockLength := len(list) / len(scales)
 	for i := range list {
-		switch s := scales[i/each]; {
+		switch s := scales[i/blockLength]; {
 		case s.exp == nan:
 			list[i] = s
 		case list[i].exp < inf:
@@ -117,22 +119,22 @@ func (o *multiplication) multiplyPacked(n *Numerics, a, b []number, c []uint64, 
 	})
 }
 
-// dotPacked computes a row times a column of .e2m1, plus c. x and y are the scales of the row and of the column.
+// dotPacked computes a row times a column of .e2m1, plus c. x has the scales of the row, and y the scales of the column.
 func (s *Scales) dotPacked(n *Numerics, a, b, x, y []number, c uint64, to *format) uint64 {
 	var terms, ones [8]number
 	groups, top := len(a)/exactGroup, n.minExponent(to)
 	for g := range groups {
-		sum, any := int32(0), int32(0)
+		sum, anyNonzero := int32(0), int32(0)
 		for k := g * exactGroup; k < (g+1)*exactGroup; k++ {
 			p := a[k].mant << a[k].exp * (b[k].mant << b[k].exp)
-			sum, any = sum+p, any|p
+			sum, anyNonzero = sum+p, anyNonzero|p
 		}
 		block := g * s.PerRow / groups
 		x, y := x[block], y[block]
 		terms[g], ones[g] = number{sum * x.mant * y.mant, x.exp + y.exp}, number{1, 0}
 		if x.exp == nan || y.exp == nan {
 			terms[g].exp = nan
-		} else if any != 0 && x.mant != 0 && y.mant != 0 {
+		} else if anyNonzero != 0 && x.mant != 0 && y.mant != 0 {
 			top = max(top, terms[g].exp)
 		}
 	}

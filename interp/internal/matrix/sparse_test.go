@@ -9,19 +9,21 @@ import (
 	"gemu/ptx"
 )
 
-// steps are the strides of a number's bits, as in layouts of CUTLASS: positions are counted down the columns.
+// steps are the strides of the bits of a number, as in layouts of CUTLASS. They count positions down the columns.
 type steps []int
 
-func (s steps) at(n int) (at int) {
+// position returns the sum of the strides of the bits that are set in n.
+func (s steps) position(n int) (sum int) {
 	for ; n != 0; n &= n - 1 {
-		at += s[bits.TrailingZeros(uint(n))]
+		sum += s[bits.TrailingZeros(uint(n))]
 	}
-	return at
+	return sum
 }
 
 // TestSparseFragments compares the fragments of sparse mma with the layouts of CUTLASS
-// (cute/atom/mma_traits_sm80_sparse.hpp and mma_traits_sm120_sparse.hpp): of A by elements of the whole matrix, of B,
-// and of the metadata by chunks. A selector stands for lanes of step 0.
+// (cute/atom/mma_traits_sm80_sparse.hpp and mma_traits_sm120_sparse.hpp): A by elements of the whole matrix, B, and
+// metadata by chunks. A step of 0 belongs to a bit of the lane's number on which the position of metadata does not depend:
+// a selector chooses these lanes.
 func TestSparseFragments(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -52,15 +54,15 @@ func TestSparseFragments(t *testing.T) {
 		stored := s.Chunk / 2
 		for lane := range Lanes {
 			for i := 0; i < o.A.perLane; i += stored {
-				at := int(o.A.indices[lane*o.A.perLane+i])
-				row, col := at/(c.k/2), at%(c.k/2)/stored*s.Chunk
-				if want := c.lanesA.at(lane) + c.a.at(i*2); at%stored != 0 || row != want%16 || col != want/16 {
+				index := int(o.A.indices[lane*o.A.perLane+i])
+				row, col := index/(c.k/2), index%(c.k/2)/stored*s.Chunk
+				if want := c.lanesA.position(lane) + c.a.position(i*2); index%stored != 0 || row != want%16 || col != want/16 {
 					t.Errorf("%s: A %d of lane %d is in row %d, column %d", c.name, i, lane, row, col)
 				}
 			}
 			for i := range o.B.perLane {
 				col, row := int(o.B.indices[lane*o.B.perLane+i])/c.k, int(o.B.indices[lane*o.B.perLane+i])%c.k
-				if want := c.lanesB.at(lane) + c.b.at(i); col != want%8 || row != want/8 {
+				if want := c.lanesB.position(lane) + c.b.position(i); col != want%8 || row != want/8 {
 					t.Errorf("%s: B %d of lane %d is in row %d, column %d", c.name, i, lane, row, col)
 				}
 			}
@@ -93,10 +95,10 @@ func TestSparseFragments(t *testing.T) {
 					if u != nil {
 						t.Fatalf("%s: %s", c.name, u.Description)
 					}
-					want := c.lanesE.at(lane) + c.e.at(i)
-					for n, at := range list {
+					want := c.lanesE.position(lane) + c.e.position(i)
+					for n, position := range list {
 						row, q := n/(c.k/2), n%(c.k/2)/stored
-						first := int(at) == q*s.Chunk+n%stored
+						first := int(position) == q*s.Chunk+n%stored
 						if moved := row == want%16 && q*s.Chunk == want/16; first == moved {
 							t.Fatalf("%s: index %d of lane %d with selector %d changes row %d, chunk %d", c.name, i, lane, selector, row, q)
 						}
@@ -107,22 +109,22 @@ func TestSparseFragments(t *testing.T) {
 	}
 }
 
-// TestSparseMetadata checks all defined metadata (manual 9.7.14.6.1).
+// TestSparseMetadata checks all 16 values of metadata against the values that the manual defines (9.7.14.6.1).
 func TestSparseMetadata(t *testing.T) {
 	pairs := map[uint32][2]uint8{0b0100: {0, 1}, 0b1000: {0, 2}, 0b1001: {1, 2}, 0b1100: {0, 3}, 0b1101: {1, 3}, 0b1110: {2, 3}}
 	for meta := range uint32(16) {
-		p, meant := pairs[meta]
-		at, ok := Sparsity{4, true}.Indices(meta)
-		if ok != meant || ok && (at[0] != p[0] || at[1] != p[1]) {
-			t.Errorf("0b%04b: %v %v", meta, at, ok)
+		p, defined := pairs[meta]
+		indices, ok := Sparsity{4, true}.Indices(meta)
+		if ok != defined || ok && (indices[0] != p[0] || indices[1] != p[1]) {
+			t.Errorf("0b%04b: %v %v", meta, indices, ok)
 		}
-		at, ok = Sparsity{8, true}.Indices(meta)
-		if ok != meant || ok && at != [4]uint8{2 * p[0], 2*p[0] + 1, 2 * p[1], 2*p[1] + 1} {
-			t.Errorf("0b%04b of pairs: %v %v", meta, at, ok)
+		indices, ok = Sparsity{8, true}.Indices(meta)
+		if ok != defined || ok && indices != [4]uint8{2 * p[0], 2*p[0] + 1, 2 * p[1], 2*p[1] + 1} {
+			t.Errorf("0b%04b of pairs: %v %v", meta, indices, ok)
 		}
-		at, ok = Sparsity{2, false}.Indices(meta)
-		if ok != (meta == 0b0100 || meta == 0b1110) || ok && at[0] != uint8(meta>>3) {
-			t.Errorf("0b%04b of two: %v %v", meta, at, ok)
+		indices, ok = Sparsity{2, false}.Indices(meta)
+		if ok != (meta == 0b0100 || meta == 0b1110) || ok && indices[0] != uint8(meta>>3) {
+			t.Errorf("0b%04b of two: %v %v", meta, indices, ok)
 		}
 		if _, ok := (Sparsity{4, false}).Indices(meta); ok == (meta%5 == 0) {
 			t.Errorf("0b%04b in any order: %v", meta, ok)
@@ -130,11 +132,11 @@ func TestSparseMetadata(t *testing.T) {
 	}
 }
 
-// TestSumsOfE2M1 checks that sums of groups of e2m1 keep 35 bits after the point of the scales, and are then cut to
+// TestSumsOfE2M1 checks that sums of groups of e2m1 keep 35 bits after the binary point of the scales, and are then cut to
 // f32.
 func TestSumsOfE2M1(t *testing.T) {
 	scale := func(exp int32) number { return number{1, exp} }
-	const cancel = 99 // 1 and -1
+	const cancel = 99 // stands for the elements 1 and -1
 	run := func(c float32, values []float64, exps []int32) float32 {
 		f := format{&fp.E2M1, 0}
 		a, b := make([]number, 64), make([]number, 64)

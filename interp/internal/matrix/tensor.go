@@ -1,7 +1,7 @@
 package matrix
 
-// This file has tensor memory (manual 9.7.16.1), which belongs to a CTA and has 128 lanes of 512 columns of 32 bits,
-// and its accesses by tcgen05.ld, .st, .cp and .shift.
+// This file has tensor memory (manual 9.7.16.1) and its accesses by tcgen05.ld, .st, .cp and .shift. Each CTA has a tensor
+// memory of 128 lanes and 512 columns of 32 bits.
 
 import (
 	"encoding/binary"
@@ -15,7 +15,7 @@ const (
 	TensorLanes   = 128
 	TensorColumns = 512
 	WideColumns   = 576 // columns of an exclusive allocation on sm_107
-	TensorUnit    = 32  // columns
+	TensorUnit    = 32  // an allocation has a multiple of this number of columns
 	quarterLanes  = TensorLanes / Warps
 )
 
@@ -36,7 +36,7 @@ func (a TensorAddress) String() string {
 	return fmt.Sprintf("lane %d, column %d of tensor memory (%#x)", a.Lane(), a.Column(), uint32(a))
 }
 
-// Region is a rectangle of lanes × columns of tensor memory.
+// Region is a rectangle of tensor memory: a range of lanes and a range of columns.
 type Region struct{ Lane, Lanes, Column, Columns int }
 
 // Overlaps reports whether two regions have a cell in common.
@@ -48,16 +48,16 @@ func (r Region) String() string {
 	return fmt.Sprintf("lanes %d to %d, columns %d to %d", r.Lane, r.Lane+r.Lanes-1, r.Column, r.Column+r.Columns-1)
 }
 
-// TensorTile maps the registers of a warp's lanes to the cells that tcgen05.ld and tcgen05.st access (manual
-// 9.7.16.2.3.1). The figures agree with CUTLASS, cute/atom/copy_traits_sm100.hpp.
+// TensorTile maps the registers of a warp's lanes to the cells of tensor memory that tcgen05.ld and tcgen05.st access
+// (manual 9.7.16.2.3.1). The manual's figures agree with CUTLASS, cute/atom/copy_traits_sm100.hpp.
 type TensorTile struct {
-	Rows      int // lanes of tensor memory: 16 or 32
-	Registers int
-	Split     int // for .16x32bx2: columns from the first half to the second half; else 0
-	Halves    bool
-	Packed    bool // a register holds the lower halves of two neighbouring columns
-	shape     string
-	num       int
+	Rows      int    // number of lanes of tensor memory: 16 or 32
+	Registers int    // number of registers of a lane of the warp
+	Split     int    // for .16x32bx2: distance in columns from the first half to the second half; else 0
+	Halves    bool   // lanes 16 to 31 of the warp access the second half: .16x32bx2
+	Packed    bool   // a register holds the lower halves of two neighbouring columns
+	shape     string // .32x32b and so on, without the dot
+	num       int    // repeat count: .x1, .x2, …
 }
 
 // NewTensorTile returns the tile of a shape with repeat count num (.x1, .x2, …).
@@ -74,7 +74,8 @@ func NewTensorTile(shape string, num int) *TensorTile {
 	return t
 }
 
-// position returns the lane and the column, relative to the first, of a register of a lane.
+// position returns the lane and the column of tensor memory, relative to the address of the access, for a register of a
+// lane of the warp.
 func (t *TensorTile) position(register, lane int) (row, column int) {
 	quad, inQuad := lane/4, lane%4
 	switch t.shape {
@@ -98,7 +99,7 @@ func (t *TensorTile) position(register, lane int) (row, column int) {
 	return row, column
 }
 
-// Regions returns the cells that the tile accesses, starting at an address.
+// Regions returns the cells that an access of the tile at an address reads or writes.
 func (t *TensorTile) Regions(a TensorAddress) []Region {
 	columns := t.num * map[string]int{"32x32b": 1, "16x64b": 2, "16x128b": 4, "16x256b": 8, "16x32bx2": 1}[t.shape]
 	if t.Packed {
@@ -111,7 +112,7 @@ func (t *TensorTile) Regions(a TensorAddress) []Region {
 	return list
 }
 
-// Load fills registers from tensor memory, starting at an address.
+// Load fills registers from tensor memory, beginning at an address.
 func (t *TensorTile) Load(m *TensorMemory, a TensorAddress, to []*regfile.Row32) {
 	for i, row := range to {
 		for lane := range row {
@@ -130,7 +131,7 @@ type Cell struct {
 	Value        uint32
 }
 
-// Cells returns the cells that a store of registers writes, starting at an address.
+// Cells returns the cells that a store of registers at an address writes.
 func (t *TensorTile) Cells(a TensorAddress, from []*regfile.Row32) []Cell {
 	var list []Cell
 	for i, row := range from {
@@ -161,7 +162,7 @@ type TensorDescriptor uint64
 // tensorSwizzles is the size in bytes of a row of the swizzling pattern, by bits 61 to 63 of the descriptor.
 var tensorSwizzles = [8]int{0: 16, 1: 128, 2: 128, 4: 64, 6: 32}
 
-// Placement decodes the descriptor. bad describes a violation of the manual; "" if there is none.
+// Placement decodes the descriptor. bad describes a violation of the manual; it is "" if there is none.
 func (d TensorDescriptor) Placement() (p Placement, bad string) {
 	f := Descriptor(d)
 	mode := d >> 61
@@ -177,16 +178,16 @@ func (d TensorDescriptor) Placement() (p Placement, bad string) {
 	return p, bad
 }
 
-// Absolute reports whether the leading dimension is an address instead of an offset.
+// Absolute reports whether the leading dimension is an address, not an offset.
 func (d TensorDescriptor) Absolute() bool { return d>>52&1 != 0 }
 
-// TensorCopy is a copy of rows from shared memory to tensor memory (manual 9.7.16.9.2). The destination lanes of
-// .4x256b and .64x128b come from a measurement by Apache TVM (tcgen05_cp.md, on a B200).
+// TensorCopy is a copy of rows from shared memory to tensor memory by tcgen05.cp (manual 9.7.16.9.2). The destination lanes
+// of .4x256b and .64x128b come from a measurement by Apache TVM (tcgen05_cp.md, on a B200).
 type TensorCopy struct {
 	Rows, Columns int
-	Packed        int // size in bits of an element that is unpacked to 8 bits; 0: no unpacking
-	laneOf        func(row int) int
-	laneOffsets   []int // distances in lanes of the copies
+	Packed        int               // size in bits of an element that is unpacked to 8 bits; 0: no unpacking
+	laneOf        func(row int) int // lane of tensor memory for a row
+	laneOffsets   []int             // the row is copied to the lanes at these distances from laneOf
 }
 
 func identity(row int) int { return row }
@@ -201,7 +202,8 @@ var tensorCopies = map[string]TensorCopy{
 	"32x128b.warpx4":        {Rows: 32, Columns: 4, laneOf: identity, laneOffsets: []int{0, 32, 64, 96}},
 }
 
-// NewTensorCopy returns the copy of a shape, with .multicast unless it is ""; nil if there is no such copy.
+// NewTensorCopy returns the copy of a shape. multicast is the text of .multicast, or "". The result is nil if there is no
+// such copy.
 func NewTensorCopy(shape, multicast string, packed int) *TensorCopy {
 	if multicast != "" {
 		shape += "." + multicast
@@ -214,15 +216,15 @@ func NewTensorCopy(shape, multicast string, packed int) *TensorCopy {
 	return &c
 }
 
-// source describes the rows as a matrix of 32-bit elements.
+// source describes the rows in shared memory as a matrix of 32-bit elements.
 func (c *TensorCopy) source() *Shared { return &Shared{K: c.Columns, Bits: 32} }
 
-// Outside finds the first 16 bytes that are not within size bytes of shared memory.
+// Outside returns the address of the first 16 bytes of the rows that are not in the first size bytes of shared memory.
 func (c *TensorCopy) Outside(p Placement, size uint64) (addr uint64, outside bool) {
 	return c.source().Outside(p, 0, c.Rows, size)
 }
 
-// Reads calls f for the byte ranges that the copy reads.
+// Reads calls f for each range of n bytes of shared memory that the copy reads.
 func (c *TensorCopy) Reads(p Placement, f func(addr uint64, n int)) {
 	s := c.source()
 	s.Packed = c.Packed
@@ -258,7 +260,7 @@ func (c *TensorCopy) Execute(m *TensorMemory, a TensorAddress, shared []byte, p 
 	}
 }
 
-// unpackChunk expands the elements in 16 bytes to 16 elements of 8 bits (manual 9.7.16.9.1).
+// unpackChunk expands the elements of the given number of bits in a chunk to 16 elements of 8 bits (manual 9.7.16.9.1).
 func unpackChunk(words []uint32, bits int) {
 	var chunk [Chunk]byte
 	for i, v := range words {
@@ -270,16 +272,16 @@ func unpackChunk(words []uint32, bits int) {
 	}
 }
 
-// shiftColumns is the number of columns that tcgen05.shift moves.
+// shiftColumns is the number of columns that tcgen05.shift moves: 32 bytes.
 const shiftColumns = 8
 
-// ShiftRegion returns the cells that tcgen05.shift accesses: 32 bytes of each lane of a warp.
+// ShiftRegion returns the cells that tcgen05.shift accesses: shiftColumns columns of the 32 lanes of a warp.
 func ShiftRegion(a TensorAddress) Region {
 	return Region{a.Lane(), quarterLanes, a.Column(), shiftColumns}
 }
 
-// ShiftDown copies the cells of each lane of a warp to the next lane (manual 9.7.16.9.3). The first lane keeps its
-// cells.
+// ShiftDown copies the cells of each lane of a warp, except the last, to the next lane (manual 9.7.16.9.3). The first lane
+// keeps its cells.
 func (m *TensorMemory) ShiftDown(a TensorAddress) {
 	for lane := a.Lane() + quarterLanes - 1; lane > a.Lane(); lane-- {
 		copy(m[lane][a.Column():][:shiftColumns], m[lane-1][a.Column():])

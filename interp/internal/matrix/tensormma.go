@@ -1,8 +1,10 @@
 package matrix
 
-// This file has tcgen05.mma (manual 9.7.16.10): a single thread starts a multiplication by a CTA or a pair of CTAs.
-// Each lane of tensor memory has a row of D, or a part of a row. All other operands of this row in tensor memory lie in
-// the same quarter of the lanes.
+// This file has tcgen05.mma (manual 9.7.16.10). A single thread starts a multiplication, which one CTA or a pair of CTAs
+// executes.
+//
+// Each lane of tensor memory has a row of D, or a part of a row. The other operands of this row that are in tensor memory
+// (row of A, metadata, scales) lie in the same quarter of the lanes.
 
 import (
 	"fmt"
@@ -30,7 +32,8 @@ const (
 // TensorKinds are the names of the kinds.
 var TensorKinds = [...]string{"kind::f16", "kind::tf32", "kind::f8f6f4", "kind::i8", "kind::mxf8f6f4", "kind::mxf4", "kind::mxf4nvf4", "kind::ti16"}
 
-// TensorMma is the part of a multiplication that the instruction specifies.
+// TensorMma has the properties of a multiplication that the instruction specifies. TensorProduct has the remaining
+// properties.
 type TensorMma struct {
 	Kind               TensorKind
 	Pair               bool // pair of CTAs: .cta_group::2
@@ -39,13 +42,13 @@ type TensorMma struct {
 	InTensor           bool // A is in tensor memory
 	Shifted            bool // rows of A in tensor memory are shifted down by a row: .ashift
 	Table              bool // B holds indices into tables in tensor memory: .decompress::lut::b
-	Newer              bool // allows instruction descriptors of sm_107
-	ScalesPerRow       int  // scales for a row; 0: none
+	Newer              bool // instruction descriptors of sm_107 are permitted
+	ScalesPerRow       int  // number of scales for each row of A and each column of B; 0: no scales
 	InputScaleExponent int  // D is divided by 2 to this power: scale-input-d
 }
 
-// tensorKinds describes the kinds: bits of an element of A and B in memory, K, and the types by their code in the
-// instruction descriptor.
+// tensorKinds describes the kinds: the size in bits of an element of A and B in memory, K, and the types of elements by
+// their code in the instruction descriptor.
 var tensorKinds = [...]struct {
 	bits, k int
 	types   map[uint32]ptx.Type
@@ -62,34 +65,34 @@ var tensorKinds = [...]struct {
 
 var narrowTypes = map[uint32]ptx.Type{0: ptx.E4M3, 1: ptx.E5M2, 3: ptx.E2M3, 4: ptx.E3M2, 5: ptx.E2M1}
 
-// TensorProduct is a multiplication as specified by instruction and instruction descriptor (manual 9.7.16.4.2).
+// TensorProduct is a multiplication as instruction and instruction descriptor specify it (manual 9.7.16.4.2).
 type TensorProduct struct {
 	*TensorMma
-	M, N, K                  int // extents in all CTAs together; K is that of B
+	M, N, K                  int // extents of the matrices of all CTAs together; K is the number of rows of B
 	A, B, D                  ptx.Type
 	NegateA, NegateB         bool
 	TransposedA, TransposedB bool // neighbours in memory are neighbours in a column of A, or in a row of B
 	Saturate                 bool // clamps integer results
 	ScaleA, ScaleB           int  // byte of a word that holds the first scale
-	UE4M3                    bool // type of the scales
+	UE4M3                    bool // the scales have type .ue4m3; false: .ue8m0
 
-	long       bool // K is twice that of the kind
-	rowsPerCTA int  // rows of D of a CTA
-	laneParts  int  // number of parts of N, which lie in as many parts of the lanes
+	long       bool // K is twice the K of the kind
+	rowsPerCTA int  // number of rows of D in a CTA
+	laneParts  int  // the columns of D are divided into this number of parts; each part has its own lanes
 	halfLanes  bool // only 16 of each 32 lanes hold rows: layouts C and F
 }
 
-// Refusal is the reason why a multiplication cannot run: the manual forbids it, or gemu does not implement it.
+// Refusal is the reason why a multiplication cannot run: the manual forbids it, or gemu does not run it.
 type Refusal struct {
 	Description    string
-	NotImplemented bool // allowed by the manual, but not run
+	NotImplemented bool // the manual permits the multiplication, but gemu does not run it
 }
 
 func refuse(format string, args ...any) *Refusal {
 	return &Refusal{Description: fmt.Sprintf(format, args...)}
 }
 
-// Product decodes an instruction descriptor.
+// Product decodes the instruction descriptor d.
 func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 	kind := &tensorKinds[o.Kind]
 	field := func(shift, n int) uint32 { return d >> shift & (1<<n - 1) }
@@ -106,7 +109,7 @@ func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 	}
 	reserved := uint32(1<<6 | 1<<23 | 1<<29)
 	typesB := field(10, 3)
-	long := false // K is 64
+	long := false // K is twice the K of the kind
 	if scaled := o.ScalesPerRow > 0; scaled {
 		p.M = int(field(27, 2)) * 128
 		p.ScaleB, p.ScaleA, p.UE4M3 = int(field(4, 2)), int(field(29, 2)), !flag(23)
@@ -222,7 +225,7 @@ func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 	return p, nil
 }
 
-// String names the properties that decide which shapes are valid.
+// String names the properties on which the valid shapes depend.
 func (o *TensorMma) String() string {
 	s := TensorKinds[o.Kind]
 	if o.Stationary {
@@ -237,7 +240,7 @@ func (o *TensorMma) String() string {
 	return s + " and .cta_group::1"
 }
 
-// validShape reports whether the manual allows M and N (9.7.16.2.1, 9.7.16.10.1).
+// validShape reports whether the manual permits M and N (9.7.16.2.1, 9.7.16.10.1).
 func (p *TensorProduct) validShape() bool {
 	step := 8
 	if p.Pair {
@@ -293,10 +296,12 @@ func (p *TensorProduct) columnsB() int {
 	return p.N
 }
 
-// packedBits is the size of elements of less than a byte. In shared memory they are followed by padding where wider
-// elements fill a byte each (manual 9.7.16.10.4.4).
+// packedBits is the size in bits of elements of less than a byte. In a matrix whose wider elements fill a byte each, 16
+// packed elements are followed by padding to 16 bytes (manual 9.7.16.10.4.4).
 var packedBits = map[ptx.Type]int{ptx.E2M1: 4, ptx.E3M2: 6, ptx.E2M3: 6}
 
+// packedBitsOf returns the size in bits of packed elements of type t; 0 if they are not packed. container is the size of an
+// element of the kind in memory, in bits.
 func packedBitsOf(t ptx.Type, container int) int {
 	if container == 8 {
 		return packedBits[t]
@@ -304,13 +309,13 @@ func packedBitsOf(t ptx.Type, container int) int {
 	return 0
 }
 
-// Layout of B in shared memory if tables hold its elements (manual of PTX 9.4, 9.7.18.4.1, 9.7.18.10.8): a row has the
-// indices of 128 elements, and a multiplication uses the first or the second half.
+// Layout of B in shared memory if its elements are indices into tables (manual of PTX 9.4, 9.7.18.4.1, 9.7.18.10.8). A row
+// has the indices of 128 elements; a multiplication uses the first or the second half of them.
 const (
-	tableIndex = 3  // bits
-	tableRow   = 48 // bytes
-	tableSlice = 8  // columns of B that share a table
-	tableHalf  = 53 // bit of the descriptor that selects the second half
+	tableIndex = 3  // size of an index in bits
+	tableRow   = 48 // size of a row in bytes
+	tableSlice = 8  // number of columns of B that share a table
+	tableHalf  = 53 // number of the descriptor's bit that selects the second half
 )
 
 // sharedA describes A in shared memory.
@@ -319,6 +324,7 @@ func (p *TensorProduct) sharedA() *Shared {
 	return &Shared{K: p.storedK(), Bits: bits, Packed: packedBitsOf(p.A, bits), Transposed: p.TransposedA}
 }
 
+// sharedB describes B in shared memory.
 func (p *TensorProduct) sharedB() *Shared {
 	if p.Table {
 		return &Shared{K: tableRow, Bits: 8}
@@ -329,23 +335,24 @@ func (p *TensorProduct) sharedB() *Shared {
 
 // TensorOperands are the operands of a multiplication.
 type TensorOperands struct {
-	D, A, Meta     TensorAddress // start of A in tensor memory; of the metadata of a sparse A, or of the tables of B
+	D, A           TensorAddress // A only if it is in tensor memory
+	Meta           TensorAddress // metadata of a sparse A, or tables of B
 	ScaleA, ScaleB TensorAddress
 	DescA, DescB   TensorDescriptor
-	Add            bool // adds to D
-	Disabled       [2 * TensorLanes / 32]uint32
+	Add            bool                         // the product is added to D; false: it replaces D
+	Disabled       [2 * TensorLanes / 32]uint32 // lanes of D that are not written, as a set of bits; of both CTAs of a pair
 	Zero           ZeroMask
 }
 
-// ZeroMask is the zero-column mask descriptor, which selects columns of B that are replaced by zeros (manual
-// 9.7.16.4.3). In the manual's examples the runs of 1 and 0 of the mask are as long as the skip and use spans of its
-// table, plus one.
+// ZeroMask is the zero-column mask descriptor, which selects columns of B that count as zeros (manual 9.7.16.4.3). In the
+// manual's examples the runs of 1 and 0 of the mask are one longer than the skip and use spans in the manual's table;
+// ZeroMask follows the examples.
 type ZeroMask uint64
 
-// Shift is the number of the first column of B.
+// Shift is the number of the column of B that is used first.
 func (z ZeroMask) Shift() int { return int(z >> 56 & 63) }
 
-// zero reports whether column n of sub-mask i is replaced by zeros.
+// zero reports whether column n of sub-mask i counts as zeros.
 func (z ZeroMask) zero(i, n int) bool {
 	if z>>39&1 == 0 {
 		return false
@@ -357,7 +364,8 @@ func (z ZeroMask) zero(i, n int) bool {
 	return n%(ones+zeros) < ones
 }
 
-// Check returns the reason why operands are invalid, except for their bounds; nil if they are valid.
+// Check returns the reason why operands are invalid; nil if they are valid. It does not check bounds: see Outside and
+// Regions.
 func (p *TensorProduct) Check(x *TensorOperands) *Refusal {
 	align := x.D.Lane()
 	switch {
@@ -403,8 +411,8 @@ type sharedMatrix struct {
 	name   string
 	desc   TensorDescriptor
 	matrix *Shared
-	first  int
-	rows   int
+	first  int // number of the first row
+	rows   int // number of rows
 }
 
 // sharedMatrices returns the matrices in the shared memory of each CTA.
@@ -415,7 +423,7 @@ func (p *TensorProduct) sharedMatrices(x *TensorOperands) (list []sharedMatrix) 
 	return append(list, sharedMatrix{"B", p.descB(x), p.sharedB(), 0, p.columnsB() + p.extraColumns(x)})
 }
 
-// descB returns the descriptor of B without the bit tableHalf, which only a B with tables has.
+// descB returns the descriptor of B. If B has tables, bit tableHalf is cleared: it is not part of the placement.
 func (p *TensorProduct) descB(x *TensorOperands) TensorDescriptor {
 	if p.Table {
 		return x.DescB &^ (1 << tableHalf)
@@ -423,7 +431,8 @@ func (p *TensorProduct) descB(x *TensorOperands) TensorDescriptor {
 	return x.DescB
 }
 
-// extraColumns is the number of columns of B that are loaded for the shift, in addition to the used columns.
+// extraColumns is the number of columns of B that are loaded in addition to the used columns, because the zero-column mask
+// shifts B.
 func (p *TensorProduct) extraColumns(x *TensorOperands) int {
 	n := 8
 	if p.TransposedB {
@@ -432,7 +441,8 @@ func (p *TensorProduct) extraColumns(x *TensorOperands) int {
 	return (x.Zero.Shift() + n - 1) / n * n // whole groups
 }
 
-// Outside finds the first 16 bytes of a matrix that are not within size bytes of shared memory.
+// Outside returns the name of the first matrix that is not completely in the first size bytes of shared memory, and the
+// address of its first 16 bytes outside.
 func (p *TensorProduct) Outside(x *TensorOperands, size uint64) (name string, addr uint64, outside bool) {
 	for _, m := range p.sharedMatrices(x) {
 		place, _ := m.desc.Placement()
@@ -443,8 +453,8 @@ func (p *TensorProduct) Outside(x *TensorOperands, size uint64) (name string, ad
 	return "", 0, false
 }
 
-// Reads calls f for the byte ranges of A (if a is set) and of B (if b is set) that a multiplication reads in the shared
-// memory of each CTA.
+// Reads calls f for each range of n bytes that a multiplication reads from the shared memory of each CTA: of A if a is set,
+// and of B if b is set.
 func (p *TensorProduct) Reads(x *TensorOperands, a, b bool, f func(addr uint64, n int)) {
 	for _, m := range p.sharedMatrices(x) {
 		if m.name == "A" && !a || m.name == "B" && !b {
@@ -485,7 +495,7 @@ func (p *TensorProduct) Regions(x *TensorOperands) (read, written []Region) {
 	return read, written
 }
 
-// metadataColumns is the number of columns with metadata of a sparse A.
+// metadataColumns is the number of columns of tensor memory with the metadata of a sparse A.
 func (p *TensorProduct) metadataColumns() int {
 	if tensorKinds[p.Kind].bits >= 16 {
 		return 1
@@ -496,8 +506,8 @@ func (p *TensorProduct) metadataColumns() int {
 	return 2
 }
 
-// rowOfLane returns the row of A and D in the CTA that a lane has, and the column of D that its first cell holds. ok is
-// false if the lane has no row.
+// rowOfLane returns the row of A and D, counted in the CTA, that a lane has, and the column of D in the lane's first cell.
+// ok is false if the lane has no row. align is the lane of the address of D.
 func (p *TensorProduct) rowOfLane(lane, align int) (row, first int, ok bool) {
 	if p.halfLanes {
 		index := lane%32 - align
@@ -513,19 +523,19 @@ type TensorCTA struct {
 	A      []uint32 // result of LoadA; nil: A is read from Shared
 }
 
-// LoadA reads the elements of A from the shared memory of a CTA.
+// LoadA reads the elements of A from the shared memory of a CTA, row after row.
 func (p *TensorProduct) LoadA(shared []byte, x *TensorOperands) []uint32 {
 	place, _ := x.DescA.Placement()
 	return p.sharedA().Load(shared, place, 0, p.rowsPerCTA)
 }
 
-// factorLists holds elements in the form in which they are multiplied.
+// factorLists holds decoded elements of A or B: floats or integers, by the type.
 type factorLists struct {
 	floats   []number
 	integers []int32
 }
 
-// decode reads elements of a type that take the given number of bits.
+// decode decodes elements of a type. bits is the size of an element in memory. negate negates the results.
 func (p *TensorProduct) decode(list []uint32, t ptx.Type, bits int, negate bool) (f factorLists) {
 	if t.IsInt() {
 		f.integers = make([]int32, len(list))
@@ -555,10 +565,11 @@ func (p *TensorProduct) decode(list []uint32, t ptx.Type, bits int, negate bool)
 	return f
 }
 
-// magnitude masks the magnitude of an element of .s1z4m11 (manual of PTX 9.4, 9.7.18.4.2).
+// magnitude masks the magnitude of an element of .s1z4m11, which has a sign bit, four zero bits and 11 bits of magnitude
+// (manual of PTX 9.4, 9.7.18.4.2).
 const magnitude = 1<<11 - 1
 
-// undefinedElement finds an element whose value the manual leaves undefined.
+// undefinedElement returns the first element whose value the manual does not define; nil if there is none.
 func (p *TensorProduct) undefinedElement(name string, list []uint32) *Undefined {
 	if p.Kind != KindTI16 {
 		return nil
@@ -571,7 +582,8 @@ func (p *TensorProduct) undefinedElement(name string, list []uint32) *Undefined 
 	return nil
 }
 
-// laneAbove returns the lane with the row of A above that of the given lane; the lane itself if it has the first row.
+// laneAbove returns the lane with the previous row of A; the lane itself if it has the first row. align is the lane of the
+// address of D.
 func (p *TensorProduct) laneAbove(lane, align int) int {
 	switch row, _, _ := p.rowOfLane(lane, align); {
 	case row == 0:
@@ -582,19 +594,19 @@ func (p *TensorProduct) laneAbove(lane, align int) int {
 	return lane - 1
 }
 
-// Execute multiplies. The even CTA of a pair must come first. The result is not nil if the manual leaves the result
-// undefined.
+// Execute multiplies. ctas lists the CTAs, the even rank of a pair first. The result is not nil if the manual does not
+// define the result.
 func (p *TensorProduct) Execute(ctas []TensorCTA, x *TensorOperands) *Undefined {
 	bits := tensorKinds[p.Kind].bits
 	place, _ := p.descB(x).Placement()
 	var columns []uint32
-	perWord := p.columnsB()
+	columnsPerCTA := p.columnsB()
 	for _, c := range ctas {
-		list := p.sharedB().Load(c.Shared, place, 0, perWord+p.extraColumns(x))
+		list := p.sharedB().Load(c.Shared, place, 0, columnsPerCTA+p.extraColumns(x))
 		if p.Table {
 			list = p.indices(list, int(x.DescB>>tableHalf&1))
 		}
-		columns = append(columns, list[x.Zero.Shift()*p.K:][:perWord*p.K]...)
+		columns = append(columns, list[x.Zero.Shift()*p.K:][:columnsPerCTA*p.K]...)
 	}
 	for n := range p.N {
 		part := p.N / p.laneParts
@@ -617,7 +629,7 @@ func (p *TensorProduct) Execute(ctas []TensorCTA, x *TensorOperands) *Undefined 
 	return nil
 }
 
-// indices unpacks the table indices in a half of each row.
+// indices returns the table indices in one half (0 or 1) of each row of B.
 func (p *TensorProduct) indices(rows []uint32, half int) (list []uint32) {
 	for ; len(rows) > 0; rows = rows[tableRow:] {
 		for k := range p.K {
@@ -632,8 +644,8 @@ func (p *TensorProduct) indices(rows []uint32, half int) (list []uint32) {
 	return list
 }
 
-// lookUp replaces the table indices of B by elements. A slice of tableSlice columns has its table, of eight bytes, in
-// the lane with the slice's number among the 32 lanes around the given lane.
+// lookUp replaces the table indices of B by elements. The table of a slice of tableSlice columns has eight bytes. It is in
+// the lane with the slice's number, counted in the 32 lanes that include the given lane.
 func (w *tensorMultiplication) lookUp(m *TensorMemory, x *TensorOperands, lane int, indices []uint32) {
 	if w.tabled == 1+lane/32 {
 		return
@@ -647,7 +659,7 @@ func (w *tensorMultiplication) lookUp(m *TensorMemory, x *TensorOperands, lane i
 	w.b = w.decode(list, w.B, 8, w.NegateB)
 }
 
-// multiply computes the rows of CTA i. columns are the elements of B, or table indices.
+// multiply computes the rows of D in the i-th CTA, c. columns are the elements of B, or table indices.
 //
 //go:norace
 func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factorLists, columns []uint32) *Undefined {
@@ -682,31 +694,31 @@ func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factor
 		if !ok || x.Disabled[i*TensorLanes/32+lane/32]>>(lane%32)&1 != 0 {
 			continue
 		}
-		from := lane // lane with the row of A
+		rowLane := lane // the lane with the row of A
 		if p.Shifted {
-			from = p.laneAbove(lane, x.D.Lane())
+			rowLane = p.laneAbove(lane, x.D.Lane())
 		}
-		held := list
+		rowOfA := list
 		if p.InTensor {
-			held = unpackElements(c.Memory[from][x.A.Column():], stored, bits)
+			rowOfA = unpackElements(c.Memory[rowLane][x.A.Column():], stored, bits)
 		} else {
-			held = held[row*stored:][:stored]
+			rowOfA = rowOfA[row*stored:][:stored]
 		}
-		if u := p.undefinedElement("A", held); u != nil {
+		if u := p.undefinedElement("A", rowOfA); u != nil {
 			return u
 		}
 		if p.Table {
 			w.lookUp(c.Memory, x, lane, columns)
 		}
 		if p.InTensor {
-			w.a = p.decode(held, p.A, bits, p.NegateA)
+			w.a = p.decode(rowOfA, p.A, bits, p.NegateA)
 		} else if p.A.IsInt() {
 			w.a.integers = a.integers[row*stored:][:stored]
 		} else {
 			w.a.floats = a.floats[row*stored:][:stored]
 		}
 		if p.Sparse {
-			if u := w.selectElements(c.Memory, x, from); u != nil {
+			if u := w.selectElements(c.Memory, x, rowLane); u != nil {
 				return u
 			}
 		}
@@ -730,7 +742,7 @@ func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factor
 	return nil
 }
 
-// unpackElements returns n elements of the given number of bits.
+// unpackElements returns the first n elements of the given number of bits in words.
 func unpackElements(words []uint32, n, bits int) []uint32 {
 	list := make([]uint32, n)
 	for i := range list {
@@ -743,7 +755,7 @@ func unpackElements(words []uint32, n, bits int) []uint32 {
 	return list
 }
 
-// tensorMultiplication is the multiplication of a lane's row.
+// tensorMultiplication is the state of a multiplication, row after row.
 type tensorMultiplication struct {
 	*TensorProduct
 	a, b             factorLists // row of A, all columns of B
@@ -754,14 +766,14 @@ type tensorMultiplication struct {
 	formats          [3]format
 	rowScales        []number // scales of the row
 	columnScales     []number // scales of the lane's columns, ScalesPerRow for each
-	scalesQuarter    int      // 1 + the number of the 32 lanes that have columnScales
-	tabled           int      // 1 + the number of the 32 lanes whose tables gave b
-	scaledColumns    []number // the lane's columns of 8-bit elements, scaled
+	scalesQuarter    int      // 1 + the number of the quarter (32 lanes) from which columnScales were read; 0: none
+	tabled           int      // 1 + the number of the quarter whose tables gave b; 0: none
+	scaledColumns    []number // the lane's columns of 8-bit elements times their scales
 }
 
-// selectElements reads the metadata of a lane's row. The figures of 9.7.16.10.8.4 show its position, and so does
-// CUTLASS (cute/atom/mma_traits_sm100_frag.hpp, tmem_e_frg): with elements of 16 bits or more, each word has half of
-// the metadata of two rows eight apart.
+// selectElements reads the metadata of the row of a lane. The figures of 9.7.16.10.8.4 and CUTLASS
+// (cute/atom/mma_traits_sm100_frag.hpp, tmem_e_frg) show its position. With elements of 16 bits or more, each word has half
+// of the metadata of a row, and half of that of the row eight below.
 func (w *tensorMultiplication) selectElements(m *TensorMemory, x *TensorOperands, lane int) *Undefined {
 	bits := tensorKinds[w.Kind].bits
 	s := SparsityOf(w.A, bits, true)
@@ -784,7 +796,8 @@ func (w *tensorMultiplication) selectElements(m *TensorMemory, x *TensorOperands
 	return nil
 }
 
-// readScales reads the scales of a lane's row and columns (manual 9.7.16.10.7) from the same 32 lanes.
+// readScales reads the scales of a lane's row and of its columns (manual 9.7.16.10.7). They are in the quarter of the lanes
+// that includes the lane. row is the lane's row, and first its first column.
 func (w *tensorMultiplication) readScales(m *TensorMemory, x *TensorOperands, lane, row, first int) {
 	s := Scales{PerRow: w.ScalesPerRow, UE4M3: w.UE4M3}
 	read := func(addr TensorAddress, i, first int) (list []number) {
@@ -795,8 +808,8 @@ func (w *tensorMultiplication) readScales(m *TensorMemory, x *TensorOperands, la
 		return list
 	}
 	w.rowScales = read(x.ScaleA, row, w.ScaleA)
-	eight := tensorKinds[w.Kind].bits == 8
-	if eight {
+	has8Bits := tensorKinds[w.Kind].bits == 8
+	if has8Bits {
 		w.a.floats = slices.Clone(w.a.floats)
 		applyScales(w.a.floats, w.rowScales)
 	}
@@ -808,7 +821,7 @@ func (w *tensorMultiplication) readScales(m *TensorMemory, x *TensorOperands, la
 	for n := range part {
 		w.columnScales = append(w.columnScales, read(x.ScaleB, n, w.ScaleB)...)
 	}
-	if eight {
+	if has8Bits {
 		w.scaledColumns = append(w.scaledColumns[:0], w.b.floats[first*w.K:][:part*w.K]...)
 		for n := range part {
 			applyScales(w.scaledColumns[n*w.K:][:w.K], w.columnScales[n*w.ScalesPerRow:][:w.ScalesPerRow])
@@ -816,7 +829,7 @@ func (w *tensorMultiplication) readScales(m *TensorMemory, x *TensorOperands, la
 	}
 }
 
-// selectColumn returns the elements of a column that meet the stored elements of a row of A.
+// selectColumn returns the elements of a column of B at the positions of the stored elements of a row of A.
 func selectColumn[T any](w *tensorMultiplication, column []T, scratch *[]T) []T {
 	if !w.Sparse {
 		return column
@@ -828,7 +841,7 @@ func selectColumn[T any](w *tensorMultiplication, column []T, scratch *[]T) []T 
 	return list
 }
 
-// element returns an element of D. n is the column of B, and i the same column counted from the lane's first.
+// element returns an element of D. n is the column of B; i is the same column, counted from the first column of the lane.
 func (w *tensorMultiplication) element(n, i int, acc uint32) uint32 {
 	if w.A.IsInt() {
 		sum := int64(int32(acc))

@@ -1,7 +1,7 @@
 package matrix
 
-// This file has the multiplications of a warpgroup (manual 9.7.15): each of its four warps has 16 rows of D and A, and
-// all share B.
+// This file has the multiplications of a warpgroup (manual 9.7.15). Each of its four warps has 16 rows of A and D; all
+// warps share B.
 
 import (
 	"encoding/binary"
@@ -18,13 +18,13 @@ const Warps = 4
 // WarpRows is the number of rows of A and D in each warp of a warpgroup.
 const WarpRows = 16
 
-// GroupRegisters is the maximum number of registers of a lane that hold a matrix of a warpgroup: D of 256 columns.
+// GroupRegisters is the maximum number of registers of a lane that hold a matrix of a warpgroup: a D of 256 columns.
 const GroupRegisters = WarpRows * 256 / Lanes
 
 // Descriptor is the descriptor of a matrix in shared memory (manual 9.7.15.5.1.2.2).
 type Descriptor uint64
 
-// field decodes 14 bits of the descriptor, in units of 16 bytes.
+// field returns the 14 bits of the descriptor from bit shift on. They count units of 16 bytes; the result is in bytes.
 func (d Descriptor) field(shift int) uint64 { return uint64(d) >> shift & 0x3fff * Chunk }
 
 // Start is the address of the matrix in bytes.
@@ -55,20 +55,20 @@ type Placement struct {
 	Pairs                  bool   // for a Width of 128: 32 bytes stay together, in patterns of four lines
 }
 
-// Shared describes a matrix in shared memory: A, or B with rows and columns exchanged.
+// Shared describes a matrix in shared memory: A, or the transposed B, so that rows have K elements in both cases.
 type Shared struct {
-	K          int
+	K          int  // elements of a row
 	Bits       int  // size of an element; 32 for b1
 	Packed     int  // size in bits of elements packed in 16 bytes, followed by padding: 4 or 6; else 0
 	Transposed bool // neighbours in memory are neighbours in a column, not in a row: imm-trans
 }
 
-// eachChunk calls f for each 16 bytes of the rows from first on, with their address and the first element in them
-// (manual 9.7.15.5.1.2.1.3, canonical layouts). Without swizzling, the descriptor's offsets separate chunks; with
-// swizzling, chunks are neighbours within a row of the pattern.
+// eachChunk calls f for each 16 bytes of the given number of rows, from row first on. f gets their address, and the row and
+// the index of the first element in them (manual 9.7.15.5.1.2.1.3, canonical layouts). Without swizzling, neighbouring
+// chunks have the distances that the descriptor gives; with swizzling, chunks are neighbours within a row of the pattern.
 func (s *Shared) eachChunk(d Placement, first, rows int, f func(row, k int, addr uint64)) {
-	perWord, width := Chunk*8/s.Bits, d.Width        // elements of a chunk
-	visit := func(row, k, line int, offset uint64) { // line: number in its pattern
+	perChunk, width := Chunk*8/s.Bits, d.Width       // perChunk: elements of a chunk
+	visit := func(row, k, line int, offset uint64) { // line: number of the line in its pattern
 		addr := d.Start + offset + uint64(line*width)
 		if d.Pairs {
 			f(row, k, SwizzlePairs(addr, d.Base))
@@ -82,28 +82,29 @@ func (s *Shared) eachChunk(d Placement, first, rows int, f func(row, k int, addr
 	}
 	if !s.Transposed {
 		for row := first; row < first+rows; row++ {
-			for j := range s.K / perWord {
+			for j := range s.K / perChunk {
 				offset := uint64(row/8)*d.Stride + uint64(j)*Chunk
 				if inRow == 1 {
 					offset = uint64(row/8)*d.Stride + uint64(j)*d.Leading
 				}
-				visit(row, j*perWord, row%8, offset)
+				visit(row, j*perChunk, row%8, offset)
 			}
 		}
 		return
 	}
 	for k := range s.K {
-		for j := first / perWord; j < (first+rows)/perWord; j++ {
+		for j := first / perChunk; j < (first+rows)/perChunk; j++ {
 			offset := uint64(j/inRow)*d.Leading + uint64(j%inRow)*Chunk + uint64(k/lines)*d.Stride
 			if inRow == 1 {
 				offset = uint64(j)*d.Stride + uint64(k/8)*d.Leading
 			}
-			visit(j*perWord, k, k%lines, offset)
+			visit(j*perChunk, k, k%lines, offset)
 		}
 	}
 }
 
-// Outside finds the first 16 bytes of the rows from first on that are not within size bytes of shared memory.
+// Outside returns the address of the first 16 bytes of the rows, from row first on, that are not in the first size bytes of
+// shared memory.
 func (s *Shared) Outside(d Placement, first, rows int, size uint64) (addr uint64, outside bool) {
 	s.eachChunk(d, first, rows, func(_, _ int, start uint64) {
 		if start+Chunk > size && !outside {
@@ -113,7 +114,7 @@ func (s *Shared) Outside(d Placement, first, rows int, size uint64) (addr uint64
 	return addr, outside
 }
 
-// Reads calls f for each contiguous byte range of the rows from first on.
+// Reads calls f for each contiguous range of n bytes of the rows, from row first on.
 func (s *Shared) Reads(d Placement, first, rows int, f func(addr uint64, n int)) {
 	n := Chunk
 	if s.Packed != 0 {
@@ -122,21 +123,21 @@ func (s *Shared) Reads(d Placement, first, rows int, f func(addr uint64, n int))
 	s.eachChunk(d, first, rows, func(_, _ int, addr uint64) { f(addr, n) })
 }
 
-// Load returns the elements of the rows from first on, row after row.
+// Load returns the elements of the rows, from row first on, row after row.
 //
 //go:norace
 func (s *Shared) Load(memory []byte, d Placement, first, rows int) []uint32 {
 	out := make([]uint32, rows*s.K)
-	perWord, size := Chunk*8/s.Bits, s.Bits/8
+	perChunk, size := Chunk*8/s.Bits, s.Bits/8
 	s.eachChunk(d, first, rows, func(row, k int, addr uint64) {
 		chunk := memory[addr:][:Chunk]
 		if s.Packed != 0 {
-			for i := range perWord {
+			for i := range perChunk {
 				out[(row-first)*s.K+k+i] = unpackElement(chunk, s.Packed, i)
 			}
 			return
 		}
-		for i := range perWord {
+		for i := range perChunk {
 			index := (row-first)*s.K + k + i
 			if s.Transposed {
 				index = (row-first+i)*s.K + k
@@ -159,7 +160,7 @@ func (s *Shared) Load(memory []byte, d Placement, first, rows int) []uint32 {
 // Wgmma is the multiplication D = A·B + D of a warpgroup, of 64×K, K×N and 64×N elements.
 type Wgmma struct {
 	N, K             int     // K is the number of stored columns of A: half of its columns if A is sparse
-	A, D             Operand // as the lanes of a warp hold their rows
+	A, D             Operand // the rows of A and D in the registers of a warp
 	SharedA, SharedB Shared  // A and B in shared memory; SharedA is unused if registers hold A
 	B                ptx.Type
 	Negate           bool // negates the products, by negating a factor
@@ -167,11 +168,11 @@ type Wgmma struct {
 
 	numerics *Numerics // numerics of floats
 	formats  [3]format // formats of A, B and D
-	Sparse   *Sparse   // metadata of A, of which half is stored; nil: A is dense (manual 9.7.15.6, whose figures are the same as for mma.sp)
+	Sparse   *Sparse   // metadata of a sparse A, half of which is stored; nil: A is dense (manual 9.7.15.6; its figures are those of mma.sp)
 }
 
-// NewWgmma returns the multiplication of wgmma.mma_async with the given shape and types, and for .sp the sparsity
-// selector (manual 9.7.15.5). A warp has the fragments of mma with 16 rows.
+// NewWgmma returns the multiplication of wgmma.mma_async with the given extents and types. selector is the sparsity
+// selector of a sparse A (manual 9.7.15.5). A warp has the fragments of an mma with 16 rows.
 func NewWgmma(n, k int, d, a, b ptx.Type, sparse bool, selector int) *Wgmma {
 	width := a.Bits()
 	if a == ptx.B1 {
@@ -209,6 +210,7 @@ func (o *Operand) gatherWords(rows []*regfile.Row32, to []uint32) {
 	}
 }
 
+// scatterWords writes the elements of a matrix to registers.
 func (o *Operand) scatterWords(rows []*regfile.Row32, from []uint32) {
 	perWord := 32 / o.Bits
 	for i := 0; i < o.perLane; i += perWord {
@@ -223,9 +225,9 @@ func (o *Operand) scatterWords(rows []*regfile.Row32, from []uint32) {
 	}
 }
 
-// Execute multiplies a warp's rows of A by B. a has the elements of A row after row, or is nil if registers hold them.
-// b has the elements of B column after column. stored has the column of each stored element of a sparse A. Without
-// accumulate D is not read.
+// Execute multiplies the rows of A of a warp by B. a has the elements of A, row after row; it is nil if registers hold A. b
+// has the elements of B, column after column. stored has the column of each stored element of a sparse A. Unless accumulate
+// is set, the former D is not read.
 func (o *Wgmma) Execute(d, registers []*regfile.Row32, a, b []uint32, stored []uint8, accumulate bool) {
 	scratch := scratchPool.Get().(*scratch)
 	defer scratchPool.Put(scratch)
@@ -265,8 +267,8 @@ func (o *Wgmma) eachElement(sums []uint32, f func(row, col int, c uint32) uint32
 	}
 }
 
-// selectedColumn returns the elements of a column of B that meet the elements of a row of A. selected is working memory
-// for a sparse A.
+// selectedColumn returns the elements of a column of B at the positions of the stored elements of a row of A. selected is
+// working memory, used only for a sparse A.
 func selectedColumn[T any](o *Wgmma, b []T, row, col int, stored []uint8, selected []T) []T {
 	b = b[col*o.SharedB.K:][:o.SharedB.K]
 	if stored == nil {

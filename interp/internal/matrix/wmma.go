@@ -1,7 +1,7 @@
 package matrix
 
-// This file has the fragments of wmma (manual 9.7.14.4). The manual leaves them undefined: these are the fragments of
-// the machine code that ptxas generates for wmma.load.
+// This file has the fragments of wmma (manual 9.7.14.4). The manual does not define them: these fragments are those of the
+// machine code that ptxas generates for wmma.load.
 
 import (
 	mathbits "math/bits"
@@ -9,7 +9,7 @@ import (
 	"gemu/ptx"
 )
 
-// Wmma is a matrix multiplication by wmma of m×k, k×n and m×n elements.
+// Wmma is the multiplication of wmma: A has m×k elements, B k×n, C and D m×n.
 type Wmma struct {
 	SM         int // compute capability of the device
 	M, N, K    int
@@ -37,8 +37,8 @@ func (w *Wmma) extent(m WmmaMatrix) (rows, cols int) {
 	return w.M, w.N
 }
 
-// fragment returns the positions of a matrix's elements in the lanes. A and B of f16 take eight registers in every
-// shape: unused registers repeat elements.
+// fragment returns the layout of a matrix in the lanes. A and B of f16 occupy eight registers in every shape: registers
+// that the shape does not need repeat elements.
 func (w *Wmma) fragment(m WmmaMatrix, t ptx.Type) Layout {
 	var l Layout
 	if w.SM < 75 && (t == ptx.F16 || t == ptx.F32) {
@@ -54,8 +54,8 @@ func (w *Wmma) fragment(m WmmaMatrix, t ptx.Type) Layout {
 	return l
 }
 
-// turingLayout returns the fragments from sm_75 on. They are the fragments of mma, for all matrices of mma in turn.
-// m8n32 is m32n8 with A and B exchanged and all matrices transposed.
+// turingLayout returns the layouts from sm_75 on. A wmma is a sequence of mma instructions, and its layouts are the layouts
+// of their matrices, one after the other. m8n32 is m32n8 with A and B exchanged and all matrices transposed.
 func (w *Wmma) turingLayout(m WmmaMatrix, t ptx.Type) Layout {
 	if w.N > w.M && m == WmmaC && t == ptx.S32 && w.SM < 80 {
 		l := Rows(8, 8, 2)
@@ -63,8 +63,8 @@ func (w *Wmma) turingLayout(m WmmaMatrix, t ptx.Type) Layout {
 		return l
 	}
 	if w.N > w.M {
-		turned := Wmma{SM: w.SM, M: w.N, N: w.M, K: w.K}
-		return turned.turingLayout(map[WmmaMatrix]WmmaMatrix{WmmaA: WmmaB, WmmaB: WmmaA, WmmaC: WmmaC}[m], t).Transposed()
+		exchanged := Wmma{SM: w.SM, M: w.N, N: w.M, K: w.K}
+		return exchanged.turingLayout(map[WmmaMatrix]WmmaMatrix{WmmaA: WmmaB, WmmaB: WmmaA, WmmaC: WmmaC}[m], t).Transposed()
 	}
 	perWord := max(32/t.Bits(), 1)
 	switch m {
@@ -91,8 +91,8 @@ func (w *Wmma) turingLayout(m WmmaMatrix, t ptx.Type) Layout {
 	return l
 }
 
-// voltaLayout returns the fragments of Volta: the fragments of mma.m8n8k4, whose four multiplications cover the rows
-// and columns of a larger matrix.
+// voltaLayout returns the layouts of Volta: the layouts of mma.m8n8k4, whose four multiplications cover the rows and
+// columns of a larger matrix.
 func (w *Wmma) voltaLayout(m WmmaMatrix, t ptx.Type) Layout {
 	part := [2]Step{{Row: 8}, {Col: 8}}
 	switch {
@@ -128,7 +128,7 @@ func (w *Wmma) voltaLayout(m WmmaMatrix, t ptx.Type) Layout {
 	return l
 }
 
-// Multiply returns the multiplication of wmma.mma.
+// Multiply returns the multiplication of wmma.mma with the given types.
 func (w *Wmma) Multiply(d, a, b, c ptx.Type) *Multiply {
 	o := &Multiply{M: w.M, N: w.N, K: w.K, Count: 1, InFours: a == ptx.TF32}
 	width := a.Bits()
@@ -142,7 +142,7 @@ func (w *Wmma) Multiply(d, a, b, c ptx.Type) *Multiply {
 	return o
 }
 
-// groupElements returns a layout whose elements are groups of n neighbours of a row.
+// groupElements returns the layout of a matrix whose elements are groups of n neighbouring elements of a row of l.
 func groupElements(l Layout, n int) Layout {
 	o := Layout{Lane: l.Lane}
 	for i := range o.Lane {
@@ -156,9 +156,10 @@ func groupElements(l Layout, n int) Layout {
 	return o
 }
 
-// Tile returns the rows of a matrix in memory, or its columns if col is set: lane i accesses row i. The required
-// alignment comes from the CUDA C++ guide (ldm, of load_matrix_sync). The manual requires a multiple of the fragment's
-// size, which is more than this guide, the manual's own examples and GPUs require if it exceeds 16 bytes.
+// Tile returns the tile of a matrix in memory: its rows, or its columns if col is set. Lane i accesses row (or column) i.
+//
+// The required alignment is that of the CUDA C++ guide (ldm, of load_matrix_sync). The manual requires a multiple of the
+// fragment's size. Where this exceeds 16 bytes, it is more than the guide, the examples in the manual, and GPUs require.
 func (w *Wmma) Tile(m WmmaMatrix, t ptx.Type, col bool) *Tile {
 	rows, cols := w.extent(m)
 	l := w.fragment(m, t)
@@ -178,7 +179,8 @@ func (w *Wmma) Tile(m WmmaMatrix, t ptx.Type, col bool) *Tile {
 	return tile
 }
 
-// Stride is the default distance in elements between the rows of a matrix, or between its columns if col is set.
+// Stride is the default distance, in elements, between neighbouring rows of a matrix in memory, or between columns if col
+// is set.
 func (w *Wmma) Stride(m WmmaMatrix, col bool) int {
 	rows, cols := w.extent(m)
 	if col {

@@ -9,7 +9,8 @@ import (
 	"gemu/ptx"
 )
 
-// TestWmmaFragments compares the fragments with the code that ptxas generates for wmma.load.
+// TestWmmaFragments compares the fragments with testdata/wmma.txt, which has the fragments in the code that ptxas generates
+// for wmma.load.
 func TestWmmaFragments(t *testing.T) {
 	text, err := os.ReadFile("testdata/wmma.txt")
 	if err != nil {
@@ -52,7 +53,8 @@ func TestWmmaFragments(t *testing.T) {
 	}
 }
 
-// TestRowsOfWmma checks that loaded rows hold every element, and that stores of C write each element once.
+// TestRowsOfWmma checks that fragments hold every element of the loaded rows, and that a store of C writes each element
+// once.
 func TestRowsOfWmma(t *testing.T) {
 	for _, sm := range []int{70, 75, 80} {
 		for _, shape := range []string{"m16n16k16", "m8n32k16", "m32n8k16"} {
@@ -62,8 +64,8 @@ func TestRowsOfWmma(t *testing.T) {
 					fmt.Sscanf(shape, "m%dn%dk%d", &w.M, &w.N, &w.K)
 					tile := w.Tile(m, ptx.F16, col)
 					seen := map[place]int{}
-					for _, at := range tile.places {
-						seen[at]++
+					for _, pos := range tile.places {
+						seen[pos]++
 					}
 					rows, cols := w.extent(m)
 					if len(seen) != rows*cols || len(seen)*tile.Bits/8 != tile.Rows*tile.Bytes || m == WmmaC && len(tile.places) != len(seen) {
