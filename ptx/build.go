@@ -17,13 +17,13 @@ type funcBuilder struct {
 	*checker
 	fn            *Func
 	scope         *nameScope
-	usedNames     map[string]int  // how often each name occurs in the flattened function: x, x$1 …
+	usedNames     map[string]int  // not 0 for the names of the flattened function; of x, the next suffix N to try for x$N
 	ranges        map[string]int  // declared register ranges: for %r<N> the key is %r and the value N
 	numberedNames map[string]bool // prefixes of used names that end in a number
-	cur           *Block
-	curLoc        *syntax.Loc // the .loc in force
-	curMid        *syntax.Loc // the latest .loc_intermediate after curLoc; nil if there is none
-	locs          map[Loc]int32
+	cur           *Block          // block to which instructions are added
+	curLoc        *syntax.Loc     // the .loc in force; nil before the first
+	curMid        *syntax.Loc     // the latest .loc_intermediate after curLoc; nil if there is none
+	locs          map[Loc]int32   // index in Func.Locs
 	fixups        []fixup
 }
 
@@ -32,8 +32,8 @@ type fixup struct {
 	scope *nameScope
 	pos   Pos
 	name  string
-	op    *Operand // the operand whose block is set
-	list  **Block  // the element of a table to set, if op is nil
+	op    *Operand // the label operand to set; nil if list is set
+	list  **Block  // the element of a table to set; nil if op is set
 }
 
 // build builds the body of the function: its statements in order, then the labels and the edges of the control-flow graph.
@@ -118,13 +118,13 @@ func (b *funcBuilder) addStatement(s syntax.Stmt) {
 		b.declareTable(Pos(s.Pos), s.Name).Proto = proto
 	case *syntax.Loc:
 		if s.Intermediate {
-			if b.curLoc != nil { // it adds to the place that .loc names
+			if b.curLoc != nil { // .loc_intermediate completes the preceding .loc
 				b.curMid = s
 			}
 			return
 		}
 		b.curLoc, b.curMid = s, nil
-		if s.InlinedAt != nil { // an inlined .loc may refer to this place, even if no instruction has it
+		if s.InlinedAt != nil { // keep this place even if no instruction has it: another inlined .loc may refer to it
 			b.currentLoc()
 		}
 	case *syntax.PragmaStmt:
@@ -138,7 +138,7 @@ func (b *funcBuilder) addStatement(s syntax.Stmt) {
 	}
 }
 
-// currentLoc returns the index in Func.Locs of the .loc in force, -1 if there is none.
+// currentLoc returns the index in Func.Locs of the .loc in force, which it adds if necessary; -1 if there is none.
 func (b *funcBuilder) currentLoc() int32 {
 	s := b.curLoc
 	if s == nil {
@@ -190,7 +190,7 @@ func (b *funcBuilder) declareTable(pos Pos, name string) *Table {
 	return t
 }
 
-// resolveLabels binds label operands.
+// resolveLabels sets the blocks of the label operands and target lists in fixups.
 func (b *funcBuilder) resolveLabels() {
 	for _, f := range b.fixups {
 		if b.full() {
@@ -221,7 +221,7 @@ func (b *funcBuilder) resolveLabels() {
 	}
 }
 
-// checkTarget checks the operand of a jump: the form requires a label or a list.
+// checkTarget checks whether the operand of a jump is a label or a list, as its form requires.
 func (b *funcBuilder) checkTarget(instr *Instr) {
 	for i := range instr.Ops {
 		o := &instr.Ops[i]

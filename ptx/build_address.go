@@ -2,7 +2,7 @@ package ptx
 
 import "gemu/ptx/internal/syntax"
 
-// resolveAddress resolves [base+offset].
+// resolveAddress resolves an address, [base+offset] or array[index], with its further parts.
 func (b *funcBuilder) resolveAddress(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec) bool {
 	pos := Pos(w.Pos)
 	o.Kind, o.Reg, o.Imm.Bits, o.Unified = AddrOperand, NoReg, w.Const.Bits, w.Selector == ".unified"
@@ -102,7 +102,7 @@ func (b *funcBuilder) resolveAddress(o *Operand, w *syntax.Operand, instr *Instr
 	return ok
 }
 
-// resolveAddressRegister finds a register for an address.
+// resolveAddressRegister returns the register with the given name, and checks that it can hold an address.
 func (b *funcBuilder) resolveAddressRegister(name string, instr *Instr, pos Pos) (RegID, bool) {
 	e, found := b.scope.lookup(name)
 	switch {

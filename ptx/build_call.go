@@ -39,7 +39,7 @@ func (b *funcBuilder) resolveCall(instr *Instr, s *syntax.Instr) bool {
 		}
 		ops = ops[1:]
 	}
-	var heads []*Func // the required signatures of arguments and results
+	var heads []*Func // functions or prototypes whose signatures the arguments and results must match
 	switch call.Target.Kind {
 	case SymOperand:
 		f, isFunc := call.Target.Sym().(*Func)
@@ -69,7 +69,7 @@ func (b *funcBuilder) resolveCall(instr *Instr, s *syntax.Instr) bool {
 		b.errorf(Pos(target.Pos), "%s: bad call target", instr.Text)
 		return false
 	}
-	var listed *syntax.Operand // the prototype, list or table
+	var listed *syntax.Operand // the written name of the prototype, target list or call table
 	if len(ops) > 0 {
 		listed = &ops[0]
 		w := listed
@@ -117,8 +117,8 @@ var (
 	callOperand = OperandSpec{Name: "argument", Symbol: true, element: true, Access: Read, Vector: true, count: count{kind: countAny}}
 )
 
-// passedOperands appends an argument or result of a call. A vector register is passed as its components, like a vector
-// parameter.
+// passedOperands appends an argument or result of a call to list. A vector register is passed as its components, like a
+// vector parameter.
 func passedOperands(list []Operand, o Operand) []Operand {
 	if o.Kind == VecOperand {
 		return append(list, o.Elems()...)

@@ -6,7 +6,7 @@ import (
 	"gemu/ptx/internal/syntax"
 )
 
-// copyStatics copies the module's .local and .reg variables into the function.
+// copyStatics declares the module's .local and .reg variables in the function (Func.Statics).
 func (b *funcBuilder) copyStatics() {
 	inner, regs := b.scope, len(b.fn.Regs)
 	b.scope = inner.parent

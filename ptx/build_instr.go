@@ -107,8 +107,8 @@ func (b *funcBuilder) replaceComplements(instr *Instr) {
 	}
 }
 
-// addOffset replaces a register by a new register with the sum of the register and a constant: ptxas accepts %r+4
-// wherever it accepts %r.
+// addOffset replaces the register of an operand by a new register with the sum of the register and a constant, because
+// ptxas accepts %r+4 wherever it accepts %r. It returns false if the register cannot have an offset.
 func (b *funcBuilder) addOffset(o *Operand, instr *Instr, offset int64) bool {
 	t := b.fn.Regs[o.Reg].Type
 	sum := map[int]Type{16: U16, 32: U32, 64: U64}[t.Bits()]
@@ -123,8 +123,8 @@ func (b *funcBuilder) addOffset(o *Operand, instr *Instr, offset int64) bool {
 
 // operandSlab allocates many small objects of a module from larger pieces of memory.
 type operandSlab[T any] struct {
-	free []T
-	size int // length of the last piece
+	free []T // unused rest of the last piece
+	size int // length of the last piece, in objects
 }
 
 // cut returns a slice of n elements.

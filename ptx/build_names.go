@@ -10,8 +10,8 @@ import (
 // entity is the meaning of a name within a function.
 type entity struct {
 	kind  entityKind
-	typ   Type   // type of a register
-	reg   RegID  // first register
+	typ   Type   // type of a register, or of a vector register's components
+	reg   RegID  // the register; the first of a range or a vector register
 	count int    // N of a register range %r<N>
 	vec   int    // number of components of a vector register (reg, reg+1 …); 1 for any other register
 	v     *Var   // variable or parameter
@@ -57,7 +57,8 @@ func (s *nameScope) lookup(name string) (entity, bool) {
 	return entity{}, false
 }
 
-// splitRange splits "%r12" into "%r" and 12.
+// splitRange splits "%r12" into "%r" and 12. ok is false if the name does not end with a number of at most 8 digits, or if
+// the number has a leading zero.
 func splitRange(name string) (prefix string, n int, ok bool) {
 	i := len(name)
 	for i > 0 && name[i-1] >= '0' && name[i-1] <= '9' {
@@ -85,7 +86,8 @@ func (b *funcBuilder) declareName(pos Pos, name string, e entity) {
 	b.scope.names[name] = e
 }
 
-// unique returns the name, altered if the flattened function already uses it.
+// unique returns a name that the flattened function does not use yet, and records it: the name, or the name with a suffix
+// such as $1.
 func (b *funcBuilder) unique(name string) string {
 	u := name
 	for b.uses(u) || u != name && b.mod.symbols[u] != nil {
@@ -120,7 +122,7 @@ func (b *funcBuilder) newReg(name string, t Type) RegID {
 	return RegID(len(b.fn.Regs) - 1)
 }
 
-// newVector makes the registers of a vector and returns the first.
+// newVector makes the registers of a vector register with n components, and returns the first.
 func (b *funcBuilder) newVector(name string, t Type, n int) RegID {
 	first := RegID(len(b.fn.Regs))
 	for i := range n {

@@ -8,7 +8,8 @@ import (
 	"gemu/ptx/internal/syntax"
 )
 
-// resolveOperands assigns the written operands to the operands of the form.
+// resolveOperands assigns the written operands to the operands of the form, and resolves them. It reports whether all are
+// valid.
 func (b *funcBuilder) resolveOperands(instr *Instr, s *syntax.Instr) bool {
 	specs := instr.Form.Operands
 	// A pair d|p counts as two operands.
@@ -57,8 +58,8 @@ func (b *funcBuilder) resolveOperands(instr *Instr, s *syntax.Instr) bool {
 // bracketsRequired is the first version in which an address must be in brackets.
 var bracketsRequired = Version{1, 2}
 
-// bracketed puts names of addresses in brackets, which old versions leave out. The brackets of a texture include its
-// coordinates, which are the next operand (manual 9.7.10.3).
+// bracketed returns the operands of an old version with brackets around each name that is an address. The brackets of a
+// texture include its coordinates, which are the next written operand (manual 9.7.10.3).
 func bracketed(specs []OperandSpec, written []*syntax.Operand) []*syntax.Operand {
 	var list []*syntax.Operand
 	for remaining := written; len(remaining) > 0; {
@@ -78,11 +79,11 @@ func bracketed(specs []OperandSpec, written []*syntax.Operand) []*syntax.Operand
 }
 
 // place returns for each operand of specs the index of its written operand, or -1 if it is optional and left out. It
-// returns nil if too few or too many are written. The operand of a modifier is present exactly if the modifier is.
-// Further optional operands are filled from the left; as long as some are left out, a vector is placed only at a vector
-// operand.
+// returns nil if too few or too many are written. An operand that depends on a modifier is present exactly if the
+// modifier is. The other optional operands are filled from the left. If not all of them are written, each takes only an
+// operand of a suitable kind (mayBe).
 func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
-	spare := len(written)
+	spare := len(written) // written operands for optional operands without a modifier
 	for i := range specs {
 		if o := &specs[i]; !o.Optional || o.Pair || v.HasModifierOf(o) {
 			spare--
@@ -129,7 +130,8 @@ func (o *OperandSpec) mayBe(kind syntax.OperandKind) bool {
 	return (kind == syntax.Vector) == o.Vector && (kind != syntax.Address || o.Address)
 }
 
-// resolveOperand checks one operand against its spec.
+// resolveOperand checks the written operand w against its spec, and stores it in o. want is its required type. It reports
+// whether the operand is valid.
 func (b *funcBuilder) resolveOperand(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
 	pos := Pos(w.Pos)
 	fail := func(format string, args ...any) bool {
@@ -230,14 +232,15 @@ func (b *funcBuilder) startsWithWidth(w *syntax.Operand, t Type) bool {
 	return found && e.kind == entReg && e.typ.Bits() == t.Bits()
 }
 
-// omitsType reports whether elements of a source may be the sink _. A 256-bit store such as st.v8 leaves the bytes of
-// such an element unchanged. mov.b32 writes zeros there: ptxas accepts it, and the manual does not mention it.
+// omitsType reports whether an element of a source vector may be the sink _; element is its type. A 256-bit store such
+// as st.v8 leaves the bytes of such an element unchanged. mov.b32 writes zeros there: ptxas accepts it, and the manual
+// does not mention it.
 func (v *Variant) omitsType(element Type) bool {
 	return v.Form.Effects.HasAll(Writes) && v.VecLen()*element.Bits() == 256 || v.Form.Family == FamilyMove && v.Type() == B32
 }
 
-// checkImmediate checks a constant. An integer of any size is accepted for an integer, and cut to its size, and for a
-// predicate (manual 4.5.1, 4.5.3).
+// checkImmediate checks a constant. Where an integer is required, an integer of any size is accepted, and later cut to
+// the width of the type. Where a predicate is required, an integer is accepted, and not 0 means true (manual 4.5.1, 4.5.3).
 func (b *funcBuilder) checkImmediate(o *Operand, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
 	isInt := o.Imm.Kind == IntImm
 	switch {
@@ -354,7 +357,7 @@ func (b *funcBuilder) resolveName(o *Operand, w *syntax.Operand, instr *Instr, s
 func (b *funcBuilder) resolveSpecial(o *Operand, r SpecialReg, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
 	o.Kind, o.SReg = SRegOperand, r
 	t := r.Type()
-	// In PTX 1.x some special registers of 32 bits had 16 bits.
+	// In PTX 1.x some special registers were narrower: 16 bits instead of 32, and %gridid 32 bits instead of 64.
 	narrow := want.Bits() == 16 && t == U32 || want.Bits() == 32 && r == GridID
 	switch {
 	case spec.Writes():
@@ -448,7 +451,7 @@ func isSelector(s string) bool {
 	return len(s) >= 2 && (s[0] == 'b' || s[0] == 'h') && strings.Trim(s[1:], "01234567") == ""
 }
 
-// wanted returns the text of a message about the registers accepted by the operand.
+// wanted returns the part of a message that says which registers the operand accepts.
 func (v *Variant) wanted(o *OperandSpec, want Type) string {
 	switch t := v.fragmentType(o); {
 	case o.Integer:

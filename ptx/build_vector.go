@@ -7,7 +7,8 @@ import (
 	"gemu/ptx/internal/syntax"
 )
 
-// resolveVector resolves a vector {…} of registers, numbers and sinks.
+// resolveVector resolves a vector {…} of registers, numbers and sinks. want is the required type of the elements or, for
+// a mov that packs or unpacks, of the whole vector.
 func (b *funcBuilder) resolveVector(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
 	pos := Pos(w.Pos)
 	if !b.checkVectorLength(len(w.Elems), instr, spec, pos) {
@@ -60,10 +61,11 @@ func (b *funcBuilder) checkVectorLength(n int, instr *Instr, spec *OperandSpec, 
 	return true
 }
 
-// checkElementTypes checks the types of the registers in a vector. Together they have one type: the common type of all, or
-// the untyped type of their width. The common type must agree with want. The manual does not define this; the rule is
-// taken from ptxas, which also moves integers as floats, except as .bf16. A number is an integer or a float, as written.
-// Numbers alone are rejected in a fragment and in further untyped registers of tensor instructions.
+// checkElementTypes checks the types of the registers in a vector. The vector has the type of all its registers or, if
+// they differ, the untyped type of their width. This type must agree with want. The manual does not define this; the
+// rule is taken from ptxas, which also moves integers as floats, except as .bf16. A number is an integer or a float, as
+// written. A vector of numbers without a register is rejected in a fragment (except 0f… for .f32) and, if a number is an
+// integer, in .b32 operands of tensor instructions.
 func (b *funcBuilder) checkElementTypes(elems []Operand, written []syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
 	bits := 0 // width of the registers
 	for i := range elems {
@@ -86,7 +88,7 @@ func (b *funcBuilder) checkElementTypes(elems []Operand, written []syntax.Operan
 			continue
 		case all == NoType:
 			all, first = t, t
-		case !last.overlaps(t):
+		case !last.sharesVectorWith(t):
 			b.errorf(Pos(written[i].Pos), "%s: %s is %s, but the element before it is %s", instr.Text, name, t, last)
 			return false
 		case t != all:
@@ -114,8 +116,8 @@ func (b *funcBuilder) checkElementTypes(elems []Operand, written []syntax.Operan
 	return false
 }
 
-// typeBeside returns the type of a number in a vector with registers of the given width, or without registers if bits
-// is 0.
+// typeBeside returns the type of a number in a vector whose registers have the given width; bits is 0 for a vector
+// without registers.
 func (i Imm) typeBeside(bits int) Type {
 	list := []Type{S8, S16, S32, S64}
 	if i.Kind != IntImm {

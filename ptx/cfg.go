@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// connect fills in the edges of the blocks. A block falls through unless its
-// last instruction is an unguarded terminator; the last block of a function
-// falls through to its end, which is a return.
+// connect sets the edges of the blocks (Succs and Preds). A block falls through to the next block unless its last
+// instruction is an unguarded terminator. The last block of a function falls through to the function's end, which is a
+// return.
 func (f *Func) connect() {
 	link := func(from, to *Block) {
 		for _, s := range from.Succs {
@@ -42,7 +42,7 @@ func (b *Block) Terminator() *Instr {
 	return nil
 }
 
-// Targets returns the possible targets of the instruction's jump.
+// Targets returns the blocks to which the instruction may jump; nil if it is no jump.
 func (instr *Instr) Targets() []*Block {
 	for i := range instr.Ops {
 		switch o := &instr.Ops[i]; {
@@ -56,7 +56,7 @@ func (instr *Instr) Targets() []*Block {
 	return nil
 }
 
-// mayLeave reports whether control may leave the function at the end of b.
+// mayLeave reports whether control may leave the function at the end of b, by a return, an exit or the function's end.
 func (f *Func) mayLeave(b *Block) bool {
 	term := b.Terminator()
 	if term != nil && term.Form.Effects.Any(Returns|Exits) {
@@ -65,12 +65,12 @@ func (f *Func) mayLeave(b *Block) bool {
 	return b.Index == len(f.Blocks)-1 && (term == nil || term.Guard.Reg != NoReg)
 }
 
-// ImmediatePostDominators returns for each block the index of its immediate post-dominator, the block where its paths
-// to the function's exit reconverge, or -1 if they reconverge only at the exit.
+// ImmediatePostDominators returns for each block the index of its immediate post-dominator, or -1 if the only
+// post-dominator is the function's exit. It is the block where the paths from the block to the exit reconverge.
 //
-// An infinite loop has no path to the exit. It gets an artificial edge to the exit from the last block (in reverse
-// postorder) of each region without a way out. So the answer is defined for every block, and the paths of a branch
-// within the loop reconverge before the next iteration. Execution never takes the edge.
+// An infinite loop has no path to the exit. So an artificial edge leads to the exit from the last block (in reverse
+// postorder) of each region without a path to the exit. With these edges the result is defined for every block, and the
+// paths of a branch within the loop reconverge before the next iteration. Execution never takes such an edge.
 //
 // The algorithm is Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001), on the reversed graph.
 func (f *Func) ImmediatePostDominators() []int {
@@ -183,8 +183,8 @@ func (f *Func) ImmediatePostDominators() []int {
 	return ipdom[:n]
 }
 
-// Endless reports for each block whether it is part of an endless loop from which only pure computation is reachable:
-// no memory access, call, barrier or trap.
+// Endless reports for each block whether it is part of an endless loop that only computes: from its blocks neither the
+// function's exit nor a memory access, call, barrier or trap can be reached.
 func (f *Func) Endless() []bool {
 	n := len(f.Blocks)
 	// Search backwards from the blocks with an effect or an exit of the function.
@@ -219,9 +219,10 @@ func (f *Func) Endless() []bool {
 	return endless
 }
 
-// MayWait reports for each block whether it is part of a possible spin-wait for another thread: a loop with an atomic,
-// with a strong load, or with a load together with a fence, a barrier or nanosleep. calls must be true if a called
-// function may contain such an instruction: a loop around a call may then wait, too.
+// MayWait reports for each block whether it is part of a possible spin-wait for another thread. Such a loop has an
+// instruction that reads memory and is atomic, strong or waiting; or it has an instruction that reads memory, and a
+// fence, a barrier, a waiting instruction or nanosleep. calls must be true if a called function may contain such an
+// instruction: a loop with a call may then wait, too.
 func (f *Func) MayWait(calls bool) []bool {
 	waits := make([]bool, len(f.Blocks))
 	for _, loop := range f.loops(func(*Block) bool { return true }) {
@@ -256,8 +257,9 @@ func (f *Func) ReversePostorder() []int {
 	return order
 }
 
-// loops returns the cycles among the blocks for which in returns true; cycles with common blocks are merged. They are
-// the strongly connected components by Tarjan's algorithm ("Depth-first search and linear graph algorithms", 1972).
+// loops returns the cycles in the graph of the blocks for which in returns true. Cycles with common blocks are merged:
+// the result is the strongly connected components with a cycle, by Tarjan's algorithm ("Depth-first search and linear
+// graph algorithms", 1972).
 func (f *Func) loops(in func(b *Block) bool) [][]*Block {
 	n := len(f.Blocks)
 	var list [][]*Block
@@ -350,8 +352,8 @@ func (f *Func) reversePostorder() []int {
 	return post
 }
 
-// Uses iterates over the registers read by the instruction: its guard first, and last the registers of asynchronous
-// operations completed by it.
+// Uses iterates over the registers read by the instruction: first its guard, then its operands, and last the registers
+// read by the asynchronous operations that it may complete.
 func (instr *Instr) Uses() iter.Seq[RegID] {
 	return func(yield func(RegID) bool) {
 		if instr.Guard.Reg == NoReg || yield(instr.Guard.Reg) {
@@ -362,8 +364,8 @@ func (instr *Instr) Uses() iter.Seq[RegID] {
 	}
 }
 
-// Defs iterates over the registers written by the instruction; the registers of the asynchronous operations it may
-// complete come last.
+// Defs iterates over the registers written by the instruction: first its operands, then the registers written by the
+// asynchronous operations that it may complete.
 func (instr *Instr) Defs() iter.Seq[RegID] {
 	return func(yield func(RegID) bool) {
 		if instr.eachRegister(Write, yield) && instr.Pending != nil {
@@ -380,10 +382,11 @@ func each(list []RegID, yield func(RegID) bool) {
 	}
 }
 
-// eachRegister iterates over the registers accessed in the given mode, according to the operands of the form.
-func (instr *Instr) eachRegister(accessMode Access, yield func(RegID) bool) bool {
+// eachRegister iterates over the registers in the instruction's operands with access wanted, which is Read or Write. It
+// returns false if yield did.
+func (instr *Instr) eachRegister(wanted Access, yield func(RegID) bool) bool {
 	for i := range instr.Ops {
-		if o := &instr.Ops[i]; !o.eachRegister(instr.Form.Operands[i].Access, accessMode, yield) {
+		if o := &instr.Ops[i]; !o.eachRegister(instr.Form.Operands[i].Access, wanted, yield) {
 			return false
 		}
 	}
@@ -393,30 +396,30 @@ func (instr *Instr) eachRegister(accessMode Access, yield func(RegID) bool) bool
 	}
 	each := func(list []Operand, access Access) bool {
 		for i := range list {
-			if !list[i].eachRegister(access, accessMode, yield) {
+			if !list[i].eachRegister(access, wanted, yield) {
 				return false
 			}
 		}
 		return true
 	}
-	return c.Target.eachRegister(Read, accessMode, yield) && each(c.Args, Read) && each(c.Rets, Write)
+	return c.Target.eachRegister(Read, wanted, yield) && each(c.Args, Read) && each(c.Rets, Write)
 }
 
-// eachRegister iterates over the registers of an operand with the given access. The registers of an address are read,
-// whether memory is read or written.
-func (o *Operand) eachRegister(access, accessMode Access, yield func(RegID) bool) bool {
+// eachRegister iterates over the registers of an operand if its access includes wanted, which is Read or Write. The
+// registers of an address are read, whether memory is read or written. It returns false if yield did.
+func (o *Operand) eachRegister(access, wanted Access, yield func(RegID) bool) bool {
 	switch o.Kind {
 	case RegOperand:
-		return access&accessMode == 0 || yield(o.Reg)
+		return access&wanted == 0 || yield(o.Reg)
 	case AddrOperand:
-		if accessMode == Read && o.Reg != NoReg && !yield(o.Reg) {
+		if wanted == Read && o.Reg != NoReg && !yield(o.Reg) {
 			return false
 		}
 		access = Read
 	}
 	elems := o.Elems()
 	for i := range elems {
-		if !elems[i].eachRegister(access, accessMode, yield) {
+		if !elems[i].eachRegister(access, wanted, yield) {
 			return false
 		}
 	}

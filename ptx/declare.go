@@ -12,7 +12,7 @@ import (
 	"gemu/ptx/internal/syntax"
 )
 
-// variables builds the variables of the i-th declarator: one variable, or N for "name<N>"; nil after a problem.
+// variables builds the variables of declarator i of a declaration: one variable, or N for "name<N>"; nil after a problem.
 func (c *checker) variables(d *syntax.Var, i int, link Linkage) []*Var {
 	n := &d.Names[i]
 	v := c.variable(d, i, link)
@@ -39,7 +39,8 @@ func (c *checker) variables(d *syntax.Var, i int, link Linkage) []*Var {
 	return vars
 }
 
-// variable builds the variable of the i-th declarator; nil after a problem.
+// variable builds the variable of declarator i of a declaration; nil after a problem. For a range name<N> it has the
+// name without the number.
 func (c *checker) variable(d *syntax.Var, i int, link Linkage) *Var {
 	n := &d.Names[i]
 	// Clone the name: messages about freed memory keep names longer than the module, and a substring would keep the
@@ -88,7 +89,7 @@ const (
 	atPtrAlign
 )
 
-// qualify checks and applies the words before a variable's name. It reports whether all are valid.
+// qualify checks the words before a variable's name and stores their meaning in v. It reports whether all are valid.
 func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
 	valid := true
 	at := atSpace // position of the last word
@@ -264,7 +265,8 @@ func (c *checker) params(f *Func, list []*syntax.Param) []*Var {
 	return vars
 }
 
-// initialiser flattens an initialiser into elements in memory order.
+// initialiser checks an initialiser and stores its elements in v.Init, in memory order. scope has the names of the
+// function's body; nil at module level.
 func (c *checker) initialiser(v *Var, init *syntax.Value, scope *nameScope) {
 	v.HasInit = true
 	pos := Pos(init.Pos)
@@ -300,9 +302,9 @@ func (c *checker) initialiser(v *Var, init *syntax.Value, scope *nameScope) {
 	v.Dims[0] = n
 }
 
-// fill stores a value of the given shape, starting with element number *at of the variable, and advances *at past it.
-// Braces group values without placing them: the values after an incomplete row continue the row, as in NVIDIA's
-// assembler. It returns the number of elements in the value.
+// fill stores a value of the given shape. *at is the index of its first element in the variable; fill advances it past
+// the value. Braces group values without placing them: the values after an incomplete row continue the row, as in
+// NVIDIA's assembler. fill returns the number of elements in the outermost list of the value.
 func (c *checker) fill(v *Var, val *syntax.Value, shape []int, at *int, scope *nameScope) (n int) {
 	switch {
 	case !val.IsList() && len(shape) > 0:
@@ -334,7 +336,7 @@ func (c *checker) fill(v *Var, val *syntax.Value, shape []int, at *int, scope *n
 	return n
 }
 
-// initElem checks one element, a number or an address, and stores it.
+// initElem checks one element, a number or an address, and stores it as element number at of the variable.
 func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *nameScope) {
 	e := Init{Elem: at, Mask: val.Mask}
 	pos := Pos(val.Pos)

@@ -25,7 +25,7 @@ func FprintSyntax(w io.Writer, name string, src []byte) error {
 }
 
 // FprintCFG writes the control-flow graph of a function: its blocks with successors, immediate post-dominators and the
-// registers alive on entry.
+// registers live on entry.
 func FprintCFG(w io.Writer, f *Func) {
 	fmt.Fprintf(w, "%s: %d blocks, %d registers\n", f.Name, len(f.Blocks), len(f.Regs))
 	ipdom := f.ImmediatePostDominators()

@@ -22,14 +22,14 @@ const (
 	Reads                          // reads memory
 	Writes                         // writes memory
 	Atomic                         // reads and writes memory as one operation
-	Commutes                       // commutes with the same operation and type: memory does not show the order
+	Commutes                       // several with the same operation and type leave the same memory in any order
 	Strong                         // volatile, relaxed, acquire or release (manual 8.3): can observe other threads and be observed
 	Fences                         // orders memory accesses
 	Async                          // starts an operation which continues after the next instruction
 	Yields                         // gives other threads time to run
 	MayTrap                        // can fail: a bad address, lane mask or barrier, or trap itself
 	Stack                          // moves the stack pointer
-	Hint                           // may do nothing
+	Hint                           // does not change results: it may do nothing
 	SideEffect                     // is visible outside the threads of the grid, or changes how they run
 	Partial                        // has operands for which PTX defines no result
 	effectsEnd

@@ -7,8 +7,8 @@ import (
 )
 
 // Example returns a small module whose only kernel, "example", executes the variant once, with registers of the right
-// types as operands. Coverage is measured with it: the example of every variant of the table must parse, and a variant
-// runs if its example is lowered without an error.
+// types as operands. It measures coverage: the example of every variant of the table must parse, and gemu counts as
+// running a variant if its example is lowered without an error.
 func (v *Variant) Example() string {
 	decls, text := v.Write(Writing{})
 	version, sm := "8.8", "100a"
@@ -18,7 +18,8 @@ func (v *Variant) Example() string {
 	return exampleModule(version, sm, decls, text)
 }
 
-// ExampleModule returns the module of Example for any instruction.
+// ExampleModule returns the module of Example with any instruction: text, without its semicolon, and the declarations of
+// its registers.
 func ExampleModule(decls []string, text string) string {
 	return exampleModule("8.8", "100a", decls, text)
 }
@@ -71,7 +72,7 @@ type exampleWriter struct {
 	v *Variant
 	Writing
 	decls []string
-	nth   int // number of the operand being written
+	nth   int // number of the operand being written, from 1
 }
 
 // isTypedOperand reports whether the current operand is the operand selected by Writing.Operand.
@@ -90,7 +91,8 @@ func (e *exampleWriter) reg(t Type) string {
 	return name
 }
 
-// addressParts writes the parts of an address. It omits the sampler, which belongs to modules in another texture mode.
+// addressParts writes the parts of an address after its base. It omits the sampler, which only modules with
+// texmode_independent have.
 func (e *exampleWriter) addressParts(specs []OperandSpec) string {
 	all := e.Optional
 	e.Optional = false
@@ -98,8 +100,8 @@ func (e *exampleWriter) addressParts(specs []OperandSpec) string {
 	return e.list(specs)
 }
 
-// list writes operands. Of the optional operands it writes the operands of a modifier and the second operands of a
-// pair.
+// list writes operands. It always writes the optional operands of present modifiers, and other optional operands as
+// Writing says.
 func (e *exampleWriter) list(specs []OperandSpec) string {
 	var s strings.Builder
 	either := slices.ContainsFunc(specs, func(o OperandSpec) bool { return o.Alt != nil })

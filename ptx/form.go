@@ -19,10 +19,10 @@ type Op struct {
 	Forms []*Form // in the order of the instruction table; an opcode belongs to the first form that matches it
 }
 
-// Form is one line of manual syntax of a mnemonic: its modifiers with their slots, and its operands.
+// Form is one line of a mnemonic's syntax in the manual: modifiers, which are literal words or slots, and operands.
 type Form struct {
 	Op      *Op     // mnemonic of the form
-	Syntax  string  // in the table's notation
+	Syntax  string  // opcode and operands in the table's notation, without the parts after the first semicolon
 	Section string  // section of the manual, such as "9.7.9.8"
 	Class   Class   // functional unit
 	Affine  Affine  // affine rule; AffineNone if it never executes compactly
@@ -40,18 +40,19 @@ type Form struct {
 	Undocumented bool
 
 	mods  []modSpec
-	named int // number of leading mods in the instruction's name
-	// Operands follow the order of the syntax. Each half of a pair d|p is an operand; an address of several parts is one.
-	// nil: none.
+	named int // number of leading mods that belong to the instruction's name and keep their order: 1 in mul.lo!.type
+	// Operands follow the order of the syntax. A pair d|p counts as two operands, an address of several parts as one.
+	// Operands is nil if the form has none.
 	Operands []OperandSpec
 }
 
-// notRun maps a mnemonic to the reason why gemu runs none of its FamilyNone forms.
+// notRun maps a mnemonic to the reason why gemu does not run its forms with FamilyNone.
 var notRun = map[string]string{
 	"fabric": "gemu does not support logical endpoints",
 }
 
-// NotRun returns the reason why gemu does not run the form. It is "" if gemu runs the form, or if the name explains it.
+// NotRun returns the reason why gemu does not run the form, for messages after the instruction's name. It is "" if gemu
+// runs the form, or if there is nothing to add to the name.
 func (f *Form) NotRun() string {
 	if f.Family != FamilyNone {
 		return ""
@@ -133,7 +134,7 @@ func (v *Variant) Slot(name string) string {
 // SlotType returns the type in the named slot ("type", "dtype", "atype" …).
 func (v *Variant) SlotType(name string) Type { return TypeByName(v.Slot(name)) }
 
-// Type returns the instruction type: the "type" slot, else the last modifier with a type, else NoType.
+// Type returns the instruction type: the "type" slot, else the last modifier that is a type, else NoType.
 func (v *Variant) Type() Type {
 	if t := v.SlotType("type"); t != NoType {
 		return t
@@ -146,7 +147,7 @@ func (v *Variant) Type() Type {
 	return NoType
 }
 
-// Types returns the modifiers with a type, in the order of the form; for mma the types of D, A, B and C.
+// Types returns the modifiers that are types, in the order of the form; for mma the types of D, A, B and C.
 func (v *Variant) Types() (list []Type) {
 	for _, s := range v.slots {
 		if t := TypeByName(s); t != NoType {
@@ -162,7 +163,8 @@ func (v *Variant) Conversion() (to, from Type) {
 	return list[len(list)-2], list[len(list)-1]
 }
 
-// OperandType returns the required type of the i-th operand; NoType for addresses, labels and untyped operands.
+// OperandType returns the required type of the i-th operand; NoType for addresses and labels, and for operands that may
+// have any type.
 func (v *Variant) OperandType(i int) Type {
 	if i < len(v.types) {
 		return v.types[i]
@@ -240,28 +242,30 @@ var commonSlots = map[string]string{
 //	<a*geom>       has one register for each coordinate; indices are always .u32
 //	<a*dhw>        has two registers fewer than the .dim slot has dimensions; <a*dim-1> one fewer
 //	<a*>           has any number of registers
-//	               (vectors of coordinates and optional <a*xyz> may have two or four elements where fewer are needed)
-//	<a*mk>         has the registers that hold one lane's part of m×k elements, when a warp shares a matrix
+//	               (<a*geom> and optional <a*xyz> may be longer: two or four elements)
+//	<a*mk>         has the registers that hold one lane's part of a matrix of m×k elements, distributed over a warp
 //	<a*4mk>        the same for four such matrices; <a*mk/2> for half a matrix
-//	a or <a*4>     has one shape or the other; of two vectors, the second shape applies if its registers have that width
+//	a or <a*4>     has one shape or the other; of two vectors, the second applies if the first written element is a
+//	               register with the width of the second's type
 //	#a             is a constant of the encoding
 //	&a, &*a        is a label; a list of labels
 //	(a)            are the arguments or results of a call
 //	a=0..1, #a=128 allows only these constants; a=0..64/8 allows 0, 8, 16 … 64
-//	%a, %<a*4>     cannot be a constant
-//	%%a            can be neither a constant nor a sum of a register and a constant
+//	%a, %<a*4>     must not be a constant
+//	%%a            must be neither a constant nor a sum of a register and a constant
 //	!a, -a         may be negated
 //	!!a            may be negated according to NVIDIA's assembler; the manual does not mention it
 //	@a             may be the address of a variable or function
 //	a.sel          may select bytes or halves: a.b0
-//	a:type         has that type or, for an address, that state space, or the type in the slot of that name
+//	a:type         has the type of that name, or the type in the slot of that name
+//	[a]:space      is an address in the state space of that name, or in the space in the slot of that name
 //	[a]:u32        is an address in an integer or untyped register of that width, and not the address of a
 //	               variable; [a]:b32 in an untyped register
-//	a:type+        may be a wider register
-//	a:type-        rejects integers in registers of floats or halves
+//	a:type+        may be in a wider register
+//	a:type-        must not be in a register of floats or halves, unless the type is a float
 //	a:type!        is in an untyped register
-//	a:type*2       is twice as wide
-//	a:any          is any register
+//	a:type*2       has the integer type with twice the width
+//	a:any          has any type
 //	a:int          is an integer or untyped register of 32 or 64 bits
 //
 // By default an operand has the type in the .type slot.
@@ -389,10 +393,11 @@ func kindOf(mod string) int {
 	return 0
 }
 
-// match tries to place the modifiers in the form. Modifiers of the name come first. Every further modifier takes the
-// first permitted free place, so modifiers may come in any order, as in the manual's own examples; only modifiers of
-// one kind keep their order. It returns the placed modifiers, and the index of the first modifier without a place, or
-// len(mods) if a required modifier is missing instead.
+// match tries to place the modifiers in the form. Modifiers of the instruction's name come first, in their order. Every
+// further modifier takes the first permitted free place, so they may come in any order, as in the manual's own examples;
+// only modifiers of one kind (kindOf) keep their order. slots has the modifier placed at each modSpec. invalid is the
+// index of the first modifier without a place, or len(mods) if all have a place. ok is false if a modifier has no place,
+// or if a required modifier is missing.
 func (f *Form) match(mods []string) (slots []string, invalid int, ok bool) {
 	slots = make([]string, len(f.mods))
 	named := 0
@@ -433,7 +438,7 @@ func (f *Form) match(mods []string) (slots []string, invalid int, ok bool) {
 	return slots, len(mods), true
 }
 
-// isMissing reports whether the j-th modifier is required next to the present ones, and absent.
+// isMissing reports whether the j-th modifier is absent although the form or a joined modifier requires it.
 func (f *Form) isMissing(slots []string, j int) bool {
 	if slots[j] != "" {
 		return false
@@ -444,7 +449,7 @@ func (f *Form) isMissing(slots []string, j int) bool {
 // opcodeError is the reason why an opcode text matches no form.
 type opcodeError struct {
 	msg  string
-	hint string
+	hint string // the probably intended word, "" if unknown
 }
 
 var (
@@ -491,8 +496,8 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 	if rest != "" {
 		mods = strings.Split(rest, ".")
 	}
-	// If no form matches, the message describes the nearest form: it places the most modifiers and lacks the fewest
-	// words.
+	// If no form matches, the message describes the nearest form. It is the form that places the most modifiers before
+	// the first invalid one; if it places all, a form with fewer missing literal modifiers is nearer.
 	bestBad, bestScore := 0, math.MinInt
 	var bestLacks []string // candidates for the first missing modifier
 	var oneShort []string  // candidates to complete the forms with a single missing modifier
@@ -538,7 +543,7 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 		}
 		return nil, &opcodeError{msg: fmt.Sprintf("%s: missing %s", text, oneOf(bestLacks))}
 	}
-	// List the modifiers possible instead of the first modifier without a place.
+	// List the modifiers that could replace the first modifier without a place.
 	var candidates []string
 	for _, f := range op.Forms {
 		slots, invalid, _ := f.match(mods[:bestBad])
@@ -593,9 +598,12 @@ func oneOf(values []string) string {
 }
 
 // Variants lists variants of the form: every choice of each slot at least once, and every combination of its type
-// slots; optional modifiers are first left out and then added separately. Coverage is counted and printed with it.
+// slots; optional modifiers are first left out and then added one at a time. The coverage listing ("gemu isa") counts and
+// prints these variants.
 func (f *Form) Variants() []*Variant {
 	var texts []string
+	// build completes text with choices for the modifiers from i on. free is the number of optional modifiers or
+	// non-first choices that it may still add, apart from types.
 	var build func(i int, text string, free int)
 	build = func(i int, text string, free int) {
 		if i == len(f.mods) {

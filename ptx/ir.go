@@ -21,23 +21,23 @@ func (p Pos) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
 type Module struct {
 	Name        string       // name of the source, for messages
 	Version     Version      // number in the .version directive: the PTX ISA that the module needs
-	Target      []string     // as written: sm_80, texmode_independent, debug …
+	Target      []string     // names in the .target directives, as written: sm_80, texmode_independent, debug …
 	AddressSize int          // 32 or 64 bits; 32 without an .address_size directive
 	Files       []SourceFile // .file directives, in order
 	Decls       []Decl       // all module-level declarations, in order
 
 	symbols map[string]Symbol // variables and functions by name; a definition replaces its prototypes
-	statics []static
-	src     string
+	statics []static          // module-level variables of each thread, in order (PTX before 3.0)
+	src     string            // text from which the module was parsed
 }
 
 // static is a variable in .local or .reg space at module level. See Func.Statics.
 type static struct {
 	v *Var
-	d *syntax.Declarator
+	d *syntax.Declarator // its declaration: the name or range of names
 }
 
-// SM returns the number of the first sm_NN target, which may be written compute_NN; 0 if there is none.
+// SM returns NN of the first target sm_NN or compute_NN; 0 if there is none.
 func (m *Module) SM() int { return smOf(m.Target) }
 
 func smOf(targets []string) int {
@@ -135,11 +135,11 @@ func (m *Module) Kernels() []*Func {
 	return k
 }
 
-// Lookup finds a module-scope variable or function. If a function is both declared and defined, it returns the
-// definition. Aliases are followed.
+// Lookup returns the module-scope variable or function with the name, nil if there is none. If a function is both
+// declared and defined, it returns the definition. For the name of an alias it returns the alias's function.
 func (m *Module) Lookup(name string) Symbol { return m.symbols[name] }
 
-// Symbol is the target of an operand's name: *Var or *Func.
+// Symbol is a variable (*Var) or function (*Func) that an operand can name.
 type Symbol interface {
 	SymbolName() string // name in the module, as PTX writes it
 }
@@ -174,9 +174,9 @@ type Var struct {
 	Space   Space   // state space; Param or RegSpace for a parameter
 	Type    Type    // type of an element
 	Vec     int     // elements of a vector variable (.v2 .v4), else 1
-	Dims    []int   // extents of an array in elements, outermost first; the first is -1 for "[]" without initialiser; else nil
+	Dims    []int   // extents of an array, outermost first; nil if it is no array; the first is -1 for "[]" without initialiser
 	Align   int     // alignment in bytes, as declared; 0 if not declared
-	Init    []Init  // initialiser, in memory order; nil if there is none, or if all elements are zero
+	Init    []Init  // initialiser, in memory order; nil if there is none, or if it contains no element, as in { }
 	Fields  []Field // initial properties of a texture, sampler or surface
 	HasInit bool    // an initialiser is written, which may be empty
 	Reg     RegID   // the register of a parameter in .reg space; else NoReg
@@ -230,7 +230,7 @@ func (v *Var) Alignment() int {
 // number as Value is decimal.
 type Field struct{ Name, Value string }
 
-// Init is part of an initialiser, in memory order: numbers, or an address. Elements without an Init are zero.
+// Init is a part of an initialiser: consecutive numbers, or an address. Elements in no Init are zero.
 type Init struct {
 	Elem    int    // index of the first number; each component of a vector is a number of Var.Type
 	Data    []byte // the numbers as bytes in memory, unless Sym is set
@@ -247,9 +247,9 @@ type Func struct {
 	Linkage    Linkage         // visibility outside the module
 	Entry      bool            // the function is a kernel (.entry)
 	Defined    bool            // has a body
-	SM         int             // sm_NN of the preceding .target; a linked module has several; 0 if there is none
+	SM         int             // NN of sm_NN in the last .target before the function (a linked module has several); 0 if none
 	Rets       []*Var          // return values, in .param or .reg space; nil for a kernel
-	Params     []*Var          // parameters, in .param or .reg space; a vector in .reg space is a parameter for each component
+	Params     []*Var          // parameters, in .param or .reg space; each component of a vector in .reg space is one
 	Directives []FuncDirective // directives and attributes, in order; .pragma of the body is in Pragmas
 
 	Regs    []Reg    // by RegID: results and parameters in .reg space, the module's statics, then registers of the body
@@ -262,14 +262,14 @@ type Func struct {
 
 	module     *Module
 	vectors    []*Var  // parameters and results in vectors of registers
-	staticRegs []RegID // registers of the module's statics; they follow the registers of parameters
+	staticRegs []RegID // registers of the module's statics; in Regs they follow the registers of parameters
 	staticVars int     // number of the module's statics at the start of Vars
 	ctaGroup   string  // .cta_group of the function's tcgen05 instructions; "" before the first
 }
 
-// Statics returns the function's copies of the module's .reg and .local variables, which exist in versions before 3.0.
-// Each thread has its own instance, and all functions of the module share it. Every function has its own registers and
-// variables for them, in the same order.
+// Statics returns the function's registers and variables for the module-level .reg and .local variables of PTX before
+// 3.0. Such a variable exists once for each thread, and all functions of the module share it, but each function names it
+// by a register or variable of its own. Their order is the same in every function.
 func (f *Func) Statics() (regs []RegID, vars []*Var) { return f.staticRegs, f.Vars[:f.staticVars] }
 
 // Module returns the module of the function.
@@ -309,8 +309,9 @@ func (f *Func) PerCTAMemory() (n uint64) {
 	return n
 }
 
-// languages lists the languages of .language (manual 11.8.2). The directive has the name in quotation marks, in any
-// case. The manual lists no numbers; the numbers of tile languages are taken from the output of NVIDIA's assembler.
+// languages lists the languages of .language (manual 11.8.2). The directive has the number, or the name in quotation
+// marks, in upper or lower case. The manual lists no numbers; the numbers of tile languages are taken from the output of
+// NVIDIA's assembler.
 var languages = []struct {
 	name   string
 	number string // "" if unknown
@@ -394,7 +395,7 @@ type Instr struct {
 	Ops   []Operand // one for each operand of the form, NoOperand if absent; nil for a call
 	Call  *Call     // nil unless it is a call
 
-	Pending *Pending // relation to pending multiplications; nil for nearly all instructions
+	Pending *Pending // relation to asynchronous multiplications (wgmma) in flight; nil for nearly all instructions
 }
 
 // Guard is the predicate of an instruction; Reg is NoReg if there is none.
@@ -412,14 +413,14 @@ func (instr *Instr) Arg(name string) *Operand {
 	return &instr.Ops[i]
 }
 
-// IsSource reports whether operand i is a value read by the instruction: it is present, no destination, and no constant
-// of the encoding.
+// IsSource reports whether operand i is a value that the instruction only reads. It is false for a missing operand, a
+// destination, and a constant of the encoding (#a).
 func (instr *Instr) IsSource(i int) bool {
 	spec := &instr.Form.Operands[i]
 	return spec.Reads() && !spec.Writes() && instr.Ops[i].Kind != NoOperand
 }
 
-// Sources returns the number of operands whose values are read by the instruction.
+// Sources returns the number of operands for which IsSource is true.
 func (instr *Instr) Sources() int {
 	n := 0
 	for i := range instr.Form.Operands {
@@ -434,7 +435,7 @@ func (instr *Instr) Sources() int {
 type Call struct {
 	Rets   []Operand // destinations of the results, one for each of the callee's; nil if none is written
 	Target Operand   // a function, or the register with its address
-	Args   []Operand // arguments, a component each of a vector register; nil if none is written
+	Args   []Operand // arguments; a vector register is an argument for each component; nil if none is written
 	List   *Table    // targets or prototype of an indirect call
 	Var    *Var      // call table of an indirect call, instead of List
 }
@@ -452,7 +453,7 @@ const (
 	AddrOperand              // [%rd1+4], [var+4], [4], var[%rd1+4]
 	VecOperand               // {%f1, %f2}
 	LabelOperand             // $L1, or the name of a table
-	SinkOperand              // _; an element _ of a source of mov.b32 is zero
+	SinkOperand              // _; as an element of a source: zero in mov.b32, an unchanged element of memory in a store
 )
 
 // Operand is an operand of an instruction. A module has millions of them, so rarely used fields are in operandExtra.
@@ -487,8 +488,8 @@ func (o *Operand) Offset() int64 {
 
 // IndexSize returns the size in bytes of an array element if the operand is an AddrOperand with an index in a register,
 // var[%r+4], else 0. For an array of vectors it is the size of a vector's component. Index and offset then count
-// elements. The distance from the variable's address is (Reg + Off) * IndexSize bytes, computed in 32 bits (manual
-// 6.4.2, and NVIDIA's assembler).
+// elements. The distance from the variable's address is (Reg + Offset) * IndexSize bytes, computed in 32 bits (manual
+// 6.4.2, and NVIDIA's assembler), where Reg stands for the register's value.
 func (o *Operand) IndexSize() int {
 	if v, ok := o.Sym().(*Var); ok && o.Kind == AddrOperand && o.Reg != NoReg {
 		return v.Type.Size()
@@ -496,7 +497,7 @@ func (o *Operand) IndexSize() int {
 	return 0
 }
 
-// Indexed returns the distance in bytes of an element from its variable, if reg is the value of the index register; see
+// Indexed returns the distance in bytes of the element from its variable; reg is the value of the index register. See
 // IndexSize.
 func (o *Operand) Indexed(reg uint64) uint64 {
 	return uint64(uint32((reg + uint64(o.Offset())) * uint64(o.IndexSize())))
@@ -556,14 +557,14 @@ type Imm struct {
 	Bits uint64  // the integer, or the bits of the float: of an F32Imm the low 32
 }
 
-// ImmKind is the notation of a constant.
+// ImmKind is the format of a constant's bits.
 type ImmKind uint8
 
 // The kinds of constant.
 const (
 	IntImm ImmKind = iota // integer, two's complement
 	F32Imm                // 0fXXXXXXXX
-	F64Imm                // 0dXXXXXXXXXXXXXXXX, or decimal
+	F64Imm                // 0dXXXXXXXXXXXXXXXX, or a decimal number such as 1.5
 )
 
 // Encode returns the bits of the constant as a value of type t, in the low bits. Decimal floats round to nearest even.
@@ -592,6 +593,7 @@ func (i Imm) convert(t Type) Imm {
 	return Imm{IntImm, i.Encode(t)}
 }
 
+// immOf returns the constant of the syntax tree.
 func immOf(c syntax.Const) Imm {
 	switch c.Kind {
 	case syntax.F32:

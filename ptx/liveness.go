@@ -4,8 +4,8 @@ package ptx
 //
 // A function can have a million registers, so a table of blocks by registers would be too large. Most registers are
 // live within a single block, and take no part in the data flow. The remaining registers cross blocks. They are
-// processed 64 at a time: the usual backward data flow over the blocks reached by them, with a bit for each register.
-// The result is kept as spans of blocks.
+// processed 64 at a time by the usual backward data flow, with a bit for each register, over the blocks where one of
+// them is used or live. For each register the result is a list of ranges of blocks (spans).
 
 import (
 	"iter"
@@ -14,18 +14,18 @@ import (
 	"sort"
 )
 
-// Liveness contains the registers live at the start and end of blocks. A guarded instruction does not end the life of
-// its destination: skipped lanes keep their value.
+// Liveness contains the registers live at the start and end of blocks. A register that is live after a guarded
+// instruction is live before it, even if the instruction writes it: skipped lanes keep their value.
 type Liveness struct {
 	f        *Func
 	place    []int32    // for each register, its index in regs if it crosses blocks, else -1
-	regs     []RegID    // the block-crossing registers
+	regs     []RegID    // the registers that cross blocks
 	spans    [][]span   // for each of regs: the blocks on whose entry it is live, in order
-	extents  [][2]int32 // for each of regs: first and last place where it is live
+	extents  [][2]int32 // for each of regs: the first and the last place where it is live (see Extent); -1 if nowhere
 	returned []bool     // for each of regs: whether it is read when the function ends
 }
 
-// span is a range of blocks; to is not included.
+// span is the range of blocks from index from to index to, which is not included.
 type span struct{ from, to int32 }
 
 // LiveIn reports whether register r is live on entry to block b.
@@ -60,9 +60,9 @@ func (l *Liveness) EachLiveIn(b int) iter.Seq[RegID] {
 	}
 }
 
-// LiveAfter iterates over the instructions of a block from the last to the first. For each instruction it yields its
-// index and a function that reports whether a register is live after it. The function is valid only during this step
-// of the iteration.
+// LiveAfter iterates over the instructions of a block from the last to the first. For each instruction it yields the
+// index in the block, and a function that reports whether a register is live after the instruction. The function is
+// valid only during this step of the iteration.
 func (l *Liveness) LiveAfter(b *Block) iter.Seq2[int, func(RegID) bool] {
 	return func(yield func(int, func(RegID) bool) bool) {
 		known := map[RegID]bool{} // registers read or written by the instructions visited so far
@@ -88,8 +88,8 @@ func (l *Liveness) LiveAfter(b *Block) iter.Seq2[int, func(RegID) bool] {
 	}
 }
 
-// Extent returns the first and the last place between blocks where the register is live: place b is the start of block
-// b, place b+1 its end. ok is false if the register is live only within a single block.
+// Extent returns the first and the last place between blocks where the register is live: place b is the start of the
+// block with index b, and place b+1 its end. ok is false if the register is live only within a single block, or nowhere.
 func (l *Liveness) Extent(r RegID) (first, last int, ok bool) {
 	p := l.place[r]
 	if p < 0 || l.extents[p][1] < 0 {
@@ -133,7 +133,7 @@ func (f *Func) Returned(r RegID) bool {
 	return false
 }
 
-// results iterates over the registers read when the function ends: return values.
+// results iterates over the registers with the function's return values, which are read when the function ends.
 func (f *Func) results() iter.Seq[RegID] {
 	return func(yield func(RegID) bool) {
 		for _, v := range f.Rets {
@@ -150,8 +150,8 @@ func (f *Func) results() iter.Seq[RegID] {
 // possibly read by a block before they are written.
 func (l *Liveness) findCrossing() {
 	const none, crossing = -1, -2
-	home := make([]int32, len(l.f.Regs)) // the only block so far with the register
-	written := make([]int32, len(home))  // the last block with a certain write of the register
+	home := make([]int32, len(l.f.Regs)) // for each register, the only block so far that names it; none; or crossing
+	written := make([]int32, len(home))  // for each register, the last block with an unguarded write of it, or none
 	for r := range home {
 		home[r], written[r] = none, none
 	}
@@ -188,15 +188,15 @@ func (l *Liveness) findCrossing() {
 	}
 }
 
-// event is the use of a register by a block.
+// event says how a block uses a register.
 type event struct {
 	block int32
-	reads bool // reads it before writing it
-	kills bool // writes it in all lanes
+	reads bool // the block reads the register before writing it in all lanes
+	kills bool // the block writes the register in all lanes
 }
 
-// events lists the events of the block-crossing registers. The events of the register at place p are
-// list[first[p]:first[p+1]].
+// events lists the events of the registers that cross blocks, in the order of the blocks. The events of register
+// l.regs[p] are list[first[p]:first[p+1]].
 func (l *Liveness) events() (first []int32, list []event) {
 	n := len(l.regs)
 	first = make([]int32, n+1)
@@ -249,17 +249,20 @@ func (l *Liveness) events() (first []int32, list []event) {
 type livenessFlow struct {
 	f          *Func
 	blocks     []flowBlock
-	liveAtExit uint64 // registers read when the function ends
-	exitBlocks []int32
+	liveAtExit uint64  // registers read when the function ends
+	exitBlocks []int32 // blocks at whose end control may leave the function
 	touched    []int32 // blocks with a nonzero state
-	work       []int32
+	work       []int32 // blocks whose predecessors must be updated
 }
 
+// flowBlock is the state of a block: sets of registers, and whether the block is in livenessFlow.touched.
 type flowBlock struct {
-	reads, kills, in, out uint64
-	touched               bool
+	reads, kills uint64 // see event
+	in, out      uint64 // registers live at the start and at the end
+	touched      bool
 }
 
+// newFlow returns a data flow of the function without registers.
 func newFlow(f *Func) *livenessFlow {
 	w := &livenessFlow{f: f, blocks: make([]flowBlock, len(f.Blocks))}
 	for i, b := range f.Blocks {
@@ -270,6 +273,7 @@ func newFlow(f *Func) *livenessFlow {
 	return w
 }
 
+// touch returns the state of block b, and adds the block to touched.
 func (w *livenessFlow) touch(b int32) *flowBlock {
 	t := &w.blocks[b]
 	if !t.touched {
@@ -279,7 +283,7 @@ func (w *livenessFlow) touch(b int32) *flowBlock {
 	return t
 }
 
-// enter adds the events of one register.
+// enter adds the events of the register with the given bit.
 func (w *livenessFlow) enter(events []event, bit uint64) {
 	for _, e := range events {
 		t := w.touch(e.block)
@@ -314,7 +318,7 @@ func (w *livenessFlow) solve() {
 	}
 }
 
-// flowOut marks registers as live at the end of a block.
+// flowOut marks registers as live at the end of a block, and updates the registers live at its start.
 func (w *livenessFlow) flowOut(b int32, regs uint64) {
 	t := &w.blocks[b]
 	if regs&^t.out == 0 {
@@ -328,8 +332,8 @@ func (w *livenessFlow) flowOut(b int32, regs uint64) {
 	}
 }
 
-// collect stores the result of each register, and clears the flow for the next registers. It visits single registers
-// only where their state changes.
+// collect stores the spans and the extent of each register, and clears the flow for the next registers. It goes through
+// all blocks in touched, and through the bits of a set only where they change.
 func (w *livenessFlow) collect(spans [][]span, extents [][2]int32) {
 	eachBit := func(regs uint64, do func(i int)) {
 		for ; regs != 0; regs &= regs - 1 {
@@ -374,7 +378,7 @@ func (w *livenessFlow) collect(spans [][]span, extents [][2]int32) {
 	w.touched, w.liveAtExit = w.touched[:0], 0
 }
 
-// order sorts the touched blocks.
+// order sorts touched by block.
 func (w *livenessFlow) order() {
 	if len(w.touched) < len(w.blocks)/16 {
 		slices.Sort(w.touched)
@@ -388,9 +392,9 @@ func (w *livenessFlow) order() {
 	}
 }
 
-// Pressure returns the maximum size of the registers live at the same time, in words of 4 bytes: a machine without
-// spare registers would have to save as much at a call. Predicates count 0. A register live in several blocks counts
-// from the first to the last of them, in source order.
+// Pressure returns the maximum size, in words of 4 bytes, of the registers that are live at the same time. A machine
+// with no free registers has to save at most this much at a call. Predicates count 0. A register that crosses blocks
+// counts in its whole Extent.
 func (l *Liveness) Pressure() int {
 	words := func(r RegID) int {
 		if l.f.Regs[r].Type == Pred {
@@ -398,7 +402,9 @@ func (l *Liveness) Pressure() int {
 		}
 		return (l.f.Regs[r].Type.Bits() + 31) / 32
 	}
-	crossing := make([]int, len(l.f.Blocks)+2) // for each place between blocks: first the words beginning there minus the words ended, then their sum
+	// crossing has the words of the registers that cross blocks, for each place between blocks. At first it has the
+	// change at the place; then the changes are added up.
+	crossing := make([]int, len(l.f.Blocks)+2)
 	for p, r := range l.regs {
 		if e := l.extents[p]; e[1] >= 0 {
 			crossing[e[0]] += words(r)

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Loop is a loop of a function: blocks all reachable from each other without leaving the loop.
+// Loop is a loop of a function: a set of blocks, each of which can be reached from each other one within the set.
 type Loop struct {
 	Headers []*Block // blocks where control enters the loop, in source order; more than one if the loop is irreducible
 	Blocks  []*Block // blocks in source order, including nested loops

@@ -15,7 +15,7 @@ import (
 // Access is the use of an operand's registers by an instruction.
 type Access uint8
 
-// The kinds of access. An operand without registers, a label or a constant of the encoding, has neither.
+// The kinds of access. A label or a constant of the encoding has no registers, so its Access is 0.
 const (
 	Read  Access = 1 << iota // the instruction reads the registers
 	Write                    // the instruction writes the registers
@@ -25,8 +25,8 @@ const (
 type OperandSpec struct {
 	Name         string        // name in the manual's syntax, such as "d" or "a"; the key of Instr.Arg
 	Access       Access        // use of the operand's registers; 0 for a label or a constant of the encoding
-	Optional     bool          // may be left out; if it belongs to a slot, it is present exactly if the slot is filled
-	Pair         bool          // joined with "|" to the operand before
+	Optional     bool          // may be left out; if it depends on a slot (requires), it is present exactly if the slot is filled
+	Pair         bool          // joined with "|" to the operand before it
 	Address      bool          // [a]
 	AddressParts []OperandSpec // the parts of an address after its base
 	Label        bool          // a label; with Targets, the name of a list
@@ -48,12 +48,12 @@ type OperandSpec struct {
 	NoFloat      bool          // an integer must not be in a register of floats or halves
 	Untyped      bool          // a register must have a .b type
 	Base         Type          // register type of an address that must be a register and no variable; else NoType
-	requires     string        // the slot or modifier on which the operand depends
-	count        count
-	typ          Type // fixed type, or NoType
-	slot         string
-	wide         bool // twice the width of the slot's type
-	element      bool // element of a vector or a list
+	requires     string        // the slot on which an optional operand depends; "" if there is none
+	count        count         // number of registers in a vector
+	typ          Type          // type given in the table; NoType if slot or nothing decides it
+	slot         string        // slot with the type or, for an address, slot or name of the state space; "" if none decides
+	wide         bool          // twice the width of the slot's type
+	element      bool          // element of a vector or a list
 }
 
 // Constants are the integers from Min to Max, both included, with the distance Step, which is at least 1.
@@ -220,8 +220,8 @@ type count struct {
 	factor int
 	slot   string // for countSlot: the slot
 	dims   string // for countFragment: the dimensions of the matrix, among m, n and k
-	// div divides: for countFragment, only every div-th element is stored; for countSlot, the number is divided by div
-	// and rounded up.
+	// div is a divisor, at least 1. countSlot divides the number by div and rounds up. countFragment has only one of div
+	// elements in registers.
 	div int
 }
 
@@ -293,7 +293,7 @@ func (o *OperandSpec) single() bool {
 	return o.count.kind == countSlot && o.count.slot == "" && o.count.factor == 1
 }
 
-// braced reports whether even a single register needs braces: it does for matrices, tensors and gradients, and does not
+// braced reports whether even a single register needs braces. It is true for matrices, tensors and gradients, and false
 // for .vec, coordinates of textures and <a*1>.
 func (o *OperandSpec) braced() bool {
 	return o.count.kind == countFragment || o.count.kind == countImage || o.count.kind == countStride || o.count.kind == countSpatial && !o.Optional || o.count.kind == countSlot && o.count.slot != "geom" && !o.single()
@@ -357,10 +357,11 @@ func (o *OperandSpec) padded() bool {
 	return o.count.slot == "geom" || o.count.kind == countSpatial && o.Optional
 }
 
-// maxVector bounds the length of vectors for which the table gives no length; a rule checks them.
+// maxVector bounds the length of vectors for which the table gives no length. A function of rules checks their length.
 const maxVector = 8
 
-// geometries gives the number of coordinates of textures and surfaces: all, and without index and sample.
+// geometries gives, by the word in slot geom, the number of coordinates of a texture or surface: all, and the spatial
+// coordinates, without the array index and the sample number.
 var geometries = map[string]struct{ all, spatial int }{
 	"1d": {1, 1}, "2d": {2, 2}, "3d": {3, 3}, "a1d": {2, 1}, "a2d": {3, 2}, "cube": {3, 3}, "acube": {4, 3}, "2dms": {3, 2}, "a2dms": {4, 2},
 }
@@ -388,7 +389,7 @@ func (v *Variant) coordinates(o *OperandSpec, n int) int {
 	return min(g.all, n)
 }
 
-// numberOf returns the number in a modifier: 4 for x4, 2 for 2d and for a1d.
+// numberOf returns the number in a modifier: 4 for x4, and the number of coordinates for a geometry (2 for 2d and a1d).
 func numberOf(mod string) int {
 	if g, ok := geometries[mod]; ok {
 		return g.all
@@ -408,7 +409,7 @@ func (v *Variant) Extent(dim byte) int {
 	panic(fmt.Sprintf("BUG: %s has no shape", v.Text))
 }
 
-// elementType returns the operand's type in the table, which may differ from the type of its registers.
+// elementType returns the operand's type according to the table, which may differ from the type of its registers.
 func (v *Variant) elementType(o *OperandSpec) Type {
 	if o.typ != NoType {
 		return o.typ
@@ -432,7 +433,7 @@ func (v *Variant) TakesConstant(i int) bool {
 	return o.Reads() && !o.Register && o.Allowed == nil && !v.elementType(o).packed()
 }
 
-// allows reports whether the constant is allowed. -1 also means a mask of all lanes.
+// allows reports whether the constant is allowed. Where only the mask of all lanes is allowed (0xffffffff), -1 is, too.
 func (o *OperandSpec) allows(i Imm) bool {
 	n := int64(i.Bits)
 	if n == -1 && o.Allowed != nil && o.Allowed.Min == math.MaxUint32 {
@@ -441,7 +442,7 @@ func (o *OperandSpec) allows(i Imm) bool {
 	return o.Allowed == nil || i.Kind == IntImm && o.Allowed.contains(n)
 }
 
-// specType returns the required type of an operand's registers.
+// specType returns the required type of an operand's registers; NoType if any type is allowed.
 func (v *Variant) specType(o *OperandSpec) Type {
 	t := v.elementType(o)
 	if o.Vector && o.count.kind == countFragment && t.Bits() < 32 || t == TF32 {
@@ -509,7 +510,7 @@ func (v *Variant) acceptsType(o *OperandSpec, want, r Type) bool {
 		return false
 	case o.Untyped && r != bitsOf(r.Bits()):
 		return false
-	case r == F16x2 && o.typ.IsInt(): // the operand's own type rejects it; the instruction type accepts it
+	case r == F16x2 && o.typ.IsInt(): // rejected only if the table gives the type; a type in a slot accepts it
 		return false
 	case o.NoFloat && (r.IsFloat() || r == F16x2) && !v.elementType(o).IsFloat():
 		return false
@@ -517,7 +518,7 @@ func (v *Variant) acceptsType(o *OperandSpec, want, r Type) bool {
 	return want.agrees(r, o.MayBeWider)
 }
 
-// HasModifierOf reports whether the variant has the modifier to which an optional operand belongs.
+// HasModifierOf reports whether the variant has the modifier on which the optional operand depends.
 func (v *Variant) HasModifierOf(o *OperandSpec) bool {
 	return o.requires != "" && v.Slot(o.requires) != ""
 }

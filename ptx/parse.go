@@ -17,7 +17,7 @@ import (
 const maxErrors = 50
 
 // Parse reads and checks a PTX source; messages use name for it. The error is an ErrorList of the problems found, at
-// most 50.
+// most 50 (maxErrors).
 func Parse(name string, src []byte) (*Module, error) { return ParseString(name, string(src)) }
 
 // ParseString is Parse for a string, which the module keeps.
@@ -54,14 +54,15 @@ func ParseString(name, text string) (*Module, error) {
 	return nil, ErrorList(c.errs)
 }
 
+// checker builds a module from a syntax tree, and collects the problems.
 type checker struct {
 	mod    *Module
 	errs   []*Error
 	broken map[string]bool // names with an invalid declaration: their uses are not reported
 	instrs operandSlab[Instr]
 	ops    operandSlab[Operand]
-	debug  *Section // the section to which lines "@@DWARF" belong
-	sm     int      // number of the latest .target
+	debug  *Section // the section to which the next data line "@@DWARF" belongs; nil before the first section
+	sm     int      // NN of sm_NN in the latest .target; 0 if there is none
 }
 
 func (c *checker) report(pos Pos, hint, format string, args ...any) {
@@ -292,8 +293,8 @@ func (c *checker) symbolNames() []string {
 	return names
 }
 
-// declare adds a module-scope name. Declarations may repeat: prototypes of a function before its definition, an .extern
-// variable before its definition.
+// declare adds a module-scope name. A name may be declared again as a prototype of the same function, or as a variable if
+// one of the two declarations is .extern, or the new one is .common or .weak.
 func (c *checker) declare(pos Pos, name string, s Symbol) {
 	old, ok := c.mod.symbols[name]
 	if !ok {
@@ -334,7 +335,8 @@ func (c *checker) linkage(d *syntax.Decl) Linkage {
 	return link
 }
 
-// static adds a module-level variable in .local or .reg space, which exist in PTX before 3.0. Each thread has its own.
+// static adds a module-level variable in .local or .reg space, of which each thread has an instance of its own. PTX
+// before 3.0 has such variables.
 func (c *checker) static(v *Var, d *syntax.Declarator) {
 	if !c.mod.Version.Less(Version{3, 0}) {
 		c.errorf(v.Pos, ".%s variable %s is not allowed at module level", v.Space, v.Name)
@@ -388,7 +390,7 @@ func (c *checker) head(f *Func, rets, params []*syntax.Param) {
 	c.mod.Decls = append(c.mod.Decls, f)
 }
 
-// directive checks a directive of a function and adds it.
+// directive checks a directive of a function and adds it to the function.
 func (c *checker) directive(f *Func, d *syntax.Directive) {
 	pos := Pos(d.Pos)
 	i := slices.IndexFunc(funcDirectives, func(k funcDirective) bool { return k.name == d.Name })
@@ -475,7 +477,8 @@ var funcDirectives = []funcDirective{
 	{name: ".local_maxnreg", kernel: true, device: true, min: 1, max: 1},
 }
 
-// signatureMismatch returns the difference between two declarations of a function, "" if they agree.
+// signatureMismatch returns the difference between two declarations of a function, "" if they agree. The message calls
+// a "there" and b "here".
 func signatureMismatch(a, b *Func) string {
 	if a.Entry != b.Entry {
 		return "one is an .entry, the other a .func"

@@ -1,7 +1,7 @@
 package ptx
 
-// This file finds the possibly pending asynchronous multiplications (manual 9.7.15) at each instruction.
-// wgmma.mma_async reads and writes registers until its group is waited for, and the wait names none of these registers.
+// This file finds, for each instruction, the asynchronous multiplications (manual 9.7.15) that may be pending there.
+// wgmma.mma_async reads and writes its registers until the program waits for its group, and the wait names none of them.
 
 import (
 	"encoding/binary"
@@ -11,8 +11,12 @@ import (
 
 // Pending is an instruction's relation to possibly pending multiplications.
 type Pending struct {
-	Completes []*Instr // multiplications possibly completed by wgmma.wait_group; by a call of a function with wgmma: all
-	Disturbs  []*Instr // multiplications to wait for before it, because it writes their registers or reads their results
+	// Completes has the multiplications that a wgmma.wait_group may complete; for a call of a function with wgmma, all
+	// pending ones.
+	Completes []*Instr
+	// Disturbs has the pending multiplications for which the program must wait before this instruction, because it writes
+	// their registers or reads their results.
+	Disturbs []*Instr
 
 	Reads, Writes []RegID // the registers of the completed multiplications
 }
@@ -21,7 +25,8 @@ type Pending struct {
 // instruction: wgmma.mma_async.
 func (instr *Instr) IsMultiply() bool { return instr.Form.Family == FamilyWgmma }
 
-// Fragment returns the registers of operand "d" or "a" of a multiplication; nil if "a" is a descriptor.
+// Fragment returns the registers of operand "d" (the accumulator) or "a" (matrix A) of a multiplication; nil if "a" is a
+// descriptor of a matrix in shared memory.
 func (instr *Instr) Fragment(operand string) []Operand {
 	if o := instr.Arg(operand); o.Kind == VecOperand {
 		return o.Elems()
@@ -69,20 +74,20 @@ func (m *Module) findPending(funcs []*Func) {
 	}
 }
 
-// age is the number of groups committed since a multiplication was issued.
+// age is the number of groups committed since a multiplication was issued, at most maxAge.
 type age uint8
 
-// maxAge is the greatest distinguished age.
+// maxAge stands for itself and for all greater ages.
 const maxAge age = 254
 
 // multiplyFlow is the data flow of pending multiplications in a function. Multiplications, accumulators and A matrices
 // in registers have numbers. Equal registers have the same number, so multiplications can share an accumulator or an A.
 type multiplyFlow struct {
-	list         []pendingMultiply
-	index        map[*Instr]int
+	list         []pendingMultiply // by number of the multiplication
+	index        map[*Instr]int    // numbers of the multiplications
 	accumulators fragmentTable
-	sources      fragmentTable
-	calls        func(instr *Instr) bool
+	sources      fragmentTable           // A matrices
+	calls        func(instr *Instr) bool // reports whether the instruction calls a function with wgmma instructions
 }
 
 // pendingMultiply is a multiplication, with the numbers of its accumulator and its A.
@@ -93,7 +98,7 @@ type pendingMultiply struct {
 
 // fragmentTable numbers the register fragments of multiplications.
 type fragmentTable struct {
-	number     map[string]int
+	number     map[string]int  // number of a fragment by its type and operands, encoded as a string
 	list       [][]RegID       // registers of each fragment
 	byRegister map[RegID][]int // fragments with the register
 }
@@ -124,17 +129,17 @@ func (f *fragmentTable) numberOf(t Type, operands []Operand) int {
 	return n
 }
 
-// multiplyState contains the possibly pending multiplications. groups gives for each the greatest possible number of
-// groups committed before it. accumulators and sources count the pending multiplications of each accumulator and A.
+// multiplyState contains the possibly pending multiplications at a place.
 type multiplyState struct {
-	groups                map[int]int
-	committed             int
-	accumulators, sources map[int]int
+	groups                map[int]int // for each such multiplication, the greatest possible value of committed at its issue
+	committed             int         // groups committed since the start of the block
+	accumulators, sources map[int]int // for each accumulator and A, the number of its pending multiplications
 }
 
-// age returns the minimum possible age of a multiplication.
+// age returns the minimum possible age of multiplication i.
 func (s *multiplyState) age(i int) age { return age(min(s.committed-s.groups[i], int(maxAge))) }
 
+// state returns a state with the given multiplications pending.
 func (p *multiplyFlow) state(ages map[int]age) *multiplyState {
 	s := &multiplyState{groups: map[int]int{}, accumulators: map[int]int{}, sources: map[int]int{}}
 	for i, a := range ages {
@@ -143,6 +148,7 @@ func (p *multiplyFlow) state(ages map[int]age) *multiplyState {
 	return s
 }
 
+// issue adds multiplication i with age a to the pending ones, or sets its age.
 func (p *multiplyFlow) issue(s *multiplyState, i int, a age) {
 	if _, pending := s.groups[i]; !pending {
 		s.accumulators[p.list[i].accumulator]++
@@ -151,6 +157,7 @@ func (p *multiplyFlow) issue(s *multiplyState, i int, a age) {
 	s.groups[i] = s.committed - int(a)
 }
 
+// complete removes multiplication i from the pending ones.
 func (p *multiplyFlow) complete(s *multiplyState, i int) {
 	delete(s.groups, i)
 	release := func(of map[int]int, n int) {
@@ -162,6 +169,7 @@ func (p *multiplyFlow) complete(s *multiplyState, i int) {
 	release(s.sources, p.list[i].a)
 }
 
+// findPending sets Pending for the instructions of the function; see multiplyFlow.calls.
 func (f *Func) findPending(calls func(instr *Instr) bool) {
 	none := func() fragmentTable { return fragmentTable{number: map[string]int{}, byRegister: map[RegID][]int{}} }
 	p := multiplyFlow{index: map[*Instr]int{}, accumulators: none(), sources: none(), calls: calls}
@@ -174,7 +182,7 @@ func (f *Func) findPending(calls func(instr *Instr) bool) {
 	if len(p.list) == 0 {
 		return
 	}
-	before := make([]map[int]age, len(f.Blocks)) // state on entry to each block; nil if not reached
+	before := make([]map[int]age, len(f.Blocks)) // for each block, the minimum ages on entry; nil if not reached
 	before[0] = map[int]age{}
 	for work := []*Block{f.Blocks[0]}; len(work) > 0; {
 		b := work[len(work)-1]
@@ -242,7 +250,9 @@ func (p *multiplyFlow) note(instr *Instr, state *multiplyState) {
 		return
 	}
 	accumulators, sources := map[int]bool{}, map[int]bool{} // numbers of disturbed fragments
-	chained := -1                                           // the accumulator to which this multiplication adds: such multiplications are ordered without a wait
+	// chained is the accumulator to which this multiplication adds, -1 if there is none. Pending multiplications that add
+	// to the same accumulator need no wait.
+	chained := -1
 	result := func(r RegID) {
 		for _, n := range p.accumulators.byRegister[r] {
 			if n != chained && state.accumulators[n] > 0 {
@@ -289,6 +299,7 @@ func (p *multiplyFlow) note(instr *Instr, state *multiplyState) {
 	}
 }
 
+// pend returns Pending, which it allocates if necessary.
 func (instr *Instr) pend() *Pending {
 	if instr.Pending == nil {
 		instr.Pending = &Pending{}
@@ -296,7 +307,7 @@ func (instr *Instr) pend() *Pending {
 	return instr.Pending
 }
 
-// completes records the possible completion of all pending multiplications by an instruction.
+// completes records in n that the instruction may complete all pending multiplications.
 func (p *multiplyFlow) completes(n *Pending, state *multiplyState) {
 	for _, i := range slices.Sorted(maps.Keys(state.groups)) {
 		n.Completes = append(n.Completes, p.list[i].instr)

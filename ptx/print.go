@@ -1,6 +1,6 @@
 package ptx
 
-// This file prints the IR as PTX. Parsing the output gives the same IR again, except for positions.
+// This file prints the IR (Module, Func, Instr) as PTX. Parsing the output gives the same IR again, except for positions.
 
 import (
 	"fmt"
@@ -194,8 +194,9 @@ func (p *printer) variable(v *Var) {
 	}
 }
 
-// init prints the elements of the given shape from index at on. Missing elements at the end of a row are omitted. It
-// returns the unused rest of the list.
+// init prints an array of the given shape, or an element if the shape is empty. at is the index of its first element in
+// the variable, and list has the initialiser from there on. Missing elements at the end of a row are omitted. It returns
+// the parts of list that follow the array.
 func (p *printer) init(v *Var, list []Init, shape []int, at int) []Init {
 	if len(shape) == 0 {
 		e := list[0]

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// rules are checked after the operands, by mnemonic. They return the problem, "" if there is none.
+// rules are the checks of an instruction after those of its operands, by mnemonic. They return the problem, "" if there
+// is none.
 var rules = map[string]func(f *Func, instr *Instr) string{
 	"mov":  ruleMov,
 	"bar":  ruleBarrier,
@@ -42,6 +43,7 @@ var rules = map[string]func(f *Func, instr *Instr) string{
 	},
 }
 
+// checkRules checks the instruction with the rule of its mnemonic, and returns the problem, "" if there is none.
 func checkRules(f *Func, instr *Instr) string {
 	if rule := rules[instr.Op.Name]; rule != nil {
 		return rule(f, instr)
@@ -49,7 +51,8 @@ func checkRules(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleMov: an operand may be a vector, whose elements together are as wide as the type (manual 9.7.9.4).
+// ruleMov checks vectors: without .v2 or .v4, one operand may be a vector whose elements together are as wide as the type
+// (manual 9.7.9.4).
 func ruleMov(f *Func, instr *Instr) string {
 	d, a := &instr.Ops[0], &instr.Ops[1]
 	t := instr.Type()
@@ -91,7 +94,7 @@ func ruleMov(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleSpace: an address must be in the space of the modifier, in .shared without one.
+// ruleSpace checks that a variable is in the space of the modifier; in .shared if no modifier names a space.
 func ruleSpace(f *Func, instr *Instr) string {
 	space, _ := instr.Space()
 	if space == Generic {
@@ -103,7 +106,8 @@ func ruleSpace(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleBarrier: a CTA has 16 barriers, and warps arrive as a whole (manual 9.7.13.1).
+// ruleBarrier checks constants: a CTA has 16 barriers, and warps arrive as a whole, so the number of threads is a
+// multiple of 32 (manual 9.7.13.1).
 func ruleBarrier(f *Func, instr *Instr) string {
 	if i := instr.Form.Operand("a"); instr.Form.Effects.HasAll(Barrier) && i >= 0 && instr.Ops[i].Kind == ImmOperand && instr.Ops[i].Imm.Bits > 15 {
 		return fmt.Sprintf("barrier %d is not in 0..15", int64(instr.Ops[i].Imm.Bits))
@@ -121,7 +125,8 @@ func ruleBarrier(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleCvt: rounding modifiers are required in some conversions and allowed in further conversions (manual 9.7.9.21).
+// ruleCvt checks modifiers and registers. Some conversions require a rounding modifier, some allow one, and the
+// remaining conversions reject it (manual 9.7.9.21).
 func ruleCvt(f *Func, instr *Instr) string {
 	if instr.Has("pack") {
 		return ""
@@ -211,8 +216,9 @@ func containsType(d, a Type) bool {
 	return d.IsSigned() && d.Bits() > a.Bits()
 }
 
-// ruleAccess: a vector access moves at most 16 bytes. In global memory .v8 and the 64-bit .v4 move 32 bytes, and only
-// they have an L2 priority. A cache operator excludes priorities (manual 9.7.9.8, 9.7.9.11).
+// ruleAccess checks the width and the cache modifiers of a memory access. A vector access moves at most 16 bytes; in
+// global memory, .v8 of 32 bits and .v4 of 64 bits move 32 bytes, and only they have an L2 priority. A cache operator
+// excludes priorities (manual 9.7.9.8, 9.7.9.11).
 func ruleAccess(f *Func, instr *Instr) string {
 	n, size := instr.VecLen(), instr.Type().Size()
 	space, _ := instr.Space()
@@ -229,7 +235,7 @@ func ruleAccess(f *Func, instr *Instr) string {
 	return ruleCached(f, instr)
 }
 
-// ruleCached: cache modifiers are allowed only for global memory.
+// ruleCached checks that cache modifiers are given only for global memory and generic addresses.
 func ruleCached(f *Func, instr *Instr) string {
 	if space, _ := instr.Space(); space == Global || space == Generic {
 		return ""
@@ -242,7 +248,7 @@ func ruleCached(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleAtomic: a vector of eight has 16-bit elements (manual 9.7.13.5).
+// ruleAtomic checks that a vector of eight has 16-bit elements (manual 9.7.13.5), and the cache modifiers.
 func ruleAtomic(f *Func, instr *Instr) string {
 	if instr.VecLen() == 8 && instr.Type().Bits() != 16 {
 		return fmt.Sprintf("a vector of 8 × %s is not allowed here", instr.Type())
@@ -250,8 +256,8 @@ func ruleAtomic(f *Func, instr *Instr) string {
 	return ruleCached(f, instr)
 }
 
-// ruleCopy: cp.async copies 4, 8 or 16 bytes. An operand may give the number of bytes to read from the source, or a
-// predicate under which nothing is read (manual 9.7.9.25.3).
+// ruleCopy checks cp.async, which copies 4, 8 or 16 bytes. Its operand e is the number of bytes to read from the source,
+// or a predicate under which nothing is read (manual 9.7.9.25.3).
 func ruleCopy(f *Func, instr *Instr) string {
 	i := instr.Form.Operand("e")
 	if i < 0 || !instr.Form.Operands[i].Negate { // a different copy instruction
@@ -274,8 +280,8 @@ func ruleCopy(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleMultimem: a vector of floats has 32, 64 or 128 bits (manual 9.7.9.14); half precision is compared in vectors
-// only.
+// ruleMultimem checks that a vector of floats has 32, 64 or 128 bits (manual 9.7.9.14), and that an order and a scope are
+// given together. A single .f16 or .bf16 is too narrow, so half precision is compared in vectors only.
 func ruleMultimem(f *Func, instr *Instr) string {
 	if n, t := instr.VecLen(), instr.Type(); instr.Form.HasSlot("vec") && (n*t.Bits() < 32 || n*t.Bits() > 128 || n > 1 && t == F64) {
 		return fmt.Sprintf("a vector of %d × %s is not allowed here", n, t)
@@ -290,7 +296,7 @@ func ruleMultimem(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleWgmma: only matrices in shared memory can be transposed (manual 9.7.15.5.2).
+// ruleWgmma checks the transpositions: only matrices in shared memory can be transposed (manual 9.7.15.5.2).
 func ruleWgmma(f *Func, instr *Instr) string {
 	i, j := instr.Form.Operand("i"), instr.Form.Operand("j")
 	if i < 0 || j < 0 {
@@ -305,8 +311,8 @@ func ruleWgmma(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleTensor: shapes, kinds and scales must match, and a function uses only one .cta_group (manual 9.7.16.7.1,
-// 9.7.16.8.3, 9.7.16.9.2, 9.7.16.10.9.1).
+// ruleTensor checks tcgen05: shapes, kinds and scales must match, and all instructions of a function must have the same
+// .cta_group (manual 9.7.16.7.1, 9.7.16.8.3, 9.7.16.9.2, 9.7.16.10.9.1).
 func ruleTensor(f *Func, instr *Instr) string {
 	for _, group := range []string{"cta_group::1", "cta_group::2"} {
 		if instr.Has(group) {
@@ -370,7 +376,7 @@ func ruleTensor(f *Func, instr *Instr) string {
 			less := i >= 0 && instr.Ops[i].Kind == ImmOperand && !instr.Has("ws")
 			switch {
 			case less && kind == "kind::i8" && !(instr.Has("sp") && instr.Arg("f").Kind != NoOperand):
-				// The manual allows none here; NVIDIA's assembler accepts any, and drops it.
+				// The manual allows no scale-input-d here; NVIDIA's assembler accepts any, and ignores it.
 			case less && kind != "kind::f16" && kind != "kind::tf32":
 				return "scale-input-d is allowed only with .kind::f16 and .kind::tf32"
 			case less && instr.Ops[i].Imm.Encode(U32) > 15:
@@ -392,7 +398,8 @@ var tensorScales = map[string][]string{
 	"kind::mxf4nvf4": {"scale_vec::2X", "scale_vec::4X", "block16", "block32"},
 }
 
-// ruleMinMax: with two operands, .xorsign requires .abs; with three, .xorsign is not allowed (manual 9.7.3.11).
+// ruleMinMax checks .xorsign: with two operands it requires .abs, and .abs requires it; with three it is not allowed
+// (manual 9.7.3.11).
 func ruleMinMax(f *Func, instr *Instr) string {
 	three := instr.Form.Operand("c") >= 0 && instr.Arg("c").Kind != NoOperand
 	switch {
@@ -404,7 +411,8 @@ func ruleMinMax(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleMma: addend and sum have the same type, except in the old shape with a sum in .f32 (manual 9.7.14.5.14).
+// ruleMma checks that addend and sum have the same type, except in the old shape .m8n8k4 with a sum in .f32 (manual
+// 9.7.14.5.14).
 func ruleMma(f *Func, instr *Instr) string {
 	t := instr.Types()
 	if d, c := t[0], t[3]; d != c && !(instr.Has("m8n8k4") && d == F32) {
@@ -413,8 +421,8 @@ func ruleMma(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleMbarrier: an mbarrier is in shared memory, even with a generic address (manual 9.7.13.15.1). An arrival at the
-// mbarrier of another CTA has no result (9.7.13.15.13).
+// ruleMbarrier checks the address and the results. An mbarrier is in shared memory, even with a generic address (manual
+// 9.7.13.15.1). An arrival at the mbarrier of another CTA has no result (9.7.13.15.13).
 func ruleMbarrier(f *Func, instr *Instr) string {
 	if i := instr.Form.Operand("a"); i >= 0 {
 		if v, ok := instr.Ops[i].Sym().(*Var); ok && v.Space != Shared {
@@ -437,8 +445,8 @@ func ruleMbarrier(f *Func, instr *Instr) string {
 	return ""
 }
 
-// rulePolicy: the fraction of the lines is above 0 and at most 1, and may be the integer 1 as in the manual's example.
-// The primary part of a range is not larger than the range (manual 9.7.9.18).
+// rulePolicy checks createpolicy: the fraction of the cache lines is above 0 and at most 1, and may be the integer 1 as
+// in the manual's example. The primary part of a range is not larger than the range (manual 9.7.9.18).
 func rulePolicy(f *Func, instr *Instr) string {
 	i, j := instr.Form.Operand("b"), instr.Form.Operand("c")
 	if i < 0 {
@@ -458,7 +466,7 @@ func rulePolicy(f *Func, instr *Instr) string {
 	return ""
 }
 
-// fraction reports whether a number is above 0 and at most 1, as .f32.
+// fraction reports whether a number, converted to .f32, is above 0 and at most 1.
 func fraction(i Imm) bool {
 	if i.Kind == IntImm {
 		return i.Bits == 1

@@ -1,7 +1,7 @@
 package ptx
 
-// This file compares signatures: of a call and its function or prototype, of a declaration and its definition, of a
-// prototype and the function at an address.
+// This file prints the signatures of functions and prototypes, compares the prototype of an indirect call with the called
+// function, and finds the possible functions of such a call.
 
 import (
 	"fmt"

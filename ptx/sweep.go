@@ -11,8 +11,8 @@ import (
 // close to them.
 
 // Combinations returns the opcodes of the form with every combination of its modifiers. If there are more than limit,
-// it returns about limit of them, with every possible pair of modifiers in at least one variant. The choice is
-// deterministic.
+// it returns about limit of them, with every possible pair of modifiers in at least one of them, and all is false. The
+// choice is deterministic.
 func (f *Form) Combinations(limit int) (list []string, all bool) {
 	choices := make([][]string, len(f.mods))
 	total := 1
@@ -95,8 +95,9 @@ func (f *Form) Combinations(limit int) (list []string, all bool) {
 	return slices.Compact(list), false
 }
 
-// Altered returns the variant with its i-th modifier replaced by another modifier, which need not belong to the form.
-// Its operands have the resulting types. It returns nil if the modifier determines the operands.
+// Altered returns the variant with its i-th modifier replaced by mod, which need not belong to the form. Its operands
+// have the resulting types. It returns nil if the modifier is a matrix shape, which determines the number of registers,
+// or if it is a repetition without a slot.
 func (v *Variant) Altered(i int, mod string) *Variant {
 	old := v.mods[i]
 	var m, n, k int
@@ -121,7 +122,7 @@ func (v *Variant) Altered(i int, mod string) *Variant {
 			return w
 		}
 	}
-	return nil // the modifier is written twice
+	return nil // the modifier repeats an earlier modifier (repeatable)
 }
 
 // Modifiers returns the modifiers as written.

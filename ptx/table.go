@@ -4,8 +4,8 @@ package ptx
 // lowering, the affine rules, the statistics, the coverage listing of "gemu isa" and the documentation are driven by it
 // or tested against it.
 //
-// A row gives the forms of a mnemonic in the same section of the manual (PTX ISA 8.8), in the manual's own notation;
-// see parseForm.
+// A row gives forms of a mnemonic that have the same section of the manual (PTX ISA 8.8), class, affine rule, family and
+// effects. Their notation follows the manual's; see parseForm.
 
 import (
 	"fmt"
@@ -71,7 +71,7 @@ const (
 	AffineXor                   // with a uniform value that flips none or all of the varying bits
 	AffineSelect                // by a uniform predicate
 	AffineConvert               // if no lane wraps
-	AffineCompare               // decided at the end points
+	AffineCompare               // if comparing the first and the last lane decides it for all lanes
 	AffineAddress               // conversion between address spaces
 	AffineLoad                  // uniform address: the loaded value is uniform; affine address: a vector access
 	AffineStore                 // uniform or affine address
@@ -81,7 +81,8 @@ const (
 	AffineCount
 )
 
-// affineNames has the names of the rules. Generated code names a rule's constant: Affine, and the name with an upper-case first letter.
+// affineNames has the names of the rules. Generated code forms the name of a rule's constant from it: Affine, and the
+// name with an upper-case first letter.
 var affineNames = [AffineCount]string{
 	"none", "uniform", "move", "add", "sub", "mul", "mad", "shl", "shr", "div", "rem", "bfe", "neg", "not", "abs", "min", "max",
 	"and", "or", "xor", "select", "convert", "compare", "address", "load", "store", "branch", "warp",
@@ -94,7 +95,7 @@ type Family uint8
 
 // The families. A family of a single instruction has the name of the instruction:
 const (
-	FamilyNone    Family = iota // not run yet
+	FamilyNone    Family = iota // gemu does not run the form
 	FamilyCompute               // results from sources, lane by lane; a function of package alu computes them
 	FamilyMove
 	FamilyConvert
@@ -111,7 +112,7 @@ const (
 	FamilyLoad
 	FamilyStore
 	FamilyAtomic
-	FamilyHint // an unused address
+	FamilyHint // a hint about an address, without effect in gemu
 	FamilyCreatepolicy
 	FamilyStacksave
 	FamilyStackrestore

@@ -180,7 +180,7 @@ func (t Type) IsInt() bool { k := t.Kind(); return k == Unsigned || k == Signed 
 // IsSigned reports whether t is .sX.
 func (t Type) IsSigned() bool { return t.Kind() == Signed }
 
-// IsFloat reports whether t is a scalar floating-point type.
+// IsFloat reports whether t is a scalar of Kind Float: a floating-point type, or a format of few bits.
 func (t Type) IsFloat() bool { return t.Kind() == Float }
 
 // String returns the type in PTX notation, with the dot.
@@ -212,7 +212,8 @@ func (t Type) Elements() (Type, int) {
 	return t, 1
 }
 
-// packed reports whether t contains several numbers.
+// packed reports whether t contains several numbers with which instructions compute. It is false for the packed formats
+// that instructions only convert or multiply as matrices, such as .e4m3x2.
 func (t Type) packed() bool {
 	switch t {
 	case U16x2, S16x2, U8x4, S8x4, F16x2, BF16x2, F32x2:
@@ -274,9 +275,9 @@ func (t Type) passesTo(p Type) bool {
 	return !(float(t) && p.IsInt()) && !(t.IsInt() && float(p))
 }
 
-// overlaps reports whether registers of types t and r may be in the same vector: they have the same width, and the same
-// kind unless either is untyped. .f16x2 is a kind of its own.
-func (t Type) overlaps(r Type) bool {
+// sharesVectorWith reports whether registers of types t and r may be in the same vector. They must have the same width;
+// unless either is untyped, they must have the same type or be integers.
+func (t Type) sharesVectorWith(r Type) bool {
 	switch {
 	case t.Bits() != r.Bits() || t == Pred || r == Pred:
 		return t == r
@@ -295,8 +296,8 @@ func (t Type) holdsAddress() bool {
 // Space is a state space (manual section 5.1).
 type Space uint8
 
-// The state spaces. Generic is the space of an address without a space in its syntax. RegSpace is .reg, and SReg are
-// the special registers. Param is the memory of parameters: of the kernel, or of a call in a device function.
+// The state spaces. Generic is the space of an address for which the instruction names no space. RegSpace is .reg, and
+// SReg are the special registers. Param is the memory of parameters: of the kernel, or of a call in a device function.
 const (
 	Generic Space = iota
 	RegSpace

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// UnwrittenRead is a read of a value possibly not written by the function: a path without a write leads from the
+// UnwrittenRead is a read of a value that the function may not have written: a path without a write leads from the
 // function's first instruction to the read. PTX leaves such a value undefined.
 type UnwrittenRead struct {
 	Instr *Instr // the reading instruction; nil if the function's caller reads the value as a result
 	Value string // "register %r1", "the carry flag", "byte 4 of parameter z"
-	Carry bool   // whether the value is the carry flag
+	Carry bool   // the value is the carry flag
 }
 
 // String returns the place and the value.
@@ -23,15 +23,15 @@ func (u UnwrittenRead) String() string {
 	return fmt.Sprintf("%s: %s: %s", u.Instr.Pos, u.Instr.Text, u.Value)
 }
 
-// UnwrittenReads returns reads of registers, of the carry flag and of parameters in memory without a preceding write on
-// every path of the control-flow graph. For each register, flag or parameter it returns the first such read in each
-// block.
+// UnwrittenReads returns reads of registers, of the carry flag and of parameters in memory that have no preceding write
+// on some path of the control-flow graph. For each register, flag or byte of a parameter it returns the first such read
+// in each block.
 //
 // A guarded instruction does not count as a write, because skipped lanes keep the old value. A call leaves the carry
 // flag unwritten (manual 9.7.2). Parameters are tracked byte by byte where instructions name them: parameters of calls
 // from st.param to the call, results from the call to ld.param and from st.param to the return. Kernel parameters,
-// parameters of the function and the module's registers count as written. Further memory is not tracked: an address is
-// known only as the program runs.
+// parameters of the function and the module's registers count as written. Other memory is not tracked: its addresses are
+// known only when the program runs.
 func (f *Func) UnwrittenReads() []UnwrittenRead {
 	if len(f.Blocks) == 0 {
 		return nil
@@ -65,7 +65,7 @@ func (f *Func) isSetOnEntry(r RegID) bool {
 	return slices.ContainsFunc(f.Params, isSet) || slices.Contains(f.staticRegs, r)
 }
 
-// memoryResults returns the results of the function stored to parameters in memory.
+// memoryResults returns the function's results in .param space.
 func (f *Func) memoryResults() (list []*Var) {
 	for _, v := range f.Rets {
 		if v.Reg == NoReg {
@@ -85,6 +85,7 @@ type storedValue struct {
 	byte int
 }
 
+// nameOf returns the name of a value in messages.
 func (f *Func) nameOf(p storedValue) string {
 	switch {
 	case p.v != nil:
@@ -95,13 +96,15 @@ func (f *Func) nameOf(p storedValue) string {
 	return "register " + f.Regs[p.reg].Name
 }
 
-// definiteAssignment is the data flow of values written on every path. It tracks only values in doubt.
+// definiteAssignment is the data flow of values written on every path. It tracks only values that are read possibly
+// before a write.
 type definiteAssignment struct {
 	f      *Func
-	places map[storedValue]int // index of each value
-	names  []storedValue
+	places map[storedValue]int // index of each value in names
+	names  []storedValue       // the tracked values
 }
 
+// place adds a value to the tracked values.
 func (d *definiteAssignment) place(p storedValue) {
 	if _, ok := d.places[p]; !ok {
 		d.places[p] = len(d.names)
@@ -152,7 +155,8 @@ func (d *definiteAssignment) find() (list []UnwrittenRead) {
 	return list
 }
 
-// walk visits the instructions of a block and updates written. It reports reads of unwritten values.
+// walk visits the instructions of a block and updates written, which says for each tracked value whether it is written.
+// It calls report, unless that is nil, with each read of an unwritten value and the value's index.
 func (d *definiteAssignment) walk(b *Block, written []bool, report func(instr *Instr, place int)) {
 	read := func(instr *Instr, p storedValue) {
 		if i, ok := d.places[p]; ok && !written[i] && report != nil {
@@ -213,8 +217,8 @@ func (d *definiteAssignment) walk(b *Block, written []bool, report func(instr *I
 	}
 }
 
-// eachParam iterates over the bytes of parameters in memory read or written by an instruction through their name. It
-// omits the parameters of kernels and the parameters with which the function is called.
+// eachParam calls do with each byte of a parameter in memory that an instruction reads or writes by the parameter's name.
+// It omits the parameters of the function or kernel itself.
 func (d *definiteAssignment) eachParam(instr *Instr, do func(p storedValue, accessMode Access)) {
 	bytes := func(o *Operand, from, n int, accessMode Access) {
 		v, ok := o.Sym().(*Var)

@@ -1,6 +1,6 @@
 package ptx
 
-// This file contains the particulars of video instructions (manual 9.7.18).
+// This file contains the rules for video instructions (manual 9.7.18).
 
 import (
 	"slices"
@@ -27,8 +27,8 @@ func init() {
 // selectors lists the selectors of scalar instructions.
 var selectors = []string{"b0", "b1", "b2", "b3", "h0", "h1"}
 
-// ruleVideo: the number of lanes determines the allowed selectors, and at most a single operand of vmad is
-// negated. A constant has no selector.
+// ruleVideo checks selectors and negations. The number of lanes determines the allowed selectors; a constant has none.
+// In vmad, the product or operand c may be negated, but not both.
 func ruleVideo(f *Func, instr *Instr) string {
 	lanes := instr.VideoLanes()
 	for i := range instr.Ops {
@@ -42,12 +42,12 @@ func ruleVideo(f *Func, instr *Instr) string {
 		case lanes == 1:
 			valid = slices.Contains(selectors, s)
 		case s[0] != " hhbb"[lanes]:
-		case instr.Form.Operands[i].Writes(): // a set of lanes, from the highest down
+		case instr.Form.Operands[i].Writes(): // the numbers of the lanes to write, the highest first
 			valid = digits[0] < byte('0'+lanes)
 			for j := range digits[1:] {
 				valid = valid && digits[j+1] < digits[j]
 			}
-		default: // for each lane, the selected element of both operands
+		default: // for each lane, the number of an element: operand a has the first elements, b the following ones
 			valid = len(digits) == lanes && strings.Trim(digits, "01234567"[:2*lanes]) == ""
 		}
 		if !valid {
