@@ -33,12 +33,13 @@ func (l *lowerer) tensorCopy(instr *ptx.Instr) {
 		t.Reduces, t.Op = true, op
 	}
 	o := code.Instr{Op: code.AsyncTensor}
-	box, tensor := instr.Arg("a"), instr.Arg("b") // the operands with the box in shared memory and with the tensor
+	boxName, tensorName := "a", "b" // the operands with the box in shared memory and with the tensor
 	if t.Store {
-		box, tensor = instr.Arg("c"), instr.Arg("a")
+		boxName, tensorName = "c", "a"
 	}
 	cluster := instr.Has("shared::cluster")
-	o.A, t.Shared = l.addressRowIn(instr, box, ptx.Shared, cluster)
+	o.A, t.Shared = l.addressRowIn(instr, instr.Arg(boxName), ptx.Shared, cluster)
+	tensor := instr.Arg(tensorName)
 	o.B, t.Map = l.addressRow(instr, tensor, ptx.Generic)
 	o.C = l.constant(code.Q, 0)
 	if !t.Store {
