@@ -11,15 +11,10 @@ package access
 // CTAs belong to the guest program, and Go's race detector must not report them.
 
 import (
-	"math"
 	"math/bits"
-	hostatomic "sync/atomic"
 	"unsafe"
 
-	"gemu/affinetrack"
-	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
-	"gemu/interp/internal/fp"
 	"gemu/interp/internal/machine"
 	"gemu/interp/internal/mem"
 	"gemu/probe"
@@ -104,17 +99,6 @@ func uniformAccess(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 		return 0
 	}
 	return m &^ done
-}
-
-// intoLocal returns the lanes of m up to the first whose generic address is not in local memory.
-func intoLocal[A mem.Slot](a *code.Access, addr *[regfile.Lanes]A, m uint32) (local uint32) {
-	for n := m; n != 0; n &= n - 1 {
-		if at := uint64(addr[bits.TrailingZeros32(n)&31] + A(a.Offset)); at-probe.LocalWindow >= probe.WindowSize {
-			break
-		}
-		local |= n & -n
-	}
-	return local
 }
 
 // Addresses writes the addresses of the lanes to dst, a separate row that results cannot overwrite.
@@ -253,97 +237,6 @@ func LoadFixed(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 			mem.FillRow(f.Row64(e.Row), v, m)
 		}
 	}
-}
-
-// FrameAccess loads or stores a variable of the running function's local frame.
-func FrameAccess(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	offset := int64(w.AccessOf(instr).Offset)
-	if offset < 0 || !LocalRow(w, h, f, w.AccessOf(instr), uint64(4*w.Frame.Local)+uint64(offset), m) {
-		accessEachLane(w, h, f, instr, m, m)
-	}
-}
-
-// LocalAccess loads or stores local memory at per-lane addresses, which are often the same in all lanes.
-func LocalAccess(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	a := w.AccessOf(instr)
-	if a.Addr == code.Q {
-		accessLocal(w, h, f, instr, f.Src64(instr.A), 0, m)
-	} else {
-		accessLocal(w, h, f, instr, f.Src32(instr.A), 0, m)
-	}
-}
-
-// accessLocal is LocalAccess for addresses in a row; local memory begins at address base.
-func accessLocal[A mem.Slot](w *machine.Warp, h int, f *regfile.File, instr *code.Instr, addr *[regfile.Lanes]A, base uint64, m uint32) {
-	a := w.AccessOf(instr)
-	first := addr[bits.TrailingZeros32(m)&31]
-	same := true
-	for n := m; n != 0 && same; n &= n - 1 {
-		same = addr[bits.TrailingZeros32(n)&31] == first
-	}
-	if same && LocalRow(w, h, f, a, uint64(first+A(a.Offset))-base, m) {
-		return
-	}
-	if len(a.Elems) != 1 || a.Elems[0].Slot == code.NoSlot || a.Size > 8 {
-		accessEachLane(w, h, f, instr, m, m)
-		return
-	}
-	e, size, words := a.Elems[0], uint64(a.Size), w.Local[h]
-	from, to := LocalRange(w)
-	for n := m; n != 0; n &= n - 1 {
-		lane := bits.TrailingZeros32(n) & 31
-		at := uint64(addr[lane]+A(a.Offset)) - base
-		if at < from || at > to || size > to-at || at&(size-1) != 0 {
-			accessEachLane(w, h, f, instr, n, n)
-			return
-		}
-		if a.Store {
-			words.Store(int(at), lane, a.Size, ReadElem(f, e, lane))
-		} else {
-			writeElem(a, f, e, lane, words.Load(int(at), lane, a.Size))
-		}
-	}
-}
-
-// LocalRange returns the beginning and the end of a thread's local memory, in bytes.
-func LocalRange(w *machine.Warp) (from, to uint64) {
-	return 4 * machine.KernelFrame, 4 * uint64(w.LocalTop())
-}
-
-// LocalRow executes an access to local memory at an address, in bytes, that is the same in all lanes: word i of all lanes
-// is a row, so nothing is computed per lane. It reports whether it has executed the access.
-func LocalRow(w *machine.Warp, h int, f *regfile.File, a *code.Access, addr uint64, m uint32) bool {
-	from, to := LocalRange(w)
-	if addr < from || addr > to || uint64(a.Bytes) > to-addr || addr%uint64(a.Bytes) != 0 || a.Size > 8 {
-		return false
-	}
-	for i, e := range a.Elems {
-		if e.Slot == code.NoSlot {
-			continue
-		}
-		at := int(addr) + i*a.Size
-		words := w.Local[h][at/4:]
-		switch {
-		case a.Size == 4 && e.Slot == code.R && !a.Store:
-			mem.CopyRow(f.Row32(e.Row), &words[0], m)
-		case a.Size == 4 && e.Slot == code.R:
-			mem.CopyRow(&words[0], f.Src32(e.Row), m)
-		case a.Size == 8 && !a.Store:
-			words.LoadRow64(f.Row64(e.Row), 0, m)
-		case a.Size == 8:
-			words.StoreRow64(f.Src64(e.Row), 0, m)
-		default:
-			for n := m; n != 0; n &= n - 1 {
-				lane := bits.TrailingZeros32(n) & 31
-				if a.Store {
-					words.Store(at&3, lane, a.Size, ReadElem(f, e, lane))
-				} else {
-					writeElem(a, f, e, lane, words.Load(at&3, lane, a.Size))
-				}
-			}
-		}
-	}
-	return true
 }
 
 // AccessEach executes a load or store lane by lane.
@@ -495,197 +388,6 @@ func LaneAddresses(w *machine.Warp, h int, instr *code.Instr, a *code.Access, ds
 	}
 }
 
-// AtomLane executes atom and red, lane by lane.
-func AtomLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	a := w.AccessOf(instr)
-	t := a.Atom
-	elems, bs, cs, size := a.Elems, t.B[:len(a.Elems)], t.C, a.Size // local copies: the compiler must assume that the stores of lanes change the fields
-	p, base, last, ok := LastHit(w, a, a.Bytes)
-	shift := -bits.TrailingZeros(uint(a.Bytes))
-	generic := a.Space == ptx.Generic
-	parallel := UsesHostAtomics(w.CTA) && !t.Shared
-	onShared := t.Reduction // the same operation on shared memory, without host atomics
-	onShared.Global = false
-	mask := WidthMask(t.Type)
-	var ats regfile.Row64
-	if bits.OnesCount32(m) > machine.MaxLaneByLane {
-		Addresses(f, instr, a, &ats)
-	} else {
-		for n := m; n != 0; n &= n - 1 {
-			lane := bits.TrailingZeros32(n) & 31
-			ats[lane] = address(f, instr, a, lane)
-		}
-	}
-	for ; m != 0; m &= m - 1 {
-		lane := bits.TrailingZeros32(m) & 31
-		addr := ats[lane]
-		o := addr - base
-		var q unsafe.Pointer
-		if ok && bits.RotateLeft64(o, shift) <= last {
-			q = unsafe.Add(p, o)
-		} else {
-			if q, _, _ = ResolveLane(w, instr, h, lane, addr, m); w.Err != nil {
-				return
-			}
-			p, base, last, ok = LastHit(w, a, a.Bytes)
-		}
-		if size == 16 {
-			atom128(w, f, q, lane, a)
-			continue
-		}
-		for i := range elems {
-			e := &elems[i]
-			r := unsafe.Add(q, i*size)
-			bv, cv := ReadElem(f, bs[i], lane), uint64(0)
-			if cs != nil {
-				cv = ReadElem(f, cs[i], lane)
-			}
-			var old, now uint64
-			switch {
-			case generic && mem.InShared(addr, w.CTA.Grid.ClusterSize):
-				old = mem.LoadBits(r, size)
-				now = ApplyReduction(onShared, mask, old, bv, cv)
-				mem.StoreBits(r, size, now)
-			case parallel:
-				old, now = applyHostReduction(t.Reduction, mask, r, size, bv, cv)
-			default:
-				old = mem.LoadBits(r, size)
-				now = ApplyReduction(t.Reduction, mask, old, bv, cv)
-				mem.StoreBits(r, size, now)
-			}
-			if old != now {
-				w.CTA.Changed = true
-			}
-			switch e.Slot {
-			case code.R:
-				f.Row32(e.Row)[lane] = uint32(old)
-			case code.Q:
-				f.Row64(e.Row)[lane] = old
-			}
-		}
-	}
-}
-
-// atom128 executes exch and cas of 128 bits.
-func atom128(w *machine.Warp, f *regfile.File, p unsafe.Pointer, lane int, a *code.Access) {
-	t, d, b := a.Atom, a.Elems[0], a.Atom.B[0]
-	lo, hi := (*uint64)(p), (*uint64)(unsafe.Add(p, 8))
-	oldLo, oldHi := *lo, *hi
-	newLo, newHi := f.Src64(b.Row)[lane], f.Src64(b.High)[lane]
-	if t.Op == code.AtomCas {
-		if oldLo == newLo && oldHi == newHi {
-			c := t.C[0]
-			newLo, newHi = f.Src64(c.Row)[lane], f.Src64(c.High)[lane]
-		} else {
-			newLo, newHi = oldLo, oldHi
-		}
-	}
-	*lo, *hi = newLo, newHi
-	if oldLo != newLo || oldHi != newHi {
-		w.CTA.Changed = true
-	}
-	if d.Slot == code.Q {
-		f.Row64(d.Row)[lane], f.Row64(d.High)[lane] = oldLo, oldHi
-	}
-}
-
-// WidthMask returns the mask of all bits of a type of at most 64 bits.
-func WidthMask(t ptx.Type) uint64 { return ^uint64(0) >> max(0, 64-t.Bits()) }
-
-// UsesHostAtomics reports whether the CTA's atomics on global memory must be host atomics. Atomics of 128 bits never are: Go
-// has at most 64 bits.
-func UsesHostAtomics(c *machine.CTA) bool {
-	return c.Grid.HostAtomics && (!c.Ordered || c.Grid.Device.HostGrace > 0)
-}
-
-// applyHostReduction applies the operation with host atomics. A value of less than 4 bytes is changed as part of an aligned
-// word of 4 bytes, which lies within a page and an allocation.
-func applyHostReduction(t code.Reduction, mask uint64, p unsafe.Pointer, size int, b, c uint64) (old, now uint64) {
-	if size == 8 {
-		q := (*uint64)(p)
-		for {
-			old = hostatomic.LoadUint64(q)
-			now = ApplyReduction(t, mask, old, b, c)
-			if old == now || hostatomic.CompareAndSwapUint64(q, old, now) {
-				return old, now
-			}
-		}
-	}
-	in := uintptr(p) % 4 // offset of the value in the word, in bytes
-	q := (*uint32)(unsafe.Add(p, -int(in)))
-	for {
-		v := hostatomic.LoadUint32(q)
-		old = uint64(v) >> (8 * in) & mask
-		now = ApplyReduction(t, mask, old, b, c)
-		if old == now || hostatomic.CompareAndSwapUint32(q, v, uint32(uint64(v)&^(mask<<(8*in))|now<<(8*in))) {
-			return old, now
-		}
-	}
-}
-
-// ApplyReduction returns the result of a reduction of values (manual 9.7.13.5). mask has all bits of the type.
-func ApplyReduction(t code.Reduction, mask, a, b, c uint64) uint64 {
-	switch t.Op {
-	case code.AtomAdd:
-		switch t.Type {
-		case ptx.F32:
-			x, y := math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))
-			if t.Global {
-				x, y = fp.FTZ32(x), fp.FTZ32(y)
-				return uint64(math.Float32bits(fp.FTZ32(fp.Canon32(x + y))))
-			}
-			return uint64(math.Float32bits(fp.Canon32(x + y)))
-		case ptx.F64:
-			x, y := math.Float64frombits(a), math.Float64frombits(b)
-			switch {
-			case !t.Global:
-				x, y = y, x // keeps the NaN in memory
-			case y != y:
-				return b // unchanged, not made quiet
-			case x != x:
-				return a
-			}
-			return math.Float64bits(fp.Result64(x+y, y, x))
-		}
-		return (a + b) & mask
-	case code.AtomFloat:
-		v, _ := alu.Single[t.Float](a, b, 0, 0, 0)
-		return v
-	case code.AtomAnd:
-		return a & b
-	case code.AtomOr:
-		return a | b
-	case code.AtomXor:
-		return a ^ b
-	case code.AtomExch:
-		return b & mask
-	case code.AtomCas:
-		if a == b&mask {
-			return c & mask
-		}
-		return a
-	case code.AtomInc:
-		if a >= b {
-			return 0
-		}
-		return a + 1
-	case code.AtomDec:
-		if a == 0 || a > b {
-			return b
-		}
-		return a - 1
-	}
-	reduce := a < b&mask
-	if t.Type.IsSigned() {
-		n := bits.LeadingZeros64(mask)
-		reduce = int64(a<<n) < int64(b<<n)
-	}
-	if reduce == (t.Op == code.AtomMin) {
-		return a
-	}
-	return b & mask
-}
-
 // Isspacep executes isspacep, which tests the window of generic addresses. The window of shared memory is the CTA's or the
 // cluster's.
 func Isspacep(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
@@ -705,16 +407,6 @@ func Isspacep(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 	f.SetP(instr.D, m, t)
 }
 
-// FrameAddress32 and FrameAddress64 give the address of a variable of the
-// running function's local frame.
-func FrameAddress32(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	mem.FillRow(f.Row32(instr.D), uint32(4*uint64(w.Frame.Local)+instr.Imm), m)
-}
-
-func FrameAddress64(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	mem.FillRow(f.Row64(instr.D), 4*uint64(w.Frame.Local)+instr.Imm, m)
-}
-
 // SharedAddress32 and SharedAddress64 give the address of a variable in the CTA's shared memory.
 func SharedAddress32(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	mem.FillRow(f.Row32(instr.D), uint32(w.CTA.AddressOf(instr.Imm)), m)
@@ -722,73 +414,4 @@ func SharedAddress32(w *machine.Warp, h int, f *regfile.File, instr *code.Instr,
 
 func SharedAddress64(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	mem.FillRow(f.Row64(instr.D), w.CTA.AddressOf(instr.Imm), m)
-}
-
-func FrameSource(w *machine.Warp, h int, instr *code.Instr, m uint32) affinetrack.Value {
-	return affinetrack.Value{Base: 4*uint64(w.Frame.Local) + instr.Imm}
-}
-
-// Stacksave, stackrestore and alloca (manual 9.7.17) move a lane's stack above
-// the static frame.
-func Stacksave(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	base := uint64(4 * (w.Frame.Local + w.Frame.Func.Local))
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		v := base
-		if w.Frame.Func.Allocates {
-			v += uint64(f.Row32(w.Frame.Func.AddressTaken)[i])
-		}
-		if instr.Op == code.Stacksave64 {
-			f.Row64(instr.D)[i] = v
-		} else {
-			f.Row32(instr.D)[i] = uint32(v)
-		}
-	}
-}
-
-func Stackrestore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	base := uint64(4 * (w.Frame.Local + w.Frame.Func.Local))
-	taken := f.Row32(w.Frame.Func.AddressTaken)
-	for n := m; n != 0; n &= n - 1 {
-		i := bits.TrailingZeros32(n) & 31
-		v := uint64(0)
-		if instr.Op == code.Stackrestore64 {
-			v = f.Src64(instr.A)[i]
-		} else {
-			v = uint64(f.Src32(instr.A)[i])
-		}
-		if v < base || v-base > uint64(taken[i]) {
-			w.Fail(w.SourceOf(instr), 1<<(32*h+i), probe.ErrStackOverflow, "stackrestore of %s, which is not the result of a stacksave", machine.HexAddr(v))
-			return
-		}
-		taken[i] = uint32(v - base)
-	}
-}
-
-func Alloca(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	base := uint64(4 * (w.Frame.Local + w.Frame.Func.Local))
-	align := instr.Imm
-	taken := f.Row32(w.Frame.Func.AddressTaken)
-	limit := 4 * uint64(w.CTA.Grid.StackWords)
-	for n := m; n != 0; n &= n - 1 {
-		i := bits.TrailingZeros32(n) & 31
-		size := uint64(0)
-		if instr.Op == code.Alloca64 {
-			size = f.Src64(instr.A)[i]
-		} else {
-			size = uint64(f.Src32(instr.A)[i])
-		}
-		addr := (base + uint64(taken[i]) + align - 1) / align * align
-		if size > limit || addr+size > limit {
-			w.Fail(w.SourceOf(instr), 1<<(32*h+i), probe.ErrStackOverflow, "%v: alloca of %d bytes, with %d of %d bytes in use", probe.ErrStackOverflow, size, addr, limit)
-			return
-		}
-		taken[i] = uint32(addr + (size+3)/4*4 - base)
-		if instr.Op == code.Alloca64 {
-			f.Row64(instr.D)[i] = addr
-		} else {
-			f.Row32(instr.D)[i] = uint32(addr)
-		}
-	}
-	GrowLocal(w, w.LocalTop())
 }
