@@ -66,8 +66,8 @@ type benchRates struct {
 }
 
 func (c *benchCmd) Run(a *app) error {
-	if c.Repeat < 1 || c.Size < 0 || c.Workers < 0 {
-		return fmt.Errorf("--repeat must be at least 1, --size and --workers at least 0")
+	if err := checkMinimums(minimum{"--repeat", int64(c.Repeat), 1}, minimum{"--size", int64(c.Size), 0}, minimum{"--workers", int64(c.Workers), 0}); err != nil {
+		return err
 	}
 	engine, err := interp.EngineNamed(c.Engine)
 	if err != nil {

@@ -52,17 +52,17 @@ func namesForShells(namesOf func(p *papers.Paper) []string) (list []string) {
 func (c *compareCmd) Run(a *app) error {
 	p := papers.Named(c.Paper)
 	if p == nil {
-		return fmt.Errorf("unknown paper %s: want one of %s", c.Paper, strings.Join(papers.Names(), ", "))
+		return fmt.Errorf("unknown paper %s; want one of %s", c.Paper, strings.Join(papers.Names(), ", "))
 	}
 	if c.List {
 		return printInterpretations(a.stdout, p, newScreen(a.stdout).chart())
 	}
 	tables, err := c.tables(p)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case c.Workers < 0:
-		return fmt.Errorf("--workers must be at least 0")
+	}
+	if err := checkMinimums(minimum{"--workers", int64(c.Workers), 0}); err != nil {
+		return err
 	}
 	files := append(c.outputs(), outputs{{"--csv", c.CSV}}...)
 	if err := files.check(); err != nil {
@@ -109,7 +109,7 @@ func (c *compareCmd) tables(p *papers.Paper) ([]*papers.Table, error) {
 		for _, name := range c.Table {
 			t := p.Table(name)
 			if t == nil {
-				return nil, fmt.Errorf("--table %s: the tables of %s are %s", name, p.Name, strings.Join(p.TableNames(), ", "))
+				return nil, fmt.Errorf("--table %s: unknown; the tables of %s are %s", name, p.Name, strings.Join(p.TableNames(), ", "))
 			}
 			if !slices.Contains(tables, t) {
 				tables = append(tables, t)

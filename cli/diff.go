@@ -101,6 +101,9 @@ func (c *diffCmd) Run(a *app, line *kong.Context) error {
 			return err
 		}
 	}
+	if len(c.Seeds) > 2 {
+		return fmt.Errorf("--seeds has %d values: want one for both runs, or two, one for each run", len(c.Seeds))
+	}
 	var policies []string
 	for _, r := range a.reconvergers() {
 		policies = append(policies, r.Name())
@@ -148,7 +151,7 @@ func (c *diffCmd) Run(a *app, line *kong.Context) error {
 // choice returns the value of a flag for A or for B.
 func choice(flag string, list []string, i int, names ...string) (string, error) {
 	if len(list) == 0 || len(list) > 2 {
-		return "", fmt.Errorf("%s must have one value for both runs, or two values", flag)
+		return "", fmt.Errorf("%s %s: want one value for both runs, or two values, one for each run", flag, strings.Join(list, ","))
 	}
 	s := list[min(i, len(list)-1)]
 	if !slices.Contains(names, s) {
@@ -199,7 +202,7 @@ func (c *compareFlags) compare(a *app, x, y trace.Source, filter trace.Filter) e
 				return err
 			}
 			if printSlice(a, d, list, " in the "+name+" log"); len(list) == 0 {
-				fmt.Fprintf(a.stdout, "the origin of the value in the %s log is unknown\n", name)
+				fmt.Fprintf(a.stdout, "the %s log does not show the origin of the value\n", name)
 			}
 		}
 	}

@@ -75,7 +75,7 @@ func (c *fuzzCmd) options() (fuzz.Options, error) {
 	if err != nil {
 		return fuzz.Options{}, fmt.Errorf("--semantics: %w", err)
 	}
-	block, err := parseDim("-b", c.Block)
+	block, err := parseDim("-b", "the size of each CTA, in threads", c.Block)
 	if err != nil {
 		return fuzz.Options{}, err
 	}
@@ -120,7 +120,7 @@ func (c *fuzzCmd) rival(line *kong.Context) (*fuzz.Rival, error) {
 	case r.RefusalStatus < 1 || r.RefusalStatus > 255:
 		return nil, fmt.Errorf("--refusal-status %d: want 1 to 255", r.RefusalStatus)
 	case c.Reduce <= 0:
-		return nil, errors.New("--reduce-time must be above 0")
+		return nil, fmt.Errorf("--reduce-time %v: want a time above 0", time.Duration(c.Reduce))
 	}
 	return r, nil
 }

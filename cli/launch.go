@@ -106,10 +106,10 @@ type job struct {
 // open prepares a job on a device with the given probes. Output of its kernels goes to stdout.
 func (c *launchFlags) open(a *app, stdout io.Writer, probes ...probe.Probe) (*job, error) {
 	if c.SM != 0 && c.SM < 30 {
-		return nil, errors.New("--sm must be a compute capability such as 90")
+		return nil, fmt.Errorf("--sm %d: want a compute capability from 30 on, such as 90 for 9.0", c.SM)
 	}
-	if c.Steps < 0 || c.Shared < 0 || c.Workers < 0 || c.Size < 0 {
-		return nil, errors.New("--steps, --shared, --workers and --size must be at least 0")
+	if err := checkMinimums(minimum{"--steps", c.Steps, 0}, minimum{"--shared", int64(c.Shared), 0}, minimum{"--workers", int64(c.Workers), 0}, minimum{"--size", int64(c.Size), 0}); err != nil {
+		return nil, err
 	}
 	tolerate, err := probe.ParseTolerance(c.Tolerate)
 	if err != nil {
@@ -141,6 +141,22 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...probe.Probe) (*jo
 	}
 	a.sources = j.sources
 	return j, j.open(a, dev)
+}
+
+// minimum is the smallest permitted value of a flag.
+type minimum struct {
+	flag         string
+	value, least int64
+}
+
+// checkMinimums returns an error for the first flag with a value below its minimum.
+func checkMinimums(list ...minimum) error {
+	for _, m := range list {
+		if m.value < m.least {
+			return fmt.Errorf("%s %d: want a number from %d on", m.flag, m.value, m.least)
+		}
+	}
+	return nil
 }
 
 // tolerables lists the tolerable faults, for --help.
@@ -180,17 +196,17 @@ func ownLaunches(name string) error {
 // open prepares the launch of a kernel.
 func (j *job) open(a *app, dev *interp.Device) error {
 	c := j.flags
-	grid, err := parseDim("-g", c.Grid)
+	grid, err := parseDim("-g", "the size of the grid, in CTAs", c.Grid)
 	if err != nil {
 		return err
 	}
-	block, err := parseDim("-b", c.Block)
+	block, err := parseDim("-b", "the size of each CTA, in threads", c.Block)
 	if err != nil {
 		return err
 	}
 	var cluster ptx.Dim3
 	if c.Cluster != "" {
-		if cluster, err = parseDim("--cluster", c.Cluster); err != nil {
+		if cluster, err = parseDim("--cluster", "the size of each cluster, in CTAs", c.Cluster); err != nil {
 			return err
 		}
 		if cluster == (ptx.Dim3{}) {
@@ -335,7 +351,7 @@ func parsePolicy(name string) (*affinetrack.Policy, error) {
 	if p := affinetrack.PolicyByName(name); p != nil {
 		return p, nil
 	}
-	return nil, fmt.Errorf("unknown policy %s: want one of %s", name, policyNames())
+	return nil, fmt.Errorf("--policy %s: unknown value policy; want one of %s", name, policyNames())
 }
 
 func policyNames() string {
@@ -349,7 +365,7 @@ func policyNames() string {
 func lookupWorkload(name string) (*kernels.Workload, error) {
 	w := kernels.Lookup(name)
 	if w == nil {
-		return nil, fmt.Errorf("unknown workload @%s; \"gemu kernels\" lists all%s", name, nearestWorkload(name))
+		return nil, fmt.Errorf("unknown workload @%s%s; \"gemu kernels\" lists all", name, nearestWorkload(name))
 	}
 	return w, nil
 }
@@ -363,10 +379,10 @@ func nearestWorkload(name string) string {
 	return ""
 }
 
-// parseDim reads an extent X[,Y[,Z]].
-func parseDim(flag, s string) (ptx.Dim3, error) {
+// parseDim reads an extent X[,Y[,Z]]. meaning describes it in the message about a missing flag.
+func parseDim(flag, meaning, s string) (ptx.Dim3, error) {
 	if s == "" {
-		return ptx.Dim3{}, fmt.Errorf("%s X[,Y[,Z]] is missing", flag)
+		return ptx.Dim3{}, fmt.Errorf("%s X[,Y[,Z]] is missing: %s", flag, meaning)
 	}
 	var n []int
 	for _, p := range strings.Split(s, ",") {
@@ -375,7 +391,7 @@ func parseDim(flag, s string) (ptx.Dim3, error) {
 			return ptx.Dim3{}, fmt.Errorf("%s %s: a number is too large", flag, s)
 		}
 		if err != nil || len(n) == 3 {
-			return ptx.Dim3{}, fmt.Errorf("%s %s: want X[,Y[,Z]]", flag, s)
+			return ptx.Dim3{}, fmt.Errorf("%s %s: want one to three numbers, X[,Y[,Z]], such as 64 or 16,16", flag, s)
 		}
 		n = append(n, v)
 	}

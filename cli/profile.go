@@ -67,8 +67,11 @@ func (c *profileCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.Top < 0 || c.Regs < 0 || c.Regs > occupancy.MaxRegisters {
-		return fmt.Errorf("--top must be at least 0, --regs 1 to %d", occupancy.MaxRegisters)
+	if err := checkMinimums(minimum{"--top", int64(c.Top), 0}); err != nil {
+		return err
+	}
+	if c.Regs < 0 || c.Regs > occupancy.MaxRegisters {
+		return fmt.Errorf("--regs %d: want 1 to %d registers of a thread, or 0 for an unknown number", c.Regs, occupancy.MaxRegisters)
 	}
 	if err := c.outputs().check(); err != nil {
 		return err

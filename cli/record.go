@@ -139,8 +139,8 @@ func (c *recordCmd) options() (o record.Options, err error) {
 	if o.Filter, err = c.filter(); err != nil {
 		return o, err
 	}
-	if c.MaxEvents < 0 {
-		return o, errors.New("--max-events must be at least 0")
+	if err := checkMinimums(minimum{"--max-events", c.MaxEvents, 0}); err != nil {
+		return o, err
 	}
 	o.MaxEvents, o.MaxBytes, o.Uncompressed = c.MaxEvents, int64(c.MaxSize), c.Uncompressed
 	if c.MaxEvents == 0 {
@@ -183,7 +183,7 @@ func (c *recordCmd) write(a *app, to io.Writer, o record.Options) (ran, wrote er
 	}
 	c.report(a, r.Events(), r.Bytes(), r.Full())
 	if r.ImagesCut() {
-		fmt.Fprintln(a.stderr, "memory images are cut off: their total size has the limit --max-size")
+		fmt.Fprintln(a.stderr, "memory images are cut off: their total size has reached the limit --max-size")
 	}
 	return ran, nil
 }
@@ -326,16 +326,16 @@ func (c *recordCmd) rows(a *app, f *record.File) error {
 		for _, t := range f.Tables() {
 			names = append(names, t.Name)
 		}
-		return fmt.Errorf("--table %s: the tables are %s", c.Table, strings.Join(names, ", "))
+		return fmt.Errorf("--table %s: unknown; the tables of a recording are %s", c.Table, strings.Join(names, ", "))
 	}
 	from, to := uint64(0), t.Rows
 	if c.Rows != "" {
 		var r trace.Ranges
 		if err := r.UnmarshalText([]byte(c.Rows)); err != nil || len(r) != 1 {
-			return fmt.Errorf("--rows %s: want numbers such as 0-99", c.Rows)
+			return fmt.Errorf("--rows %s: want the first and the last row, such as 0-99", c.Rows)
 		}
 		if r[0].From >= t.Rows {
-			return fmt.Errorf("--rows %s: the table %s has %s", c.Rows, t.Name, counted(int(t.Rows), "row"))
+			return fmt.Errorf("--rows %s: the table %s has %s, counted from 0", c.Rows, t.Name, counted(int(t.Rows), "row"))
 		}
 		from, to = r[0].From, min(to-1, r[0].To)+1
 	}

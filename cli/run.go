@@ -46,8 +46,10 @@ func (c *runCmd) Run(a *app) (failed error) {
 	if err != nil {
 		return err
 	}
-	if !(c.Rtol >= 0 && c.Atol >= 0) { // also refuses NaN
-		return errors.New("--rtol and --atol must be at least 0")
+	for flag, tolerance := range map[string]float64{"--rtol": c.Rtol, "--atol": c.Atol} {
+		if !(tolerance >= 0) { // also refuses NaN
+			return fmt.Errorf("%s %v: want a number from 0 on", flag, tolerance)
+		}
 	}
 	watch, err := c.sanitizers(a)
 	if err != nil {
@@ -69,11 +71,11 @@ func (c *runCmd) Run(a *app) (failed error) {
 	if j.workload != nil && len(c.Out)+len(c.Expect) > 0 {
 		return ownLaunches(j.workload.Name)
 	}
-	outs, err := targets(j, "--out", c.Out)
+	outs, err := targets(j, "--out", "FILE", c.Out)
 	if err != nil {
 		return err
 	}
-	expects, err := targets(j, "--expect", c.Expect)
+	expects, err := targets(j, "--expect", "ARG", c.Expect)
 	if err != nil {
 		return err
 	}
@@ -316,13 +318,13 @@ type target struct {
 	name, value string
 }
 
-// targets resolves I=VALUE flags.
-func targets(j *job, flag string, list []string) ([]target, error) {
+// targets resolves flags of the form I=VALUE; value is its placeholder in messages.
+func targets(j *job, flag, value string, list []string) ([]target, error) {
 	var targets []target
 	for _, text := range list {
-		name, value, ok := strings.Cut(text, "=")
-		if !ok || value == "" {
-			return nil, fmt.Errorf("%s %s: want I=FILE", flag, text)
+		name, written, ok := strings.Cut(text, "=")
+		if !ok || written == "" {
+			return nil, fmt.Errorf("%s %s: want I=%s, with I the number of an argument, from 0, or the name of a variable", flag, text, value)
 		}
 		b, err := j.arguments.Lookup(name)
 		if err != nil {
@@ -331,7 +333,7 @@ func targets(j *job, flag string, list []string) ([]target, error) {
 		if b.IsSampler() {
 			return nil, fmt.Errorf("%s %s: a sampler has no texels", flag, text)
 		}
-		targets = append(targets, target{b, name, value})
+		targets = append(targets, target{b, name, written})
 	}
 	return targets, nil
 }

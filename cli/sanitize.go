@@ -24,13 +24,11 @@ type sanitizeFlags struct {
 
 // sanitizers returns the sanitizers selected by the flags.
 func (c *sanitizeFlags) sanitizers(a *app) (*sanitize.Sanitizer, error) {
-	switch {
-	case c.SanitizeLimit < 0:
-		return nil, errors.New("--sanitize-limit must be at least 0")
-	case c.SanitizeSeeds < 1:
-		return nil, errors.New("--sanitize-seeds must be at least 1")
-	case c.WarpSync < 0 || c.WarpSync > 64 || c.WarpSync&(c.WarpSync-1) != 0:
-		return nil, errors.New("--warp-sync must be 0 or a number of lanes: 1, 2, 4, 8, 16, 32 or 64")
+	if err := checkMinimums(minimum{"--sanitize-limit", int64(c.SanitizeLimit), 0}, minimum{"--sanitize-seeds", int64(c.SanitizeSeeds), 1}); err != nil {
+		return nil, err
+	}
+	if c.WarpSync < 0 || c.WarpSync > 64 || c.WarpSync&(c.WarpSync-1) != 0 {
+		return nil, fmt.Errorf("--warp-sync %d: want a number of lanes: 1, 2, 4, 8, 16, 32 or 64", c.WarpSync)
 	}
 	if c.Sanitize == nil {
 		if c.SanitizeSeeds > 1 || c.WarpSync > 0 {

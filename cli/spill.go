@@ -15,9 +15,9 @@ import (
 type spillCmd struct {
 	sourceArg
 	Only  []string `short:"k" name:"kernel" help:"Rewrite only these functions." unset:"all" placeholder:"NAME"`
-	Regs  int      `help:"Number of 32-bit registers per thread." placeholder:"N"`
+	Regs  int      `help:"Number of 32-bit registers of a thread in the rewritten PTX; required without --range." placeholder:"N"`
 	Out   string   `short:"o" default:"-" help:"Write the PTX to FILE (- for standard output)." placeholder:"FILE"`
-	Range bool     `help:"Print the register counts of each function instead: the fewest that it runs with, the fewest without spills (r_base), and the most that are live at once."`
+	Range bool     `help:"Write no PTX, and print three register counts of each function: the minimum, the minimum without spills (r_base), and the maximum of registers that are live at once."`
 	JSON  string   `name:"json" help:"Write the counts of each function as JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 }
 
@@ -41,13 +41,13 @@ type spillRange struct {
 
 func (c *spillCmd) Run(a *app) error {
 	if (c.Regs != 0) == c.Range {
-		return errors.New("--regs N or --range is missing")
+		return errors.New("give one of --regs N and --range")
 	}
 	if c.Range && c.Out != "-" {
 		return errors.New("--out does not apply: --range writes no PTX")
 	}
 	if c.Regs < 0 || c.Regs > spill.MaxRegs {
-		return fmt.Errorf("--regs must be 1 to %d", spill.MaxRegs)
+		return fmt.Errorf("--regs %d: want 1 to %d registers of a thread", c.Regs, spill.MaxRegs)
 	}
 	name, src, err := c.source(a)
 	if err != nil {
