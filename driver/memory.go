@@ -24,21 +24,21 @@ func (t *Thread) MemGetInfo() (free, total uint64, err error) {
 func (v *Device) reserve(size uint64) error {
 	total := v.d.settings.Memory
 	if size > total-v.used {
-		return fail(OutOfMemory, "%d bytes requested, %d of %d are in use", size, v.used, total)
+		return fail(OutOfMemory, "%d bytes requested, but %d of the device's %d bytes are in use: GEMU_MEMORY sets the device's memory", size, v.used, total)
 	}
 	v.used += size
 	return nil
 }
 
-// reserve begins an allocation of size bytes, which uses charge bytes of the device. It locks the driver unless
-// it returns an error.
-func (t *Thread) reserve(size, charge uint64) (*Context, error) {
+// beginAllocation begins an allocation of size bytes in the current context, and counts charge bytes as used on the
+// device. It locks the driver unless it returns an error.
+func (t *Thread) beginAllocation(size, charge uint64) (*Context, error) {
 	c, err := t.enter()
 	if err != nil {
 		return nil, err
 	}
 	if size == 0 {
-		err = fail(InvalidValue, "0 bytes")
+		err = fail(InvalidValue, "an allocation of 0 bytes")
 	} else {
 		err = c.dev.reserve(charge)
 	}
@@ -50,7 +50,7 @@ func (t *Thread) reserve(size, charge uint64) (*Context, error) {
 
 // MemAlloc is cuMemAlloc. The memory is zero.
 func (t *Thread) MemAlloc(size uint64) (uint64, error) {
-	c, err := t.reserve(size, size)
+	c, err := t.beginAllocation(size, size)
 	if err != nil {
 		return 0, err
 	}
@@ -72,26 +72,26 @@ func (t *Thread) MemAlloc(size uint64) (uint64, error) {
 	return r.addr, nil
 }
 
-// MemAllocPitch is cuMemAllocPitch: it allocates height rows of width bytes. Each row starts at a multiple of the
-// pitch.
+// MemAllocPitch is cuMemAllocPitch: it allocates height rows of width bytes. pitch is the distance of rows in bytes.
 func (t *Thread) MemAllocPitch(width, height uint64, elementSize uint32) (addr, pitch uint64, err error) {
 	if elementSize != 4 && elementSize != 8 && elementSize != 16 {
 		return 0, 0, fail(InvalidValue, "elements of %d bytes, want 4, 8 or 16", elementSize)
 	}
 	if width == 0 || height == 0 || width > 1<<40 || height > 1<<40 {
-		return 0, 0, fail(InvalidValue, "%d rows of %d bytes", height, width)
+		return 0, 0, fail(InvalidValue, "%d rows of %d bytes: want 1 to 2^40 of both", height, width)
 	}
 	pitch = (width + pitchAlignment - 1) / pitchAlignment * pitchAlignment
 	if height > 1<<46/pitch {
-		return 0, 0, fail(OutOfMemory, "%d rows of %d bytes", height, pitch)
+		return 0, 0, fail(OutOfMemory, "%d rows of %d bytes, with their padding, are too large", height, pitch)
 	}
 	addr, err = t.MemAlloc(pitch * height)
 	return addr, pitch, err
 }
 
-// hostPages allocates host memory that kernels can access at its host address.
+// hostPages allocates memory that kernels can access at its host address: managed memory or page-locked memory. charge is
+// the number of bytes that count as used on the device.
 func (t *Thread) hostPages(size uint64, kind regionKind, flags uint32, charge uint64) (uint64, error) {
-	c, err := t.reserve(size, charge)
+	c, err := t.beginAllocation(size, charge)
 	if err != nil {
 		return 0, err
 	}
@@ -115,28 +115,30 @@ func (t *Thread) hostPages(size uint64, kind regionKind, flags uint32, charge ui
 	return r.addr, nil
 }
 
+// kindNames holds the names of memory in messages.
 var kindNames = map[regionKind]string{managedRegion: "managed memory", hostRegion: "page-locked host memory", registeredRegion: "registered host memory"}
 
 // MemAllocManaged is cuMemAllocManaged.
 func (t *Thread) MemAllocManaged(size uint64, flags uint32) (uint64, error) {
 	if flags != 1 && flags != 2 { // CU_MEM_ATTACH_GLOBAL, CU_MEM_ATTACH_HOST
-		return 0, fail(InvalidValue, "flags %#x", flags)
+		return 0, fail(InvalidValue, "flags %#x, want CU_MEM_ATTACH_GLOBAL (1) or CU_MEM_ATTACH_HOST (2)", flags)
 	}
 	return t.hostPages(size, managedRegion, 0, size)
 }
 
 // MemHostAlloc is cuMemHostAlloc, and cuMemAllocHost with flags of 0.
 func (t *Thread) MemHostAlloc(size uint64, flags uint32) (unsafe.Pointer, error) {
-	if flags&^7 != 0 {
-		return nil, fail(InvalidValue, "flags %#x", flags)
+	if unknown := flags &^ 7; unknown != 0 {
+		return nil, fail(InvalidValue, "flags %#x: %#x is unknown", flags, unknown)
 	}
 	addr, err := t.hostPages(size, hostRegion, flags, 0)
 	return pointer(addr), err
 }
 
-// release frees a region after all work that may still use it. It works in the region's context, even if another
-// context is current. wrong is the result if no region for which the condition holds starts at addr.
-func (t *Thread) release(addr uint64, wrong Result, which func(*region) bool) error {
+// release frees the region that begins at addr, after all work that may still use it. The region's context need not be
+// current. accepted is the condition for regions that the call may free. If no such region begins at addr, the error has
+// the result notFound and names the memory by noun.
+func (t *Thread) release(addr uint64, notFound Result, noun string, accepted func(*region) bool) error {
 	d := t.d
 	d.mu.Lock()
 	if !d.ready {
@@ -146,9 +148,9 @@ func (t *Thread) release(addr uint64, wrong Result, which func(*region) bool) er
 	r := d.regions.find(addr)
 	err := error(nil)
 	switch {
-	case r == nil || r.addr != addr || !which(r):
+	case r == nil || r.addr != addr || !accepted(r):
 		if _, err = t.current(); err == nil {
-			err = fail(wrong, "no such memory begins at %#x", addr)
+			err = fail(notFound, "no %s begins at %#x", noun, addr)
 		}
 	case r.ctx.err != nil:
 		err = r.ctx.err
@@ -176,14 +178,17 @@ func (t *Thread) release(addr uint64, wrong Result, which func(*region) bool) er
 	return nil
 }
 
+// freeableMemory names the memory that MemFree and MemFreeAsync accept, in messages.
+const freeableMemory = "device or managed memory"
+
 // MemFree is cuMemFree.
 func (t *Thread) MemFree(addr uint64) error {
-	return t.release(addr, InvalidValue, (*region).freeable)
+	return t.release(addr, InvalidValue, freeableMemory, (*region).freeable)
 }
 
 // MemFreeHost is cuMemFreeHost.
 func (t *Thread) MemFreeHost(p unsafe.Pointer) error {
-	return t.release(address(p), InvalidValue, func(r *region) bool { return r.kind == hostRegion && r.pool == nil })
+	return t.release(address(p), InvalidValue, "memory of cuMemHostAlloc or cuMemAllocHost", func(r *region) bool { return r.kind == hostRegion && r.pool == nil })
 }
 
 // MemHostRegister is cuMemHostRegister: kernels can access the memory at its host address.
@@ -196,15 +201,15 @@ func (t *Thread) MemHostRegister(p unsafe.Pointer, size uint64, flags uint32) er
 	addr := address(p)
 	switch {
 	case addr < noMemoryBelow || size == 0 || addr+size < addr || addr+size > hostEnd():
-		return fail(InvalidValue, "%d bytes at %#x", size, addr)
+		return fail(InvalidValue, "%d bytes at %#x are not memory of the host", size, addr)
 	case flags&^15 != 0:
-		return fail(InvalidValue, "flags %#x", flags)
+		return fail(InvalidValue, "flags %#x: %#x is unknown", flags, flags&^15)
 	case flags&4 != 0:
-		return fail(NotSupported, "memory of devices (CU_MEMHOSTREGISTER_IOMEMORY)")
+		return fail(NotSupported, "gemu cannot register memory of devices (CU_MEMHOSTREGISTER_IOMEMORY)")
 	}
 	l := t.d.regions
 	if i := l.after(addr); i > 0 && addr-l[i-1].addr < l[i-1].size || i < len(l) && l[i].addr < addr+size {
-		return fail(HostMemoryAlreadyRegistered, "%d bytes at %#x", size, addr)
+		return fail(HostMemoryAlreadyRegistered, "%d bytes at %#x overlap memory that is already registered or allocated by the driver", size, addr)
 	}
 	r := &region{addr: addr, size: size, data: hostBytes(p, size), kind: registeredRegion, ctx: c, flags: flags}
 	mappingKind := interp.Mapping(0) // the client may unmap it
@@ -220,7 +225,7 @@ func (t *Thread) MemHostRegister(p unsafe.Pointer, size uint64, flags uint32) er
 
 // MemHostUnregister is cuMemHostUnregister.
 func (t *Thread) MemHostUnregister(p unsafe.Pointer) error {
-	return t.release(address(p), HostMemoryNotRegistered, func(r *region) bool { return r.kind == registeredRegion })
+	return t.release(address(p), HostMemoryNotRegistered, "registered host memory", func(r *region) bool { return r.kind == registeredRegion })
 }
 
 // MemHostGetDevicePointer is cuMemHostGetDevicePointer: host memory has the same address on the device.
@@ -229,7 +234,10 @@ func (t *Thread) MemHostGetDevicePointer(p unsafe.Pointer, flags uint32) (uint64
 		return 0, err
 	}
 	defer t.d.mu.Unlock()
-	if r := t.d.regions.find(address(p)); flags != 0 || r == nil || !r.onHost() {
+	if flags != 0 {
+		return 0, fail(InvalidValue, "flags %#x, want 0", flags)
+	}
+	if r := t.d.regions.find(address(p)); r == nil || !r.onHost() {
 		return 0, fail(InvalidValue, "%#x is not page-locked host memory", address(p))
 	}
 	return address(p), nil
@@ -245,7 +253,7 @@ func (t *Thread) MemHostGetFlags(p unsafe.Pointer) (uint32, error) {
 	if r == nil || !r.onHost() {
 		return 0, fail(InvalidValue, "%#x is not page-locked host memory", address(p))
 	}
-	return r.flags | 2, nil // all host memory is mapped
+	return r.flags | 2, nil // CU_MEMHOSTALLOC_DEVICEMAP: all host memory of the driver is mapped
 }
 
 // MemGetAddressRange is cuMemGetAddressRange: it returns the allocation at an address.

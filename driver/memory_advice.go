@@ -1,7 +1,7 @@
 package driver
 
-// This file implements hints about managed memory (driver API, "Memory Management": cuMemAdvise). Managed memory is
-// accessible everywhere, so hints are only stored and returned.
+// This file implements hints about managed memory (driver API, "Memory Management": cuMemAdvise). The host and all devices
+// access managed memory directly, so hints are only stored and returned.
 
 import (
 	"errors"
@@ -28,15 +28,15 @@ type RangeAttribute int32
 const (
 	RangeReadMostly            RangeAttribute = 1 + iota // 1 if the whole range has the advice SetReadMostly, else 0
 	RangePreferredLocation                               // ordinal of the preferred device; -1: the host; -2: none or several
-	RangeAccessedBy                                      // ordinals with the advice SetAccessedBy in the whole range
-	RangeLastPrefetch                                    // as RangePreferredLocation, of the last prefetch
+	RangeAccessedBy                                      // ordinals that the advice SetAccessedBy names in the whole range
+	RangeLastPrefetch                                    // destination of the last prefetch, as in RangePreferredLocation
 	RangePreferredLocationType                           // type of the preferred Location
 	RangePreferredLocationID                             // ID of the preferred Location; 0 for the host
 	RangeLastPrefetchType                                // type of the Location of the last prefetch
 	RangeLastPrefetchID                                  // ID of the Location of the last prefetch; 0 for the host
 )
 
-// Locations in addition to devices, by the numbers of CUdevice.
+// Places in addition to devices, which have their ordinals. The numbers are CU_DEVICE_CPU and CU_DEVICE_INVALID.
 const (
 	hostOrdinal int32 = -1
 	noPlace     int32 = -2
@@ -44,19 +44,20 @@ const (
 
 // hints are the hints for a range of managed memory.
 type hints struct {
-	from, to              uint64 // offsets in the region, in bytes
+	from, to              uint64 // offsets in the region, in bytes; to is exclusive
 	readMostly            bool
-	preferred, prefetched int32
-	accessedBy            []int32 // ordinals of devices in ascending order, -1 for the host
+	preferred, prefetched int32   // ordinal of a device, hostOrdinal or noPlace
+	accessedBy            []int32 // ordinals of devices in ascending order; hostOrdinal for the host
 }
 
-// alike reports whether two ranges have the same hints.
-func (h *hints) alike(o *hints) bool {
+// sameHints reports whether two ranges have the same hints.
+func (h *hints) sameHints(o *hints) bool {
 	return h.readMostly == o.readMostly && h.preferred == o.preferred && h.prefetched == o.prefetched && slices.Equal(h.accessedBy, o.accessedBy)
 }
 
-// managed returns the region with a range of managed memory, and the range as offsets in the region. The range is
-// extended to whole pages, counted from the start of the region and cut at its end. The caller must hold d.mu.
+// managed returns the region that contains a range of managed memory, and the range as offsets in the region. The range
+// is extended to whole pages, which count from the start of the region. The last page may be shorter. The caller must
+// hold d.mu.
 func (d *Driver) managed(addr, size uint64) (r *region, from, to uint64, err error) {
 	r = d.regions.find(addr)
 	if r == nil || r.kind != managedRegion || size == 0 || size > r.size-(addr-r.addr) {
@@ -67,7 +68,7 @@ func (d *Driver) managed(addr, size uint64) (r *region, from, to uint64, err err
 	return r, from &^ (page - 1), min((to+page-1)&^(page-1), r.size), nil
 }
 
-// hintRanges returns the ranges of the region with their hints, in order of addresses.
+// hintRanges returns ranges with their hints, in order of addresses, which together cover the region.
 func (r *region) hintRanges() []hints {
 	if r.hints == nil {
 		return []hints{{to: r.size, preferred: noPlace, prefetched: noPlace}}
@@ -75,16 +76,18 @@ func (r *region) hintRanges() []hints {
 	return r.hints
 }
 
-// advise changes the hints of a range. The caller must hold d.mu.
+// advise changes the hints of a range of the region. It splits the region's ranges at from and to, calls change for each
+// range between, and merges neighbours with the same hints. The caller must hold d.mu.
 func (r *region) advise(from, to uint64, change func(*hints)) {
 	var list []hints
+	// add adds the part of h between from and to, after a change.
 	add := func(h hints, from, to uint64, change func(*hints)) {
 		if h.from, h.to = max(h.from, from), min(h.to, to); h.from >= h.to {
 			return
 		}
 		h.accessedBy = slices.Clone(h.accessedBy)
 		change(&h)
-		if n := len(list); n > 0 && list[n-1].alike(&h) {
+		if n := len(list); n > 0 && list[n-1].sameHints(&h) {
 			list[n-1].to = h.to
 			return
 		}
@@ -120,14 +123,14 @@ func (t *Thread) MemAdvise(addr, size uint64, a Advice, place int32) error {
 		}
 	case SetReadMostly, UnsetReadMostly, UnsetPreferredLocation:
 	default:
-		return fail(InvalidValue, "advice %d", a)
+		return fail(InvalidValue, "advice %d, want a CUmem_advise from %d to %d", a, SetReadMostly, UnsetAccessedBy)
 	}
 	r, from, to, err := t.d.managed(addr, size)
 	if err != nil {
 		return err
 	}
 	r.advise(from, to, func(h *hints) {
-		at, known := slices.BinarySearch(h.accessedBy, place)
+		index, known := slices.BinarySearch(h.accessedBy, place)
 		switch {
 		case a == SetReadMostly || a == UnsetReadMostly:
 			h.readMostly = a == SetReadMostly
@@ -136,15 +139,15 @@ func (t *Thread) MemAdvise(addr, size uint64, a Advice, place int32) error {
 		case a == UnsetPreferredLocation:
 			h.preferred = noPlace
 		case a == SetAccessedBy && !known:
-			h.accessedBy = slices.Insert(h.accessedBy, at, place)
+			h.accessedBy = slices.Insert(h.accessedBy, index, place)
 		case a == UnsetAccessedBy && known:
-			h.accessedBy = slices.Delete(h.accessedBy, at, at+1)
+			h.accessedBy = slices.Delete(h.accessedBy, index, index+1)
 		}
 	})
 	return nil
 }
 
-// MemPrefetch is cuMemPrefetchAsync; place is the ordinal of a device, or -1 for the host. It only stores the hint.
+// MemPrefetch is cuMemPrefetchAsync; place is the ordinal of a device, or -1 for the host. The call only stores the place.
 func (t *Thread) MemPrefetch(addr, size uint64, place int32, stream Handle) error {
 	s, err := t.enterWork(stream)
 	if err != nil {
@@ -175,8 +178,8 @@ func (t *Thread) StreamAttachMem(stream Handle, addr, size uint64) error {
 	return err
 }
 
-// MemRangeGetAttribute is cuMemRangeGetAttribute. It returns a number, or a list for RangeAccessedBy. The number is
-// noPlace if the hints of the range differ.
+// MemRangeGetAttribute is cuMemRangeGetAttribute. It returns a list for RangeAccessedBy, and a single number for the other
+// attributes. A preferred location or last prefetch is noPlace (-2) if it is not the same in the whole range.
 func (t *Thread) MemRangeGetAttribute(a RangeAttribute, addr, size uint64) ([]int32, error) {
 	if _, err := t.enter(); err != nil {
 		return nil, err
@@ -192,13 +195,13 @@ func (t *Thread) MemRangeGetAttribute(a RangeAttribute, addr, size uint64) ([]in
 			list = append(list, h)
 		}
 	}
-	common := func(of func(*hints) int32) int32 {
+	common := func(get func(*hints) int32) int32 {
 		for i := range list {
-			if of(&list[i]) != of(&list[0]) {
+			if get(&list[i]) != get(&list[0]) {
 				return noPlace
 			}
 		}
-		return of(&list[0])
+		return get(&list[0])
 	}
 	preferred := common(func(h *hints) int32 { return h.preferred })
 	prefetched := common(func(h *hints) int32 { return h.prefetched })
@@ -219,19 +222,19 @@ func (t *Thread) MemRangeGetAttribute(a RangeAttribute, addr, size uint64) ([]in
 	case RangeLastPrefetch:
 		return []int32{prefetched}, nil
 	case RangePreferredLocationType:
-		return []int32{typeOf(preferred)}, nil
+		return []int32{locationType(preferred)}, nil
 	case RangeLastPrefetchType:
-		return []int32{typeOf(prefetched)}, nil
+		return []int32{locationType(prefetched)}, nil
 	case RangePreferredLocationID:
 		return []int32{max(preferred, 0)}, nil
 	case RangeLastPrefetchID:
 		return []int32{max(prefetched, 0)}, nil
 	}
-	return nil, fail(InvalidValue, "attribute %d of a range of memory", a)
+	return nil, fail(InvalidValue, "attribute %d of a range of memory, want a CUmem_range_attribute from %d to %d", a, RangeReadMostly, RangeLastPrefetchID)
 }
 
-// typeOf returns the type of Location of a place.
-func typeOf(place int32) int32 {
+// locationType returns the Location.Type of a place.
+func locationType(place int32) int32 {
 	switch place {
 	case noPlace:
 		return locationUnspecified

@@ -1,8 +1,8 @@
 package driver
 
 // This file implements memory shared between processes of a machine by handles (driver API, "Memory Management",
-// cuIpc…). A plain allocation becomes a file without a name when its handle is first requested. A handle holds a
-// process and its descriptor of the file; the opening process finds the descriptor in /proc.
+// cuIpc…). An allocation of cuMemAlloc becomes an unnamed file when its handle is first requested. The handle names the
+// process and the process's descriptor of the file. The opening process opens the descriptor in /proc.
 
 import (
 	"bytes"
@@ -15,7 +15,8 @@ import (
 	"gemu/driver/internal/sharedmem"
 )
 
-// Names of the files in memory, by use: a file of one use is never taken for a file of another.
+// Names of the unnamed files in memory, for each use. Opening a file checks its name, so that it is not mistaken for a
+// file of another use.
 const (
 	createdFile    = "gemu-memory"
 	allocationFile = "gemu-allocation"
@@ -30,12 +31,12 @@ type IPCHandle [64]byte
 type origin struct {
 	PID     int32
 	FD      int32
-	Started uint64 // start time of the process; see sharedmem.ProcessStart
-	File    uint64 // see sharedmem.FileID
-	Size    uint64 // size of the allocation, in bytes
-	Addr    uint64 // address of the allocation in its process
-	Device  int32  // ordinal in its process
-	Kind    [12]byte
+	Started uint64   // start time of the process; see sharedmem.ProcessStart
+	File    uint64   // see sharedmem.FileID
+	Size    uint64   // size of the allocation, in bytes
+	Addr    uint64   // address of the allocation in its process
+	Device  int32    // ordinal of the device in its process
+	Kind    [12]byte // memoryHandle or eventHandle
 }
 
 // The kinds of handle.
@@ -45,12 +46,12 @@ var (
 )
 
 // errNoProcesses is the error of all calls on systems where processes cannot share memory.
-var errNoProcesses = fail(NotSupported, "sharing between processes, which works on Linux only")
+var errNoProcesses = fail(NotSupported, "gemu shares memory and events between processes only on Linux")
 
 // ownStart is sharedmem.ProcessStart for this process.
 var ownStart = sync.OnceValues(func() (uint64, error) { return sharedmem.ProcessStart(os.Getpid()) })
 
-// handle completes o with the place of a file of this process, and returns it as a handle.
+// handle adds this process and its file to o, and returns o as a handle.
 func (o *origin) handle(file *os.File) (h IPCHandle, err error) {
 	o.PID, o.FD = int32(os.Getpid()), int32(file.Fd())
 	if o.Started, err = ownStart(); err == nil {
@@ -73,12 +74,13 @@ func (h *IPCHandle) origin(kind [12]byte) (o origin, err error) {
 	return o, nil
 }
 
-// sameProcess reports whether both files belong to the same device of the same process.
-func (o *origin) sameProcess(other *origin) bool {
+// sameDevice reports whether both files belong to the same device of the same process.
+func (o *origin) sameDevice(other *origin) bool {
 	return o.PID == other.PID && o.Started == other.Started && o.Device == other.Device
 }
 
-// open opens the file, if it still exists.
+// open opens the file of a handle. name is the expected name of the file; the result includes its size in bytes. It
+// fails if the process has ended, or has freed the memory or event.
 func (o *origin) open(name string) (*os.File, uint64, error) {
 	started, err := sharedmem.ProcessStart(int(o.PID))
 	switch {
@@ -101,7 +103,7 @@ func (o *origin) open(name string) (*os.File, uint64, error) {
 // openedMemory is memory of another process.
 type openedMemory struct {
 	origin origin
-	times  int // number of opens less number of closes
+	times  int // number of calls that opened the memory, less the calls that closed it
 }
 
 // isPlain reports whether the region is memory of cuMemAlloc: only such memory has handles.
@@ -114,7 +116,7 @@ func (d *Driver) plainAllocation(addr uint64) (*region, error) {
 	case !sharedmem.Supported:
 		return nil, errNoProcesses
 	case r == nil || !r.isPlain():
-		return nil, fail(InvalidValue, "%#x is not in memory of cuMemAlloc: no other memory has handles of this kind", addr)
+		return nil, fail(InvalidValue, "%#x is not in memory of cuMemAlloc: only such memory has a handle of this kind", addr)
 	}
 	return r, nil
 }
@@ -145,27 +147,28 @@ func (t *Thread) IPCGetMemHandle(addr uint64) (h IPCHandle, err error) {
 	return o.handle(file)
 }
 
-// lazyPeerAccess is CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, a flag required in every call.
+// lazyPeerAccess is CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, the flag that IPCOpenMemHandle requires.
 const lazyPeerAccess = 1
 
-// find returns the region as which memory of another process is open in a context, or nil. It fails if a second context
-// of the device has opened memory of the same device of the other process. The caller must hold d.mu.
-func (c *Context) find(o *origin) (*region, error) {
+// findOpened returns the region of an allocation of another process that the context has already opened, or nil. It fails
+// if another context of the same device has opened memory of o's process and device. The caller must hold d.mu.
+func (c *Context) findOpened(o *origin) (*region, error) {
 	for _, r := range c.dev.d.regions {
 		switch {
 		case r.opened == nil:
 		case r.opened.origin == *o && r.ctx == c:
 			return r, nil
-		case r.opened.origin.sameProcess(o) && r.ctx != c && r.ctx.dev == c.dev:
+		case r.opened.origin.sameDevice(o) && r.ctx != c && r.ctx.dev == c.dev:
 			return nil, fail(InvalidContext, "another context of the device has opened memory of process %d", o.PID)
 		}
 	}
 	return nil, nil
 }
 
-// IPCOpenMemHandle is cuIpcOpenMemHandle: it returns the address in this process of the start of the other process's
-// allocation. If it is open already, the address is the same, and it must be closed as many times as it was opened. The
-// memory stays valid in any case, and counts as used there.
+// IPCOpenMemHandle is cuIpcOpenMemHandle: it returns the address at which this process can access the start of another
+// process's allocation. Opening the same allocation again returns the same address; each open needs a close. The memory
+// stays valid until it is closed, even if the other process frees it or ends. It counts as used only in the other
+// process.
 func (t *Thread) IPCOpenMemHandle(h IPCHandle, flags uint32) (uint64, error) {
 	d := t.d
 	d.openMu.Lock()
@@ -182,7 +185,7 @@ func (t *Thread) IPCOpenMemHandle(h IPCHandle, flags uint32) (uint64, error) {
 	case !sharedmem.Supported:
 		err = errNoProcesses
 	case err == nil:
-		r, err = c.find(&o)
+		r, err = c.findOpened(&o)
 	}
 	if r != nil {
 		r.opened.times++
@@ -203,7 +206,7 @@ func (t *Thread) IPCOpenMemHandle(h IPCHandle, flags uint32) (uint64, error) {
 	}
 	defer file.Close()
 	if o.Size == 0 || o.Size > size {
-		return 0, fail(InvalidHandle, "%d bytes requested of memory with %d", o.Size, size)
+		return 0, fail(InvalidHandle, "the handle is for %d bytes, but the memory has %d", o.Size, size)
 	}
 	d.mu.Lock()
 	r.addr = d.poolAddress(o.Size)
@@ -217,10 +220,10 @@ func (t *Thread) IPCOpenMemHandle(h IPCHandle, flags uint32) (uint64, error) {
 	return r.addr, nil
 }
 
-// mapRegion maps a file from an offset on as the memory of a region, at the region's address. The offset must be a
-// multiple of the page size. The caller must not hold d.mu.
-func (d *Driver) mapRegion(r *region, file *os.File, from uint64, name string) error {
-	mem, err := sharedmem.Map(file, from, sharedmem.WholePages(r.size))
+// mapRegion maps part of a file as the memory of a region, at the region's address. The part begins at offset, which must
+// be a multiple of the page size. name is the region's name in messages. The caller must not hold d.mu.
+func (d *Driver) mapRegion(r *region, file *os.File, offset uint64, name string) error {
+	mem, err := sharedmem.Map(file, offset, sharedmem.WholePages(r.size))
 	if err != nil {
 		return fail(OutOfMemory, "%v", err)
 	}
@@ -234,7 +237,7 @@ func (d *Driver) mapRegion(r *region, file *os.File, from uint64, name string) e
 
 // IPCCloseMemHandle is cuIpcCloseMemHandle.
 func (t *Thread) IPCCloseMemHandle(addr uint64) error {
-	return t.release(addr, InvalidValue, func(r *region) bool { return r.opened != nil })
+	return t.release(addr, InvalidValue, "memory of cuIpcOpenMemHandle", func(r *region) bool { return r.opened != nil })
 }
 
 // userCount counts the users of a resource. The zero value has no users.

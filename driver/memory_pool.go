@@ -437,7 +437,7 @@ func (t *Thread) MemFreeAsync(addr uint64, stream Handle) error {
 	r := d.regions.find(addr)
 	if r == nil || r.addr != addr || !r.freeable() {
 		d.mu.Unlock()
-		return fail(InvalidValue, "no such memory begins at %#x: want an address returned by an allocation of device or managed memory", addr)
+		return fail(InvalidValue, "no %s begins at %#x", freeableMemory, addr)
 	}
 	d.regions.remove(r)
 	r.discharge()

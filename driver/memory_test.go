@@ -169,7 +169,7 @@ func TestStreamOrderedHostMemory(t *testing.T) {
 		if got := must(c.d.MemPoolGetAttribute(pool, PoolMemoryType))(t); got != uint64(of.kind) {
 			t.Errorf("%+v: the memory is of type %d", of, got)
 		}
-		c.want(InvalidValue, "no such memory begins at", c.MemFreeHost(pointer(x)))
+		c.want(InvalidValue, "no memory of cuMemHostAlloc or cuMemAllocHost begins at", c.MemFreeHost(pointer(x)))
 		c.ok(c.MemFreeAsync(x, s))
 		c.ok(c.StreamSynchronize(s))
 		if free, total, err := c.MemGetInfo(); err != nil || free != total {

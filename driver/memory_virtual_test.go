@@ -195,5 +195,5 @@ func TestVirtualMemoryErrors(t *testing.T) {
 	c.want(InvalidValue, "overlap memory that is mapped", c.d.MemMap(at, granularity, 0, memory, 0))
 	c.want(InvalidValue, "access 2", c.access(at, granularity, 2))
 	c.want(NotSupported, "is not a device", c.d.MemSetAccess(at, granularity, []MemAccessDesc{{Location{2, 0}, Read}}))
-	c.want(InvalidValue, "no such memory begins", c.MemFree(at))
+	c.want(InvalidValue, "no device or managed memory begins", c.MemFree(at))
 }

@@ -21,11 +21,11 @@ import (
 // parseCacheSize is the limit of the parse cache, in bytes of PTX text.
 const parseCacheSize = 64 << 20
 
-// parseCache holds parsed modules by content, to parse a module once.
+// parseCache holds recently parsed modules by name and content, so that a module is not parsed for each load.
 type parseCache struct {
 	mu    sync.Mutex
-	limit int
-	size  int
+	limit int // maximum of size
+	size  int // total length of the texts, in bytes
 	mods  map[[sha256.Size]byte]*parsedModule
 	order [][sha256.Size]byte // oldest first
 }
@@ -36,8 +36,8 @@ type parsedModule struct {
 	size int
 }
 
-// parse returns the parsed form of a PTX source, from the cache if possible. name is its name in messages; if it is
-// empty, the name is made from the content.
+// parse returns the parsed form of a PTX source, from the cache if possible. name is the source's name in messages; if
+// name is empty, the name is made from a hash of the content.
 func (d *Driver) parse(name string, src []byte) (*ptx.Module, error) {
 	c := &d.parsed
 	key := sha256.Sum256(append([]byte(name+"\x00"), src...))
@@ -57,7 +57,7 @@ func (d *Driver) parse(name string, src []byte) (*ptx.Module, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if m := c.mods[key]; m != nil { // another thread was faster
+	if m := c.mods[key]; m != nil { // another thread has parsed the source in the meantime
 		return m.Module, nil
 	}
 	if c.mods == nil {
@@ -72,7 +72,8 @@ func (d *Driver) parse(name string, src []byte) (*ptx.Module, error) {
 	return mod, nil
 }
 
-// explain returns the full text of an error, with its place in the source, if known.
+// explain returns the full text of an error for the user: with its place in the source, if known, and with the
+// environment variable that avoids it, if there is one.
 func explain(err error) string {
 	var list ptx.ErrorList
 	var unsupported *ptx.Unsupported
@@ -119,13 +120,13 @@ type Module struct {
 	ctx       *Context
 	mod       *interp.Module
 	functions map[string]*Function
-	library   *Library // the library of the module; nil otherwise
+	library   *Library // library to which the module belongs; nil: none
 
 	references map[string]*Reference // references requested by the client
 }
 
-// ModuleLoadData is cuModuleLoadData. size is the size of the image in bytes, or 0 if it is unknown. The detail of the
-// error describes errors in the PTX.
+// ModuleLoadData is cuModuleLoadData. size is the size of the image in bytes, or 0 if it is unknown. Error.Detail
+// describes errors in the PTX.
 func (t *Thread) ModuleLoadData(image unsafe.Pointer, size uint64) (Handle, error) {
 	if err := t.Check(); err != nil {
 		return 0, err
@@ -158,7 +159,7 @@ func (d *Driver) readFile(file string) ([]byte, error) {
 	if err != nil {
 		return nil, d.printError(fail(InvalidImage, "%s: %v", file, err))
 	}
-	data = append(data, 0, 0, 0, 0) // source reads at least 4 bytes
+	data = append(data, 0, 0, 0, 0) // source reads at least 4 bytes, and text must end with a zero byte
 	src, err := d.source(unsafe.Pointer(&data[0]), uint64(len(data)))
 	if err != nil {
 		return nil, d.printError(fail(ResultOf(err), "%s: %v", file, err))
@@ -166,8 +167,8 @@ func (d *Driver) readFile(file string) ([]byte, error) {
 	return src, nil
 }
 
-// printError writes an error to the driver's standard error, because its result code does not explain it, and returns
-// it.
+// printError writes an error to the driver's standard error, and returns it. It is for errors that their result code does
+// not explain.
 func (d *Driver) printError(err error) error {
 	if d.settings.Trace == 0 { // Trace reports the error otherwise
 		d.message("%v", err)
@@ -175,7 +176,7 @@ func (d *Driver) printError(err error) error {
 	return err
 }
 
-// load loads a PTX source into the current context.
+// load loads a PTX source into the current context, and returns the handle of the module.
 func (t *Thread) load(name string, src []byte) (Handle, error) {
 	parsed, err := t.d.compile(name, src)
 	if err != nil {
@@ -193,7 +194,7 @@ func (t *Thread) load(name string, src []byte) (Handle, error) {
 	return m.handle, nil
 }
 
-// compile parses a PTX source of a client. The source may target a newer device than the emulated one: gemu runs it
+// compile parses a PTX source of a client. The source may target a newer device than the emulated device: gemu runs it,
 // although a GPU could not.
 func (d *Driver) compile(name string, src []byte) (*ptx.Module, error) {
 	parsed, err := d.parse(name, src)
@@ -250,7 +251,7 @@ func (t *Thread) ModuleUnload(h Handle) error {
 // alive reports whether the module is loaded. The caller must hold d.mu.
 func (m *Module) alive() bool { return m.ctx.dev.d.objects[m.handle] == any(m) }
 
-// unload releases the module after the work of its context. Further calls have no effect.
+// unload waits for the work of the module's context, and releases the module. It has no effect on an unloaded module.
 func (m *Module) unload() {
 	c := m.ctx
 	d := c.dev.d
@@ -297,7 +298,7 @@ func (m *Module) function(name string) (*Function, error) {
 		return f, nil
 	}
 	if name == "" {
-		return nil, fail(InvalidValue, "the name is empty")
+		return nil, fail(InvalidValue, "the name of the kernel is empty")
 	}
 	k, err := m.mod.Kernel(name)
 	if err != nil {
@@ -320,7 +321,9 @@ func (t *Thread) ModuleEnumerateFunctions(h Handle) ([]Handle, error) {
 	return t.moduleFunctions(h, true)
 }
 
-func (t *Thread) moduleFunctions(h Handle, wanted bool) ([]Handle, error) {
+// moduleFunctions lists the handles of all kernels of a module. If withHandles is false, it makes no functions, and the
+// handles are 0: only the length of the list has a meaning.
+func (t *Thread) moduleFunctions(h Handle, withHandles bool) ([]Handle, error) {
 	if _, err := t.enter(); err != nil {
 		return nil, err
 	}
@@ -332,7 +335,7 @@ func (t *Thread) moduleFunctions(h Handle, wanted bool) ([]Handle, error) {
 	var list []Handle
 	for _, k := range m.mod.Kernels() {
 		var handle Handle
-		if wanted {
+		if withHandles {
 			f, err := m.function(k.Name)
 			if err != nil {
 				return nil, err
@@ -357,6 +360,7 @@ func (t *Thread) ModuleGetGlobal(h Handle, name string) (addr, size uint64, err 
 	return m.global(name)
 }
 
+// global returns the device address and the size in bytes of a variable.
 func (m *Module) global(name string) (addr, size uint64, err error) {
 	b := m.mod.Var(name)
 	if b == nil {

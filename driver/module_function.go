@@ -16,21 +16,21 @@ type Function struct {
 	module *Module
 	kernel *ptx.Func
 
-	once sync.Once // sets info and bad
-	info *interp.KernelInfo
-	bad  error
+	once    sync.Once // sets info and infoErr
+	info    *interp.KernelInfo
+	infoErr error
 
-	maxDynamic  int // allowed dynamic shared memory in bytes; 0: the default
-	carveout    int
-	cluster     ptx.Dim3 // cluster size set by attributes; zero: not set
-	nonPortable bool     // clusters may have more than 8 blocks
-	scheduling  int      // scheduling preference for clusters; only stored
-	cacheConfig int
-	setup       launchSetup
+	maxDynamic  int         // allowed dynamic shared memory in bytes; 0: the default
+	carveout    int         // FuncCarveout; only stored
+	cluster     ptx.Dim3    // cluster size set by attributes; zero: not set
+	nonPortable bool        // clusters may have more than 8 blocks
+	scheduling  int         // scheduling preference for clusters; only stored
+	cacheConfig int         // CUfunc_cache; only stored
+	setup       launchSetup // launch parameters set call by call; see launch_setup.go
 }
 
-// function returns the function with a handle. For the handle of a Kernel, it is the function in the current context.
-// The caller must not hold d.mu.
+// function returns the function with a handle. If the handle is that of a Kernel, it returns the kernel's function in the
+// current context. The caller must not hold d.mu.
 func (t *Thread) function(h Handle) (*Function, error) {
 	d := t.d
 	if _, err := t.enter(); err != nil {
@@ -45,7 +45,7 @@ func (t *Thread) function(h Handle) (*Function, error) {
 	return t.kernelFunction(k)
 }
 
-// prepared returns a function and the properties of its kernel.
+// prepared returns the function with a handle, and the properties of its kernel.
 func (t *Thread) prepared(h Handle) (*Function, *interp.KernelInfo, error) {
 	f, err := t.function(h)
 	if err != nil {
@@ -55,21 +55,21 @@ func (t *Thread) prepared(h Handle) (*Function, *interp.KernelInfo, error) {
 	return f, info, err
 }
 
-// prepared returns the properties of a kernel. The first call lowers the kernel and waits for a running launch. The
-// error reports unsupported PTX.
+// prepared returns the properties of the function's kernel. The first call lowers the kernel, and waits for a running
+// launch. The error reports unsupported PTX, or a module that is being unloaded.
 func (f *Function) prepared() (*interp.KernelInfo, error) {
 	f.once.Do(func() {
 		d := f.module.ctx.dev.d
 		var err error
 		var refused *interp.LaunchError
 		switch f.info, err = f.module.mod.Info(f.kernel.Name, d.settings.Mode); {
-		case errors.As(err, &refused): // another thread unloads the module
-			f.bad = fail(InvalidHandle, "%v", err)
+		case errors.As(err, &refused): // another thread is unloading the module
+			f.infoErr = fail(InvalidHandle, "%v", err)
 		case err != nil:
-			f.bad = d.printError(failBy(NotSupported, err))
+			f.infoErr = d.printError(failBy(NotSupported, err))
 		}
 	})
-	return f.info, f.bad
+	return f.info, f.infoErr
 }
 
 // FunctionAttribute is a CUfunction_attribute.
@@ -95,7 +95,7 @@ const (
 	FuncClusterPolicy                               // CUclusterSchedulingPolicy, 0 to 2; can be set, and is only stored
 	FuncDeviceNodeUpdate                            // always 0
 	FuncSharedMemoryMode                            // always 0
-	funcAttributes
+	funcAttributes                                  // number of attributes
 )
 
 // FuncGetAttribute is cuFuncGetAttribute and cuKernelGetAttribute.
@@ -105,7 +105,7 @@ func (t *Thread) FuncGetAttribute(a FunctionAttribute, h Handle) (int, error) {
 		return 0, err
 	}
 	if a < 0 || a >= funcAttributes {
-		return 0, fail(InvalidValue, "function attribute %d", a)
+		return 0, fail(InvalidValue, "function attribute %d, want 0 to %d", a, funcAttributes-1)
 	}
 	info, err := f.prepared()
 	if err != nil {
@@ -119,13 +119,13 @@ func (t *Thread) FuncGetAttribute(a FunctionAttribute, h Handle) (int, error) {
 	case FuncSharedSize:
 		return info.Shared, nil
 	case FuncConstSize:
-		return f.module.constants(), nil
+		return f.module.constantBytes(), nil
 	case FuncLocalSize:
 		return info.Local, nil
 	case FuncNumRegs:
 		return min(info.Registers, 255), nil
 	case FuncPTXVersion:
-		return f.kernel.SM, nil // the target architecture, not the version of the text
+		return f.kernel.SM, nil // the architecture of .target, not the number of .version
 	case FuncBinaryVersion:
 		return t.d.settings.SM, nil
 	case FuncMaxDynamicShared:
@@ -133,7 +133,7 @@ func (t *Thread) FuncGetAttribute(a FunctionAttribute, h Handle) (int, error) {
 	case FuncCarveout:
 		return f.carveout, nil
 	}
-	cluster, explicit := f.required()
+	cluster, explicit := f.requiredCluster()
 	switch a {
 	case FuncClusterMustBeSet:
 		return number(explicit), nil
@@ -148,9 +148,10 @@ func (t *Thread) FuncGetAttribute(a FunctionAttribute, h Handle) (int, error) {
 	case FuncClusterPolicy:
 		return f.scheduling, nil
 	}
-	return 0, nil // attributes of caches and missing features are 0
+	return 0, nil // the remaining attributes are always 0
 }
 
+// number returns 1 for true and 0 for false.
 func number(b bool) int {
 	if b {
 		return 1
@@ -158,12 +159,13 @@ func number(b bool) int {
 	return 0
 }
 
-// required returns the cluster size required by the kernel, by a directive or by attributes; zero if there is no
-// requirement. explicit reports whether the source requires clusters. The caller must hold d.mu.
-func (f *Function) required() (cluster ptx.Dim3, explicit bool) {
+// requiredCluster returns the cluster size that the kernel's PTX requires, or else the size set by attributes; zero if
+// there is neither. explicit reports whether the PTX requires clusters, of a certain size or of any size. The caller must
+// hold d.mu.
+func (f *Function) requiredCluster() (cluster ptx.Dim3, explicit bool) {
 	cluster, err := f.module.mod.Cluster(f.kernel.Name, ptx.Dim3{})
 	if err != nil {
-		cluster = ptx.Dim3{} // clusters of any size
+		cluster = ptx.Dim3{} // the PTX requires clusters of any size
 	}
 	explicit = err != nil || cluster != ptx.Dim3{}
 	if cluster == (ptx.Dim3{}) {
@@ -172,46 +174,47 @@ func (f *Function) required() (cluster ptx.Dim3, explicit bool) {
 	return cluster, explicit
 }
 
-// clusterOf returns the cluster size of a launch; asked is the requested size, or zero. The caller must hold d.mu.
-func (f *Function) clusterOf(asked ptx.Dim3) (ptx.Dim3, error) {
-	if asked == (ptx.Dim3{}) {
-		asked = f.cluster
+// clusterOf returns the cluster size of a launch. requested is the size in the launch's parameters, or zero. The caller
+// must hold d.mu.
+func (f *Function) clusterOf(requested ptx.Dim3) (ptx.Dim3, error) {
+	if requested == (ptx.Dim3{}) {
+		requested = f.cluster
 	}
-	cluster, err := f.module.mod.Cluster(f.kernel.Name, asked)
+	cluster, err := f.module.mod.Cluster(f.kernel.Name, requested)
 	if err != nil {
 		return cluster, fail(InvalidClusterSize, "%v", err)
 	}
-	if n := cluster.Count(); n > f.mostCluster() {
-		return cluster, fail(InvalidClusterSize, "kernel %s: a cluster of %d blocks, at most %d are allowed; cuFuncSetAttribute raises the limit", f.kernel.Name, n, f.mostCluster())
+	if n := cluster.Count(); n > f.maxCluster() {
+		return cluster, fail(InvalidClusterSize, "kernel %s: a cluster of %d blocks, at most %d are allowed; cuFuncSetAttribute raises the limit", f.kernel.Name, n, f.maxCluster())
 	}
 	return cluster, nil
 }
 
-// requireCluster sets a dimension of the required cluster size. The caller must hold d.mu.
-func (f *Function) requireCluster(extent *int, value int) error {
-	if _, explicit := f.required(); explicit {
+// setCluster sets extent, a dimension of f.cluster, to value. The caller must hold d.mu.
+func (f *Function) setCluster(extent *int, value int) error {
+	if _, explicit := f.requiredCluster(); explicit {
 		return fail(NotPermitted, "the cluster size of kernel %s cannot be set: its PTX determines it", f.kernel.Name)
 	}
 	if value < 0 {
-		return fail(InvalidValue, "a cluster of %d blocks", value)
+		return fail(InvalidValue, "a cluster dimension of %d blocks, want at least 0", value)
 	}
 	*extent = value
 	return nil
 }
 
-// portableCluster is the maximum cluster size, in blocks, supported by every device.
+// portableCluster is the cluster size, in blocks, that every device with clusters supports.
 const portableCluster = 8
 
-// mostCluster returns the maximum cluster size of the kernel, in blocks. The caller must hold d.mu.
-func (f *Function) mostCluster() int {
+// maxCluster returns the maximum cluster size of the kernel, in blocks. The caller must hold d.mu.
+func (f *Function) maxCluster() int {
 	if f.nonPortable {
 		return interp.MaxCluster
 	}
 	return portableCluster
 }
 
-// constants returns the size of the module's constant variables in bytes.
-func (m *Module) constants() int {
+// constantBytes returns the total size of the module's .const variables in bytes.
+func (m *Module) constantBytes() int {
 	n := 0
 	for _, v := range m.mod.Vars() {
 		if v.Space == ptx.Const {
@@ -221,7 +224,8 @@ func (m *Module) constants() int {
 	return n
 }
 
-// dynamicLimit returns the maximum dynamic shared memory of a launch in bytes. The caller must hold d.mu.
+// dynamicLimit returns the maximum dynamic shared memory of a launch in bytes. The caller must hold d.mu, and must have
+// called prepared.
 func (f *Function) dynamicLimit() int {
 	if f.maxDynamic > 0 {
 		return f.maxDynamic
@@ -249,20 +253,20 @@ func (t *Thread) FuncSetAttribute(a FunctionAttribute, value int, h Handle) erro
 		f.maxDynamic = value
 	case FuncCarveout:
 		if value < -1 || value > 100 {
-			return fail(InvalidValue, "carveout %d", value)
+			return fail(InvalidValue, "carveout %d, want a percentage from 0 to 100, or -1 for no preference", value)
 		}
 		f.carveout = value
 	case FuncClusterWidth:
-		return f.requireCluster(&f.cluster.X, value)
+		return f.setCluster(&f.cluster.X, value)
 	case FuncClusterHeight:
-		return f.requireCluster(&f.cluster.Y, value)
+		return f.setCluster(&f.cluster.Y, value)
 	case FuncClusterDepth:
-		return f.requireCluster(&f.cluster.Z, value)
+		return f.setCluster(&f.cluster.Z, value)
 	case FuncNonPortableCluster:
 		f.nonPortable = value != 0
 	case FuncClusterPolicy:
 		if value < 0 || value > 2 {
-			return fail(InvalidValue, "cluster scheduling policy %d", value)
+			return fail(InvalidValue, "cluster scheduling policy %d, want 0 to 2", value)
 		}
 		f.scheduling = value
 	default:
@@ -278,7 +282,7 @@ func (t *Thread) FuncSetCacheConfig(h Handle, config int) error {
 	case err != nil:
 		return err
 	case config < 0 || config > 3:
-		return fail(InvalidValue, "cache configuration %d", config)
+		return fail(InvalidValue, "cache configuration %d, want 0 to 3", config)
 	}
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()

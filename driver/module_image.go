@@ -1,15 +1,16 @@
 package driver
 
-// This file extracts PTX from an image: text, a container of gemu's assembler or linker (package cubin), or a fat
-// binary, which holds PTX, containers and machine code for several devices.
+// This file extracts PTX from an image. An image is a text, a container of gemu's assembler or linker (package cubin), or
+// a fat binary, which holds PTX, containers and machine code for several devices.
 //
 // A fat binary is a header followed by entries. All numbers are little endian:
 //
-//	header   0 magic  4 version u16  6 size of the header u16  8 size of the entries u64
+//	header   0 magic u32  4 version u16  6 size of the header u16  8 size of the entries u64
 //	entry    0 kind u16  4 size of the entry's header u32  8 size with padding u64
 //	        16 size u32  28 compute capability u32  40 flags u64  56 size uncompressed u64
 //
-// Compilers add a wrapper with a pointer to the fat binary: magic u32, version u32, pointer u64.
+// Compilers add a wrapper with a pointer to the fat binary: magic u32, version u32, pointer u64, and 8 bytes that are
+// ignored here.
 
 import (
 	"bytes"
@@ -33,9 +34,11 @@ const (
 	fatbinHeader = 16
 	entryHeader  = 64
 
+	// kinds of entry
 	kindPTX = 1
 	kindELF = 2
 
+	// flags of an entry: its compression
 	flagLZ4  = 1 << 13
 	flagZstd = 1 << 15
 )
@@ -52,14 +55,13 @@ func (d *Driver) source(p unsafe.Pointer, size uint64) (src []byte, err error) {
 	case size > maxImage:
 		return nil, fail(InvalidValue, "an image of %d bytes, at most %d are allowed", size, maxImage)
 	}
-	var bad error
-	if bad = safely(func() { src, err = d.readImage(p, size) }); bad != nil {
-		return nil, bad
+	if fault := safely(func() { src, err = d.readImage(p, size) }); fault != nil {
+		return nil, fault
 	}
 	return src, err
 }
 
-// readImage is source without protection: it must run within safely, because the memory may not exist.
+// readImage is source without protection from invalid pointers. It must be called within safely.
 func (d *Driver) readImage(p unsafe.Pointer, size uint64) ([]byte, error) {
 	le := binary.LittleEndian
 	magic := hostBytes(p, 4)
@@ -113,7 +115,8 @@ func cubinFile(p unsafe.Pointer, size uint64) ([]byte, error) {
 	return hostBytes(p, max(expected, cubin.HeaderSize)), nil
 }
 
-// cubinPTX returns the PTX in a container. The result is NoBinaryForGPU if it is a cubin with machine code.
+// cubinPTX returns the PTX in a container. The error has the result NoBinaryForGPU if the file is a cubin with machine
+// code instead.
 func cubinPTX(file []byte) ([]byte, error) {
 	text, err := cubin.Unpack(file, maxImage)
 	switch {
@@ -135,14 +138,14 @@ func textLength(p unsafe.Pointer) (n uint64) {
 
 // fatEntry is an entry of a fat binary.
 type fatEntry struct {
-	kind  uint16
-	sm    int
-	flags uint64
+	kind  uint16 // kindPTX, kindELF or another
+	sm    int    // compute capability: 86 is 8.6
+	flags uint64 // may contain flagLZ4 or flagZstd
 	plain uint64 // uncompressed size in bytes
-	data  []byte
+	data  []byte // content, possibly compressed
 }
 
-// entries reads the entries of a fat binary, which follow its header.
+// entries reads the entries of a fat binary. rest is the fat binary after its header.
 func entries(rest []byte) ([]fatEntry, error) {
 	var list []fatEntry
 	for len(rest) >= entryHeader {
@@ -162,16 +165,16 @@ func entries(rest []byte) ([]fatEntry, error) {
 	return list, nil
 }
 
-// fatbinPTX returns the PTX for the highest compute capability up to the device's, or else for the lowest above it.
-// body is the fat binary after its header.
+// fatbinPTX returns the PTX for the highest compute capability that is not above the device's, or else the PTX for the
+// lowest. body is the fat binary after its header. device is the device's compute capability.
 func fatbinPTX(body []byte, device int) ([]byte, error) {
 	list, err := entries(body)
 	if err != nil {
 		return nil, err
 	}
 	var best []byte // text of the best entry
-	sm := -1
-	var others []string
+	sm := -1        // compute capability of best
+	var machineCode []string
 	for i := range list {
 		e := &list[i]
 		if e.kind != kindPTX && e.kind != kindELF || best != nil && !isNearer(e.sm, sm, device) {
@@ -179,7 +182,7 @@ func fatbinPTX(body []byte, device int) ([]byte, error) {
 		}
 		switch text, err := e.text(); {
 		case ResultOf(err) == NoBinaryForGPU:
-			others = append(others, fmt.Sprintf("machine code for sm_%d", e.sm))
+			machineCode = append(machineCode, fmt.Sprintf("machine code for sm_%d", e.sm))
 		case err != nil:
 			return nil, err
 		default:
@@ -187,10 +190,11 @@ func fatbinPTX(body []byte, device int) ([]byte, error) {
 		}
 	}
 	if best == nil {
-		if others == nil {
-			others = []string{"nothing"}
+		if machineCode == nil {
+			machineCode = []string{"nothing"}
 		}
-		return nil, fail(NoBinaryForGPU, "gemu runs only PTX, and the fat binary has none: it contains %s", strings.Join(slices.Compact(others), ", "))
+		return nil, fail(NoBinaryForGPU, "gemu runs only PTX, and the fat binary has none: it contains %s; compile with nvcc -ptx or -gencode arch=compute_%d,code=compute_%[2]d",
+			strings.Join(slices.Compact(machineCode), ", "), device)
 	}
 	return best, nil
 }
@@ -203,7 +207,7 @@ func isNearer(a, b, device int) bool {
 	return a < b
 }
 
-// text returns the PTX of an entry. The result is NoBinaryForGPU if it has machine code.
+// text returns the PTX of an entry. The error has the result NoBinaryForGPU if the entry is machine code.
 func (e *fatEntry) text() ([]byte, error) {
 	data, err := e.unpack()
 	switch {

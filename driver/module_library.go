@@ -1,6 +1,7 @@
 package driver
 
-// This file implements libraries: modules outside contexts, loaded into each context in which they are used.
+// This file implements libraries: PTX modules that belong to no context, and are loaded into each context at their first
+// use there.
 
 import (
 	"unsafe"
@@ -8,15 +9,15 @@ import (
 	"gemu/ptx"
 )
 
-// Library is a library and its modules by context.
+// Library is a PTX module that belongs to no context.
 type Library struct {
 	handle  Handle
 	mod     *ptx.Module
-	modules map[*Context]*Module
-	kernels map[string]*Kernel
+	modules map[*Context]*Module // loaded modules, by context
+	kernels map[string]*Kernel   // kernels with handles, by name
 }
 
-// Kernel is a kernel of a library. It stands for a function in the current context.
+// Kernel is a kernel of a library. A call that takes a function uses the kernel's function in the current context.
 type Kernel struct {
 	handle  Handle
 	library *Library
@@ -29,7 +30,7 @@ func (t *Thread) LibraryLoadData(image unsafe.Pointer) (Handle, error) {
 	if err != nil {
 		return 0, t.d.printError(err)
 	}
-	return t.library("", src)
+	return t.newLibrary("", src)
 }
 
 // LibraryLoadFromFile is cuLibraryLoadFromFile.
@@ -38,10 +39,11 @@ func (t *Thread) LibraryLoadFromFile(file string) (Handle, error) {
 	if err != nil {
 		return 0, err
 	}
-	return t.library(file, src)
+	return t.newLibrary(file, src)
 }
 
-func (t *Thread) library(name string, src []byte) (Handle, error) {
+// newLibrary makes a library of a PTX source. name is the source's name in messages; see parse.
+func (t *Thread) newLibrary(name string, src []byte) (Handle, error) {
 	d := t.d
 	parsed, err := d.compile(name, src)
 	if err != nil {
@@ -73,7 +75,7 @@ func (t *Thread) enterLibrary(h Handle) (*Library, error) {
 	return l, err
 }
 
-// LibraryUnload is cuLibraryUnload.
+// LibraryUnload is cuLibraryUnload: it waits for the work of each context in which the library is loaded.
 func (t *Thread) LibraryUnload(h Handle) error {
 	l, err := t.enterLibrary(h)
 	if err != nil {
@@ -94,7 +96,7 @@ func (t *Thread) LibraryUnload(h Handle) error {
 	return nil
 }
 
-// LibraryGetKernel is cuLibraryGetKernel.
+// LibraryGetKernel is cuLibraryGetKernel: it returns the handle of a Kernel.
 func (t *Thread) LibraryGetKernel(h Handle, name string) (Handle, error) {
 	l, err := t.enterLibrary(h)
 	if err != nil {
@@ -104,7 +106,7 @@ func (t *Thread) LibraryGetKernel(h Handle, name string) (Handle, error) {
 	return l.kernel(t.d, name)
 }
 
-// kernel returns a kernel of the library. The caller must hold d.mu.
+// kernel returns the handle of a kernel of the library. The caller must hold d.mu.
 func (l *Library) kernel(d *Driver, name string) (Handle, error) {
 	if k := l.kernels[name]; k != nil {
 		return k.handle, nil
@@ -120,8 +122,8 @@ func (l *Library) kernel(d *Driver, name string) (Handle, error) {
 	return 0, fail(NotFound, "%s has no kernel %s", l.mod.Name, name)
 }
 
-// LibraryEnumerateKernels is cuLibraryEnumerateKernels: all kernels in the order of the source. The length of the list
-// is cuLibraryGetKernelCount.
+// LibraryEnumerateKernels is cuLibraryEnumerateKernels: it returns all kernels in the order of the source. The length of
+// the list is the result of cuLibraryGetKernelCount.
 func (t *Thread) LibraryEnumerateKernels(h Handle) ([]Handle, error) {
 	l, err := t.enterLibrary(h)
 	if err != nil {
@@ -139,7 +141,7 @@ func (t *Thread) LibraryEnumerateKernels(h Handle) ([]Handle, error) {
 	return list, nil
 }
 
-// LibraryGetModule is cuLibraryGetModule: the module in the current context.
+// LibraryGetModule is cuLibraryGetModule: it returns the library's module in the current context.
 func (t *Thread) LibraryGetModule(h Handle) (Handle, error) {
 	l, err := t.enterLibrary(h)
 	if err != nil {
@@ -172,7 +174,7 @@ func (t *Thread) libraryModule(l *Library) (*Module, error) {
 		return nil, err
 	}
 	d.mu.Lock()
-	if m := l.modules[c]; m != nil && m.alive() { // another thread was faster
+	if m := l.modules[c]; m != nil && m.alive() { // another thread has loaded the module in the meantime
 		d.mu.Unlock()
 		loaded.unload()
 		return m, nil
@@ -183,7 +185,7 @@ func (t *Thread) libraryModule(l *Library) (*Module, error) {
 	return loaded, nil
 }
 
-// LibraryGetGlobal is cuLibraryGetGlobal: a variable in the current context.
+// LibraryGetGlobal is cuLibraryGetGlobal: it returns the address and size of a variable in the current context.
 func (t *Thread) LibraryGetGlobal(h Handle, name string) (addr, size uint64, err error) {
 	l, err := t.enterLibrary(h)
 	if err != nil {
@@ -197,7 +199,7 @@ func (t *Thread) LibraryGetGlobal(h Handle, name string) (addr, size uint64, err
 	return m.global(name)
 }
 
-// KernelGetFunction is cuKernelGetFunction: the function in the current context.
+// KernelGetFunction is cuKernelGetFunction: it returns the kernel's function in the current context.
 func (t *Thread) KernelGetFunction(h Handle) (Handle, error) {
 	t.d.mu.Lock()
 	k, err := object[*Kernel](t.d, h)

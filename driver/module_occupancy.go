@@ -64,7 +64,7 @@ func (t *Thread) OccupancyMaxPotentialClusterSize(p *LaunchParams) (int, error) 
 	}
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	return min(f.mostCluster(), n*interp.Multiprocessors), nil
+	return min(f.maxCluster(), n*interp.Multiprocessors), nil
 }
 
 // OccupancyMaxPotentialBlockSize is cuOccupancyMaxPotentialBlockSize: the largest block size with the maximum number of

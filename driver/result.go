@@ -188,7 +188,7 @@ func Results() []Result { return slices.Sorted(maps.Keys(results)) }
 // Name returns the result's name in C, or "" for an unknown result.
 func (r Result) Name() string { return results[r][0] }
 
-// Description returns the meaning of the result in a few words, or "" for an unknown result.
+// Description returns the meaning of the result as a phrase, or "" for an unknown result.
 func (r Result) Description() string { return results[r][1] }
 
 // Error implements error: a Result alone is an error.
@@ -204,7 +204,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Name(), e.Detail) }
 
-// Unwrap returns the result, and its cause, an error of package interp or ptx, if any.
+// Unwrap returns the result and, if there is one, the cause: an error of package interp or ptx.
 func (e *Error) Unwrap() []error {
 	if e.cause == nil {
 		return []error{e.Result}
@@ -212,6 +212,7 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Result, e.cause}
 }
 
+// fail returns an error with result r and a formatted detail.
 func fail(r Result, format string, args ...any) error {
 	return &Error{Result: r, Detail: fmt.Sprintf(format, args...)}
 }
@@ -221,13 +222,13 @@ func failBy(r Result, cause error) error {
 	return &Error{Result: r, Detail: explain(cause), cause: cause}
 }
 
-// shortError returns the first line of an error. It is for errors already reported in full.
+// shortError returns an error with only the first line of err's text. It is for an error already printed in full.
 func shortError(err error) error {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return fail(ResultOf(err), "%s", strings.TrimPrefix(line, ResultOf(err).Name()+": "))
 }
 
-// ResultOf returns the result code of an error of this package; Success for nil.
+// ResultOf returns the result code of an error of this package: Success for nil, and Unknown for an error without a Result.
 func ResultOf(err error) Result {
 	var r Result
 	switch {

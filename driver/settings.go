@@ -23,9 +23,10 @@ import (
 	"gemu/sanitize"
 )
 
-// Settings selects the properties of a driver and the way it runs kernels. DefaultSettings returns the usual values.
+// Settings holds the properties of a driver, and the options with which it runs kernels. DefaultSettings returns the
+// usual values.
 type Settings struct {
-	SM      int    // compute capability: 86 is 8.6; it selects the arithmetic of tensor cores, too
+	SM      int    // compute capability: 86 is 8.6; also selects the arithmetic of tensor cores
 	Version int    // CUDA version, as cuDriverGetVersion returns it: 12090 is 12.9
 	Devices int    // number of devices
 	Memory  uint64 // memory of each device, in bytes
@@ -34,7 +35,7 @@ type Settings struct {
 	Policy     *affinetrack.Policy // nil: the first of affinetrack.Policies
 	Early      bool                // asynchronous effects happen at their instruction
 	Engine     interp.Engine       // interp.DefaultEngine: portable
-	Native     bool                // the user asked for machine code: a message names each reason for execution in Go
+	Native     bool                // GEMU_ENGINE is native: a message names each reason for which Go executes a launch
 	Reconverge *interp.Reconverger // nil: the first of interp.Reconvergers()
 	Workers    int                 // host threads for CTAs; 0: as many as cores
 	Steps      int64               // step limit: instructions that a warp may execute; 0: the default of package interp
@@ -51,10 +52,10 @@ type Settings struct {
 	Log string // file for the log of all launches, in text, or in binary if the name ends in .gtr; "": none
 
 	Record     string          // file for the recording of all launches; "": none
-	RecordWith record.Contents // its optional parts
+	RecordWith record.Contents // optional parts of the recording
 
-	// Accelsim is the directory for Accel-Sim traces of all launches; each process makes a directory in it. A prefix
-	// "tracez:" selects .tracez files. "" writes none.
+	// Accelsim is the directory for Accel-Sim traces of all launches. Each process makes its own directory there. A
+	// prefix "tracez:" selects .tracez files. "": no traces.
 	Accelsim string
 
 	// Sanitize lists the sanitizers for all launches. Their findings are written to SanitizeLog when the driver ends,
@@ -64,7 +65,7 @@ type Settings struct {
 	SanitizeLog  string // see Sanitize
 	SanitizeExit int    // see Sanitize
 
-	Source []string // directories of source files for the debugger, in addition to the directory of the PTX
+	Source []string // directories with source files that the debugger may show, in addition to the directory of the PTX
 
 	// ExitWait is the time for which Exit waits for unended launches, if Sanitize, Stats, Log, Models or Probes need
 	// them.
@@ -85,8 +86,8 @@ type Settings struct {
 	Plain  bool      // messages, findings and the debugger print plain text: ASCII, with sets of lanes in words
 }
 
-// DefaultSettings returns the settings without any variable set. The version is the version of the newest runtime
-// library: a driver must not be older than the runtime.
+// DefaultSettings returns the settings of a process without environment variables for gemu. Version is that of the newest
+// runtime library, because a driver must not be older than the runtime.
 func DefaultSettings() Settings {
 	return Settings{SM: interp.DefaultSM, Version: 13050, Devices: 1, Memory: 16 << 30, Mode: interp.Vector, Engine: interp.Auto, ExitWait: time.Minute}
 }
@@ -103,7 +104,7 @@ type Variable struct {
 
 // Variables lists the environment variables in the order of the documentation.
 var Variables = []Variable{
-	{"GEMU_SM", "MAJOR.MINOR", "8.6", "Compute capability that the device reports, and by which its tensor cores add.", func(s *Settings, v string) error {
+	{"GEMU_SM", "MAJOR.MINOR", "8.6", "Compute capability that the device reports. Its tensor cores add as those of such a device.", func(s *Settings, v string) error {
 		major, minor, ok := version(v)
 		if !ok || major < 3 {
 			return fmt.Errorf("want a compute capability such as 8.6")
@@ -123,11 +124,11 @@ var Variables = []Variable{
 		s.Devices, err = atoi(v, 0, 64)
 		return err
 	}},
-	{"GEMU_MEMORY", "BYTES, with K, M or G", "16G", "Memory of each device. It bounds allocations; it is taken from the host when it is used.", func(s *Settings, v string) (err error) {
+	{"GEMU_MEMORY", "BYTES, with K, M or G", "16G", "Memory of each device. It bounds allocations; memory of the host is taken only when it is first used.", func(s *Settings, v string) (err error) {
 		s.Memory, err = notation.ParseSize(v)
 		return err
 	}},
-	{"GEMU_MODE", "vector, affine or check", "vector", "How instructions execute: on vectors only (vector), compactly where possible (affine), on vectors and compactly, compared (check).", func(s *Settings, v string) error {
+	{"GEMU_MODE", "vector, affine or check", "vector", "How instructions execute: on lanes only (vector), on compact operands where possible (affine), or in both ways with a comparison of the results (check).", func(s *Settings, v string) error {
 		m, err := interp.ParseMode(v)
 		if err != nil {
 			return fmt.Errorf("want vector, affine or check")
@@ -135,7 +136,7 @@ var Variables = []Variable{
 		s.Mode = m
 		return nil
 	}},
-	{"GEMU_ENGINE", "auto, portable or native", "auto", "What executes instructions: Go, or machine code of this host; auto selects machine code if the host has it. With native a line on standard error says why Go executes launches, once for each reason.", func(s *Settings, v string) (err error) {
+	{"GEMU_ENGINE", "auto, portable or native", "auto", "Engine that executes instructions: Go (portable) or machine code of this host (native); auto selects native if gemu has machine code for the host. With native, a line on standard error gives each reason for which Go executes a launch, once.", func(s *Settings, v string) (err error) {
 		s.Engine, err = interp.EngineNamed(v)
 		s.Native = v == "native"
 		return err
@@ -167,11 +168,11 @@ var Variables = []Variable{
 		s.Early = v == "early"
 		return nil
 	}},
-	{"GEMU_WORKERS", "N", "one per core", "Host threads that run a kernel. Results do not depend on it.", func(s *Settings, v string) (err error) {
+	{"GEMU_WORKERS", "N", "one per core", "Host threads that run a kernel. Results do not depend on their number.", func(s *Settings, v string) (err error) {
 		s.Workers, err = atoi(v, 1, 4096)
 		return err
 	}},
-	{"GEMU_STEPS", "N", "134217728", "Instructions a warp may execute before the launch is stopped with CUDA_ERROR_LAUNCH_TIMEOUT.", func(s *Settings, v string) (err error) {
+	{"GEMU_STEPS", "N", "134217728", "Instructions that a warp may execute before the launch is stopped with CUDA_ERROR_LAUNCH_TIMEOUT.", func(s *Settings, v string) (err error) {
 		n, err := atoi(v, 1, math.MaxInt)
 		s.Steps = int64(n)
 		return err
@@ -180,11 +181,11 @@ var Variables = []Variable{
 		s.TimeLimit, err = notation.ParseSpan(v)
 		return err
 	}},
-	{"GEMU_TOLERATE", "some of " + tolerables(), "none", "Let kernels go on after faults that GPUs ignore, and report each on standard error: see \"Faults that GPUs ignore\" in docs/libraries.md.", func(s *Settings, v string) (err error) {
+	{"GEMU_TOLERATE", "some of " + tolerables(), "none", "Let kernels continue after these faults, which GPUs ignore, and report each on standard error: see \"Faults that GPUs ignore\" in docs/libraries.md.", func(s *Settings, v string) (err error) {
 		s.Tolerate, err = probe.ParseTolerance(v)
 		return err
 	}},
-	{"GEMU_HOST_MEMORY", "BYTES, with K, M or G", "what the host allows", "Memory of the host that the CTAs in flight may take; further ones wait until some have ended. By default it is three quarters of the physical memory, or less where the process has a limit.", func(s *Settings, v string) (err error) {
+	{"GEMU_HOST_MEMORY", "BYTES, with K, M or G", "what the host allows", "Memory of the host that the CTAs in flight may use; further CTAs wait until some have ended. The default is three quarters of the physical memory, or less if the process has a lower limit.", func(s *Settings, v string) (err error) {
 		s.Host, err = notation.ParseSize(v)
 		return err
 	}},
@@ -196,7 +197,7 @@ var Variables = []Variable{
 		s.Models, err = catalog.Select(v, warpSize)
 		return err
 	}},
-	{"GEMU_LOG", "FILE", "none", "Write the commit log of all launches to FILE, in text or, if it is a .gtr, in binary: one entry for each warp instruction. FILE grows as kernels run; after a process that ends without its exit handlers it is not whole, and readers say where it ends.", func(s *Settings, v string) error {
+	{"GEMU_LOG", "FILE", "none", "Write the commit log of all launches to FILE, one entry for each warp instruction: in binary if the name ends in .gtr, otherwise in text. FILE grows as kernels run. If the process ends without its exit handlers, FILE is incomplete, and readers report where it ends.", func(s *Settings, v string) error {
 		s.Log = v
 		return nil
 	}},
@@ -208,60 +209,60 @@ var Variables = []Variable{
 		s.RecordWith, err = record.ParseContents(strings.Split(v, ","))
 		return err
 	}},
-	{"GEMU_ACCELSIM", "DIRECTORY, or tracez:DIRECTORY", "none", "Write traces of all launches for Accel-Sim, in text or with each warp compressed by itself, to a directory of the process in DIRECTORY: see docs/accelsim.md.", func(s *Settings, v string) error {
+	{"GEMU_ACCELSIM", "DIRECTORY, or tracez:DIRECTORY", "none", "Write traces of all launches for Accel-Sim to a directory of the process in DIRECTORY, in text, or with each warp compressed separately (tracez): see docs/accelsim.md.", func(s *Settings, v string) error {
 		if strings.TrimPrefix(v, packedTraces) == "" && v != "" {
 			return fmt.Errorf("want a directory")
 		}
 		s.Accelsim = v
 		return nil
 	}},
-	{"GEMU_SANITIZE", "some of " + sanitize.Names() + ", or all", "none", "Look for faults that do not stop kernels, and report them and launches that fail when the process ends: see docs/sanitizers.md.", func(s *Settings, v string) (err error) {
+	{"GEMU_SANITIZE", "some of " + sanitize.Names() + ", or all", "none", "Look for faults that do not stop kernels. When the process ends, report them and the launches that failed: see docs/sanitizers.md.", func(s *Settings, v string) (err error) {
 		s.Sanitize, err = sanitize.Parse(v)
 		return err
 	}},
-	{"GEMU_SANITIZE_LOG", "FILE", "standard error", "Write what sanitizers find to FILE; as JSON, if it ends in .json. %p in the name is the number of the process.", func(s *Settings, v string) error {
+	{"GEMU_SANITIZE_LOG", "FILE", "standard error", "Write the findings of sanitizers to FILE, as JSON if the name ends in .json. %p in the name stands for the process ID.", func(s *Settings, v string) error {
 		s.SanitizeLog = v
 		return nil
 	}},
-	{"GEMU_SANITIZE_EXIT", "N", "0", "End the process with status N if sanitizers have found errors, if launches have failed, or were not judged; 0 leaves it its own.", func(s *Settings, v string) (err error) {
+	{"GEMU_SANITIZE_EXIT", "N", "0", "End the process with status N if sanitizers have found errors, or if a launch has failed or was not judged. With 0 the process keeps its own status.", func(s *Settings, v string) (err error) {
 		s.SanitizeExit, err = atoi(v, 0, 255)
 		return err
 	}},
-	{"GEMU_EXIT_WAIT", "TIME, such as 90s, 5m or 90 for seconds", "60s", "How long a process that ends waits for launches that have not ended, if sanitizers, statistics or a log need them; then they are stopped, and counted as not judged.", func(s *Settings, v string) (err error) {
+	{"GEMU_EXIT_WAIT", "TIME, such as 90s, 5m or 90 for seconds", "60s", "Time that an ending process waits for launches that have not ended, if sanitizers, statistics or a log need them. After that time they are stopped, and count as not judged.", func(s *Settings, v string) (err error) {
 		s.ExitWait, err = notation.ParseSpan(v)
 		return err
 	}},
-	{"GEMU_DEBUG", "1, a kernel, or dap:PORT", "none", "Debug launches, or those of a kernel, on the terminal of the process, or wait at the port for a client of the Debug Adapter Protocol: see docs/debugger.md.", func(s *Settings, v string) (err error) {
+	{"GEMU_DEBUG", "1, a kernel, or dap:PORT", "none", "Debug all launches (1), or those of a kernel, on the terminal of the process; with dap:PORT, wait at this TCP port for a client of the Debug Adapter Protocol: see docs/debugger.md.", func(s *Settings, v string) (err error) {
 		s.Debug, err = parseDebugging(v)
 		return err
 	}},
-	{"GEMU_SOURCE", "DIRECTORIES, separated as in PATH", "none", "Let the debugger show sources of the PTX that lie below these directories; without it those below the current directory.", func(s *Settings, v string) error {
+	{"GEMU_SOURCE", "DIRECTORIES, separated as in PATH", "none", "Let the debugger show source files below these directories, too. It always shows those below the directory of the PTX, which is the current directory for a module loaded from memory.", func(s *Settings, v string) error {
 		s.Source = filepath.SplitList(v)
 		return nil
 	}},
-	{"GEMU_DUMP", "DIRECTORY", "none is kept", "Write the PTX of every module to DIRECTORY. Messages name its lines.", func(s *Settings, v string) error {
+	{"GEMU_DUMP", "DIRECTORY", "none is kept", "Write the PTX of every module to a file in DIRECTORY. Messages then name lines of that file.", func(s *Settings, v string) error {
 		s.Dump = v
 		return nil
 	}},
-	{"GEMU_PLAIN", "0 or 1", "0", "Print messages, findings and the debugger's text without drawing characters and redrawing, and sets of lanes in words (1).", func(s *Settings, v string) (err error) {
+	{"GEMU_PLAIN", "0 or 1", "0", "With 1, print messages, findings and the debugger's text without drawing characters and redrawing, and sets of lanes in words.", func(s *Settings, v string) (err error) {
 		s.Plain, err = strconv.ParseBool(v)
 		if err != nil {
 			err = errors.New("want 0 or 1")
 		}
 		return err
 	}},
-	{"GEMU_TRACE", "0, 1 or 2", "0", "Say on standard error which driver calls are not supported or fail (1), or all calls and their results (2).", func(s *Settings, v string) (err error) {
+	{"GEMU_TRACE", "0, 1 or 2", "0", "Print on standard error the driver calls that fail or are not supported (1), or all calls with their results (2).", func(s *Settings, v string) (err error) {
 		s.Trace, err = atoi(v, 0, 2)
 		return err
 	}},
-	{"GEMU_ON_FAULT", "stop or continue", "stop", "Behaviour of a context after a fault of a kernel: every later call fails, as on a GPU (stop), or the next call that waits returns the fault and the context goes on (continue).", func(s *Settings, v string) error {
+	{"GEMU_ON_FAULT", "stop or continue", "stop", "Behaviour of a context after a fault of a kernel: every later call fails, as on a GPU (stop), or the next call that waits returns the fault and the context remains usable (continue).", func(s *Settings, v string) error {
 		if v != "stop" && v != "continue" {
 			return fmt.Errorf("want stop or continue")
 		}
 		s.ContinueOnFault = v == "continue"
 		return nil
 	}},
-	{"CUDA_LAUNCH_BLOCKING", "0 or 1", "0", "As with any CUDA driver: 1 lets launches return only when the kernel has ended.", func(s *Settings, v string) error {
+	{"CUDA_LAUNCH_BLOCKING", "0 or 1", "0", "With 1, a launch call returns only when the kernel has ended, as with any CUDA driver.", func(s *Settings, v string) error {
 		n, err := atoi(v, 0, 1)
 		s.Blocking = n == 1
 		return err
@@ -285,7 +286,7 @@ func version(v string) (major, minor int, ok bool) {
 	return major, minor, err1 == nil && err2 == nil && major >= 0 && major <= 99 && minor >= 0 && minor <= 9
 }
 
-// atoi parses a number and checks its range.
+// atoi parses a number and checks that it is between low and high. A high of math.MaxInt means no upper limit.
 func atoi(v string, low, high int) (int, error) {
 	n, err := strconv.Atoi(v)
 	switch {
@@ -297,7 +298,8 @@ func atoi(v string, low, high int) (int, error) {
 	return 0, fmt.Errorf("want a number from %d to %d", low, high)
 }
 
-// PlainText returns a writer of text for the user: w, or a writer of plain text to it if Plain is set.
+// PlainText returns a writer for text to the user. It is w, or, if Plain is set, a writer that converts text to plain text
+// and writes it to w.
 func (s *Settings) PlainText(w io.Writer) io.Writer {
 	if !s.Plain || w == nil {
 		return w
@@ -305,8 +307,8 @@ func (s *Settings) PlainText(w io.Writer) io.Writer {
 	return visible.NewPlainWriter(w)
 }
 
-// Environment changes the settings by environment variables. lookup returns the value of a variable, "" if it is not
-// set. The error names the variable.
+// Environment changes the settings as the environment variables demand. lookup returns the value of a variable, or "" if
+// it is not set. The error names the variable.
 func (s *Settings) Environment(lookup func(name string) string) error {
 	for _, v := range Variables {
 		value := lookup(v.Name)

@@ -1,8 +1,8 @@
 package driver
 
-// This file implements events shared by several processes (CU_EVENT_INTERPROCESS). The processes share a page of
-// memory, the board. The recording process writes the record to the board, and later its end. A waiting process sleeps
-// on a word of the board.
+// This file implements events shared by several processes (CU_EVENT_INTERPROCESS). The processes share a page of memory,
+// the board. A process that records the event writes a record to the board, and when the preceding work has ended, the
+// end of the record. A waiting process sleeps on a word of the board.
 
 import (
 	"os"
@@ -14,55 +14,58 @@ import (
 	"gemu/probe"
 )
 
-// eventBoard is the shared state of an event. Records of a stream end in the order of recording. So they share a queue,
-// which only counts them. A queue whose records have all ended may be reused by any stream of any process.
+// eventBoard is the shared state of an event. The records of a stream end in the order in which they were made.
+// Therefore they use the same queue, which only counts them. A queue whose records have all ended may be reused by any
+// stream of any process.
 type eventBoard struct {
 	newest recordID // the newest record; 0: none
-	_      [24]byte
+	_      [24]byte // makes the board 4096 bytes long
 	queues [boardQueues]recordQueue
 }
 
-const boardQueues = 127 // as many as fit in a page of 4096 bytes
+// boardQueues is the number of queues that fit in a page of 4096 bytes.
+const boardQueues = 127
 
-// recordQueue is a sequence of records with ordered ends.
+// recordQueue counts the records of a stream, which end in order.
 type recordQueue struct {
 	pid     int32  // the recording process
 	changed uint32 // number of changes of ended; processes sleep on this word
-	started uint64 // start time of the process; see sharedmem.ProcessStart
+	started uint64 // start time of the recording process; see sharedmem.ProcessStart
 	issued  uint64 // number of records ever made; guarded by the lock of the file
-	ended   uint64 // number of ended records; with the bit failed, no more will end
+	ended   uint64 // number of ended records; if the bit failed is set, no more will end
 }
 
 // failed is a bit of recordQueue.ended.
 const failed = 1 << 63
 
-// recordID identifies a record: the index of its queue and its number in the queue. 0 is none.
+// recordID identifies a record: the index of its queue, and its number in the queue, which counts from 1. 0 is no record.
 type recordID uint64
 
+// queueShift is the position of the queue's index in a recordID.
 const queueShift = 48
 
 func (m recordID) queue() int    { return int(m >> queueShift) }
 func (m recordID) count() uint64 { return uint64(m) & (1<<queueShift - 1) }
 
-// sharedEvent is the view of a shared event in a process.
+// sharedEvent is a shared event as this process has opened it.
 type sharedEvent struct {
 	file     *os.File
 	mem      []byte
 	board    *eventBoard
-	imported bool             // opened from another process
+	imported bool             // the event was created by another process
 	queues   map[int]queueUse // the last record of this process in each queue, by index; guarded by d.mu
 	lastOwn  recordID         // the last record of this process; guarded by d.mu
 
 	userCount // users of the memory; the last release unmaps it
 }
 
-// queueUse is a record of this process.
+// queueUse is a record that this process made in a queue.
 type queueUse struct {
 	stream *Stream
-	count  uint64
+	count  uint64 // number of the record; see recordID
 }
 
-// newSharedEvent maps the board in a file. It takes ownership of the file.
+// newSharedEvent makes a sharedEvent from the file of its board. It owns the file from then on.
 func newSharedEvent(file *os.File, imported bool) (*sharedEvent, error) {
 	mem, err := sharedmem.Map(file, 0, sharedmem.WholePages(uint64(unsafe.Sizeof(eventBoard{}))))
 	if err != nil {
@@ -74,7 +77,7 @@ func newSharedEvent(file *os.File, imported bool) (*sharedEvent, error) {
 	return e, nil
 }
 
-// drop ends a use of the event.
+// drop ends a use of the event. The last drop unmaps the board.
 func (e *sharedEvent) drop() {
 	if e.release() {
 		sharedmem.FreeAddresses(e.mem)
@@ -82,7 +85,7 @@ func (e *sharedEvent) drop() {
 	}
 }
 
-// newest returns the last record by any process.
+// newest returns the newest record of all processes.
 func (e *sharedEvent) newest() recordID {
 	return recordID(atomic.LoadUint64((*uint64)(&e.board.newest)))
 }
@@ -93,45 +96,45 @@ func (e *sharedEvent) newRecord(s *Stream) (recordID, error) {
 		return 0, fail(OperatingSystem, "%v", err)
 	}
 	defer sharedmem.Unlock(e.file)
-	at := -1
+	index := -1
 	for i := range e.board.queues {
-		l := &e.board.queues[i]
-		if e.queues[i] == (queueUse{s, l.issued}) {
-			at = i
+		q := &e.board.queues[i]
+		if e.queues[i] == (queueUse{s, q.issued}) { // the queue of the stream
+			index = i
 			break
 		}
-		if at < 0 && atomic.LoadUint64(&l.ended) == l.issued {
-			at = i
+		if index < 0 && atomic.LoadUint64(&q.ended) == q.issued { // the first reusable queue
+			index = i
 		}
 	}
-	if at < 0 {
+	if index < 0 {
 		return 0, fail(OutOfMemory, "too many streams have recorded the event: the records of %d are still pending", boardQueues)
 	}
 	started, err := ownStart()
 	if err != nil {
 		return 0, fail(OperatingSystem, "%v", err)
 	}
-	l := &e.board.queues[at]
-	atomic.StoreInt32(&l.pid, int32(os.Getpid()))
-	atomic.StoreUint64(&l.started, started)
-	l.issued++
-	e.queues[at] = queueUse{s, l.issued}
-	e.lastOwn = recordID(uint64(at)<<queueShift | l.issued)
+	q := &e.board.queues[index]
+	atomic.StoreInt32(&q.pid, int32(os.Getpid()))
+	atomic.StoreUint64(&q.started, started)
+	q.issued++
+	e.queues[index] = queueUse{s, q.issued}
+	e.lastOwn = recordID(uint64(index)<<queueShift | q.issued)
 	atomic.StoreUint64((*uint64)(&e.board.newest), uint64(e.lastOwn))
 	return e.lastOwn, nil
 }
 
 // end publishes the end of a record of this process. If success is false, the record and all later records of its queue
 // never end.
-func (e *sharedEvent) end(m recordID, whether bool) {
-	l := &e.board.queues[m.queue()]
-	if whether {
-		atomic.StoreUint64(&l.ended, m.count())
+func (e *sharedEvent) end(m recordID, success bool) {
+	q := &e.board.queues[m.queue()]
+	if success {
+		atomic.StoreUint64(&q.ended, m.count())
 	} else {
-		atomic.OrUint64(&l.ended, failed)
+		atomic.OrUint64(&q.ended, failed)
 	}
-	atomic.AddUint32(&l.changed, 1)
-	sharedmem.Wake(&l.changed)
+	atomic.AddUint32(&q.changed, 1)
+	sharedmem.Wake(&q.changed)
 }
 
 // endReported reports whether the end of a record was published.
@@ -139,21 +142,23 @@ func (e *sharedEvent) endReported(m recordID) bool {
 	return atomic.LoadUint64(&e.board.queues[m.queue()].ended)&^failed >= m.count()
 }
 
-// ended reports whether a record has ended. The error says so.
+// ended reports whether a record has ended; record 0 counts as ended. It returns an error if the record can never end:
+// its work has failed, or its process has ended.
 func (e *sharedEvent) ended(m recordID) (bool, error) {
 	if m == 0 {
 		return true, nil
 	}
-	l := &e.board.queues[m.queue()]
-	pid := atomic.LoadInt32(&l.pid)
+	q := &e.board.queues[m.queue()]
+	pid := atomic.LoadInt32(&q.pid)
 	started, err := sharedmem.ProcessStart(int(pid))
-	ended := err != nil || started != atomic.LoadUint64(&l.started)
-	switch done := atomic.LoadUint64(&l.ended); { // load last: a process publishes nothing after its end
-	case done&^failed >= m.count():
+	processEnded := err != nil || started != atomic.LoadUint64(&q.started)
+	// Load q.ended last: if the process has ended, it publishes nothing any more, so the loaded value is final.
+	switch ended := atomic.LoadUint64(&q.ended); {
+	case ended&^failed >= m.count():
 		return true, nil
-	case done&failed != 0:
+	case ended&failed != 0:
 		return false, fail(ExternalDevice, "the work of process %d that the event follows has failed", pid)
-	case ended:
+	case processEnded:
 		return false, fail(ExternalDevice, "process %d has ended before the work that the event follows", pid)
 	}
 	return false, nil
@@ -175,15 +180,15 @@ func (e *sharedEvent) wait(m recordID) error {
 	}
 }
 
-// foreign reports whether the last record is by another process, or by another event object of this process. The caller
-// must hold d.mu.
+// foreign reports whether the newest record was made by another process, or through another event object of this
+// process. The caller must hold d.mu.
 func (e *Event) foreign() bool { return e.shared != nil && e.shared.newest() != e.shared.lastOwn }
 
-// recordEnded reports whether the end of the last record of this process was published. Threads may learn it from
-// another process before the task of the record has ended. The caller must hold d.mu.
+// recordEnded reports whether the end of the last record of this process was published. That may be the case before the
+// record's task has ended, and a thread may know it through another process. The caller must hold d.mu.
 func (e *Event) recordEnded() bool { return e.shared != nil && e.shared.endReported(e.shared.lastOwn) }
 
-// record is EventRecord on a stream outside captures. The caller must hold d.mu.
+// record is EventRecord on a stream that is not captured. The caller must hold d.mu.
 func (e *Event) record(s *Stream) error {
 	if e.shared == nil {
 		e.task = s.submit("", noOperation)
@@ -195,7 +200,7 @@ func (e *Event) record(s *Stream) error {
 	}
 	shared := e.shared
 	shared.add()
-	// The task ends after the publication: this process may exit as soon as the task has ended.
+	// The end must be published before the task ends, because this process may exit as soon as the task has ended.
 	e.task = s.submitAlways("", func(*probe.HostOrder) {
 		d := s.ctx.dev.d
 		d.mu.Lock()
@@ -207,7 +212,7 @@ func (e *Event) record(s *Stream) error {
 	return nil
 }
 
-// waitForeign makes the stream wait for the last record of another process. The caller must hold d.mu.
+// waitForeign makes the stream wait for the newest record, which another process has made. The caller must hold d.mu.
 func (s *Stream) waitForeign(shared *sharedEvent) {
 	m := shared.newest()
 	shared.add()
@@ -274,7 +279,7 @@ func (t *Thread) IPCOpenEventHandle(handle IPCHandle) (Handle, error) {
 	return c.addObject(&Event{ctx: c, noTiming: true, shared: shared}), nil
 }
 
-// createShared makes the shared memory of an event.
+// createShared makes the shared state of a new event.
 func createShared() (*sharedEvent, error) {
 	if !sharedmem.Supported {
 		return nil, errNoProcesses

@@ -158,7 +158,7 @@ func (t *Thread) allocate(desc *ArrayDesc, levels int) (*array, error) {
 		return nil, fail(InvalidValue, "%v", err)
 	}
 	size := complete.Size()
-	c, err := t.reserve(size, size)
+	c, err := t.beginAllocation(size, size)
 	if err != nil {
 		return nil, err
 	}
