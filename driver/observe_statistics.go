@@ -42,7 +42,7 @@ type LaunchCounts struct {
 	ActiveLanesMean    float64            `json:"active_lanes_mean"`   // as in gemu-run
 	Branches           int64              `json:"branches"`            // as in gemu-run
 	DivergentBranches  int64              `json:"divergent_branches"`  // as in gemu-run
-	Structure          *structure.Summary `json:"structure,omitempty"` // value structure of the launches, with Settings.Stats
+	Structure          *structure.Summary `json:"structure,omitempty"` // value structure of the launches
 
 	laneSlots int64
 	structure *structure.Structure

@@ -26,7 +26,7 @@ type Report struct {
 	Notices  int               `json:"notices"`  // number of findings with severity "notice"
 	Complete bool              `json:"complete"` // the program came to its end and all its launches were judged; if false, zero errors prove nothing
 	Launches finding.Coverage  `json:"launches"` // requested sanitizers, and numbers of launches
-	Findings []finding.Finding `json:"findings"` // findings, in the order of their first occurrence
+	Findings []finding.Finding `json:"findings"` // findings, in the order of launches, CTAs and events
 }
 
 // NewReport returns a report for a program that has ended.

@@ -370,8 +370,8 @@ func specialized(c *call) {
 	addBuffer(c, make([]int8, 4*256))
 }
 
-// scaled multiplies matrices in which each neighbours of a row of a, and of a column of b, share a scale. draw returns
-// the bytes of a row, its scales, and the values.
+// scaled multiplies matrices with scales: groups of each neighbouring elements in a row of a, and in a column of b,
+// have a common scale. draw returns the bytes of a row, its scales, and the values.
 func scaled(c *call, each int, draw func(c *call, k, each int) (row, scales []int8, values []float64)) {
 	const m, n, k = 128, 64, 256
 	var bytes, scales [2][]int8

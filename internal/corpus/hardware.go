@@ -211,7 +211,7 @@ func recordLaunch(p *Program, n int, m *interp.Module, l *interp.Launch, id *ide
 	return launch, id.identify(launch)
 }
 
-// besides matches comments and blanks; entryPattern matches the beginning of a kernel.
+// ignoredText matches comments and blanks; entryPattern matches the beginning of a kernel.
 var (
 	ignoredText  = regexp.MustCompile(`(?://.*|(?s:/\*.*?\*/)|\s)+`)
 	entryPattern = regexp.MustCompile(`(?:\.(?:visible|weak|extern) )?\.entry ([\w$%]+)`)
@@ -385,7 +385,7 @@ func ReadKnown(text string) (list []*Known, err error) {
 		front, reason, _ := strings.Cut(line, "  ")
 		number, name, ok := strings.Cut(front, " ")
 		if !ok || strings.TrimSpace(reason) == "" {
-			return nil, fmt.Errorf("line %d: want a number, an expression and, behind two blanks, a reason", i+1)
+			return nil, fmt.Errorf("line %d: a known difference has a number of launches, an expression and, after two blanks, a reason", i+1)
 		}
 		n, err := strconv.Atoi(number)
 		if err != nil {
