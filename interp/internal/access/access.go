@@ -1,14 +1,14 @@
 package access
 
-// This file executes memory instructions.
+// This file executes loads and stores.
 //
-// An access in the plain case is a single pass over the lanes: add, compare against the bounds of the allocation this
-// instruction hit last time, load or store. The comparison also checks alignment: rotating the offset moves the bits that
-// must be zero to the top. Lanes outside these bounds are resolved separately, which finds the right allocation or the
-// fault.
+// In the simple case an access is a single pass over the lanes: compute the address, compare it with the bounds of the last
+// hit (the allocation that this instruction accessed last), load or store. The comparison also checks alignment: a rotation
+// of the offset moves the bits that must be zero to the top. Lanes outside the last hit are resolved separately, which
+// finds their allocation or the fault.
 //
-// Functions that touch the guest's memory are marked go:norace: races between
-// CTAs belong to the guest program, and Go's race detector must not report them.
+// Functions that access the guest program's memory are marked go:norace: races between CTAs belong to the guest program,
+// and Go's race detector must not report them.
 
 import (
 	"math/bits"
@@ -30,12 +30,12 @@ func rowOf[D mem.Slot](f *regfile.File, i int32) *[regfile.Lanes]D {
 	return (*[regfile.Lanes]D)(unsafe.Pointer(f.Src32(i)))
 }
 
-// HitAlign is the alignment in bytes that the base of an allocation must have to be remembered as the last hit: then an
-// offset has the alignment of its address. Only memory of the host may have another base.
+// HitAlign is the required alignment in bytes of the base of an allocation that becomes a last hit: then an offset has the
+// alignment of its address. Only memory of the host can have a base with less alignment.
 const HitAlign = 32
 
-// LastHit returns the memory that an access may reach without resolution: p + offset for offsets from the base address.
-// last is the highest offset of an element, in elements.
+// LastHit returns the memory that an access can reach without resolution: the byte at address base + offset is at p +
+// offset. last is the highest valid offset of an access, in units of size bytes. ok is false if there is no such memory.
 func LastHit(w *machine.Warp, a *code.Access, size int) (p unsafe.Pointer, base, last uint64, ok bool) {
 	m := w.CTA.LastHits[a.HitIndex]
 	if a.Space == ptx.Shared {
@@ -52,7 +52,8 @@ func LastHit(w *machine.Warp, a *code.Access, size int) (p unsafe.Pointer, base,
 	return m.Ptr, base, (m.Size - uint64(size)) / uint64(size), true
 }
 
-// AccessOne executes a load or store of an element at per-lane addresses.
+// AccessOne executes a load or store of one element per lane. E is the element in memory, A the type of the address row,
+// and D the type of the data row.
 func AccessOne[E mem.Elem, A, D mem.Slot](w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
 	if a.Pattern != code.AnyPattern && w.CTA.Grid.VerifyProofs {
@@ -79,9 +80,8 @@ func AccessOne[E mem.Elem, A, D mem.Slot](w *machine.Warp, h int, f *regfile.Fil
 	}
 }
 
-// uniformAccess resolves and executes the access of the first lane of m, and returns the remaining lanes; none after a
-// trap. If the first lanes have generic addresses of local memory, it executes all lanes up to the first with another
-// address.
+// uniformAccess resolves and executes the access of the first lane of m. It returns the remaining lanes, or 0 after a trap.
+// If the first lanes have generic addresses of local memory, it executes all lanes up to the first with another address.
 func uniformAccess(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) uint32 {
 	a, done := w.AccessOf(instr), m&-m
 	local := a.Space == ptx.Generic && !a.Cluster && mem.InWindow(address(f, instr, a, bits.TrailingZeros32(m)), ptx.Local)
@@ -101,7 +101,7 @@ func uniformAccess(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 	return m &^ done
 }
 
-// Addresses writes the addresses of the lanes to dst, a separate row that results cannot overwrite.
+// Addresses writes the addresses of all lanes to dst. dst must not be a register, because a result could overwrite it.
 func Addresses(f *regfile.File, instr *code.Instr, a *code.Access, dst *regfile.Row64) {
 	switch a.Addr {
 	case code.Q:
@@ -133,7 +133,7 @@ func address(f *regfile.File, instr *code.Instr, a *code.Access, lane int) uint6
 	return a.AddressAt(v)
 }
 
-// LoadVector loads several elements from per-lane addresses.
+// LoadVector loads several neighbouring elements per lane.
 func LoadVector(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
 	var addr regfile.Row64
@@ -167,7 +167,7 @@ func LoadVector(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	}
 }
 
-// StoreVector stores several elements to per-lane addresses, lane by lane.
+// StoreVector stores several neighbouring elements per lane, lane by lane.
 func StoreVector(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
 	var addr regfile.Row64
@@ -195,7 +195,7 @@ func StoreVector(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	}
 }
 
-// writeElem writes a loaded element to a lane's register, extended to its slot.
+// writeElem writes a loaded element to a lane's register, extended to the width of the register.
 func writeElem(a *code.Access, f *regfile.File, e code.Elem, lane int, v uint64) {
 	v = a.Extend(v)
 	switch e.Slot {
@@ -206,7 +206,7 @@ func writeElem(a *code.Access, f *regfile.File, e code.Elem, lane int, v uint64)
 	}
 }
 
-// ReadElem reads an element to store from a lane's register.
+// ReadElem reads the element that a lane stores from its register.
 func ReadElem(f *regfile.File, e code.Elem, lane int) uint64 {
 	if e.Slot == code.Q {
 		return f.Src64(e.Row)[lane]
@@ -244,15 +244,15 @@ func AccessEach(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	accessEachLane(w, h, f, instr, m, m)
 }
 
-// accessEachLane resolves the address of each lane of m and executes the access there.
-// A trap names all faulting lanes of all.
-func accessEachLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m, all uint32) {
+// accessEachLane resolves the address of each lane of m and executes the access there. A trap names all lanes of candidates
+// with a fault.
+func accessEachLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m, candidates uint32) {
 	a := w.AccessOf(instr)
 	var addr regfile.Row64
 	LaneAddresses(w, h, instr, a, &addr)
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		p, offset, room := ResolveLane(w, instr, h, lane, addr[lane], all)
+		p, offset, room := ResolveLane(w, instr, h, lane, addr[lane], candidates)
 		if w.Err != nil {
 			return
 		}
@@ -261,33 +261,33 @@ func accessEachLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 			if e.Slot == code.NoSlot {
 				continue
 			}
-			exited := uint64((i+1)*a.Size) > room // beyond the readable bytes
+			unreadable := uint64((i+1)*a.Size) > room // a tolerated load beyond the end reads zeros
 			for part := 0; part < a.Size; part += 8 {
 				n := min(a.Size, 8)
-				at := i*a.Size + part
+				byteOffset := i*a.Size + part
 				reg := e
 				if part > 0 {
 					reg.Row = e.High
 				}
 				switch {
-				case exited:
+				case unreadable:
 					writeElem(a, f, reg, lane, 0)
 				case p == nil && a.Store:
-					w.Local[h].Store(int(offset)+at, lane, n, ReadElem(f, reg, lane))
+					w.Local[h].Store(int(offset)+byteOffset, lane, n, ReadElem(f, reg, lane))
 				case p == nil:
-					writeElem(a, f, reg, lane, w.Local[h].Load(int(offset)+at, lane, n))
+					writeElem(a, f, reg, lane, w.Local[h].Load(int(offset)+byteOffset, lane, n))
 				case a.Store:
-					mem.StoreBits(unsafe.Add(p, at), n, ReadElem(f, reg, lane))
+					mem.StoreBits(unsafe.Add(p, byteOffset), n, ReadElem(f, reg, lane))
 				default:
-					writeElem(a, f, reg, lane, mem.LoadBits(unsafe.Add(p, at), n))
+					writeElem(a, f, reg, lane, mem.LoadBits(unsafe.Add(p, byteOffset), n))
 				}
 			}
 		}
 	}
 }
 
-// StoreBulk executes st.bulk (manual 9.7.9.13), which writes zeros to shared memory. It traps where the manual leaves the
-// behaviour undefined: outside shared memory, and for a number of bytes that is not a multiple of 8.
+// StoreBulk executes st.bulk (manual 9.7.9.13), which writes zeros to shared memory. It traps where the manual does not
+// define the behaviour: outside shared memory, and for a number of bytes that is not a multiple of 8.
 func StoreBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
 	w.CTA.Changed = true
@@ -327,8 +327,9 @@ func View(w *machine.Warp) mem.View {
 	return mem.View{Map: c.Grid.Device.Memory, Shared: c.SharedMem, Cluster: c.Cluster.Shared, LocalBegin: from, LocalEnd: top}
 }
 
-// ResolveLane finds the memory of a lane's access: a pointer, or for local memory nil and the byte offset. It traps if
-// there is none; the trap names all lanes of m that fail too.
+// ResolveLane finds the memory of a lane's access. In local memory p is nil and local the offset in bytes; otherwise p is
+// the address on the host. room is the number of bytes from there to the end of the memory. If there is no memory,
+// ResolveLane traps; the trap names all lanes of m with a fault.
 func ResolveLane(w *machine.Warp, instr *code.Instr, h, lane int, addr uint64, m uint32) (p unsafe.Pointer, local, room uint64) {
 	a := w.AccessOf(instr)
 	view, request := View(w), w.RequestOf(a)
@@ -367,7 +368,7 @@ func ResolveLane(w *machine.Warp, instr *code.Instr, h, lane int, addr uint64, m
 	return unsafe.Add(place.Alloc.Ptr, place.Offset), 0, room
 }
 
-// setLastHit makes an allocation the last hit of an access.
+// setLastHit makes an allocation the last hit of an access, and keeps earlier hits after it.
 func setLastHit(c *machine.CTA, a *code.Access, hit *mem.Allocation) {
 	known := c.LastHits[a.HitIndex:][:code.HitsPerAccess]
 	i := 0
@@ -378,7 +379,7 @@ func setLastHit(c *machine.CTA, a *code.Access, hit *mem.Allocation) {
 	known[0] = hit
 }
 
-// LaneAddresses writes the addresses of the lanes of half h to dst.
+// LaneAddresses writes the addresses of all lanes of half h to dst, including the offset of the function's local frame.
 func LaneAddresses(w *machine.Warp, h int, instr *code.Instr, a *code.Access, dst *regfile.Row64) {
 	Addresses(&w.Files[h], instr, a, dst)
 	if a.Frame {
@@ -388,8 +389,8 @@ func LaneAddresses(w *machine.Warp, h int, instr *code.Instr, a *code.Access, ds
 	}
 }
 
-// Isspacep executes isspacep, which tests the window of generic addresses. The window of shared memory is the CTA's or the
-// cluster's.
+// Isspacep executes isspacep, which tests whether an address is in the window of a state space. The window of shared memory
+// is that of the CTA or, with ::cluster, of the cluster.
 func Isspacep(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if instr.D == code.NoRow {
 		return
@@ -407,11 +408,12 @@ func Isspacep(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 	f.SetP(instr.D, m, t)
 }
 
-// SharedAddress32 and SharedAddress64 give the address of a variable in the CTA's shared memory.
+// SharedAddress32 writes the address of a variable in the CTA's shared memory.
 func SharedAddress32(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	mem.FillRow(f.Row32(instr.D), uint32(w.CTA.AddressOf(instr.Imm)), m)
 }
 
+// SharedAddress64 is SharedAddress32 for 64-bit registers.
 func SharedAddress64(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	mem.FillRow(f.Row64(instr.D), w.CTA.AddressOf(instr.Imm), m)
 }

@@ -1,6 +1,6 @@
 package access
 
-// This file executes atomics and reductions.
+// This file executes atom and red. Functions marked go:norace access the guest program's memory: see access.go.
 
 import (
 	"math"
@@ -21,7 +21,7 @@ import (
 func AtomLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
 	t := a.Atom
-	elems, bs, cs, size := a.Elems, t.B[:len(a.Elems)], t.C, a.Size // local copies: the compiler must assume that the stores of lanes change the fields
+	elems, bs, cs, size := a.Elems, t.B[:len(a.Elems)], t.C, a.Size // local copies: otherwise the compiler loads the fields again after each store
 	p, base, last, ok := LastHit(w, a, a.Bytes)
 	shift := -bits.TrailingZeros(uint(a.Bytes))
 	generic := a.Space == ptx.Generic
@@ -29,18 +29,18 @@ func AtomLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 	onShared := t.Reduction // the same operation on shared memory, without host atomics
 	onShared.Global = false
 	mask := WidthMask(t.Type)
-	var ats regfile.Row64
+	var addrs regfile.Row64
 	if bits.OnesCount32(m) > machine.MaxLaneByLane {
-		Addresses(f, instr, a, &ats)
+		Addresses(f, instr, a, &addrs)
 	} else {
 		for n := m; n != 0; n &= n - 1 {
 			lane := bits.TrailingZeros32(n) & 31
-			ats[lane] = address(f, instr, a, lane)
+			addrs[lane] = address(f, instr, a, lane)
 		}
 	}
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		addr := ats[lane]
+		addr := addrs[lane]
 		o := addr - base
 		var q unsafe.Pointer
 		if ok && bits.RotateLeft64(o, shift) <= last {
@@ -111,14 +111,14 @@ func atom128(w *machine.Warp, f *regfile.File, p unsafe.Pointer, lane int, a *co
 	}
 }
 
-// UsesHostAtomics reports whether the CTA's atomics on global memory must be host atomics. Atomics of 128 bits never are: Go
-// has at most 64 bits.
+// UsesHostAtomics reports whether atomics of the CTA on global memory must be host atomics, because other CTAs or the host
+// may access the memory at the same time. Atomics of 128 bits never are: Go's atomics have at most 64 bits.
 func UsesHostAtomics(c *machine.CTA) bool {
 	return c.Grid.HostAtomics && (!c.Ordered || c.Grid.Device.HostGrace > 0)
 }
 
-// applyHostReduction applies the operation with host atomics. A value of less than 4 bytes is changed as part of an aligned
-// word of 4 bytes, which lies within a page and an allocation.
+// applyHostReduction applies the operation to memory with host atomics. A value of less than 4 bytes is changed as part of
+// the aligned 4-byte word that contains it; this word lies within one page and one allocation.
 func applyHostReduction(t code.Reduction, mask uint64, p unsafe.Pointer, size int, b, c uint64) (old, now uint64) {
 	if size == 8 {
 		q := (*uint64)(p)
@@ -130,19 +130,20 @@ func applyHostReduction(t code.Reduction, mask uint64, p unsafe.Pointer, size in
 			}
 		}
 	}
-	in := uintptr(p) % 4 // offset of the value in the word, in bytes
-	q := (*uint32)(unsafe.Add(p, -int(in)))
+	byteInWord := uintptr(p) % 4 // offset of the value byteInWord the word, byteInWord bytes
+	q := (*uint32)(unsafe.Add(p, -int(byteInWord)))
 	for {
 		v := hostatomic.LoadUint32(q)
-		old = uint64(v) >> (8 * in) & mask
+		old = uint64(v) >> (8 * byteInWord) & mask
 		now = ApplyReduction(t, mask, old, b, c)
-		if old == now || hostatomic.CompareAndSwapUint32(q, v, uint32(uint64(v)&^(mask<<(8*in))|now<<(8*in))) {
+		if old == now || hostatomic.CompareAndSwapUint32(q, v, uint32(uint64(v)&^(mask<<(8*byteInWord))|now<<(8*byteInWord))) {
 			return old, now
 		}
 	}
 }
 
-// ApplyReduction returns the result of a reduction of values (manual 9.7.13.5). mask has all bits of the type.
+// ApplyReduction returns the new value of memory after a reduction (manual 9.7.13.5). a is the value in memory, b the
+// operand, and c the second operand of cas. mask has the width of the type.
 func ApplyReduction(t code.Reduction, mask, a, b, c uint64) uint64 {
 	switch t.Op {
 	case code.AtomAdd:
@@ -194,16 +195,16 @@ func ApplyReduction(t code.Reduction, mask, a, b, c uint64) uint64 {
 		}
 		return a - 1
 	}
-	reduce := a < b&mask
+	aIsLess := a < b&mask
 	if t.Type.IsSigned() {
 		n := bits.LeadingZeros64(mask)
-		reduce = int64(a<<n) < int64(b<<n)
+		aIsLess = int64(a<<n) < int64(b<<n)
 	}
-	if reduce == (t.Op == code.AtomMin) {
+	if aIsLess == (t.Op == code.AtomMin) {
 		return a
 	}
 	return b & mask
 }
 
-// WidthMask returns the mask of all bits of a type of at most 64 bits.
+// WidthMask returns a mask with the width of a type of at most 64 bits.
 func WidthMask(t ptx.Type) uint64 { return ^uint64(0) >> max(0, 64-t.Bits()) }

@@ -1,6 +1,6 @@
 package access
 
-// This file executes memory accesses at compact addresses.
+// This file executes loads and stores at compact addresses.
 
 import (
 	"math/bits"
@@ -14,7 +14,7 @@ import (
 	"gemu/regfile"
 )
 
-// LoadRows executes a load whose lane i reads at p + (i − first)·step.
+// LoadRows executes a load in which lane i reads at p + (i − first)·step, for the lanes of m.
 func LoadRows(f *regfile.File, a *code.Access, p unsafe.Pointer, first, step int, m uint32) {
 	for i, e := range a.Elems {
 		switch ptr := unsafe.Add(p, i*a.Size); e.Slot {
@@ -26,7 +26,8 @@ func LoadRows(f *regfile.File, a *code.Access, p unsafe.Pointer, first, step int
 	}
 }
 
-// StoreRows executes a store whose lane i writes at p + (i − first)·step. It materialises compact data.
+// StoreRows executes a store in which lane i writes at p + (i − first)·step, for the lanes of m. It materialises compact
+// data.
 func StoreRows(w *machine.Warp, f *regfile.File, a *code.Access, p unsafe.Pointer, first, step int, m uint32) {
 	w.CTA.Changed = true
 	ExpandElems(f, a.Elems, m)
@@ -40,9 +41,9 @@ func StoreRows(w *machine.Warp, f *regfile.File, a *code.Access, p unsafe.Pointe
 	}
 }
 
-// MemoryAt returns the memory that the lanes of m access at the compact address v, outside local memory: lane i accesses
-// p + (i − first)·step. It tests only the last hit of the instruction. ok is false if the access is elsewhere or the
-// addresses wrap; then the address of each lane must be resolved.
+// MemoryAt returns the memory that the lanes of m access at the compact address v: lane i accesses p + (i − first)·step. It
+// tests only the last hit of the instruction. ok is false if the access is elsewhere or addresses wrap; then the address of
+// each lane must be resolved. The access must not be to local memory.
 func MemoryAt(w *machine.Warp, a *code.Access, v affinetrack.Value, m uint32) (p unsafe.Pointer, first, step int, ok bool) {
 	block := w.CTA.LastHits[a.HitIndex]
 	base := uint64(0)

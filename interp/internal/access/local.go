@@ -31,7 +31,8 @@ func LocalAccess(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	}
 }
 
-// accessLocal is LocalAccess for addresses in a row; local memory begins at address base.
+// accessLocal is LocalAccess for addresses in a row. base is the address at which local memory begins: 0, or the local
+// window for generic addresses.
 func accessLocal[A mem.Slot](w *machine.Warp, h int, f *regfile.File, instr *code.Instr, addr *[regfile.Lanes]A, base uint64, m uint32) {
 	a := w.AccessOf(instr)
 	first := addr[bits.TrailingZeros32(m)&31]
@@ -47,26 +48,26 @@ func accessLocal[A mem.Slot](w *machine.Warp, h int, f *regfile.File, instr *cod
 		return
 	}
 	e, size, words := a.Elems[0], uint64(a.Size), w.Local[h]
-	from, to := LocalRange(w)
+	begin, end := LocalRange(w)
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
-		at := uint64(addr[lane]+A(a.Offset)) - base
-		if at < from || at > to || size > to-at || at&(size-1) != 0 {
+		offset := uint64(addr[lane]+A(a.Offset)) - base
+		if offset < begin || offset > end || size > end-offset || offset&(size-1) != 0 {
 			accessEachLane(w, h, f, instr, n, n)
 			return
 		}
 		if a.Store {
-			words.Store(int(at), lane, a.Size, ReadElem(f, e, lane))
+			words.Store(int(offset), lane, a.Size, ReadElem(f, e, lane))
 		} else {
-			writeElem(a, f, e, lane, words.Load(int(at), lane, a.Size))
+			writeElem(a, f, e, lane, words.Load(int(offset), lane, a.Size))
 		}
 	}
 }
 
-// intoLocal returns the lanes of m up to the first whose generic address is not in local memory.
+// intoLocal returns the first lanes of m, up to the first lane whose generic address is not in local memory.
 func intoLocal[A mem.Slot](a *code.Access, addr *[regfile.Lanes]A, m uint32) (local uint32) {
 	for n := m; n != 0; n &= n - 1 {
-		if at := uint64(addr[bits.TrailingZeros32(n)&31] + A(a.Offset)); at-probe.LocalWindow >= probe.WindowSize {
+		if lanesAddr := uint64(addr[bits.TrailingZeros32(n)&31] + A(a.Offset)); lanesAddr-probe.LocalWindow >= probe.WindowSize {
 			break
 		}
 		local |= n & -n
@@ -74,19 +75,19 @@ func intoLocal[A mem.Slot](a *code.Access, addr *[regfile.Lanes]A, m uint32) (lo
 	return local
 }
 
-// LocalRow executes an access to local memory at an address, in bytes, that is the same in all lanes: word i of all lanes
-// is a row, so nothing is computed per lane. It reports whether it has executed the access.
+// LocalRow executes an access to local memory at an address that is the same in all lanes, in bytes. Word i of all lanes is
+// a row, so nothing is computed per lane. It reports whether it has executed the access.
 func LocalRow(w *machine.Warp, h int, f *regfile.File, a *code.Access, addr uint64, m uint32) bool {
-	from, to := LocalRange(w)
-	if addr < from || addr > to || uint64(a.Bytes) > to-addr || addr%uint64(a.Bytes) != 0 || a.Size > 8 {
+	begin, end := LocalRange(w)
+	if addr < begin || addr > end || uint64(a.Bytes) > end-addr || addr%uint64(a.Bytes) != 0 || a.Size > 8 {
 		return false
 	}
 	for i, e := range a.Elems {
 		if e.Slot == code.NoSlot {
 			continue
 		}
-		at := int(addr) + i*a.Size
-		words := w.Local[h][at/4:]
+		offset := int(addr) + i*a.Size
+		words := w.Local[h][offset/4:]
 		switch {
 		case a.Size == 4 && e.Slot == code.R && !a.Store:
 			mem.CopyRow(f.Row32(e.Row), &words[0], m)
@@ -100,9 +101,9 @@ func LocalRow(w *machine.Warp, h int, f *regfile.File, a *code.Access, addr uint
 			for n := m; n != 0; n &= n - 1 {
 				lane := bits.TrailingZeros32(n) & 31
 				if a.Store {
-					words.Store(at&3, lane, a.Size, ReadElem(f, e, lane))
+					words.Store(offset&3, lane, a.Size, ReadElem(f, e, lane))
 				} else {
-					writeElem(a, f, e, lane, words.Load(at&3, lane, a.Size))
+					writeElem(a, f, e, lane, words.Load(offset&3, lane, a.Size))
 				}
 			}
 		}
@@ -110,12 +111,12 @@ func LocalRow(w *machine.Warp, h int, f *regfile.File, a *code.Access, addr uint
 	return true
 }
 
-// LocalRange returns the beginning and the end of a thread's local memory, in bytes.
-func LocalRange(w *machine.Warp) (from, to uint64) {
+// LocalRange returns the addresses of the beginning and the end of a thread's local memory, in bytes.
+func LocalRange(w *machine.Warp) (begin, end uint64) {
 	return 4 * machine.KernelFrame, 4 * uint64(w.LocalTop())
 }
 
-// GrowLocal makes room for the given number of words of local memory.
+// GrowLocal makes room for the given number of words of local memory per thread.
 func GrowLocal(w *machine.Warp, words int) {
 	for h := range w.Files {
 		if len(w.Local[h]) < words {
@@ -126,22 +127,22 @@ func GrowLocal(w *machine.Warp, words int) {
 	}
 }
 
-// FrameAddress32 and FrameAddress64 give the address of a variable of the
-// running function's local frame.
+// FrameAddress32 writes the address of a variable in the running function's local frame.
 func FrameAddress32(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	mem.FillRow(f.Row32(instr.D), uint32(4*uint64(w.Frame.Local)+instr.Imm), m)
 }
 
+// FrameAddress64 is FrameAddress32 for 64-bit registers.
 func FrameAddress64(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	mem.FillRow(f.Row64(instr.D), 4*uint64(w.Frame.Local)+instr.Imm, m)
 }
 
+// FrameSource returns the address of a variable in the running function's local frame, as a compact value.
 func FrameSource(w *machine.Warp, h int, instr *code.Instr, m uint32) affinetrack.Value {
 	return affinetrack.Value{Base: 4*uint64(w.Frame.Local) + instr.Imm}
 }
 
-// Stacksave, stackrestore and alloca (manual 9.7.17) move a lane's stack above
-// the static frame.
+// Stacksave executes stacksave (manual 9.7.17): it returns the top of a lane's stack, which is above the static frame.
 func Stacksave(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	base := uint64(4 * (w.Frame.Local + w.Frame.Func.Local))
 	for ; m != 0; m &= m - 1 {
@@ -158,6 +159,7 @@ func Stacksave(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 	}
 }
 
+// Stackrestore executes stackrestore: it removes everything from a lane's stack that alloca has added since the stacksave.
 func Stackrestore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	base := uint64(4 * (w.Frame.Local + w.Frame.Func.Local))
 	taken := f.Row32(w.Frame.Func.AddressTaken)
@@ -177,6 +179,7 @@ func Stackrestore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	}
 }
 
+// Alloca executes alloca: it reserves memory above the top of a lane's stack.
 func Alloca(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	base := uint64(4 * (w.Frame.Local + w.Frame.Func.Local))
 	align := instr.Imm

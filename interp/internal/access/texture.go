@@ -1,7 +1,7 @@
 package access
 
-// This file executes instructions on textures and surfaces (manual 9.7.10, 9.7.11). They access an object of the device by
-// its handle, or by the address of a .texref, .samplerref or .surfref variable, which holds the handle of its bound object.
+// This file executes instructions on textures and surfaces (manual 9.7.10, 9.7.11). An instruction names an object of the
+// device by its handle, or by the address of a .texref, .samplerref or .surfref variable that holds the handle.
 
 import (
 	"encoding/binary"
@@ -19,8 +19,8 @@ import (
 	"gemu/texture"
 )
 
-// ObjectOf returns the object of a value, which is a handle or the address of a variable or parameter with a handle. ref is
-// the name of the variable or parameter, bad the reason if there is no object.
+// ObjectOf returns the object that a value names: the value is a handle, or the address of a variable or parameter with a
+// handle. ref is the name of the variable or parameter. If there is no object, bad is the reason.
 func ObjectOf(w *machine.Warp, v uint64) (obj *machine.Object, ref, bad string) {
 	d := w.CTA.Grid.Device
 	handle := v
@@ -43,8 +43,8 @@ func ObjectOf(w *machine.Warp, v uint64) (obj *machine.Object, ref, bad string) 
 	return obj, ref, ""
 }
 
-// opaqueReference returns the memory of the variable or parameter of an opaque type (manual 5.3) at an address; nil if
-// there is none.
+// opaqueReference returns the memory, the name and the type of the variable or parameter of an opaque type (manual 5.3) at
+// an address; nil if there is none.
 func opaqueReference(w *machine.Warp, addr uint64) (p []byte, name string, t ptx.Type) {
 	if a := w.CTA.Grid.Device.Memory.Find(addr); a != nil && a.Base == addr && !a.Freed {
 		if t := opaqueKinds[a.Kind]; t != ptx.NoType {
@@ -63,9 +63,10 @@ func opaqueReference(w *machine.Warp, addr uint64) (p []byte, name string, t ptx
 	return nil, "", ptx.NoType
 }
 
+// opaqueKinds has the opaque type of each kind of memory of a variable of such a type.
 var opaqueKinds = map[probe.AllocationKind]ptx.Type{probe.TexRefMemory: ptx.TexRef, probe.SamplerRefMemory: ptx.SamplerRef, probe.SurfRefMemory: ptx.SurfRef}
 
-// OpaqueKind returns the kind of memory of a variable of an opaque type.
+// OpaqueKind returns the kind of memory of a variable of the opaque type t.
 func OpaqueKind(t ptx.Type) probe.AllocationKind {
 	for kind, typ := range opaqueKinds {
 		if typ == t {
@@ -75,7 +76,7 @@ func OpaqueKind(t ptx.Type) probe.AllocationKind {
 	panic("no opaque type: " + t.String())
 }
 
-// failObject stops the warp with a trap for the instruction of all lanes with the same fault as a given lane.
+// failObject stops the warp with a trap for a lane, and for other lanes with the same fault. obj is the object, or nil.
 func failObject(w *machine.Warp, h int, instr *code.Instr, lane int, kind error, obj *machine.Object, msg string, others ...int) {
 	near := ""
 	if obj != nil {
@@ -91,23 +92,24 @@ func failObject(w *machine.Warp, h int, instr *code.Instr, lane int, kind error,
 	}
 }
 
-// objectFinder finds the objects of lanes. Most lanes have the same object, which it remembers.
+// objectFinder finds the objects of lanes. It remembers the object of the last lane, because most lanes have the same
+// object.
 type objectFinder struct {
 	w          *machine.Warp
 	kind       error
 	objectType ptx.Type
-	value      uint64
-	sampler    uint64
-	object     *machine.Object
-	texture    sampling.Texture // with the sampler
+	value      uint64           // value that named object
+	sampler    uint64           // value that named the sampler
+	object     *machine.Object  // nil: none was found yet
+	texture    sampling.Texture // the object's texture with the sampler
 }
 
-// find finds a lane's object and its sampler, if there is one. If it finds no object, it traps for all lanes of m with the
-// same value.
+// find finds the object of a lane, and the sampler if the instruction names one. If there is no such object, it traps for
+// all lanes of m with the same value.
 func (x *objectFinder) find(h int, f *regfile.File, instr *code.Instr, s *code.Texture, lane int, m uint32) bool {
 	value, sampler := ReadElem(f, s.Sources[code.TextureObject][0], lane), uint64(0)
-	named := len(s.Sources[code.TextureSampler]) > 0
-	if named {
+	hasSampler := len(s.Sources[code.TextureSampler]) > 0
+	if hasSampler {
 		sampler = ReadElem(f, s.Sources[code.TextureSampler][0], lane)
 	}
 	if x.object != nil && x.value == value && x.sampler == sampler {
@@ -126,22 +128,23 @@ func (x *objectFinder) find(h int, f *regfile.File, instr *code.Instr, s *code.T
 		return false
 	}
 	x.value, x.sampler, x.object, x.texture = value, sampler, obj, obj.Texture
-	if !named {
+	if !hasSampler {
 		return true
 	}
-	sharer, ok := typedTexture(x.w, h, instr, lane, sampler, ptx.SamplerRef, x.kind, func() []int { return same(s.Sources[code.TextureSampler], sampler) })
+	samplerObject, ok := typedTexture(x.w, h, instr, lane, sampler, ptx.SamplerRef, x.kind, func() []int { return same(s.Sources[code.TextureSampler], sampler) })
 	if !ok {
 		return false
 	}
-	x.texture.Sampler = sharer.Texture.Sampler
+	x.texture.Sampler = samplerObject.Texture.Sampler
 	if bad := x.texture.CheckSampling(); bad != "" {
-		failObject(x.w, h, instr, lane, x.kind, obj, fmt.Sprintf("%s, by %v", bad, sharer))
+		failObject(x.w, h, instr, lane, x.kind, obj, fmt.Sprintf("%s, by %v", bad, samplerObject))
 		return false
 	}
 	return true
 }
 
-// typedTexture finds an object of a type, or traps for all lanes with the same value as the lane.
+// typedTexture returns the object of type t that a value names. If there is none, it traps for the lane and for all lanes
+// of others.
 func typedTexture(w *machine.Warp, h int, instr *code.Instr, lane int, value uint64, t ptx.Type, kind error, others func() []int) (*machine.Object, bool) {
 	obj, ref, bad := ObjectOf(w, value)
 	switch {
@@ -155,7 +158,7 @@ func typedTexture(w *machine.Warp, h int, instr *code.Instr, lane int, value uin
 	return obj, true
 }
 
-// word returns a lane's value of source i of a list, or 0 if the list is shorter.
+// word returns a lane's value of element i of a list; 0 if the list is shorter.
 func word(f *regfile.File, list []code.Elem, i, lane int) uint32 {
 	if i >= len(list) {
 		return 0
@@ -166,7 +169,7 @@ func word(f *regfile.File, list []code.Elem, i, lane int) uint32 {
 	return f.Src32(list[i].Row)[lane]
 }
 
-// LookupArgs returns the operands of a lane's lookup.
+// LookupArgs returns the operands of a texture lookup for a lane.
 func LookupArgs(f *regfile.File, s *code.Texture, lane int) (a sampling.Args) {
 	for i := range 4 {
 		a.Coord[i] = word(f, s.Sources[code.TextureCoord], i, lane)
@@ -200,7 +203,7 @@ func TextureFetch(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	}
 	for _, e := range s.D {
 		if e.Slot == code.P {
-			f.SetP(e.Row, m, m) // all texels are resident
+			f.SetP(e.Row, m, m) // the predicate tells whether all texels are resident: always
 		}
 	}
 }
@@ -233,12 +236,13 @@ func TextureQuery(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	}
 }
 
-// IsObject executes istypep, which tests for a variable of the type, or a handle of an object of the type.
+// IsObject executes istypep, which tests whether a value is the address of a variable of a type, or the handle of an object
+// of this type.
 func IsObject(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if instr.D == code.NoRow {
 		return
 	}
-	agreeing := uint32(0)
+	matching := uint32(0)
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
 		v := f.Src64(instr.A)[lane]
@@ -247,25 +251,25 @@ func IsObject(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 			t = obj.Type
 		}
 		if t == ptx.Type(instr.Imm) {
-			agreeing |= 1 << lane
+			matching |= 1 << lane
 		}
 	}
-	f.SetP(instr.D, m, agreeing)
+	f.SetP(instr.D, m, matching)
 }
 
-// surfaceAt finds the memory of a lane's access to a surface; nil if the access is dropped. ok is false after a trap, which
-// names all faulting lanes of m.
+// surfaceAt returns the memory of a lane's access to a surface. p is nil if the access is dropped. ok is false after a
+// trap, which names all lanes of m with the same fault.
 func (x *objectFinder) surfaceAt(h int, f *regfile.File, instr *code.Instr, s *code.Texture, lane int, m uint32) (p unsafe.Pointer, ok bool) {
 	if !x.find(h, f, instr, s, lane, m) {
 		return nil, false
 	}
-	at := func(lane int) (coord [4]uint32) {
+	coordOf := func(lane int) (coord [4]uint32) {
 		for i := range coord {
 			coord[i] = word(f, s.Sources[code.TextureCoord], i, lane)
 		}
 		return coord
 	}
-	coord := at(lane)
+	coord := coordOf(lane)
 	offset, where := x.texture.Place(&s.Access, coord)
 	switch where {
 	case sampling.Inside:
@@ -273,13 +277,13 @@ func (x *objectFinder) surfaceAt(h int, f *regfile.File, instr *code.Instr, s *c
 	case sampling.Dropped:
 		return nil, true
 	}
-	what := fmt.Sprintf("%d bytes", s.Access.Bytes)
+	accessed := fmt.Sprintf("%d bytes", s.Access.Bytes)
 	if s.Access.Bytes == 0 {
-		what = "a texel"
+		accessed = "a texel"
 	}
 	kind, msg := probe.ErrSurface, fmt.Sprintf("a %s instruction on a %s surface", s.Access.Geometry, x.texture.Geometry)
 	if where != sampling.BadShape {
-		kind, msg = probe.ErrOutOfBounds, what+" "+s.Access.Describe(coord)
+		kind, msg = probe.ErrOutOfBounds, accessed+" "+s.Access.Describe(coord)
 	}
 	if where == sampling.Misaligned {
 		kind = probe.ErrMisaligned
@@ -287,7 +291,7 @@ func (x *objectFinder) surfaceAt(h int, f *regfile.File, instr *code.Instr, s *c
 	var others []int
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		if _, w := x.texture.Place(&s.Access, at(i)); w == where && ReadElem(f, s.Sources[code.TextureObject][0], i) == x.value {
+		if _, w := x.texture.Place(&s.Access, coordOf(i)); w == where && ReadElem(f, s.Sources[code.TextureObject][0], i) == x.value {
 			others = append(others, i)
 		}
 	}
@@ -295,14 +299,14 @@ func (x *objectFinder) surfaceAt(h int, f *regfile.File, instr *code.Instr, s *c
 	return nil, false
 }
 
-// DescribeSurface describes the accesses of a surface instruction to global memory, by lane. Lanes out of bounds access
-// nothing.
-func DescribeSurface(w *machine.Warp, instr *code.Instr, to *probe.Access, lanes uint64, wanted bool) {
+// DescribeSurface describes the accesses of a surface instruction to global memory for probes. If withAddresses is set, it
+// includes the address of each lane. Lanes out of bounds access nothing.
+func DescribeSurface(w *machine.Warp, instr *code.Instr, description *probe.Access, lanes uint64, withAddresses bool) {
 	s := &w.CTA.Code.Textures[instr.Side]
-	to.Reset(probe.Request{Space: ptx.Global, Bytes: max(s.Access.Bytes, 1), Kind: machine.AccessKinds[instr.Op], Surface: true}, 0, to.Machine)
-	if wanted {
-		to.Reserve(regfile.Lanes * len(w.Files))
-		clear(to.Addr) // the addresses of lanes without an access
+	description.Reset(probe.Request{Space: ptx.Global, Bytes: max(s.Access.Bytes, 1), Kind: machine.AccessKinds[instr.Op], Surface: true}, 0, description.Machine)
+	if withAddresses {
+		description.Reserve(regfile.Lanes * len(w.Files))
+		clear(description.Addr) // the addresses of lanes without an access
 	}
 	for h := range w.Files {
 		var values regfile.Row64
@@ -318,15 +322,15 @@ func DescribeSurface(w *machine.Warp, instr *code.Instr, to *probe.Access, lanes
 				continue
 			}
 			if s.Access.Bytes == 0 {
-				to.Bytes = obj.Texture.Format.Bytes()
+				description.Bytes = obj.Texture.Format.Bytes()
 			}
 			offset, where := obj.Texture.Place(&s.Access, [4]uint32{uint32(coords[0][lane]), uint32(coords[1][lane]), uint32(coords[2][lane]), uint32(coords[3][lane])})
 			if where != sampling.Inside {
 				continue
 			}
-			to.Lanes |= 1 << (32*h + lane)
-			if wanted {
-				to.Addr[32*h+lane] = obj.Memory.Base + obj.Offset + offset
+			description.Lanes |= 1 << (32*h + lane)
+			if withAddresses {
+				description.Addr[32*h+lane] = obj.Memory.Base + obj.Offset + offset
 			}
 		}
 	}
@@ -385,19 +389,19 @@ func SurfaceStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	}
 }
 
-// encodeTexel returns the texel of a surface with the given values, in the first bytes.
+// encodeTexel returns a texel of a surface with the given values, in the first bytes of the array.
 func encodeTexel(t *sampling.Texture, values []uint32) (texel [16]byte) {
 	sampling.Encode(t.Format, texel[:], values, t.ReadFloat)
 	return texel
 }
 
-// TexelOf appends the data that a lane of half h stores to a surface, or combines with it, in elements of size bytes. size
-// is 0 if there is no such surface.
-func TexelOf(w *machine.Warp, p []byte, h int, instr *code.Instr, lane int) (to []byte, size int) {
+// TexelOf appends to p the data that a lane of half h stores to a surface, or combines with it. size is the size of an
+// element of this data in bytes; 0 if there is no such surface.
+func TexelOf(w *machine.Warp, p []byte, h int, instr *code.Instr, lane int) (data []byte, size int) {
 	s, f := &w.CTA.Code.Textures[instr.Side], &w.Files[h]
-	data := s.Sources[code.TextureData]
+	sources := s.Sources[code.TextureData]
 	if instr.Op != code.SurfaceStore || !s.Access.Samples {
-		for _, e := range data {
+		for _, e := range sources {
 			p = AppendElem(p, f, e, lane, s.Size)
 		}
 		return p, s.Size
@@ -407,10 +411,10 @@ func TexelOf(w *machine.Warp, p []byte, h int, instr *code.Instr, lane int) (to 
 		return p, 0
 	}
 	var values [4]uint32
-	for i, e := range data {
+	for i, e := range sources {
 		values[i] = uint32(machine.LaneValue(f, code.Row{Slot: e.Slot, Row: e.Row}, lane))
 	}
-	texel, n := encodeTexel(&obj.Texture, values[:len(data)]), obj.Texture.Format.Bytes()
+	texel, n := encodeTexel(&obj.Texture, values[:len(sources)]), obj.Texture.Format.Bytes()
 	return append(p, texel[:n]...), n / obj.Texture.Format.Channels
 }
 
@@ -441,7 +445,7 @@ func SurfaceReduce(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 	}
 }
 
-// reductionType returns the type that sured.p uses for texels.
+// reductionType returns the type of sured.p on integer texels of size bytes.
 func reductionType(size int, signed bool) ptx.Type {
 	switch {
 	case size == 8 && signed:

@@ -1,7 +1,8 @@
 package access
 
-// This file records tolerated faults. Each CTA has its own list. The lists are merged in the order in which CTAs begin, so
-// that the result depends neither on the number of workers nor on the mode.
+// This file records tolerated faults: accesses out of bounds or misaligned that the device ignores on request. Each CTA has
+// a list of its own. The lists are merged in the order in which CTAs begin, so that the result depends neither on the
+// number of workers nor on the mode.
 
 import (
 	"slices"
@@ -12,7 +13,8 @@ import (
 	"gemu/regfile"
 )
 
-// tolerateFault records a tolerated fault of a lane's access. The first record names all lanes of m with the same fault.
+// tolerateFault records a tolerated fault of a lane's access. The first fault of an instruction is recorded with all lanes
+// of m that have the same fault; later faults are only counted.
 func tolerateFault(w *machine.Warp, instr *code.Instr, h, lane int, addr uint64, m uint32, tolerance probe.Tolerance) {
 	if w.InReference() || w.Check != nil && w.Check.RepeatsLoad { // the fault was recorded when the engine executed the access
 		return
@@ -45,8 +47,8 @@ func tolerateFault(w *machine.Warp, instr *code.Instr, h, lane int, addr uint64,
 	t.First.Addr, t.First.Bytes, t.First.Nearby, t.First.Tolerable = addr, a.Bytes, fault.Near, tolerance
 }
 
-// TellTolerated reports the tolerated faults to the device at the end of the launch. If a CTA has failed, the faults of CTAs
-// after it do not count.
+// TellTolerated reports the tolerated faults to the device (Device.OnTolerated) at the end of the launch. If a CTA has
+// failed, the faults of CTAs with higher indices do not count.
 func TellTolerated(g *machine.Grid) {
 	list := slices.Clone(g.Tolerated)
 	for i := range g.Flights {

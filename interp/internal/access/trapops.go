@@ -1,6 +1,6 @@
 package access
 
-// This file executes instructions that only check lanes, or make them wait.
+// This file executes instructions that only check lanes, trap, or let other warps run.
 
 import (
 	"math/bits"
@@ -11,7 +11,7 @@ import (
 	"gemu/regfile"
 )
 
-// CheckRank traps if the CTA rank of a lane is not in its cluster.
+// CheckRank traps if the CTA rank that a lane names is not in its cluster.
 func CheckRank(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	rank := f.Src32(instr.A)
 	for ; m != 0; m &= m - 1 {
@@ -22,8 +22,8 @@ func CheckRank(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 	}
 }
 
-// CheckSame traps if lanes have different values: the manual does not define wmma with an address or stride that differs
-// between lanes.
+// CheckSame traps if lanes hold different values. It checks the addresses and strides of wmma: the manual does not define
+// wmma if they differ between lanes.
 func CheckSame(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := f.Src64(instr.A)
 	first := a[bits.TrailingZeros32(m)&31]
@@ -38,6 +38,7 @@ func CheckSame(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 	}
 }
 
+// TrapLane executes trap and brkpt.
 func TrapLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	kind := probe.ErrTrap
 	if instr.Op == code.Brkpt {
@@ -46,11 +47,11 @@ func TrapLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 	w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), kind, "%v", kind)
 }
 
-// NoOp executes an instruction without any effect beyond the evaluation of its guard.
+// NoOp executes an instruction that only evaluates its guard.
 func NoOp(*machine.Warp, int, *regfile.File, *code.Instr, uint32) {}
 
-// SleepLane lets other warps run and advances the clock by the longest sleep of the lanes, exactly (manual 9.7.19.2 allows
-// from zero to twice the time).
+// SleepLane executes nanosleep: it lets other warps run, and advances the clock by the longest sleep of the lanes. The
+// manual permits any time from zero to twice the operand (9.7.19.2).
 func SleepLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	w.Yields = true
 	longest := uint32(0)

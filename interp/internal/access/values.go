@@ -12,45 +12,47 @@ import (
 	"gemu/regfile"
 )
 
-// ExpandElems materialises registers for the lanes of m. The upper halves of 128-bit elements are never compact.
+// ExpandElems materialises the registers of elements for the lanes of m. The upper halves of 128-bit elements are never
+// compact.
 func ExpandElems(f *regfile.File, elems []code.Elem, m uint32) {
 	for _, e := range elems {
 		machine.MaterialiseRow(f, code.Row{Slot: e.Slot, Row: e.Row}, m)
 	}
 }
 
-// ReadRow copies a row of half h of the warp, from the row or its shadow.
-func ReadRow(w *machine.Warp, to *regfile.Row64, h int, row code.Row) {
+// ReadRow copies the values of a register of half h to dst, from the row or its shadow.
+func ReadRow(w *machine.Warp, dst *regfile.Row64, h int, row code.Row) {
 	f := &w.Files[h]
 	switch row.Slot {
 	case code.P:
 		p := f.SrcP(row.Row)
-		for i := range to {
-			to[i] = uint64(p >> i & 1)
+		for i := range dst {
+			dst[i] = uint64(p >> i & 1)
 		}
 	case code.R:
 		for i, v := range f.Src32(row.Row) {
-			to[i] = uint64(v)
+			dst[i] = uint64(v)
 		}
 		if f.Tracked() && row.Row >= 0 {
 			c := f.Shadow32(row.Row)
 			for m := c.Mask; m != 0; m &= m - 1 {
 				i := bits.TrailingZeros32(m) & 31
-				to[i] = c.At(i) & 0xffff_ffff
+				dst[i] = c.At(i) & 0xffff_ffff
 			}
 		}
 	case code.Q:
-		*to = *f.Src64(row.Row)
+		*dst = *f.Src64(row.Row)
 		if f.Tracked() && row.Row >= 0 {
 			c := f.Shadow64(row.Row)
-			regfile.Fill64(to, c.Base, c.Stride, c.Mask)
+			regfile.Fill64(dst, c.Base, c.Stride, c.Mask)
 		}
 	default:
-		*to = regfile.Row64{}
+		*dst = regfile.Row64{}
 	}
 }
 
-// AppendElem appends a lane's element of an access to p: zeros if the access leaves the element out.
+// AppendElem appends a lane's element of an access, of size bytes, to p. If the access has no register for the element, it
+// appends zeros.
 func AppendElem(p []byte, f *regfile.File, e code.Elem, lane, size int) []byte {
 	var b [16]byte
 	if e.Slot != code.NoSlot {
@@ -62,8 +64,8 @@ func AppendElem(p []byte, f *regfile.File, e code.Elem, lane, size int) []byte {
 	return append(p, b[:size]...)
 }
 
-// MatrixRowsOf returns the rows that a store of matrices makes of the registers of half h, by the lane that provides the
-// address of the row.
+// MatrixRowsOf returns the rows that a store of matrices writes, computed from the registers of half h. The index is the
+// lane that provides the address of the row.
 func MatrixRowsOf(w *machine.Warp, h int, a *code.Access) (rows [matrix.Lanes][]byte) {
 	n := a.Tile.Addresses()
 	all := make([]byte, n*a.Bytes)
@@ -75,11 +77,4 @@ func MatrixRowsOf(w *machine.Warp, h int, a *code.Access) (rows [matrix.Lanes][]
 		return machine.LaneValue(&w.Files[h], code.Row{Slot: e.Slot, Row: e.Row}, lane)
 	})
 	return rows
-}
-
-func GrowTo(rows []machine.RegisterCopy, i int) *machine.RegisterCopy {
-	if rows == nil {
-		return nil
-	}
-	return &rows[i]
 }

@@ -614,7 +614,7 @@ func (CheckRunner) BeforeLanes(w *machine.Warp, m uint32) bool {
 	return w.Err == nil
 }
 
-// AfterLanes copies the results of such an instruction to the reference.
+// AfterLanes copies the results of an instruction that does more than compute to the reference.
 func (CheckRunner) AfterLanes(w *machine.Warp) {
 	k := w.Check
 	if k.Run.Pairs[0].Computes {

@@ -1,11 +1,10 @@
 package lanes
 
-// This file executes instructions in affine mode, as the plan says: on compact operands if their shadows hold for the
-// active lanes, otherwise on the lanes, after the operands are materialised.
+// This file executes instructions in affine mode, as the plan says: on compact operands if their shadows hold the values of
+// all active lanes; otherwise on the lanes, after the operands are materialised.
 //
-// Results stay compact under divergence, for the lanes that computed them. If such a result overwrites a compact value
-// still needed in other lanes, the value is materialised for them first (lazy expansion, Kim et al. 2013, section
-// 4.3).
+// Under divergence a result stays compact for the lanes that computed it. If it overwrites a compact value that other lanes
+// still need, this value is materialised for them first (lazy expansion, Kim et al. 2013, section 4.3).
 
 import (
 	"unsafe"
@@ -20,7 +19,7 @@ import (
 	"gemu/regfile"
 )
 
-// affineGeneric executes an instruction on the lanes, after materialising its operands.
+// affineGeneric materialises the operands of an instruction and executes it on the lanes.
 func affineGeneric(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if instr.Plan.Materialise != 0 {
 		expandSources(w, f, instr, m)
@@ -37,7 +36,7 @@ func affineGeneric(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 	}
 }
 
-// expandSources materialises the operands of an instruction that may be in shadows only.
+// expandSources materialises the operands of an instruction that may be only in shadows.
 func expandSources(w *machine.Warp, f *regfile.File, instr *code.Instr, m uint32) {
 	s := &code.Signatures[instr.Op]
 	e := instr.Plan.Materialise
@@ -76,7 +75,7 @@ func expandSources(w *machine.Warp, f *regfile.File, instr *code.Instr, m uint32
 	}
 }
 
-// dropShadows records that the results of the instruction are in rows for the lanes of m.
+// dropShadows records that the results of the instruction are in rows for the lanes of m, not in shadows.
 func dropShadows(w *machine.Warp, f *regfile.File, instr *code.Instr, m uint32) {
 	s := &code.Signatures[instr.Op]
 	if s.Side == code.FragmentSide {
@@ -102,13 +101,13 @@ func dropShadows(w *machine.Warp, f *regfile.File, instr *code.Instr, m uint32) 
 	}
 }
 
-// keepCompact stores a compact result for the lanes of m.
+// keepCompact stores the compact result v for the lanes of m in the shadow of a register.
 func keepCompact(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, row code.Row, v affinetrack.Value, m uint32) {
 	c := machine.ShadowOf(f, row)
 	if v = v.Truncate(row.Slot.Bits()); m != regfile.Full && machine.ValueOfShadow(c) == v {
 		c.Mask |= m
 	} else {
-		if rest := c.Mask &^ m; rest != 0 { // few have any: which of them live is asked after that
+		if rest := c.Mask &^ m; rest != 0 { // rarely true, so live lanes are selected only inside
 			machine.MaterialiseRow(f, row, rest&uint32(w.Live>>(32*h)))
 		}
 		*c = regfile.Compact{Base: v.Base, Stride: v.Stride, Mask: m}
@@ -118,7 +117,7 @@ func keepCompact(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, row
 	}
 }
 
-// keepProved stores a uniform result for all lanes.
+// keepProved stores a result that the plan has proved uniform, for all lanes.
 func keepProved(f *regfile.File, instr *code.Instr, base uint64, m uint32) {
 	d := code.Row{Slot: code.Signatures[instr.Op].Dst, Row: instr.D}
 	*machine.ShadowOf(f, d) = regfile.Compact{Base: base, Mask: regfile.Full}
@@ -127,7 +126,7 @@ func keepProved(f *regfile.File, instr *code.Instr, base uint64, m uint32) {
 	}
 }
 
-// ComputeFixed computes the constants of the launch.
+// ComputeFixed computes the constants of the launch: results of instructions that are the same in all threads.
 func ComputeFixed(g *machine.Grid) {
 	k := &g.Kernel.Consts
 	value := func(s code.Slot, row int32) uint64 {
@@ -164,8 +163,8 @@ func ComputeFixed(g *machine.Grid) {
 	}
 }
 
-// Operations on single values are functions of four operands. An operation with fewer ignores the rest, which repeat
-// its last operand here.
+// alu.Single has functions of four operands. A function that needs fewer operands ignores the others; here they repeat the
+// last operand.
 
 func provedUnary(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	s := &code.Signatures[instr.Op]
@@ -268,8 +267,8 @@ func affineTernary(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 	keepCompact(w, h, f, instr, code.Row{Slot: s.Dst, Row: instr.D}, v, m)
 }
 
-// affineMixed executes an operation with any number of operands, predicates among them, and perhaps a carry as second
-// result.
+// affineMixed executes an operation with up to four operands, some of which may be predicates. It may have a carry as
+// second result.
 func affineMixed(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	s := &code.Signatures[instr.Op]
 	var src [4]affinetrack.Operand
@@ -299,7 +298,7 @@ func affineMixed(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	keepCompact(w, h, f, instr, code.Row{Slot: s.Dst, Row: instr.D}, v, m)
 }
 
-// predicateOf returns a predicate as an operand: compact if all lanes of m agree.
+// predicateOf returns a predicate as an operand: compact if it is the same in all lanes of m.
 func predicateOf(f *regfile.File, row int32, m uint32) affinetrack.Operand {
 	p := f.SrcP(row) & m
 	if p != 0 && p != m {
@@ -308,12 +307,12 @@ func predicateOf(f *regfile.File, row int32, m uint32) affinetrack.Operand {
 	return affinetrack.Operand{Value: affinetrack.Value{Base: uint64(machine.BoolBit(p != 0))}, Lanes: regfile.Full}
 }
 
-// affineSource reads a special register or the address of a local variable that is uniform or affine in all warps.
+// affineSource reads a special register, or the address of a local variable, that is uniform or affine in every warp.
 func affineSource(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	keepCompact(w, h, f, instr, code.Row{Slot: code.Signatures[instr.Op].Dst, Row: instr.D}, sourceValue(w, h, instr, m), m)
 }
 
-// AddressOf returns the compact address of an access; nil if it has none for the lanes of m.
+// addressOf returns the compact address of an access; nil if the address is not compact for all lanes of m.
 func addressOf(f *regfile.File, instr *code.Instr, a *code.Access, m uint32) *regfile.Compact {
 	if a.Addr == code.NoSlot {
 		return &fixedAddress
@@ -324,10 +323,11 @@ func addressOf(f *regfile.File, instr *code.Instr, a *code.Access, m uint32) *re
 	return nil
 }
 
+// fixedAddress is the compact address of an access without an address register: the offset of the access alone.
 var fixedAddress = regfile.Compact{Mask: regfile.Full}
 
-// affineLoad loads from a compact address. A uniform address is read once, and the value is uniform unless the memory
-// is local. An affine address needs no address per lane.
+// affineLoad loads from a compact address. At a uniform address it reads once, and the result is uniform, except from local
+// memory. At an affine address it computes no address per lane.
 func affineLoad(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
 	c := addressOf(f, instr, a, m)
@@ -336,7 +336,7 @@ func affineLoad(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 		return
 	}
 	p, first, step, ok := access.MemoryAt(w, a, machine.ValueOfShadow(c), m)
-	if !instr.Plan.LeavesStale { // else the address is uniform wherever it is compact
+	if !instr.Plan.LeavesStale { // the address may be affine; with LeavesStale a compact address is uniform
 		if !ok {
 			affineGeneric(w, h, f, instr, m)
 			return
@@ -366,7 +366,7 @@ func affineLoad(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	}
 }
 
-// affineStore stores to a compact address, without an address per lane.
+// affineStore stores to a compact address. It computes no address per lane.
 func affineStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
 	c := addressOf(f, instr, a, m)

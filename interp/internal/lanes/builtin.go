@@ -1,6 +1,7 @@
 package lanes
 
-// This file has the functions that the CUDA run-time provides inside a kernel: vprintf, malloc, free and __assertfail.
+// This file has functions that the CUDA run-time provides inside a kernel: malloc, free and __assertfail (printf.go has
+// vprintf), and the access to their arguments.
 
 import (
 	"math/bits"
@@ -31,7 +32,7 @@ func builtinArgument(w *machine.Warp, h int, f *regfile.File, instr *code.Instr,
 	return w.Local[h].Load(4*w.Frame.Local+p.Offset, lane, min(p.Size, 8))
 }
 
-// setBuiltinResult writes the result of a builtin call for a lane.
+// setBuiltinResult writes the result of a builtin call for a lane, if the call has a result.
 func setBuiltinResult(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, lane int, v uint64) {
 	rets := w.CTA.Code.Calls[instr.Side].Rets
 	if len(rets) == 0 {
@@ -48,12 +49,12 @@ func setBuiltinResult(w *machine.Warp, h int, f *regfile.File, instr *code.Instr
 	}
 }
 
-// heapBlock is the number of bytes by which a block of the heap counts against the limit besides its own bytes: about
-// the size of the host's record. Freed blocks do not count: the map keeps records of at most 2*mem.KeepDead of them,
+// heapBlock is the number of bytes that a block of the heap adds to the used heap besides its own size: about the size of
+// the host's record. A freed block does not count, although the map keeps records of up to 2*mem.KeepDead freed blocks,
 // about 30 MB.
 const heapBlock = 256
 
-// malloc allocates from the device heap; it returns 0 when that is full.
+// malloc executes malloc on the device heap. It returns 0 if the heap is full.
 func malloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	g := w.CTA.Grid
 	for ; m != 0; m &= m - 1 {
@@ -72,6 +73,7 @@ func malloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32
 	w.CTA.Changed = true
 }
 
+// free executes free on the device heap.
 func free(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	g := w.CTA.Grid
 	for ; m != 0; m &= m - 1 {
@@ -82,11 +84,11 @@ func free(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) 
 		}
 		a := g.Device.Memory.Find(addr)
 		if a == nil || a.Kind != probe.HeapMemory || a.Base != addr || a.Freed {
-			what := "which malloc did not return"
+			why := "which malloc did not return"
 			if a != nil && a.Freed {
-				what = "which was freed already"
+				why = "which was freed already"
 			}
-			t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrHeap, "%v of %s, %s", probe.ErrHeap, machine.HexAddr(addr), what)
+			t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrHeap, "%v of %s, %s", probe.ErrHeap, machine.HexAddr(addr), why)
 			t.Addr = addr
 			return
 		}
@@ -97,7 +99,7 @@ func free(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) 
 	w.CTA.Changed = true
 }
 
-// assertFail executes a failed assert: message, file, line, function.
+// assertFail executes __assertfail, which a failed assert calls. Its arguments are message, file, line and function.
 func assertFail(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	lane := bits.TrailingZeros32(m) & 31
 	str := func(i int) string {
@@ -107,14 +109,15 @@ func assertFail(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), probe.ErrAssert, "%v: %s:%d: %s: `%s'", probe.ErrAssert, str(1), uint32(builtinArgument(w, h, f, instr, 2, lane)), str(3), str(0))
 }
 
-// loadByte reads a byte at a generic address.
-func loadByte(w *machine.Warp, h, lane int, addr uint64) (byte, bool) {
+// loadByte reads a byte at a generic address. ok is false if there is no such memory.
+func loadByte(w *machine.Warp, h, lane int, addr uint64) (b byte, ok bool) {
 	v, ok := readGuestMemory(w, h, lane, addr, 1)
 	return byte(v), ok
 }
 
-// readGuestMemory reads size bytes at a generic address, without a trap.
-func readGuestMemory(w *machine.Warp, h, lane int, addr uint64, size int) (uint64, bool) {
+// readGuestMemory reads size bytes at a generic address, as a little-endian number. ok is false if there is no such memory;
+// it does not trap.
+func readGuestMemory(w *machine.Warp, h, lane int, addr uint64, size int) (v uint64, ok bool) {
 	n := uint64(size)
 	var p []byte
 	view := access.View(w)
@@ -138,15 +141,15 @@ func readGuestMemory(w *machine.Warp, h, lane int, addr uint64, size int) (uint6
 		}
 		p = a.Data[addr-a.Base:]
 	}
-	v := uint64(0)
 	for i := range size {
 		v |= uint64(p[i]) << (8 * i)
 	}
 	return v, true
 }
 
-// readString reads a C string at a generic address.
-func readString(w *machine.Warp, h, lane int, addr uint64) (string, bool) {
+// readString reads a C string at a generic address. ok is false if the memory ends before the string, or the string has
+// more than 1 MiB.
+func readString(w *machine.Warp, h, lane int, addr uint64) (text string, ok bool) {
 	var s []byte
 	for {
 		c, ok := loadByte(w, h, lane, addr+uint64(len(s)))

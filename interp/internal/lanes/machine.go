@@ -1,6 +1,7 @@
 package lanes
 
-// This file has the tables of functions that execute an instruction: by operation, and by execution of the plan.
+// This file has the tables of functions that execute an instruction: by operation (on lanes), and by the execution that the
+// plan chooses.
 
 import (
 	"gemu/affinetrack"
@@ -16,7 +17,7 @@ import (
 // LaneFuncs has the function of each operation on lanes; nil for the kernels of package alu.
 var LaneFuncs [code.Count]machine.LaneFunc
 
-// execFuncs has the function of each execution of the plan, except on lanes.
+// execFuncs has the function of each execution that a plan can choose, except execution on lanes.
 var execFuncs = [code.ExecCount]machine.LaneFunc{
 	code.Materialised:   affineGeneric,
 	code.CompactOne:     affineUnary,
@@ -83,7 +84,7 @@ func init() {
 	}
 }
 
-// accesses adds the loads and stores of an element, with addresses of type A and data of type D, to LaneFuncs.
+// accesses adds the loads and stores of one element to LaneFuncs, for addresses of type A and data of type D.
 func accesses[A, D mem.Slot](addr, data code.Slot) {
 	LaneFuncs[code.LoadOp(1, false, addr, data)] = access.AccessOne[uint8, A, D]
 	LaneFuncs[code.LoadOp(1, true, addr, data)] = access.AccessOne[int8, A, D]
@@ -108,7 +109,7 @@ func executeInstr(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	ExecuteOnLanes(w, h, f, instr, m)
 }
 
-// ExecuteOnLanes executes an instruction on the lanes, and ignores shadows.
+// ExecuteOnLanes executes an instruction on the lanes of m. It reads and writes rows only, no shadows.
 func ExecuteOnLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if k := alu.Vec[instr.Op]; k != nil {
 		k(f, instr, m)
@@ -117,8 +118,8 @@ func ExecuteOnLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 	LaneFuncs[instr.Op](w, h, f, instr, m)
 }
 
-// sourceValue returns the value of an operation of kind Read for the lanes of m in half h, if it is uniform or affine
-// in all warps.
+// sourceValue returns the value of an operation of kind Read for the lanes of m in half h. The value must be uniform or
+// affine in every warp.
 func sourceValue(w *machine.Warp, h int, instr *code.Instr, m uint32) affinetrack.Value {
 	switch instr.Op {
 	case code.Frame32, code.Frame64:

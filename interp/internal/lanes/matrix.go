@@ -1,7 +1,7 @@
 package lanes
 
-// This file executes matrix instructions (manual 9.7.14), which need all lanes of a warp. In warps of 64 each half
-// executes them alone.
+// This file executes matrix instructions (manual 9.7.14), which need all lanes of a warp. In a warp of 64 lanes each half
+// executes them separately.
 
 import (
 	"unsafe"
@@ -15,33 +15,33 @@ import (
 	"gemu/regfile"
 )
 
-// matrixRows finds the accessed rows by the lanes that provide their addresses: of ldmatrix and stmatrix in shared
-// memory, of wmma in shared or global memory. It reports whether it has found all; otherwise it traps.
+// matrixRows finds the memory of the accessed rows, by the lane that provides the address of a row: for ldmatrix and
+// stmatrix in shared memory, for wmma in shared or global memory. It traps and returns false if a row is not there.
 func matrixRows(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, to *[matrix.Lanes][]byte) bool {
 	a := w.AccessOf(instr)
 	var addr regfile.Row64
 	access.Addresses(f, instr, a, &addr)
 	providers, view := ProvidingLanes(a), access.View(w)
 	for lane := range a.Tile.Addresses() {
-		at := addr[lane]
+		rowAddr := addr[lane]
 		space := a.Space // a variable's space has precedence over the instruction's
 		if space == ptx.Generic {
-			space = view.SpaceOf(at, false)
+			space = view.SpaceOf(rowAddr, false)
 		}
-		where := ""
+		required := ""
 		switch {
 		case space == ptx.Shared:
 		case w.SourceOf(instr).Form.Family != ptx.FamilyFragment:
-			where = "shared"
+			required = "shared"
 		case space == ptx.Local || a.Space != ptx.Generic && space != ptx.Global:
-			where = "global or shared"
+			required = "global or shared"
 		}
-		if where != "" {
-			t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrWrongSpace, "%v: %s at %s, which is not in %s memory", probe.ErrWrongSpace, w.SourceOf(instr).Text, machine.HexAddr(at), where)
-			t.Addr, t.Bytes = at, a.Bytes
+		if required != "" {
+			t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrWrongSpace, "%v: %s rowAddr %s, which is not in %s memory", probe.ErrWrongSpace, w.SourceOf(instr).Text, machine.HexAddr(rowAddr), required)
+			t.Addr, t.Bytes = rowAddr, a.Bytes
 			return false
 		}
-		p, _, _ := access.ResolveLane(w, instr, h, lane, at, providers)
+		p, _, _ := access.ResolveLane(w, instr, h, lane, rowAddr, providers)
 		if w.Err != nil {
 			return false
 		}
@@ -50,11 +50,12 @@ func matrixRows(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, to *
 	return true
 }
 
-// ProvidingLanes returns the lanes of a half that provide addresses of rows.
+// ProvidingLanes returns the lanes of a half that provide the addresses of rows.
 func ProvidingLanes(a *code.Access) uint32 {
 	return regfile.Full >> (matrix.Lanes - a.Tile.Addresses())
 }
 
+// loadMatrix executes ldmatrix and wmma.load.
 func loadMatrix(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	var rows [matrix.Lanes][]byte
 	if !w.RequireAllLanes(h, instr, m) || !matrixRows(w, h, f, instr, &rows) {
@@ -71,6 +72,7 @@ func loadMatrix(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	})
 }
 
+// storeMatrix executes stmatrix and wmma.store.
 func storeMatrix(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	var rows [matrix.Lanes][]byte
 	if !w.RequireAllLanes(h, instr, m) || !matrixRows(w, h, f, instr, &rows) {
@@ -81,6 +83,7 @@ func storeMatrix(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	w.AccessOf(instr).Tile.Store(&rows, func(register, lane int) uint64 { return access.ReadElem(f, elems[register], lane) })
 }
 
+// moveMatrix executes movmatrix.
 func moveMatrix(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if w.RequireAllLanes(h, instr, m) {
 		a := *f.Src32(instr.A)
@@ -95,7 +98,7 @@ func executeMultiply(w *machine.Warp, h int, f *regfile.File, instr *code.Instr,
 	}
 	frags := &w.CTA.Code.Fragments[instr.Side]
 	var d, a, b, c, e matrix.Registers
-	for i, list := range [...][]code.Elem{frags.D, frags.A, frags.B, frags.C, frags.E} { // the registers of D are no constants
+	for i, list := range [...][]code.Elem{frags.D, frags.A, frags.B, frags.C, frags.E} { // Src32 also returns the rows of D, which are no constants
 		to := [...]*matrix.Registers{&d, &a, &b, &c, &e}[i]
 		for k, e := range list {
 			if e.Slot == code.Q {

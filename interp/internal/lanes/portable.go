@@ -1,6 +1,6 @@
 package lanes
 
-// This file executes blocks in Go: each instruction as the plan says, on compact operands or on lanes.
+// This file executes instructions of a block in Go, each as the plan says: on compact operands or on lanes.
 
 import (
 	"math/bits"
@@ -10,7 +10,7 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// ExecuteBlock executes instructions of a block, up to the block's end at most.
+// ExecuteBlock executes instructions of a block, up to a trap. The instruction at the block's end must not be among them.
 func ExecuteBlock(w *machine.Warp, instrs []code.Instr) machine.Reason {
 	if len(w.Files) > 1 {
 		executeBlockWide(w, instrs)
@@ -63,8 +63,8 @@ func executeBothHalves(w *machine.Warp, instr *code.Instr) {
 	}
 }
 
-// ExecutingLanes returns the lanes of half h that execute an instruction, and takes the lanes that its guard disables
-// off the count.
+// ExecutingLanes returns the lanes of half h for which the guard of an instruction holds. All active lanes were counted
+// when the block began; ExecutingLanes subtracts the disabled lanes from the count of thread instructions.
 func ExecutingLanes(w *machine.Warp, h int, instr *code.Instr) uint32 {
 	mask := w.Files[h].Active()
 	if instr.Guard == 0 {

@@ -1,6 +1,6 @@
 package lanes
 
-// This file has vprintf: it formats as C's printf does.
+// This file has vprintf, which CUDA's printf calls. It formats as C's printf does.
 
 import (
 	"fmt"
@@ -17,8 +17,8 @@ import (
 	"gemu/regfile"
 )
 
-// vprintf prints like CUDA's printf: arguments lie in a buffer, each at its natural alignment. The output of a CTA
-// appears in lane order, and the output of the CTAs in the order of their index.
+// vprintf prints like CUDA's printf. The arguments are in a buffer, each at its natural alignment. The output of a CTA is
+// in the order of lanes, and the output of the launch in the order of CTA indices.
 func vprintf(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
@@ -39,8 +39,8 @@ func vprintf(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint3
 	}
 }
 
-// formatPrintf formats into the CTA's output. It returns the number of arguments, and the address of an unreadable
-// argument.
+// formatPrintf appends the formatted text to the CTA's output. args is the address of the argument buffer. It returns the
+// number of arguments and, if an argument or string cannot be read, its address.
 func formatPrintf(w *machine.Warp, h, lane int, format string, args uint64) (n int, bad uint64) {
 	out := &w.CTA.Output
 	offset := uint64(0)
@@ -168,7 +168,7 @@ func formatPrintf(w *machine.Warp, h, lane int, format string, args uint64) (n i
 			fmt.Fprintf(out, s+"s", v)
 		case 'f', 'F', 'e', 'E', 'g', 'G', 'a', 'A':
 			out.WriteString(formatFloat(spec, c, math.Float64frombits(next(8)), hasPrec, prec, flags.String()))
-		default: // printed as it stands
+		default: // an unknown conversion is printed without change
 			out.WriteString(format[start : i+1])
 		}
 		if bad != 0 {
@@ -178,7 +178,7 @@ func formatPrintf(w *machine.Warp, h, lane int, format string, args uint64) (n i
 	return n, 0
 }
 
-// emitPrint emits the event of an argument that a lane is about to print, at a generic address.
+// emitPrint emits the event for an argument that a lane is about to print. addr is the generic address of the argument.
 func emitPrint(w *machine.Warp, h, lane int, addr uint64, size int) {
 	if !w.CTA.IsSubscribed(probe.OnPrint) {
 		return
@@ -194,8 +194,8 @@ func emitPrint(w *machine.Warp, h, lane int, addr uint64, size int) {
 	event.Emit(s, &s.Event, probe.OnPrint)
 }
 
-// formatInt formats a signed (verb d, u zero) or unsigned integer as C does.
-// Go's verbs differ where a precision meets the flag 0, and for "%.0d" of 0.
+// formatInt formats an integer as C does. For verb d without u it formats the signed v, otherwise the unsigned u. Go's
+// verbs differ from C's for a precision with the flag 0, and for "%.0d" of 0.
 func formatInt(spec, verb string, v int64, u uint64, flags string, hasPrec bool, prec int) string {
 	var digits, sign string
 	switch {
@@ -235,7 +235,7 @@ func formatInt(spec, verb string, v int64, u uint64, flags string, hasPrec bool,
 	return pad(spec, sign, digits, flags, !hasPrec)
 }
 
-// pad pads sign and digits to the width in spec.
+// pad pads sign and digits to the width in spec. zeros permits the flag 0.
 func pad(spec, sign, digits, flags string, zeros bool) string {
 	width := 0
 	for _, c := range strings.SplitN(strings.TrimLeft(spec[1:], "-+ #0"), ".", 2)[0] {
@@ -277,9 +277,9 @@ func formatFloat(spec string, verb byte, v float64, hasPrec bool, prec int, flag
 		prec = 6
 	}
 	v = math.Abs(v)
-	alt := ""
+	alternative := ""
 	if strings.Contains(flags, "#") {
-		alt = "#"
+		alternative = "#"
 	}
 	var s string
 	switch verb {
@@ -288,8 +288,8 @@ func formatFloat(spec string, verb byte, v float64, hasPrec bool, prec int, flag
 	case 'e', 'E':
 		s = fmt.Sprintf("%.*e", prec, v)
 	case 'g', 'G':
-		s = formatG(v, max(prec, 1), alt != "")
-	default: // a, A: Go's %x lacks C's choice of digits only
+		s = formatG(v, max(prec, 1), alternative != "")
+	default: // a, A: Go's %x differs from C's %a only in the digits of the exponent
 		if hasPrec {
 			s = fmt.Sprintf("%.*x", prec, v)
 		} else {
@@ -306,16 +306,16 @@ func formatFloat(spec string, verb byte, v float64, hasPrec bool, prec int, flag
 	return pad(spec, sign, s, flags, true)
 }
 
-// formatG formats as C's %g: the shorter of %e and %f with a number of significant digits, without trailing zeros
-// unless alt.
-func formatG(v float64, prec int, alt bool) string {
+// formatG formats as C's %g: the shorter of %e and %f with prec significant digits. Trailing zeros are removed unless
+// alternative is set (the flag #).
+func formatG(v float64, prec int, alternative bool) string {
 	exp := 0
 	if v != 0 {
 		e := fmt.Sprintf("%.*e", prec-1, v)
 		fmt.Sscanf(e[strings.IndexByte(e, 'e')+1:], "%d", &exp)
 	}
 	trim := func(s string) string {
-		if alt || !strings.Contains(s, ".") {
+		if alternative || !strings.Contains(s, ".") {
 			return s
 		}
 		return strings.TrimRight(strings.TrimRight(s, "0"), ".")

@@ -14,7 +14,7 @@ import (
 	"gemu/regfile"
 )
 
-// sparse executes spcompress and spdecompress. A lane reads all its registers before it writes.
+// sparse executes spcompress and spdecompress. A lane reads all its source registers before it writes a result.
 func sparse(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	frags := &w.CTA.Code.Fragments[instr.Side]
 	c := frags.Sparse
@@ -26,22 +26,22 @@ func sparse(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32
 		}
 		return words
 	}
-	bad, what := uint32(0), ""
-	for left := m; left != 0; left &= left - 1 {
-		lane := bits.TrailingZeros32(left)
-		result, wrong := make([]uint32, len(d)), ""
+	bad, why := uint32(0), ""
+	for n := m; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n)
+		result, laneWhy := make([]uint32, len(d)), ""
 		if len(e) > 0 {
-			if reduction, err := matrix.ChoiceOf(e[0][lane], c.Elem); err != nil {
-				wrong = err.Error()
+			if choice, err := matrix.ChoiceOf(e[0][lane], c.Elem); err != nil {
+				laneWhy = err.Error()
 			} else {
-				c.Compress(reduction, read(a, lane), result[c.Indices():], result[:c.Indices()])
+				c.Compress(choice, read(a, lane), result[c.Indices():], result[:c.Indices()])
 			}
 		} else if i := c.Decompress(result, read(b, lane), read(a, lane)); i >= 0 {
-			wrong = fmt.Sprintf("index %d in a group of %d", i, c.Of)
+			laneWhy = fmt.Sprintf("index %d in a group of %d", i, c.Of)
 		}
-		if wrong != "" {
-			if bad |= 1 << lane; what == "" {
-				what = wrong
+		if laneWhy != "" {
+			if bad |= 1 << lane; why == "" {
+				why = laneWhy
 			}
 			continue
 		}
@@ -51,6 +51,6 @@ func sparse(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32
 	}
 	if bad != 0 {
 		lanes := uint64(bad) << (32 * h)
-		w.Fail(w.SourceOf(instr), lanes, probe.ErrMatrix, "%v: %s with %s, in %s", probe.ErrMatrix, w.SourceOf(instr).Text, what, probe.LaneText(lanes))
+		w.Fail(w.SourceOf(instr), lanes, probe.ErrMatrix, "%v: %s with %s, in %s", probe.ErrMatrix, w.SourceOf(instr).Text, why, probe.LaneText(lanes))
 	}
 }

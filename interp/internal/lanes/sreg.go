@@ -34,8 +34,8 @@ func sregLane64(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	SregRow(w, h, f.Row64(instr.D), instr, ^uint64(0), m)
 }
 
-// SregSource returns the special register of an instruction for the lanes of m in half h, if it is uniform or affine in
-// all warps (manual 10.1, 10.4).
+// SregSource returns the special register of an instruction as a compact value, for the lanes of m in half h. The register
+// must be uniform or affine in every warp (manual 10.1, 10.4).
 func SregSource(w *machine.Warp, h int, instr *code.Instr, m uint32) affinetrack.Value {
 	r := ptx.SpecialReg(instr.Imm)
 	switch {
@@ -49,7 +49,8 @@ func SregSource(w *machine.Warp, h int, instr *code.Instr, m uint32) affinetrack
 	return v
 }
 
-// SregRow reads the special register of an instruction for the lanes of m.
+// SregRow writes the special register of an instruction to d, for the lanes of m. mask has the bits of the register that
+// the instruction reads.
 func SregRow[T mem.Slot](w *machine.Warp, h int, d *[regfile.Lanes]T, instr *code.Instr, mask T, m uint32) {
 	r := ptx.SpecialReg(instr.Imm)
 	if !r.PerLane() {
@@ -94,13 +95,13 @@ func SregRow[T mem.Slot](w *machine.Warp, h int, d *[regfile.Lanes]T, instr *cod
 	}
 }
 
-// UniformSpecial returns the special register of an instruction, if it is the same in all lanes of a warp.
+// UniformSpecial returns the special register of an instruction. The register must be the same in all lanes of a warp.
 func UniformSpecial(w *machine.Warp, instr *code.Instr) uint64 {
 	c, r := w.CTA, ptx.SpecialReg(instr.Imm)
 	switch {
 	case r >= ptx.CtaidX && r <= ptx.CtaidZ:
 		return uint64(c.ID.Dims()[int(r-ptx.CtaidX)])
-	// Without explicit clusters every CTA is a cluster of its own.
+	// Without explicit clusters every CTA is a cluster.
 	case r >= ptx.ClusterIDX && r <= ptx.ClusterIDZ:
 		i := int(r - ptx.ClusterIDX)
 		return uint64(c.ID.Dims()[i] / c.Grid.ClusterDim.Dims()[i])
@@ -163,19 +164,19 @@ func gridSpecial(g *machine.Grid, r ptx.SpecialReg) uint64 {
 		}
 		return g.Workspace.Base & math.MaxUint32
 	}
-	// All other registers count events that do not happen here, or name resources that are not reserved: 0.
+	// All other registers count events that never happen here, or describe resources that gemu does not reserve: 0.
 	return 0
 }
 
-// clockOf returns the time at which the warp executes an instruction, in cycles and nanoseconds: the number of
-// instructions that the warps of the CTA have executed before, and the time that they have slept. It is the same in
-// every run.
+// clockOf returns the time at which the warp executes an instruction. A unit is a cycle and also a nanosecond. The time is
+// the number of instructions that the warps of the CTA have executed before, plus the time that they have slept. It is the
+// same in every run.
 func clockOf(w *machine.Warp, instr *code.Instr) uint64 {
 	c := w.CTA
-	c.ReadClock = true // a loop that watches the clock is no standstill
+	c.ReadClock = true // a loop that reads the clock makes progress
 	n := c.Slept
 	for i := range c.Warps {
 		n += c.Warps[i].Count.WarpInstructions
 	}
-	return uint64(n - int64(c.Code.Block(w.PC).Sources.End-instr.Src)) // all of a block is counted when it begins
+	return uint64(n - int64(c.Code.Block(w.PC).Sources.End-instr.Src)) // subtracts the remainder of the block: a block is counted when it begins
 }

@@ -1,7 +1,7 @@
 package lanes
 
-// This file executes operations of all active lanes of a warp: shuffles, votes, matches and reductions (manual 9.7.9.5,
-// 9.7.9.6 and 9.7.13).
+// This file executes operations that combine values of a warp's active lanes: shuffles, votes, matches and reductions
+// (manual 9.7.9.5, 9.7.9.6 and 9.7.13).
 
 import (
 	"math"
@@ -15,8 +15,8 @@ import (
 	"gemu/regfile"
 )
 
-// shfl follows the pseudo-code of the manual. If the source lane is not active, a lane gets its own value; the manual
-// leaves it undefined.
+// shfl executes shfl and shfl.sync, as the manual's pseudo-code describes them. If the source lane is not active, a lane
+// gets its own value; the manual does not define this case.
 func shfl(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if instr.Op == code.ShflSync && !w.MembersPresent(instr, f.Src32(instr.E), m) {
 		return
@@ -64,26 +64,27 @@ func shfl(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) 
 	}
 }
 
+// vote executes vote, vote.sync and their ballots.
 func vote(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	sync := instr.Op == code.VoteSync || instr.Op == code.BallotSync
 	if sync && !w.MembersPresent(instr, f.Src32(instr.B), m) {
 		return
 	}
 	p := f.SrcP(instr.A)
-	for rest := m; rest != 0; {
-		// Lanes that name the same lanes vote together.
-		group, voters := rest, rest
+	for remaining := m; remaining != 0; {
+		// Lanes with the same membermask vote together.
+		group, voters := remaining, remaining
 		if sync {
 			member := f.Src32(instr.B)
-			first := member[bits.TrailingZeros32(rest)&31]
+			first := member[bits.TrailingZeros32(remaining)&31]
 			voters = m & first
-			for n := rest; n != 0; n &= n - 1 {
+			for n := remaining; n != 0; n &= n - 1 {
 				if i := bits.TrailingZeros32(n) & 31; member[i] != first {
 					group &^= 1 << i
 				}
 			}
 		}
-		rest &^= group
+		remaining &^= group
 		agreeing := p & voters
 		t := false
 		if instr.Op == code.Ballot || instr.Op == code.BallotSync {
@@ -104,6 +105,7 @@ func vote(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) 
 	}
 }
 
+// match executes match.sync: .any if Imm is 0, otherwise .all.
 func match(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if !w.MembersPresent(instr, f.Src32(instr.B), m) {
 		return
@@ -142,10 +144,12 @@ func match(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32)
 	}
 }
 
+// activemask executes activemask.
 func activemask(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	mem.FillRow(f.Row32(instr.D), m, m)
 }
 
+// redux executes redux.sync on integers.
 func redux(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if !w.MembersPresent(instr, f.Src32(instr.B), m) {
 		return
@@ -164,7 +168,7 @@ func redux(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32)
 	}
 }
 
-// reduxFloat executes redux.sync.min and .max of .f32: NaNs are ignored, or win with .NaN.
+// reduxFloat executes redux.sync.min and .max of .f32. NaNs are ignored; with .NaN the result is a NaN if an operand is.
 func reduxFloat(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if !w.MembersPresent(instr, f.Src32(instr.B), m) {
 		return
@@ -188,7 +192,7 @@ func reduxFloat(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	}
 }
 
-// elect chooses the lowest active lane of the membermask.
+// elect executes elect.sync: it chooses the lowest active lane of the membermask.
 func elect(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if !w.MembersPresent(instr, f.Src32(instr.A), m) {
 		return

@@ -311,9 +311,17 @@ func transferParams(w *machine.Warp, m uint64, src []code.ParamPlace, srcBase in
 			if w.InReference() && dst[i].Slot == code.NoSlot {
 				continue // there is one local memory
 			}
-			transferParam(w, h, uint32(m>>(32*h)), src[i], srcBase, access.GrowTo(regs[h], i), dst[i], dstBase)
+			transferParam(w, h, uint32(m>>(32*h)), src[i], srcBase, savedRegister(regs[h], i), dst[i], dstBase)
 		}
 	}
+}
+
+// savedRegister returns element i of a list; nil if the list is nil.
+func savedRegister(list []machine.RegisterCopy, i int) *machine.RegisterCopy {
+	if list == nil {
+		return nil
+	}
+	return &list[i]
 }
 
 func transferParam(w *machine.Warp, h int, m uint32, src code.ParamPlace, srcBase int, reg *machine.RegisterCopy, dst code.ParamPlace, dstBase int) {
