@@ -119,45 +119,74 @@ func (p *plan) rule(f *function, instr *ptx.Instr) (r rule, list []source, pred 
 			list = append(list, p.source(f, o))
 		}
 	}
-	r = ruleLost
 	switch form := instr.Form; {
 	case form.Family == ptx.FamilyShfl:
-		r = exchange
-		list = []source{p.source(f, instr.Arg("a"))}
+		return exchange, []source{p.source(f, instr.Arg("a"))}, pred
 	case form.Family == ptx.FamilyMapa:
-		r, list = ruleCopy, list[:1]
+		return ruleCopy, list[:1], pred
 	case form.Effects.Any(ptx.CarryIn | ptx.CarryOut):
+		return ruleLost, list, pred
+	case form.Affine == ptx.AffineAnd && !alignsPointer(instr):
+		return ruleLost, list, pred
 	default:
-		switch form.Affine {
-		case ptx.AffineMove, ptx.AffineAddress, ptx.AffineConvert:
-			if r = ruleCopy; halves {
-				r = pack
-			}
-		case ptx.AffineMin, ptx.AffineMax:
-			r = ruleIfEqual
-		case ptx.AffineAdd, ptx.AffineOr, ptx.AffineXor:
-			r = sum
-		case ptx.AffineSub:
-			r = diff
-		case ptx.AffineMad:
-			r = addend
-		case ptx.AffineMul, ptx.AffineShl, ptx.AffineShr, ptx.AffineDiv, ptx.AffineRem, ptx.AffineBfe:
-			r = scaling
-		case ptx.AffineAnd: // a constant that clears low bits aligns the pointer
-			for i := range instr.Ops {
-				if o := &instr.Ops[i]; o.Kind == ptx.ImmOperand {
-					if t := instr.Type(); o.Imm.Encode(t)>>(t.Bits()-1) != 0 {
-						r = ruleCopy
-					}
-				}
-			}
-		case ptx.AffineSelect:
-			if c := instr.Arg("c"); c.Kind == ptx.RegOperand {
-				r, pred, list = ruleSelect, c.Reg, list[:2]
-			}
+		r = resultRules[form.Affine]
+	}
+	switch {
+	case r == ruleCopy && halves:
+		r = pack
+	case r == ruleSelect:
+		c := instr.Arg("c")
+		if c.Kind != ptx.RegOperand {
+			return ruleLost, list, pred
 		}
+		pred, list = c.Reg, list[:2]
 	}
 	return r, list, pred
+}
+
+// resultRules are the rules of instructions that only compute, by their affine rule.
+var resultRules = [...]rule{
+	ptx.AffineNone:    ruleLost,
+	ptx.AffineUniform: ruleLost,
+	ptx.AffineMove:    ruleCopy,
+	ptx.AffineAdd:     sum,
+	ptx.AffineSub:     diff,
+	ptx.AffineMul:     scaling,
+	ptx.AffineMad:     addend,
+	ptx.AffineShl:     scaling,
+	ptx.AffineShr:     scaling,
+	ptx.AffineDiv:     scaling,
+	ptx.AffineRem:     scaling,
+	ptx.AffineBfe:     scaling,
+	ptx.AffineNeg:     ruleLost,
+	ptx.AffineNot:     ruleLost,
+	ptx.AffineAbs:     ruleLost,
+	ptx.AffineMin:     ruleIfEqual,
+	ptx.AffineMax:     ruleIfEqual,
+	ptx.AffineAnd:     ruleCopy, // if alignsPointer
+	ptx.AffineOr:      sum,
+	ptx.AffineXor:     sum,
+	ptx.AffineSelect:  ruleSelect,
+	ptx.AffineConvert: ruleCopy,
+	ptx.AffineCompare: ruleLost,
+	ptx.AffineAddress: ruleCopy,
+	ptx.AffineLoad:    ruleLost, // not of this table: loads, stores, branches and votes do more than compute
+	ptx.AffineStore:   ruleLost,
+	ptx.AffineBranch:  ruleLost,
+	ptx.AffineWarp:    ruleLost,
+}
+
+// A new affine rule at the end of ptx's list does not compile without an entry; TestResultRules finds one in its middle.
+var _ [ptx.AffineCount]rule = resultRules
+
+// alignsPointer reports whether an and instruction has a constant that keeps the high bits: it clears low bits of a pointer.
+func alignsPointer(instr *ptx.Instr) bool {
+	for i := range instr.Ops {
+		if o, t := &instr.Ops[i], instr.Type(); o.Kind == ptx.ImmOperand && o.Imm.Encode(t)>>(t.Bits()-1) != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // address adds the access of an address operand, if it has a tracked origin and may be out of bounds.
