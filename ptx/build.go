@@ -15,16 +15,16 @@ import (
 // funcBuilder builds the body of one function.
 type funcBuilder struct {
 	*checker
-	fn            *Func
-	scope         *nameScope
-	usedNames     map[string]int  // not 0 for the names of the flattened function; of x, the next suffix N to try for x$N
-	ranges        map[string]int  // declared register ranges: for %r<N> the key is %r and the value N
-	numberedNames map[string]bool // prefixes of used names that end in a number
-	cur           *Block          // block to which instructions are added
-	curLoc        *syntax.Loc     // the .loc in force; nil before the first
-	curMid        *syntax.Loc     // the latest .loc_intermediate after curLoc; nil if there is none
-	locs          map[Loc]int32   // index in Func.Locs
-	fixups        []fixup
+	fn              *Func
+	scope           *nameScope
+	usedNames       map[string]int  // not 0 for the names of the flattened function; of x, the next suffix N to try for x$N
+	ranges          map[string]int  // declared register ranges: for %r<N> the key is %r and the value N
+	numberedNames   map[string]bool // prefixes of used names that end in a number
+	cur             *Block          // block to which instructions are added
+	curLoc          *syntax.Loc     // the .loc in force; nil before the first
+	curIntermediate *syntax.Loc     // the latest .loc_intermediate after curLoc; nil if there is none
+	locs            map[Loc]int32   // index in Func.Locs
+	fixups          []fixup
 }
 
 // fixup is a label operand to be resolved when all labels are known.
@@ -119,11 +119,11 @@ func (b *funcBuilder) addStatement(s syntax.Stmt) {
 	case *syntax.Loc:
 		if s.Intermediate {
 			if b.curLoc != nil { // .loc_intermediate completes the preceding .loc
-				b.curMid = s
+				b.curIntermediate = s
 			}
 			return
 		}
-		b.curLoc, b.curMid = s, nil
+		b.curLoc, b.curIntermediate = s, nil
 		if s.InlinedAt != nil { // keep this place even if no instruction has it: another inlined .loc may refer to it
 			b.currentLoc()
 		}
@@ -148,7 +148,7 @@ func (b *funcBuilder) currentLoc() int32 {
 	if s.InlinedAt != nil {
 		l.InlinedAtFile, l.InlinedAtLine, l.InlinedAtCol = s.InlinedAt.File, s.InlinedAt.Line, s.InlinedAt.Col
 	}
-	if m := b.curMid; m != nil {
+	if m := b.curIntermediate; m != nil {
 		l.IntermediateFile, l.IntermediateLine, l.IntermediateCol = m.File, m.Line, m.Col
 	}
 	i, ok := b.locs[l]

@@ -3,68 +3,68 @@ package ptx
 import "gemu/ptx/internal/syntax"
 
 // resolveAddress resolves an address, [base+offset] or array[index], with its further parts.
-func (b *funcBuilder) resolveAddress(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec) bool {
-	pos := Pos(w.Pos)
-	o.Kind, o.Reg, o.Imm.Bits, o.Unified = AddrOperand, NoReg, w.Const.Bits, w.Selector == ".unified"
-	if w.Selector != "" && !o.Unified {
-		b.errorf(pos, "%s: unknown suffix %s of an address", instr.Text, w.Selector)
+func (b *funcBuilder) resolveAddress(o *Operand, parsed *syntax.Operand, instr *Instr, spec *OperandSpec) bool {
+	pos := Pos(parsed.Pos)
+	o.Kind, o.Reg, o.Imm.Bits, o.Unified = AddrOperand, NoReg, parsed.Const.Bits, parsed.Selector == ".unified"
+	if parsed.Selector != "" && !o.Unified {
+		b.errorf(pos, "%s: unknown suffix %s of an address", instr.Text, parsed.Selector)
 		return false
 	}
-	if w.Const.Kind >= syntax.F32 {
+	if parsed.Const.Kind >= syntax.F32 {
 		b.errorf(pos, "%s: a float is not an address", instr.Text)
 		return false
 	}
-	if w.Kind == syntax.Address && (w.Element || w.Index != "") {
-		b.errorf(pos, "%s: an array element %s[…] must not be in brackets", instr.Text, w.Sym)
+	if parsed.Kind == syntax.Address && (parsed.Element || parsed.Index != "") {
+		b.errorf(pos, "%s: an array element %s[…] must not be in brackets", instr.Text, parsed.Sym)
 		return false
 	}
 	space := instr.SpaceOf(spec)
-	if w.Sym == "" && space != Local {
+	if parsed.Sym == "" && space != Local {
 		b.errorf(pos, "%s: a number can be an address only in .local space", instr.Text)
 		return false
 	}
 	ok := true
-	if w.Index != "" {
-		if o.Reg, ok = b.resolveAddressRegister(w.Index, instr, pos); !ok {
+	if parsed.Index != "" {
+		if o.Reg, ok = b.resolveAddressRegister(parsed.Index, instr, pos); !ok {
 			return false
 		}
 	}
-	if w.Sym != "" {
-		e, found := b.scope.lookup(w.Sym)
+	if parsed.Sym != "" {
+		e, found := b.scope.lookup(parsed.Sym)
 		switch {
-		case found && e.kind == entReg && !w.Element && w.Index == "":
-			if o.Reg, ok = b.resolveAddressRegister(w.Sym, instr, pos); !ok {
+		case found && e.kind == entReg && !parsed.Element && parsed.Index == "":
+			if o.Reg, ok = b.resolveAddressRegister(parsed.Sym, instr, pos); !ok {
 				return false
 			}
 			if t := b.fn.Regs[o.Reg].Type; spec.Base != NoType && t != spec.Base && !(spec.Base.IsInt() && spec.Base.agrees(t, false)) {
-				b.errorf(pos, "%s: %s is %s, want %s as the address", instr.Text, w.Sym, t, spec.Base)
+				b.errorf(pos, "%s: %s is %s, want %s as the address", instr.Text, parsed.Sym, t, spec.Base)
 				return false
 			}
-		case spec.Base != NoType && (found && e.kind == entVar || !found && b.mod.symbols[w.Sym] != nil):
-			b.errorf(pos, "%s: operand %s must be in a register, not the address of %s", instr.Text, spec.Name, w.Sym)
+		case spec.Base != NoType && (found && e.kind == entVar || !found && b.mod.symbols[parsed.Sym] != nil):
+			b.errorf(pos, "%s: operand %s must be in a register, not the address of %s", instr.Text, spec.Name, parsed.Sym)
 			return false
 		case found && e.kind == entVar:
 			o.extra().sym = e.v
-		case !found && b.mod.symbols[w.Sym] != nil:
-			o.extra().sym = b.mod.symbols[w.Sym]
+		case !found && b.mod.symbols[parsed.Sym] != nil:
+			o.extra().sym = b.mod.symbols[parsed.Sym]
 		case found:
-			b.errorf(pos, "%s: %s is not a variable", instr.Text, w.Sym)
+			b.errorf(pos, "%s: %s is not a variable", instr.Text, parsed.Sym)
 			return false
 		default:
-			b.unknown(pos, instr.Text+": unknown name", w.Sym, b.nearestName(w.Sym))
+			b.unknown(pos, instr.Text+": unknown name", parsed.Sym, b.nearestName(parsed.Sym))
 			return false
 		}
 		v, isVar := o.Sym().(*Var)
-		if !isVar && (w.Element || w.Index != "") {
-			b.errorf(pos, "%s: %s is not an array", instr.Text, w.Sym)
+		if !isVar && (parsed.Element || parsed.Index != "") {
+			b.errorf(pos, "%s: %s is not an array", instr.Text, parsed.Sym)
 			return false
 		}
 		if _, isFunc := o.Sym().(*Func); isFunc {
-			b.errorf(pos, "%s: %s is a function, not memory", instr.Text, w.Sym)
+			b.errorf(pos, "%s: %s is a function, not memory", instr.Text, parsed.Sym)
 			return false
 		}
 		if isVar && instr.Form.Class == ClassTexture && v.Type.Kind() != Opaque {
-			b.errorf(pos, "%s: %s is not a texture, sampler or surface", instr.Text, w.Sym)
+			b.errorf(pos, "%s: %s is not a texture, sampler or surface", instr.Text, parsed.Sym)
 			return false
 		}
 		if isVar {
@@ -73,18 +73,22 @@ func (b *funcBuilder) resolveAddress(o *Operand, w *syntax.Operand, instr *Instr
 				valid = v.Space == Global || v.Space == Shared || v.Space == Local || v.Type.Kind() == Opaque
 			}
 			if !valid {
-				b.errorf(pos, "%s: %s is in .%s space", instr.Text, w.Sym, v.Space)
+				want := "." + space.String()
+				if space == Generic {
+					want = ".global, .shared or .local"
+				}
+				b.errorf(pos, "%s: %s is in .%s space, want %s", instr.Text, parsed.Sym, v.Space, want)
 				return false
 			}
-			o.Imm.Bits = uint64(offset(v, &w.Expr))
+			o.Imm.Bits = uint64(offset(v, &parsed.Expr))
 		}
 	}
-	if len(w.Elems) == 0 && len(spec.AddressParts) == 0 {
+	if len(parsed.Elems) == 0 && len(spec.AddressParts) == 0 {
 		return ok
 	}
-	parts := make([]*syntax.Operand, len(w.Elems))
+	parts := make([]*syntax.Operand, len(parsed.Elems))
 	for i := range parts {
-		parts[i] = &w.Elems[i]
+		parts[i] = &parsed.Elems[i]
 	}
 	places := instr.place(spec.AddressParts, parts)
 	if places == nil {
@@ -93,9 +97,9 @@ func (b *funcBuilder) resolveAddress(o *Operand, w *syntax.Operand, instr *Instr
 	}
 	elems := b.newOps(len(parts))
 	o.extra().elems = elems
-	for i, at := range places {
+	for i, index := range places {
 		part := &spec.AddressParts[i]
-		if at >= 0 && !b.resolveOperand(&elems[at], parts[at], instr, part, instr.specType(part)) {
+		if index >= 0 && !b.resolveOperand(&elems[index], parts[index], instr, part, instr.specType(part)) {
 			ok = false
 		}
 	}

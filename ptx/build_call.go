@@ -39,7 +39,7 @@ func (b *funcBuilder) resolveCall(instr *Instr, s *syntax.Instr) bool {
 		}
 		ops = ops[1:]
 	}
-	var heads []*Func // functions or prototypes whose signatures the arguments and results must match
+	var signatures []*Func // functions or prototypes whose signatures the arguments and results must match
 	switch call.Target.Kind {
 	case SymOperand:
 		f, isFunc := call.Target.Sym().(*Func)
@@ -47,7 +47,7 @@ func (b *funcBuilder) resolveCall(instr *Instr, s *syntax.Instr) bool {
 			b.errorf(Pos(target.Pos), "%s: %s is not a function", instr.Text, target.Sym)
 			return false
 		}
-		heads = []*Func{f}
+		signatures = []*Func{f}
 		if f.Entry {
 			b.errorf(Pos(target.Pos), "%s: %s is a kernel", instr.Text, target.Sym)
 			return false
@@ -66,7 +66,7 @@ func (b *funcBuilder) resolveCall(instr *Instr, s *syntax.Instr) bool {
 			return false
 		}
 	default:
-		b.errorf(Pos(target.Pos), "%s: bad call target", instr.Text)
+		b.errorf(Pos(target.Pos), "%s: the call target must be a function, or a register that holds its address", instr.Text)
 		return false
 	}
 	var listed *syntax.Operand // the written name of the prototype, target list or call table
@@ -78,7 +78,7 @@ func (b *funcBuilder) resolveCall(instr *Instr, s *syntax.Instr) bool {
 		case found && e.kind == entTable:
 			call.List = e.table
 			if p := e.table.Proto; p != nil {
-				heads = []*Func{p}
+				signatures = []*Func{p}
 			}
 		case found && e.kind == entVar:
 			call.Var = e.v
@@ -100,12 +100,12 @@ func (b *funcBuilder) resolveCall(instr *Instr, s *syntax.Instr) bool {
 		return false
 	}
 	if targets, known := call.Targets(); known {
-		if heads = targets; len(heads) == 0 {
+		if signatures = targets; len(signatures) == 0 {
 			b.errorf(Pos(listed.Pos), "%s: %s contains no function", instr.Text, listed.Sym)
 			return false
 		}
 	}
-	for _, head := range heads {
+	for _, head := range signatures {
 		ok = ok && b.checkCallTypes(instr, head, Pos(s.Pos))
 	}
 	return ok
@@ -127,26 +127,26 @@ func passedOperands(list []Operand, o Operand) []Operand {
 }
 
 // resolveArgument resolves an argument of a call.
-func (b *funcBuilder) resolveArgument(o *Operand, w *syntax.Operand, instr *Instr) bool {
-	if w.Kind == syntax.Vector {
-		b.errorf(Pos(w.Pos), "%s: a vector argument must be in a vector register", instr.Text)
+func (b *funcBuilder) resolveArgument(o *Operand, parsed *syntax.Operand, instr *Instr) bool {
+	if parsed.Kind == syntax.Vector {
+		b.errorf(Pos(parsed.Pos), "%s: a vector argument must be in a vector register", instr.Text)
 		return false
 	}
-	return b.resolveOperand(o, w, instr, &callOperand, NoType)
+	return b.resolveOperand(o, parsed, instr, &callOperand, NoType)
 }
 
 // resolveResult resolves the destination of a result of a call: a register, a .param variable, or the sink _.
-func (b *funcBuilder) resolveResult(o *Operand, w *syntax.Operand, instr *Instr) bool {
-	if w.Kind == syntax.Name && w.Sym == "_" {
+func (b *funcBuilder) resolveResult(o *Operand, parsed *syntax.Operand, instr *Instr) bool {
+	if parsed.Kind == syntax.Name && parsed.Sym == "_" {
 		o.Kind = SinkOperand
 		return true
 	}
-	if !b.resolveArgument(o, w, instr) {
+	if !b.resolveArgument(o, parsed, instr) {
 		return false
 	}
 	v, _ := o.Sym().(*Var)
 	if o.Kind != RegOperand && o.Kind != VecOperand && (v == nil || v.Space != Param || o.Offset() != 0) {
-		b.errorf(Pos(w.Pos), "%s: a result must be a register, a .param variable or _", instr.Text)
+		b.errorf(Pos(parsed.Pos), "%s: a result must be a register, a .param variable or _", instr.Text)
 		return false
 	}
 	return true

@@ -44,11 +44,11 @@ func (b *funcBuilder) resolveOperands(instr *Instr, s *syntax.Instr) bool {
 	}
 	instr.Ops = b.newOps(len(specs))
 	ok := true
-	for i, at := range places {
-		if at < 0 || written[at] == nil {
+	for i, position := range places {
+		if position < 0 || written[position] == nil {
 			continue
 		}
-		if w := written[at]; !b.resolveOperand(&instr.Ops[i], w, instr, &specs[i], instr.OperandType(i)) {
+		if !b.resolveOperand(&instr.Ops[i], written[position], instr, &specs[i], instr.OperandType(i)) {
 			ok = false
 		}
 	}
@@ -63,17 +63,17 @@ var bracketsRequired = Version{1, 2}
 func bracketed(specs []OperandSpec, written []*syntax.Operand) []*syntax.Operand {
 	var list []*syntax.Operand
 	for remaining := written; len(remaining) > 0; {
-		w, i := remaining[0], len(list)
+		operand, i := remaining[0], len(list)
 		remaining = remaining[1:]
-		if i < len(specs) && specs[i].Address && w != nil && w.Kind == syntax.Name && !w.Element && w.Index == "" {
-			address := *w
+		if i < len(specs) && specs[i].Address && operand != nil && operand.Kind == syntax.Name && !operand.Element && operand.Index == "" {
+			address := *operand
 			address.Kind = syntax.Address
-			if w = &address; len(specs[i].AddressParts) > 0 && len(remaining) > 0 && remaining[0] != nil {
+			if operand = &address; len(specs[i].AddressParts) > 0 && len(remaining) > 0 && remaining[0] != nil {
 				address.Elems = []syntax.Operand{*remaining[0]}
 				remaining = remaining[1:]
 			}
 		}
-		list = append(list, w)
+		list = append(list, operand)
 	}
 	return list
 }
@@ -102,19 +102,19 @@ func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
 	next := 0
 	for i := range specs {
 		o := &specs[i]
-		take := true
+		present := true
 		switch {
 		case !o.Optional || o.Pair:
 		case o.requires != "":
-			take = v.HasModifierOf(o)
+			present = v.HasModifierOf(o)
 		default:
-			if take = spare > 0 && (spare == free || written[next] != nil && o.mayBe(written[next].Kind)); take {
+			if present = spare > 0 && (spare == free || written[next] != nil && o.mayBe(written[next].Kind)); present {
 				spare--
 			}
 			free--
 		}
 		places[i] = -1
-		if take {
+		if present {
 			places[i] = next
 			next++
 		}
@@ -130,46 +130,46 @@ func (o *OperandSpec) mayBe(kind syntax.OperandKind) bool {
 	return (kind == syntax.Vector) == o.Vector && (kind != syntax.Address || o.Address)
 }
 
-// resolveOperand checks the written operand w against its spec, and stores it in o. want is its required type. It reports
+// resolveOperand checks the written operand parsed against its spec, and stores it in o. want is its required type. It reports
 // whether the operand is valid.
-func (b *funcBuilder) resolveOperand(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
-	pos := Pos(w.Pos)
+func (b *funcBuilder) resolveOperand(o *Operand, parsed *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
+	pos := Pos(parsed.Pos)
 	fail := func(format string, args ...any) bool {
 		b.errorf(pos, "%s: %s", instr.Text, fmt.Sprintf(format, args...))
 		return false
 	}
 	if spec.Label {
-		if w.Kind != syntax.Name || w.Const.Bits != 0 || w.Element || w.Index != "" || w.Not || w.Minus {
+		if parsed.Kind != syntax.Name || parsed.Const.Bits != 0 || parsed.Element || parsed.Index != "" || parsed.Not || parsed.Minus {
 			return fail("operand %s must be a label", spec.Name)
 		}
 		o.Kind = LabelOperand
-		if e, ok := b.scope.lookup(w.Sym); ok && e.kind == entTable {
+		if e, ok := b.scope.lookup(parsed.Sym); ok && e.kind == entTable {
 			o.extra().table = e.table
 			return true
 		}
-		b.fixups = append(b.fixups, fixup{scope: b.scope, pos: pos, name: w.Sym, op: o})
+		b.fixups = append(b.fixups, fixup{scope: b.scope, pos: pos, name: parsed.Sym, op: o})
 		return true
 	}
-	if a := spec.Alt; a != nil && (w.Kind == syntax.Vector && a.Vector && (!spec.Vector || b.startsWithWidth(w, instr.specType(a))) || w.Kind == syntax.Address && a.Address) {
+	if a := spec.Alt; a != nil && (parsed.Kind == syntax.Vector && a.Vector && (!spec.Vector || b.startsWithWidth(parsed, instr.specType(a))) || parsed.Kind == syntax.Address && a.Address) {
 		spec, want = a, instr.specType(a)
 	}
-	if w.Not || w.Minus {
-		if !spec.Negate || w.Not != (want == Pred || want == NoType) {
+	if parsed.Not || parsed.Minus {
+		if !spec.Negate || parsed.Not != (want == Pred || want == NoType) {
 			return fail("operand %s cannot be negated", spec.Name)
 		}
 		o.Neg = true
 	}
-	switch w.Kind {
+	switch parsed.Kind {
 	case syntax.Address:
 		if !spec.Address {
 			return fail("operand %s is not an address", spec.Name)
 		}
-		return b.resolveAddress(o, w, instr, spec)
+		return b.resolveAddress(o, parsed, instr, spec)
 	case syntax.Vector:
 		if !spec.Vector {
 			return fail("operand %s is not a vector", spec.Name)
 		}
-		if !b.resolveVector(o, w, instr, spec, want) {
+		if !b.resolveVector(o, parsed, instr, spec, want) {
 			return false
 		}
 		if spec.single() {
@@ -177,25 +177,25 @@ func (b *funcBuilder) resolveOperand(o *Operand, w *syntax.Operand, instr *Instr
 		}
 		return true
 	case syntax.List:
-		return fail("unexpected list")
+		return fail("operand %s: a list in parentheses is allowed only in a call", spec.Name)
 	}
 	switch {
-	case w.Index != "" || spec.Address && w.Element: // an array element means its address
+	case parsed.Index != "" || spec.Address && parsed.Element: // an array element means its address
 		if !spec.Address {
-			return fail("operand %s: %s[%s] is allowed only in an address", spec.Name, w.Sym, w.Index)
+			return fail("operand %s: %s[%s] is allowed only in an address", spec.Name, parsed.Sym, parsed.Index)
 		}
-		return b.resolveAddress(o, w, instr, spec)
+		return b.resolveAddress(o, parsed, instr, spec)
 	case spec.Address:
 		return fail("operand %s must be an address in brackets", spec.Name)
 	}
-	if w.Kind == syntax.Number {
+	if parsed.Kind == syntax.Number {
 		if spec.Writes() {
 			return fail("operand %s is a destination, not a constant", spec.Name)
 		}
 		if k := spec.count.kind; spec.Vector && !spec.single() && instr.Form.Family != FamilyMove && k != countAny && (k != countVec || instr.VecLen() > 1) {
 			return fail("operand %s must be a vector {…}", spec.Name)
 		}
-		o.Kind, o.Imm = ImmOperand, immOf(w.Const)
+		o.Kind, o.Imm = ImmOperand, immOf(parsed.Const)
 		switch {
 		case spec.Register:
 			return fail("operand %s must be a register", spec.Name)
@@ -207,9 +207,9 @@ func (b *funcBuilder) resolveOperand(o *Operand, w *syntax.Operand, instr *Instr
 		return b.checkImmediate(o, instr, spec, want, pos)
 	}
 	// A name.
-	if w.Sym == "_" {
+	if parsed.Sym == "_" {
 		switch {
-		case spec.Reads() && !(spec.element && instr.omitsType(want)):
+		case spec.Reads() && !(spec.element && instr.allowsSinkElement(want)):
 			return fail("the sink _ cannot be a source")
 		case !spec.Sink:
 			return fail("operand %s cannot be the sink _", spec.Name)
@@ -220,22 +220,22 @@ func (b *funcBuilder) resolveOperand(o *Operand, w *syntax.Operand, instr *Instr
 	if spec.Const {
 		return fail("operand %s must be a constant", spec.Name)
 	}
-	return b.resolveName(o, w, instr, spec, want)
+	return b.resolveName(o, parsed, instr, spec, want)
 }
 
 // startsWithWidth reports whether the first element of a vector is a register with the width of t.
-func (b *funcBuilder) startsWithWidth(w *syntax.Operand, t Type) bool {
-	if len(w.Elems) == 0 || w.Elems[0].Kind != syntax.Name {
+func (b *funcBuilder) startsWithWidth(parsed *syntax.Operand, t Type) bool {
+	if len(parsed.Elems) == 0 || parsed.Elems[0].Kind != syntax.Name {
 		return false
 	}
-	e, found := b.scope.lookup(w.Elems[0].Sym)
+	e, found := b.scope.lookup(parsed.Elems[0].Sym)
 	return found && e.kind == entReg && e.typ.Bits() == t.Bits()
 }
 
-// omitsType reports whether an element of a source vector may be the sink _; element is its type. A 256-bit store such
+// allowsSinkElement reports whether an element of a source vector may be the sink _; element is its type. A 256-bit store such
 // as st.v8 leaves the bytes of such an element unchanged. mov.b32 writes zeros there: ptxas accepts it, and the manual
 // does not mention it.
-func (v *Variant) omitsType(element Type) bool {
+func (v *Variant) allowsSinkElement(element Type) bool {
 	return v.Form.Effects.HasAll(Writes) && v.VecLen()*element.Bits() == 256 || v.Form.Family == FamilyMove && v.Type() == B32
 }
 
@@ -274,14 +274,14 @@ func (b *funcBuilder) checkImmediate(o *Operand, instr *Instr, spec *OperandSpec
 }
 
 // resolveName resolves a register, a special register, or the address of a variable or function.
-func (b *funcBuilder) resolveName(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
-	pos := Pos(w.Pos)
-	name := w.Sym
+func (b *funcBuilder) resolveName(o *Operand, parsed *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
+	pos := Pos(parsed.Pos)
+	name := parsed.Sym
 	e, ok := b.scope.lookup(name)
-	comp := ""
+	suffix := ""
 	if !ok {
 		if sr, isSreg := sregByName[name]; isSreg {
-			if w.Const.Bits != 0 {
+			if parsed.Const.Bits != 0 {
 				b.errorf(pos, "%s: a special register cannot have an offset", instr.Text)
 				return false
 			}
@@ -292,22 +292,22 @@ func (b *funcBuilder) resolveName(o *Operand, w *syntax.Operand, instr *Instr, s
 		}
 		if base, c, found := strings.Cut(name, "."); found {
 			e, ok = b.scope.lookup(base)
-			comp = c
+			suffix = c
 			name = base
 		}
 	}
 	if ok && e.kind == entReg {
-		if !b.resolveRegister(o, name, comp, e, instr, spec, want, pos) {
+		if !b.resolveRegister(o, name, suffix, e, instr, spec, want, pos) {
 			return false
 		}
-		if w.Element || w.Const.Bits != 0 && (comp != "" || spec.element || spec.NoSum || spec.Writes() || o.Kind != RegOperand || !b.addOffset(o, instr, int64(w.Const.Bits))) {
+		if parsed.Element || parsed.Const.Bits != 0 && (suffix != "" || spec.element || spec.NoSum || spec.Writes() || o.Kind != RegOperand || !b.addOffset(o, instr, int64(parsed.Const.Bits))) {
 			b.errorf(pos, "%s: %s cannot have an offset here", instr.Text, name)
 			return false
 		}
 		return true
 	}
-	if comp != "" && ok {
-		b.errorf(pos, "%s: %s has no component .%s", instr.Text, name, comp)
+	if suffix != "" && ok {
+		b.errorf(pos, "%s: %s has no component .%s", instr.Text, name, suffix)
 		return false
 	}
 	var sym Symbol
@@ -338,17 +338,17 @@ func (b *funcBuilder) resolveName(o *Operand, w *syntax.Operand, instr *Instr, s
 		return false
 	}
 	switch _, isVar := sym.(*Var); {
-	case w.Element && !isVar:
+	case parsed.Element && !isVar:
 		b.errorf(pos, "%s: %s is not an array", instr.Text, name)
 		return false
-	case w.Const.Bits != 0 && !isVar:
+	case parsed.Const.Bits != 0 && !isVar:
 		b.errorf(pos, "%s: the address of function %s cannot have an offset", instr.Text, name)
 		return false
 	case spec.element && spec != &callOperand:
 		b.errorf(pos, "%s: an element of a vector must be a register or a number, not the address of %s", instr.Text, name)
 		return false
 	}
-	o.Kind, o.Imm.Bits = SymOperand, uint64(offset(sym, &w.Expr))
+	o.Kind, o.Imm.Bits = SymOperand, uint64(offset(sym, &parsed.Expr))
 	o.extra().sym = sym
 	return true
 }
@@ -392,10 +392,10 @@ func (b *funcBuilder) resolveSpecialVector(o *Operand, x SpecialReg, instr *Inst
 }
 
 // resolveRegister resolves a register, a vector register, or its component or selector comp.
-func (b *funcBuilder) resolveRegister(o *Operand, name, comp string, e entity, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
+func (b *funcBuilder) resolveRegister(o *Operand, name, suffix string, e entity, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
 	reg := e.reg
 	switch {
-	case e.vec > 1 && comp == "":
+	case e.vec > 1 && suffix == "":
 		if !spec.Vector {
 			b.errorf(pos, "%s: %s is a vector register: use one of its components", instr.Text, name)
 			return false
@@ -416,21 +416,21 @@ func (b *funcBuilder) resolveRegister(o *Operand, name, comp string, e entity, i
 		o.extra().elems = elems
 		return b.checkVectorLength(len(elems), instr, spec, pos)
 	case e.vec > 1:
-		i := slices.Index([]string{"x", "y", "z", "w"}, comp)
+		i := slices.Index([]string{"x", "y", "z", "w"}, suffix)
 		if i < 0 {
-			i = slices.Index([]string{"r", "g", "b", "a"}, comp)
+			i = slices.Index([]string{"r", "g", "b", "a"}, suffix)
 		}
 		if i < 0 || i >= e.vec {
-			b.errorf(pos, "%s: %s has no component .%s", instr.Text, name, comp)
+			b.errorf(pos, "%s: %s has no component .%s", instr.Text, name, suffix)
 			return false
 		}
 		reg += RegID(i)
-	case comp != "":
-		if !spec.Selector || !isSelector(comp) {
-			b.errorf(pos, "%s: %s has no component .%s", instr.Text, name, comp)
+	case suffix != "":
+		if !spec.Selector || !isSelector(suffix) {
+			b.errorf(pos, "%s: %s has no component .%s", instr.Text, name, suffix)
 			return false
 		}
-		o.extra().sel = comp
+		o.extra().sel = suffix
 	}
 	o.Kind, o.Reg = RegOperand, reg
 	if spec.Vector {

@@ -9,41 +9,41 @@ import (
 
 // resolveVector resolves a vector {…} of registers, numbers and sinks. want is the required type of the elements or, for
 // a mov that packs or unpacks, of the whole vector.
-func (b *funcBuilder) resolveVector(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
-	pos := Pos(w.Pos)
-	if !b.checkVectorLength(len(w.Elems), instr, spec, pos) {
+func (b *funcBuilder) resolveVector(o *Operand, parsed *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
+	pos := Pos(parsed.Pos)
+	if !b.checkVectorLength(len(parsed.Elems), instr, spec, pos) {
 		return false
 	}
 	elem := want
-	if spec.count.kind == countAny && instr.Form.Family == FamilyMove && want.Bits()%max(len(w.Elems), 1) == 0 && want != NoType {
-		elem = bitsOf(want.Bits() / max(len(w.Elems), 1)) // a mov packs or unpacks
+	if spec.count.kind == countAny && instr.Form.Family == FamilyMove && want.Bits()%max(len(parsed.Elems), 1) == 0 && want != NoType {
+		elem = bitsOf(want.Bits() / max(len(parsed.Elems), 1)) // a mov packs or unpacks
 	}
 	o.Kind = VecOperand
-	elems := b.newOps(len(w.Elems))
+	elems := b.newOps(len(parsed.Elems))
 	o.extra().elems = elems
-	inner := *spec
-	inner.Vector, inner.Sink, inner.element = false, true, true
-	index, n := inner, instr.indices(spec)
-	index.typ, index.slot = U32, ""
-	used := instr.coordinates(spec, len(w.Elems))
+	elemSpec := *spec
+	elemSpec.Vector, elemSpec.Sink, elemSpec.element = false, true, true
+	indexSpec, indices := elemSpec, instr.indices(spec)
+	indexSpec.typ, indexSpec.slot = U32, ""
+	used := instr.coordinates(spec, len(parsed.Elems))
 	ok := true
-	if !slices.ContainsFunc(w.Elems, func(e syntax.Operand) bool { return e.Kind != syntax.Name || e.Sym != "_" }) {
+	if !slices.ContainsFunc(parsed.Elems, func(e syntax.Operand) bool { return e.Kind != syntax.Name || e.Sym != "_" }) {
 		b.errorf(pos, "%s: at least one element of the vector must not be the sink _", instr.Text)
 		return false
 	}
-	for i := range w.Elems {
-		e, single, t := &w.Elems[i], &inner, elem
+	for i := range parsed.Elems {
+		e, single, t := &parsed.Elems[i], &elemSpec, elem
 		switch {
-		case i < n:
-			single, t = &index, U32
+		case i < indices:
+			single, t = &indexSpec, U32
 		case i >= used: // an extra element is ignored
 			t = NoType
 		}
-		if !b.resolveOperand(&elems[i], e, instr, single, t) || i < n && !b.checkElementTypes(elems[i:i+1], w.Elems[i:], instr, single, t) {
+		if !b.resolveOperand(&elems[i], e, instr, single, t) || i < indices && !b.checkElementTypes(elems[i:i+1], parsed.Elems[i:], instr, single, t) {
 			ok = false
 		}
 	}
-	return ok && b.checkElementTypes(elems[n:], w.Elems[n:], instr, spec, elem)
+	return ok && b.checkElementTypes(elems[indices:], parsed.Elems[indices:], instr, spec, elem)
 }
 
 // checkVectorLength checks the number of registers in a vector.
@@ -80,7 +80,7 @@ func (b *funcBuilder) checkElementTypes(elems []Operand, written []syntax.Operan
 	for i := range elems {
 		t, name := registerOf(b.fn, &elems[i]), written[i].Sym
 		if imm := elems[i].Imm; elems[i].Kind == ImmOperand {
-			t, name = imm.typeBeside(bits), "a number"
+			t, name = imm.typeInVector(bits), "a number"
 			integers = integers || imm.Kind == IntImm
 		}
 		switch {
@@ -116,9 +116,9 @@ func (b *funcBuilder) checkElementTypes(elems []Operand, written []syntax.Operan
 	return false
 }
 
-// typeBeside returns the type of a number in a vector whose registers have the given width; bits is 0 for a vector
+// typeInVector returns the type of a number in a vector whose registers have the given width; bits is 0 for a vector
 // without registers.
-func (i Imm) typeBeside(bits int) Type {
+func (i Imm) typeInVector(bits int) Type {
 	list := []Type{S8, S16, S32, S64}
 	if i.Kind != IntImm {
 		list = []Type{F32, F64}

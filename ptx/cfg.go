@@ -188,7 +188,7 @@ func (f *Func) ImmediatePostDominators() []int {
 func (f *Func) Endless() []bool {
 	n := len(f.Blocks)
 	// Search backwards from the blocks with an effect or an exit of the function.
-	out := make([]bool, n)
+	leaves := make([]bool, n)
 	var work []*Block
 	for _, b := range f.Blocks {
 		hasEffect := f.mayLeave(b)
@@ -196,7 +196,7 @@ func (f *Func) Endless() []bool {
 			hasEffect = hasEffect || !instr.Form.Effects.Any(Pure|endsBlock)
 		}
 		if hasEffect {
-			out[b.Index] = true
+			leaves[b.Index] = true
 			work = append(work, b)
 		}
 	}
@@ -204,14 +204,14 @@ func (f *Func) Endless() []bool {
 		b := work[len(work)-1]
 		work = work[:len(work)-1]
 		for _, p := range b.Preds {
-			if !out[p.Index] {
-				out[p.Index] = true
+			if !leaves[p.Index] {
+				leaves[p.Index] = true
 				work = append(work, p)
 			}
 		}
 	}
 	endless := make([]bool, n)
-	for _, loop := range f.loops(func(b *Block) bool { return !out[b.Index] }) {
+	for _, loop := range f.loops(func(b *Block) bool { return !leaves[b.Index] }) {
 		for _, b := range loop {
 			endless[b.Index] = true
 		}
@@ -257,10 +257,10 @@ func (f *Func) ReversePostorder() []int {
 	return order
 }
 
-// loops returns the cycles in the graph of the blocks for which in returns true. Cycles with common blocks are merged:
+// loops returns the cycles in the graph of the blocks for which included returns true. Cycles with common blocks are merged:
 // the result is the strongly connected components with a cycle, by Tarjan's algorithm ("Depth-first search and linear
 // graph algorithms", 1972).
-func (f *Func) loops(in func(b *Block) bool) [][]*Block {
+func (f *Func) loops(included func(b *Block) bool) [][]*Block {
 	n := len(f.Blocks)
 	var list [][]*Block
 	cyclic := make([]bool, n) // blocks that are their own successor
@@ -274,7 +274,7 @@ func (f *Func) loops(in func(b *Block) bool) [][]*Block {
 	}
 	visits := 0
 	for _, root := range f.Blocks {
-		if number[root.Index] > 0 || !in(root) {
+		if number[root.Index] > 0 || !included(root) {
 			continue
 		}
 		work := []frame{{b: root}}
@@ -291,7 +291,7 @@ func (f *Func) loops(in func(b *Block) bool) [][]*Block {
 				s := b.Succs[top.next]
 				top.next++
 				switch {
-				case !in(s):
+				case !included(s):
 				case number[s.Index] == 0:
 					work = append(work, frame{b: s})
 				case onStack[s.Index]:
@@ -308,14 +308,14 @@ func (f *Func) loops(in func(b *Block) bool) [][]*Block {
 			if low[b.Index] < number[b.Index] {
 				continue
 			}
-			at := slices.Index(stack, b)
-			for _, c := range stack[at:] {
+			start := slices.Index(stack, b)
+			for _, c := range stack[start:] {
 				onStack[c.Index] = false
 			}
-			if cyclic[b.Index] || len(stack)-at > 1 {
-				list = append(list, slices.Clone(stack[at:]))
+			if cyclic[b.Index] || len(stack)-start > 1 {
+				list = append(list, slices.Clone(stack[start:]))
 			}
-			stack = stack[:at]
+			stack = stack[:start]
 		}
 	}
 	return list

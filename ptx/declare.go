@@ -32,9 +32,9 @@ func (c *checker) variables(d *syntax.Var, i int, link Linkage) []*Var {
 	}
 	vars := make([]*Var, n.Count)
 	for j := range vars {
-		w := *v
-		w.Name = v.Name + strconv.Itoa(j)
-		vars[j] = &w
+		member := *v
+		member.Name = v.Name + strconv.Itoa(j)
+		vars[j] = &member
 	}
 	return vars
 }
@@ -61,7 +61,7 @@ func (c *checker) variable(d *syntax.Var, i int, link Linkage) *Var {
 			continue
 		}
 		if n <= 0 || size > 1<<40/n {
-			c.errorf(v.Pos, "%s: bad array size", v.Name)
+			c.errorf(v.Pos, "%s: bad array size: extents must be positive, and an array has at most 2^40 bytes", v.Name)
 			c.broken[v.Name] = true
 			return nil
 		}
@@ -92,16 +92,16 @@ const (
 // qualify checks the words before a variable's name and stores their meaning in v. It reports whether all are valid.
 func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
 	valid := true
-	at := atSpace // position of the last word
+	last := atSpace // position of the last word
 	fail := func(q *syntax.Qualifier, format string, args ...any) {
 		c.errorf(Pos(q.Pos), format, args...)
 		valid = false
 	}
 	place := func(q *syntax.Qualifier, p int) {
-		if p < at || p == at && p != atSpace {
+		if p < last || p == last && p != atSpace {
 			fail(q, "%s: %s must come earlier in the declaration", v.Name, q.Name)
 		}
-		at = max(at, p)
+		last = max(last, p)
 	}
 	texture := false
 	for i := range quals {
@@ -288,8 +288,8 @@ func (c *checker) initialiser(v *Var, init *syntax.Value, scope *nameScope) {
 	if v.Vec > 1 {
 		shape = append(shape, v.Vec)
 	}
-	at := 0
-	n := c.fill(v, init, shape, &at, scope)
+	next := 0
+	n := c.fill(v, init, shape, &next, scope)
 	if !v.Unbounded() {
 		return
 	}
@@ -302,17 +302,17 @@ func (c *checker) initialiser(v *Var, init *syntax.Value, scope *nameScope) {
 	v.Dims[0] = n
 }
 
-// fill stores a value of the given shape. *at is the index of its first element in the variable; fill advances it past
+// fill stores a value of the given shape. *next is the index of its first element in the variable; fill advances it past
 // the value. Braces group values without placing them: the values after an incomplete row continue the row, as in
 // NVIDIA's assembler. fill returns the number of elements in the outermost list of the value.
-func (c *checker) fill(v *Var, val *syntax.Value, shape []int, at *int, scope *nameScope) (n int) {
+func (c *checker) fill(v *Var, val *syntax.Value, shape []int, next *int, scope *nameScope) (n int) {
 	switch {
 	case !val.IsList() && len(shape) > 0:
 		c.errorf(Pos(val.Pos), "%s: the initialiser of an array must be a list { … }", v.Name)
 		return 0
 	case !val.IsList():
-		c.initElem(v, val, *at, scope)
-		*at++
+		c.initElem(v, val, *next, scope)
+		*next++
 		return 0
 	case len(shape) == 0:
 		c.errorf(Pos(val.Pos), "%s: too many braces", v.Name)
@@ -321,7 +321,7 @@ func (c *checker) fill(v *Var, val *syntax.Value, shape []int, at *int, scope *n
 	errs := val.Each(func(e *syntax.Value) {
 		switch {
 		case shape[0] < 0 || n < shape[0]:
-			c.fill(v, e, shape[1:], at, scope)
+			c.fill(v, e, shape[1:], next, scope)
 		case n == shape[0]:
 			c.errorf(Pos(e.Pos), "%s: the initialiser has more than %d elements", v.Name, shape[0])
 		}
@@ -336,9 +336,9 @@ func (c *checker) fill(v *Var, val *syntax.Value, shape []int, at *int, scope *n
 	return n
 }
 
-// initElem checks one element, a number or an address, and stores it as element number at of the variable.
-func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *nameScope) {
-	e := Init{Elem: at, Mask: val.Mask}
+// initElem checks one element, a number or an address, and stores it as element number index of the variable.
+func (c *checker) initElem(v *Var, val *syntax.Value, index int, scope *nameScope) {
+	e := Init{Elem: index, Mask: val.Mask}
 	pos := Pos(val.Pos)
 	switch {
 	case val.Field != "":
@@ -359,7 +359,7 @@ func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *nameScope) 
 		case imm.Kind != IntImm && (v.Type.IsInt() || v.Type.Bits() < 32):
 			c.errorf(pos, "%s: the initial value of %s is a float, want an integer", v.Name, v.Type)
 		}
-		v.number(at, imm.Encode(v.Type))
+		v.number(index, imm.Encode(v.Type))
 		return
 	}
 	var sym Symbol
@@ -388,12 +388,12 @@ func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *nameScope) 
 	v.Init = append(v.Init, e)
 }
 
-// number stores the bits of element number at. Consecutive numbers share an Init.
-func (v *Var) number(at int, bits uint64) {
+// number stores the bits of element number index. Consecutive numbers share an Init.
+func (v *Var) number(index int, bits uint64) {
 	size := v.Type.Size()
 	n := len(v.Init)
-	if n == 0 || v.Init[n-1].Sym != nil || v.Init[n-1].Elem+len(v.Init[n-1].Data)/size != at {
-		v.Init = append(v.Init, Init{Elem: at})
+	if n == 0 || v.Init[n-1].Sym != nil || v.Init[n-1].Elem+len(v.Init[n-1].Data)/size != index {
+		v.Init = append(v.Init, Init{Elem: index})
 		n++
 	}
 	run := &v.Init[n-1]
@@ -440,7 +440,11 @@ func (c *checker) fields(v *Var, init *syntax.Value) {
 		case !known:
 			c.errorf(Pos(f.Pos), "%s: want a property of a %s, such as filter_mode = nearest", v.Name, v.Type)
 		case f.IsList() || words == nil && (f.Sym != "" || f.Const.Kind >= syntax.F32) || words != nil && !slices.Contains(words, f.Sym):
-			c.errorf(Pos(f.Pos), "%s: bad value of %s", v.Name, f.Field)
+			want := "a number"
+			if words != nil {
+				want = strings.Join(words, ", ")
+			}
+			c.errorf(Pos(f.Pos), "%s: bad value of %s, want %s", v.Name, f.Field, want)
 		}
 		v.Fields = append(v.Fields, Field{f.Field, value})
 	})

@@ -104,7 +104,7 @@ func (e *exampleWriter) addressParts(specs []OperandSpec) string {
 // Writing says.
 func (e *exampleWriter) list(specs []OperandSpec) string {
 	var s strings.Builder
-	either := slices.ContainsFunc(specs, func(o OperandSpec) bool { return o.Alt != nil })
+	hasAlternative := slices.ContainsFunc(specs, func(o OperandSpec) bool { return o.Alt != nil })
 	for i := range specs {
 		o := &specs[i]
 		if e.AlternateShape && o.Alt != nil {
@@ -113,7 +113,7 @@ func (e *exampleWriter) list(specs []OperandSpec) string {
 		e.nth++
 		switch {
 		case !o.Optional || e.v.HasModifierOf(o):
-		case o.Const && either && !e.AlternateShape: // it belongs to the first of the two alternatives
+		case o.Const && hasAlternative && !e.AlternateShape: // it belongs to the first of the two alternatives
 		case o.Pair && e.NoPair, !o.Pair && !(e.Optional && o.requires == ""):
 			continue
 		}

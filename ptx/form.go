@@ -498,9 +498,9 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 	}
 	// If no form matches, the message describes the nearest form. It is the form that places the most modifiers before
 	// the first invalid one; if it places all, a form with fewer missing literal modifiers is nearer.
-	bestBad, bestScore := 0, math.MinInt
-	var bestLacks []string // candidates for the first missing modifier
-	var oneShort []string  // candidates to complete the forms with a single missing modifier
+	bestInvalid, bestScore := 0, math.MinInt
+	var bestMissing []string // candidates for the first missing modifier
+	var completions []string // candidates to complete the forms with a single missing modifier
 	for _, f := range op.Forms {
 		if !allow(f) {
 			continue
@@ -527,27 +527,27 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 				}
 			}
 			if len(missing) == 1 {
-				oneShort = append(oneShort, missing[0].values...)
+				completions = append(completions, missing[0].values...)
 			}
 		}
 		if score > bestScore {
-			bestBad, bestScore, bestLacks = invalid, score, nil
+			bestInvalid, bestScore, bestMissing = invalid, score, nil
 			if len(missing) > 0 {
-				bestLacks = missing[0].values
+				bestMissing = missing[0].values
 			}
 		}
 	}
-	if bestBad == len(mods) {
-		if len(oneShort) > 0 {
-			bestLacks = unique(oneShort)
+	if bestInvalid == len(mods) {
+		if len(completions) > 0 {
+			bestMissing = unique(completions)
 		}
-		return nil, &opcodeError{msg: fmt.Sprintf("%s: missing %s", text, oneOf(bestLacks))}
+		return nil, &opcodeError{msg: fmt.Sprintf("%s: missing %s", text, oneOf(bestMissing))}
 	}
 	// List the modifiers that could replace the first modifier without a place.
 	var candidates []string
 	for _, f := range op.Forms {
-		slots, invalid, _ := f.match(mods[:bestBad])
-		if invalid < bestBad || !allow(f) {
+		slots, invalid, _ := f.match(mods[:bestInvalid])
+		if invalid < bestInvalid || !allow(f) {
 			continue
 		}
 		lastType := -1
@@ -557,17 +557,17 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 			}
 		}
 		for j, m := range f.mods {
-			late := slices.Contains(m.values, mods[bestBad]) // it is valid only before another modifier
+			late := slices.Contains(m.values, mods[bestInvalid]) // it is valid only before another modifier
 			if slots[j] == "" && !late && (j > lastType || TypeByName(m.values[0]) == NoType) {
 				candidates = append(candidates, m.values...)
 			}
 		}
 	}
-	msg := fmt.Sprintf("%s: modifier .%s is not allowed", text, mods[bestBad])
-	if bestBad > 0 {
-		msg += " after " + name + "." + strings.Join(mods[:bestBad], ".")
+	msg := fmt.Sprintf("%s: modifier .%s is not allowed", text, mods[bestInvalid])
+	if bestInvalid > 0 {
+		msg += " after " + name + "." + strings.Join(mods[:bestInvalid], ".")
 	}
-	hint := notation.Nearest(mods[bestBad], candidates)
+	hint := notation.Nearest(mods[bestInvalid], candidates)
 	if hint != "" {
 		hint = "." + hint
 	} else {
@@ -580,13 +580,13 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 
 // unique removes repeated words; the first occurrence stays.
 func unique(list []string) []string {
-	var out []string
+	var words []string
 	for _, s := range list {
-		if !slices.Contains(out, s) {
-			out = append(out, s)
+		if !slices.Contains(words, s) {
+			words = append(words, s)
 		}
 	}
-	return out
+	return words
 }
 
 func oneOf(values []string) string {
@@ -634,17 +634,17 @@ func (f *Form) Variants() []*Variant {
 	}
 	build(0, f.Op.Name, 1)
 	seen := map[string]bool{}
-	var out []*Variant
+	var list []*Variant
 	for _, t := range texts {
 		if seen[t] {
 			continue
 		}
 		seen[t] = true
 		if v, err := lookupVariant(t); err == nil {
-			out = append(out, v)
+			list = append(list, v)
 		}
 	}
-	return out
+	return list
 }
 
 // FormsOf returns the forms of a complete or partial opcode: "ld.global.v4.f32" has the single matching form,

@@ -18,7 +18,7 @@ import (
 // instruction is live before it, even if the instruction writes it: skipped lanes keep their value.
 type Liveness struct {
 	f        *Func
-	place    []int32    // for each register, its index in regs if it crosses blocks, else -1
+	index    []int32    // for each register, its index in regs if it crosses blocks, else -1
 	regs     []RegID    // the registers that cross blocks
 	spans    [][]span   // for each of regs: the blocks on whose entry it is live, in order
 	extents  [][2]int32 // for each of regs: the first and the last place where it is live (see Extent); -1 if nowhere
@@ -30,7 +30,7 @@ type span struct{ from, to int32 }
 
 // LiveIn reports whether register r is live on entry to block b.
 func (l *Liveness) LiveIn(b int, r RegID) bool {
-	p := l.place[r]
+	p := l.index[r]
 	if p < 0 {
 		return false
 	}
@@ -41,7 +41,7 @@ func (l *Liveness) LiveIn(b int, r RegID) bool {
 
 // LiveOut reports whether register r is live at the end of block b.
 func (l *Liveness) LiveOut(b int, r RegID) bool {
-	p := l.place[r]
+	p := l.index[r]
 	if p < 0 {
 		return false
 	}
@@ -91,7 +91,7 @@ func (l *Liveness) LiveAfter(b *Block) iter.Seq2[int, func(RegID) bool] {
 // Extent returns the first and the last place between blocks where the register is live: place b is the start of the
 // block with index b, and place b+1 its end. ok is false if the register is live only within a single block, or nowhere.
 func (l *Liveness) Extent(r RegID) (first, last int, ok bool) {
-	p := l.place[r]
+	p := l.index[r]
 	if p < 0 || l.extents[p][1] < 0 {
 		return 0, 0, false
 	}
@@ -105,7 +105,7 @@ func (f *Func) Liveness() *Liveness {
 	n := len(l.regs)
 	l.spans, l.extents, l.returned = make([][]span, n), make([][2]int32, n), make([]bool, n)
 	for r := range f.results() {
-		l.returned[l.place[r]] = true
+		l.returned[l.index[r]] = true
 	}
 	first, events := l.events()
 	flow := newFlow(f)
@@ -178,11 +178,11 @@ func (l *Liveness) findCrossing() {
 			}
 		}
 	}
-	l.place = home
+	l.index = home
 	for r, h := range home {
-		l.place[r] = -1
+		l.index[r] = -1
 		if h == crossing {
-			l.place[r] = int32(len(l.regs))
+			l.index[r] = int32(len(l.regs))
 			l.regs = append(l.regs, RegID(r))
 		}
 	}
@@ -208,13 +208,13 @@ func (l *Liveness) events() (first []int32, list []event) {
 		for i, b := range l.f.Blocks {
 			for _, instr := range b.Instrs {
 				for r := range instr.Uses() {
-					if p := l.place[r]; p >= 0 {
+					if p := l.index[r]; p >= 0 {
 						do(p, int32(i), event{block: int32(i), reads: true})
 						last[p] = int32(i)
 					}
 				}
 				for r := range instr.Defs() {
-					if p := l.place[r]; p >= 0 {
+					if p := l.index[r]; p >= 0 {
 						do(p, int32(i), event{block: int32(i), kills: instr.Guard.Reg == NoReg})
 						last[p] = int32(i)
 					}
@@ -264,29 +264,29 @@ type flowBlock struct {
 
 // newFlow returns a data flow of the function without registers.
 func newFlow(f *Func) *livenessFlow {
-	w := &livenessFlow{f: f, blocks: make([]flowBlock, len(f.Blocks))}
+	flow := &livenessFlow{f: f, blocks: make([]flowBlock, len(f.Blocks))}
 	for i, b := range f.Blocks {
 		if f.mayLeave(b) {
-			w.exitBlocks = append(w.exitBlocks, int32(i))
+			flow.exitBlocks = append(flow.exitBlocks, int32(i))
 		}
 	}
-	return w
+	return flow
 }
 
 // touch returns the state of block b, and adds the block to touched.
-func (w *livenessFlow) touch(b int32) *flowBlock {
-	t := &w.blocks[b]
+func (flow *livenessFlow) touch(b int32) *flowBlock {
+	t := &flow.blocks[b]
 	if !t.touched {
 		t.touched = true
-		w.touched = append(w.touched, b)
+		flow.touched = append(flow.touched, b)
 	}
 	return t
 }
 
 // enter adds the events of the register with the given bit.
-func (w *livenessFlow) enter(events []event, bit uint64) {
+func (flow *livenessFlow) enter(events []event, bit uint64) {
 	for _, e := range events {
-		t := w.touch(e.block)
+		t := flow.touch(e.block)
 		if e.reads {
 			t.reads |= bit
 		}
@@ -297,44 +297,44 @@ func (w *livenessFlow) enter(events []event, bit uint64) {
 }
 
 // solve propagates liveness backwards from the reads.
-func (w *livenessFlow) solve() {
-	for _, b := range w.touched {
-		if t := &w.blocks[b]; t.reads != 0 {
+func (flow *livenessFlow) solve() {
+	for _, b := range flow.touched {
+		if t := &flow.blocks[b]; t.reads != 0 {
 			t.in = t.reads
-			w.work = append(w.work, b)
+			flow.work = append(flow.work, b)
 		}
 	}
-	for _, b := range w.exitBlocks {
-		if w.liveAtExit != 0 {
-			w.flowOut(b, w.liveAtExit)
+	for _, b := range flow.exitBlocks {
+		if flow.liveAtExit != 0 {
+			flow.flowOut(b, flow.liveAtExit)
 		}
 	}
-	for len(w.work) > 0 {
-		b := w.work[len(w.work)-1]
-		w.work = w.work[:len(w.work)-1]
-		for _, p := range w.f.Blocks[b].Preds {
-			w.flowOut(int32(p.Index), w.blocks[b].in)
+	for len(flow.work) > 0 {
+		b := flow.work[len(flow.work)-1]
+		flow.work = flow.work[:len(flow.work)-1]
+		for _, p := range flow.f.Blocks[b].Preds {
+			flow.flowOut(int32(p.Index), flow.blocks[b].in)
 		}
 	}
 }
 
 // flowOut marks registers as live at the end of a block, and updates the registers live at its start.
-func (w *livenessFlow) flowOut(b int32, regs uint64) {
-	t := &w.blocks[b]
+func (flow *livenessFlow) flowOut(b int32, regs uint64) {
+	t := &flow.blocks[b]
 	if regs&^t.out == 0 {
 		return
 	}
-	w.touch(b)
+	flow.touch(b)
 	t.out |= regs
 	if in := t.reads | t.out&^t.kills; in != t.in {
 		t.in = in
-		w.work = append(w.work, b)
+		flow.work = append(flow.work, b)
 	}
 }
 
 // collect stores the spans and the extent of each register, and clears the flow for the next registers. It goes through
 // all blocks in touched, and through the bits of a set only where they change.
-func (w *livenessFlow) collect(spans [][]span, extents [][2]int32) {
+func (flow *livenessFlow) collect(spans [][]span, extents [][2]int32) {
 	eachBit := func(regs uint64, do func(i int)) {
 		for ; regs != 0; regs &= regs - 1 {
 			do(bits.TrailingZeros64(regs))
@@ -343,7 +343,7 @@ func (w *livenessFlow) collect(spans [][]span, extents [][2]int32) {
 	for i := range extents {
 		extents[i] = [2]int32{-1, -1}
 	}
-	w.order()
+	flow.order()
 	var live, seen uint64
 	end := int32(0) // end of the blocks visited so far
 	stop := func(regs uint64, place int32) { eachBit(regs, func(i int) { spans[i][len(spans[i])-1].to = place }) }
@@ -351,8 +351,8 @@ func (w *livenessFlow) collect(spans [][]span, extents [][2]int32) {
 		eachBit(regs&^seen, func(i int) { extents[i][0] = place })
 		seen |= regs
 	}
-	for _, b := range w.touched {
-		t := &w.blocks[b]
+	for _, b := range flow.touched {
+		t := &flow.blocks[b]
 		if b != end {
 			stop(live, end)
 			live = 0
@@ -369,25 +369,25 @@ func (w *livenessFlow) collect(spans [][]span, extents [][2]int32) {
 		eachBit(regs&^seen, func(i int) { extents[i][1] = place })
 		seen |= regs
 	}
-	for _, b := range slices.Backward(w.touched) {
-		t := &w.blocks[b]
+	for _, b := range slices.Backward(flow.touched) {
+		t := &flow.blocks[b]
 		last(t.out, b+1)
 		last(t.in, b)
 		*t = flowBlock{}
 	}
-	w.touched, w.liveAtExit = w.touched[:0], 0
+	flow.touched, flow.liveAtExit = flow.touched[:0], 0
 }
 
 // order sorts touched by block.
-func (w *livenessFlow) order() {
-	if len(w.touched) < len(w.blocks)/16 {
-		slices.Sort(w.touched)
+func (flow *livenessFlow) order() {
+	if len(flow.touched) < len(flow.blocks)/16 {
+		slices.Sort(flow.touched)
 		return
 	}
-	w.touched = w.touched[:0]
-	for b := range w.blocks {
-		if w.blocks[b].touched {
-			w.touched = append(w.touched, int32(b))
+	flow.touched = flow.touched[:0]
+	for b := range flow.blocks {
+		if flow.blocks[b].touched {
+			flow.touched = append(flow.touched, int32(b))
 		}
 	}
 }
@@ -417,22 +417,22 @@ func (l *Liveness) Pressure() int {
 	maximum := 0
 	live := make([]bool, len(l.f.Regs)) // registers live within a single block
 	for i, b := range l.f.Blocks {
-		ownSet, inside := 0, 0
-		set := func(r RegID, to bool) {
-			if l.place[r] >= 0 || live[r] == to {
+		liveWords, mostWords := 0, 0
+		set := func(r RegID, isLive bool) {
+			if l.index[r] >= 0 || live[r] == isLive {
 				return
 			}
-			if live[r] = to; to {
-				ownSet += words(r)
+			if live[r] = isLive; isLive {
+				liveWords += words(r)
 			} else {
-				ownSet -= words(r)
+				liveWords -= words(r)
 			}
 		}
 		for _, instr := range slices.Backward(b.Instrs) {
 			for r := range instr.Defs() {
 				set(r, true)
 			}
-			inside = max(inside, ownSet)
+			mostWords = max(mostWords, liveWords)
 			if instr.Guard.Reg == NoReg {
 				for r := range instr.Defs() {
 					set(r, false)
@@ -441,7 +441,7 @@ func (l *Liveness) Pressure() int {
 			for r := range instr.Uses() {
 				set(r, true)
 			}
-			inside = max(inside, ownSet)
+			mostWords = max(mostWords, liveWords)
 		}
 		for _, instr := range b.Instrs { // clear live for the next block
 			for r := range instr.Uses() {
@@ -451,7 +451,7 @@ func (l *Liveness) Pressure() int {
 				set(r, false)
 			}
 		}
-		maximum = max(maximum, inside+max(crossing[i], crossing[i+1]))
+		maximum = max(maximum, mostWords+max(crossing[i], crossing[i+1]))
 	}
 	return maximum
 }

@@ -27,9 +27,9 @@ func (l *Loop) Has(b *Block) bool {
 // natural loop; natural loops with the same header are merged.
 func (f *Func) Loops() []*Loop {
 	var list []*Loop
-	var find func(parent *Loop, in func(b *Block) bool)
-	find = func(parent *Loop, in func(b *Block) bool) {
-		for _, blocks := range f.loops(in) {
+	var find func(parent *Loop, included func(b *Block) bool)
+	find = func(parent *Loop, included func(b *Block) bool) {
+		for _, blocks := range f.loops(included) {
 			l := &Loop{Blocks: blocks, Parent: parent, Depth: 1}
 			if parent != nil {
 				l.Depth = parent.Depth + 1

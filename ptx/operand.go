@@ -139,9 +139,9 @@ func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 	inout := strings.HasPrefix(s, "+")
 	s = strings.TrimPrefix(s, "+")
 	s, o.Selector = strings.CutSuffix(s, ".sel")
-	s, only, limited := strings.Cut(s, "=")
+	s, constants, limited := strings.Cut(s, "=")
 	if limited {
-		if o.Allowed, err = parseConstants(only); err != nil {
+		if o.Allowed, err = parseConstants(constants); err != nil {
 			return o, err
 		}
 	}

@@ -87,11 +87,11 @@ func (c *checker) unknown(pos Pos, noun, name, hint string) {
 func (c *checker) module(tree *syntax.File) {
 	m := c.mod
 	// Declare all names first: bodies can use them in any order.
-	type pending struct {
+	type unbuiltBody struct {
 		fn   *Func
 		body *syntax.Body
 	}
-	var bodies []pending
+	var bodies []unbuiltBody
 	var inits []func()
 	for _, item := range tree.Items {
 		pos := Pos{int32(item.Pos.Line), int32(item.Pos.Column)}
@@ -166,12 +166,12 @@ func (c *checker) module(tree *syntax.File) {
 			e := item.Decl.Entry
 			f := c.kernel(e, c.linkage(item.Decl))
 			if e.Body != nil {
-				bodies = append(bodies, pending{f, e.Body})
+				bodies = append(bodies, unbuiltBody{f, e.Body})
 			}
 		case item.Decl != nil && item.Decl.Func != nil:
 			f := c.function(item.Decl.Func, c.linkage(item.Decl))
 			if item.Decl.Func.Body != nil {
-				bodies = append(bodies, pending{f, item.Decl.Func.Body})
+				bodies = append(bodies, unbuiltBody{f, item.Decl.Func.Body})
 			}
 		case item.Decl != nil && item.Decl.Var != nil:
 			link := c.linkage(item.Decl)
@@ -409,7 +409,11 @@ func (c *checker) directive(f *Func, d *syntax.Directive) {
 	case !f.Entry && !k.device:
 		c.errorf(pos, "directive %s is allowed only for kernels", d.Name)
 	case len(d.Args) < k.min || len(d.Args) > k.max:
-		c.errorf(pos, "%s has %d arguments, want %d to %d", d.Name, len(d.Args), k.min, k.max)
+		want := strconv.Itoa(k.min)
+		if k.max > k.min {
+			want += " to " + strconv.Itoa(k.max)
+		}
+		c.errorf(pos, "%s has %s, want %s", d.Name, counted(len(d.Args), "argument"), want)
 	case k.abolished != (Version{}) && !c.mod.Version.Less(k.abolished):
 		c.errorf(pos, "%s is allowed only before .version %s", d.Name, k.abolished)
 	default:
@@ -421,7 +425,7 @@ func (c *checker) directive(f *Func, d *syntax.Directive) {
 				case d.Name == ".language" && !slices.Contains(languageNames(), strings.ToLower(strings.Trim(a, `"`))):
 					c.errorf(pos, ".language %s: want one of \"%s\"", a, strings.Join(languageNames(), `", "`))
 				case d.Name != ".language" && d.Name != ".pragma":
-					c.errorf(pos, "%s: bad argument %s", d.Name, a)
+					c.errorf(pos, "%s: bad argument %s, want a number", d.Name, a)
 				}
 				continue
 			}
@@ -429,7 +433,7 @@ func (c *checker) directive(f *Func, d *syntax.Directive) {
 			args[i] = strconv.FormatUint(n, 10)
 			switch {
 			case d.Name == ".pragma":
-				c.errorf(pos, "%s: bad argument %s", d.Name, a)
+				c.errorf(pos, "%s: bad argument %s, want a string", d.Name, a)
 			case d.Name == ".language" && (err != nil || n > 10):
 				c.errorf(pos, ".language %s: want a number from 0 to 10, or a name", a)
 			case err != nil:

@@ -36,19 +36,19 @@ func (instr *Instr) Fragment(operand string) []Operand {
 
 // findPending sets Pending for the instructions of the module's functions.
 func (m *Module) findPending(funcs []*Func) {
-	pending := map[*Func]bool{} // functions with wgmma instructions, or with a call of such a function
+	usesWgmma := map[*Func]bool{} // functions with wgmma instructions, or with a call of such a function
 	for _, f := range funcs {
 		f.EachInstr(func(instr *Instr) {
 			switch instr.Form.Family {
 			case FamilyWgmma, FamilyWgmmaFence, FamilyWgmmaCommit, FamilyWgmmaWait:
-				pending[f] = true
+				usesWgmma[f] = true
 			}
 		})
 	}
-	if len(pending) == 0 {
+	if len(usesWgmma) == 0 {
 		return
 	}
-	calls := func(instr *Instr) bool {
+	callsWgmma := func(instr *Instr) bool {
 		if instr.Call == nil {
 			return false
 		}
@@ -56,21 +56,21 @@ func (m *Module) findPending(funcs []*Func) {
 		if direct {
 			f, _ = m.Lookup(f.Name).(*Func)
 		}
-		return !direct || pending[f]
+		return !direct || usesWgmma[f]
 	}
-	multiply := slices.Collect(maps.Keys(pending))
+	withWgmma := slices.Collect(maps.Keys(usesWgmma))
 	for more := true; more; {
 		more = false
 		for _, f := range funcs {
 			f.EachInstr(func(instr *Instr) {
-				if !pending[f] && calls(instr) {
-					pending[f], more = true, true
+				if !usesWgmma[f] && callsWgmma(instr) {
+					usesWgmma[f], more = true, true
 				}
 			})
 		}
 	}
-	for _, f := range multiply {
-		f.findPending(calls)
+	for _, f := range withWgmma {
+		f.findPending(callsWgmma)
 	}
 }
 
@@ -87,7 +87,7 @@ type multiplyFlow struct {
 	index        map[*Instr]int    // numbers of the multiplications
 	accumulators fragmentTable
 	sources      fragmentTable           // A matrices
-	calls        func(instr *Instr) bool // reports whether the instruction calls a function with wgmma instructions
+	callsWgmma   func(instr *Instr) bool // reports whether the instruction calls a function with wgmma instructions
 }
 
 // pendingMultiply is a multiplication, with the numbers of its accumulator and its A.
@@ -139,8 +139,8 @@ type multiplyState struct {
 // age returns the minimum possible age of multiplication i.
 func (s *multiplyState) age(i int) age { return age(min(s.committed-s.groups[i], int(maxAge))) }
 
-// state returns a state with the given multiplications pending.
-func (p *multiplyFlow) state(ages map[int]age) *multiplyState {
+// newState returns a state with the given multiplications pending.
+func (p *multiplyFlow) newState(ages map[int]age) *multiplyState {
 	s := &multiplyState{groups: map[int]int{}, accumulators: map[int]int{}, sources: map[int]int{}}
 	for i, a := range ages {
 		p.issue(s, i, a)
@@ -160,19 +160,19 @@ func (p *multiplyFlow) issue(s *multiplyState, i int, a age) {
 // complete removes multiplication i from the pending ones.
 func (p *multiplyFlow) complete(s *multiplyState, i int) {
 	delete(s.groups, i)
-	release := func(of map[int]int, n int) {
-		if of[n]--; of[n] == 0 {
-			delete(of, n)
+	release := func(counts map[int]int, n int) {
+		if counts[n]--; counts[n] == 0 {
+			delete(counts, n)
 		}
 	}
 	release(s.accumulators, p.list[i].accumulator)
 	release(s.sources, p.list[i].a)
 }
 
-// findPending sets Pending for the instructions of the function; see multiplyFlow.calls.
+// findPending sets Pending for the instructions of the function; see multiplyFlow.callsWgmma.
 func (f *Func) findPending(calls func(instr *Instr) bool) {
 	none := func() fragmentTable { return fragmentTable{number: map[string]int{}, byRegister: map[RegID][]int{}} }
-	p := multiplyFlow{index: map[*Instr]int{}, accumulators: none(), sources: none(), calls: calls}
+	p := multiplyFlow{index: map[*Instr]int{}, accumulators: none(), sources: none(), callsWgmma: calls}
 	f.EachInstr(func(instr *Instr) {
 		if instr.IsMultiply() {
 			p.index[instr] = len(p.list)
@@ -187,7 +187,7 @@ func (f *Func) findPending(calls func(instr *Instr) bool) {
 	for work := []*Block{f.Blocks[0]}; len(work) > 0; {
 		b := work[len(work)-1]
 		work = work[:len(work)-1]
-		state := p.state(before[b.Index])
+		state := p.newState(before[b.Index])
 		for _, instr := range b.Instrs {
 			p.step(instr, state)
 		}
@@ -211,10 +211,10 @@ func (f *Func) findPending(calls func(instr *Instr) bool) {
 		if before[b.Index] == nil {
 			continue
 		}
-		state := p.state(before[b.Index])
+		state := p.newState(before[b.Index])
 		for _, instr := range b.Instrs {
 			if len(state.groups) > 0 {
-				p.note(instr, state)
+				p.recordRelation(instr, state)
 			}
 			p.step(instr, state)
 		}
@@ -226,8 +226,8 @@ func (p *multiplyFlow) step(instr *Instr, state *multiplyState) {
 	always := instr.Guard.Reg == NoReg
 	switch {
 	case instr.Call != nil:
-		if always && p.calls(instr) {
-			*state = *p.state(nil)
+		if always && p.callsWgmma(instr) {
+			*state = *p.newState(nil)
 		}
 	case instr.IsMultiply():
 		p.issue(state, p.index[instr], 0)
@@ -243,10 +243,10 @@ func (p *multiplyFlow) step(instr *Instr, state *multiplyState) {
 	}
 }
 
-// note records the relation of an instruction to the pending multiplications of a state.
-func (p *multiplyFlow) note(instr *Instr, state *multiplyState) {
-	if instr.Call != nil && p.calls(instr) || instr.Form.Family == FamilyWgmmaWait {
-		p.completes(instr.pend(), state)
+// recordRelation records the relation of an instruction to the pending multiplications of a state.
+func (p *multiplyFlow) recordRelation(instr *Instr, state *multiplyState) {
+	if instr.Call != nil && p.callsWgmma(instr) || instr.Form.Family == FamilyWgmmaWait {
+		p.recordCompletion(instr.ensurePending(), state)
 		return
 	}
 	accumulators, sources := map[int]bool{}, map[int]bool{} // numbers of disturbed fragments
@@ -294,21 +294,21 @@ func (p *multiplyFlow) note(instr *Instr, state *multiplyState) {
 	}
 	for _, i := range slices.Sorted(maps.Keys(state.groups)) {
 		if m := p.list[i]; accumulators[m.accumulator] || sources[m.a] {
-			instr.pend().Disturbs = append(instr.pend().Disturbs, m.instr)
+			instr.ensurePending().Disturbs = append(instr.ensurePending().Disturbs, m.instr)
 		}
 	}
 }
 
-// pend returns Pending, which it allocates if necessary.
-func (instr *Instr) pend() *Pending {
+// ensurePending returns Pending, which it allocates if necessary.
+func (instr *Instr) ensurePending() *Pending {
 	if instr.Pending == nil {
 		instr.Pending = &Pending{}
 	}
 	return instr.Pending
 }
 
-// completes records in n that the instruction may complete all pending multiplications.
-func (p *multiplyFlow) completes(n *Pending, state *multiplyState) {
+// recordCompletion records in n that the instruction may complete all pending multiplications.
+func (p *multiplyFlow) recordCompletion(n *Pending, state *multiplyState) {
 	for _, i := range slices.Sorted(maps.Keys(state.groups)) {
 		n.Completes = append(n.Completes, p.list[i].instr)
 	}

@@ -48,18 +48,18 @@ func (instr *Instr) Format(f *Func) string {
 
 type printer struct{ strings.Builder }
 
-func (p *printer) f(format string, args ...any) { fmt.Fprintf(p, format, args...) }
+func (p *printer) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
 
 func (p *printer) module(m *Module) {
-	p.f(".version %s\n", m.Version)
+	p.printf(".version %s\n", m.Version)
 	if len(m.Target) > 0 {
-		p.f(".target %s\n", strings.Join(m.Target, ", "))
+		p.printf(".target %s\n", strings.Join(m.Target, ", "))
 	}
-	p.f(".address_size %d\n", m.AddressSize)
+	p.printf(".address_size %d\n", m.AddressSize)
 	for _, f := range m.Files {
-		p.f(".file %d %s", f.Index, strconv.Quote(f.Name))
+		p.printf(".file %d %s", f.Index, strconv.Quote(f.Name))
 		for _, s := range f.Stamp {
-			p.f(", %s", s)
+			p.printf(", %s", s)
 		}
 		p.WriteString("\n")
 	}
@@ -75,22 +75,22 @@ func (p *printer) module(m *Module) {
 		case *Func:
 			p.function(d)
 		case *Alias:
-			p.f(".alias %s, %s;\n", d.Name, d.Target.Name)
+			p.printf(".alias %s, %s;\n", d.Name, d.Target.Name)
 		case Pragma:
 			p.pragma(d)
 		case *Sources:
 			p.WriteString(".nv_intermediate_source_section {\n")
 			for _, b := range d.Blocks {
-				p.f("\t.code_block {\n\t\t.ir_name: %s\n\t\t.sourceFileName: %d\n.source_begin\n%s.source_end\n\t}\n", strconv.Quote(b.Name), b.File, b.Text)
+				p.printf("\t.code_block {\n\t\t.ir_name: %s\n\t\t.sourceFileName: %d\n.source_begin\n%s.source_end\n\t}\n", strconv.Quote(b.Name), b.File, b.Text)
 			}
 			p.WriteString("}\n")
 		case *Section:
-			p.f(".section %s\n{\n", d.Name)
+			p.printf(".section %s\n{\n", d.Name)
 			for _, l := range d.Lines {
 				if l.Label != "" {
-					p.f("%s:\n", l.Label)
+					p.printf("%s:\n", l.Label)
 				} else {
-					p.f("\t%s %s\n", l.Type, strings.Join(l.Values, ", "))
+					p.printf("\t%s %s\n", l.Type, strings.Join(l.Values, ", "))
 				}
 			}
 			p.WriteString("}\n")
@@ -103,7 +103,7 @@ func (p *printer) static(s static) {
 	names := []string{s.v.Name}
 	if s.v.Space == RegSpace && s.d.Range {
 		if s.v.Vec == 1 {
-			p.f(".reg %s %s<%d>;\n", s.v.Type, s.v.Name, s.d.Count)
+			p.printf(".reg %s %s<%d>;\n", s.v.Type, s.v.Name, s.d.Count)
 			return
 		}
 		names = nil
@@ -122,7 +122,7 @@ func (p *printer) static(s static) {
 			if s.v.Vec > 1 {
 				part = component(name, i)
 			}
-			p.f(".reg %s %s;\n", s.v.Type, part)
+			p.printf(".reg %s %s;\n", s.v.Type, part)
 		}
 	}
 }
@@ -141,29 +141,29 @@ func (p *printer) pragma(d Pragma) {
 // variable prints a declaration without its semicolon.
 func (p *printer) variable(v *Var) {
 	if v.Linkage != Internal {
-		p.f("%s ", v.Linkage)
+		p.printf("%s ", v.Linkage)
 	}
-	p.f(".%s ", v.Space)
+	p.printf(".%s ", v.Space)
 	for _, a := range v.Attributes {
-		p.f(".attribute(%s) ", a)
+		p.printf(".attribute(%s) ", a)
 	}
 	if v.Align > 0 {
-		p.f(".align %d ", v.Align)
+		p.printf(".align %d ", v.Align)
 	}
 	if v.Vec > 1 {
-		p.f(".v%d ", v.Vec)
+		p.printf(".v%d ", v.Vec)
 	}
-	p.f("%s ", v.Type)
+	p.printf("%s ", v.Type)
 	if v.IsPtr {
 		p.WriteString(".ptr ")
 		if v.PtrSpace != Generic {
-			p.f(".%s ", v.PtrSpace)
+			p.printf(".%s ", v.PtrSpace)
 		}
 		if v.PtrType != NoType {
-			p.f("%s ", v.PtrType)
+			p.printf("%s ", v.PtrType)
 		}
 		if v.PtrAlign > 0 {
-			p.f(".align %d ", v.PtrAlign)
+			p.printf(".align %d ", v.PtrAlign)
 		}
 	}
 	p.WriteString(v.Name)
@@ -171,7 +171,7 @@ func (p *printer) variable(v *Var) {
 		if d < 0 {
 			p.WriteString("[]")
 		} else {
-			p.f("[%d]", d)
+			p.printf("[%d]", d)
 		}
 	}
 	switch {
@@ -181,7 +181,7 @@ func (p *printer) variable(v *Var) {
 			if i > 0 {
 				p.WriteString(", ")
 			}
-			p.f("%s = %s", f.Name, f.Value)
+			p.printf("%s = %s", f.Name, f.Value)
 		}
 		p.WriteString("}")
 	case v.HasInit:
@@ -194,10 +194,10 @@ func (p *printer) variable(v *Var) {
 	}
 }
 
-// init prints an array of the given shape, or an element if the shape is empty. at is the index of its first element in
+// init prints an array of the given shape, or an element if the shape is empty. first is the index of its first element in
 // the variable, and list has the initialiser from there on. Missing elements at the end of a row are omitted. It returns
 // the parts of list that follow the array.
-func (p *printer) init(v *Var, list []Init, shape []int, at int) []Init {
+func (p *printer) init(v *Var, list []Init, shape []int, first int) []Init {
 	if len(shape) == 0 {
 		e := list[0]
 		if e.Sym == nil {
@@ -213,7 +213,7 @@ func (p *printer) init(v *Var, list []Init, shape []int, at int) []Init {
 		if e.Generic {
 			inner = "generic(" + inner + ")"
 		}
-		inner = symOff(inner, e.Offset)
+		inner = withOffset(inner, e.Offset)
 		if e.Mask != 0 {
 			inner = fmt.Sprintf("%#x(%s)", e.Mask, inner)
 		}
@@ -226,13 +226,13 @@ func (p *printer) init(v *Var, list []Init, shape []int, at int) []Init {
 	}
 	p.WriteString("{")
 	for i := range shape[0] {
-		if len(list) == 0 || list[0].Elem >= at+shape[0]*stride {
+		if len(list) == 0 || list[0].Elem >= first+shape[0]*stride {
 			break
 		}
 		if i > 0 {
 			p.WriteString(", ")
 		}
-		list = p.init(v, list, shape[1:], at+i*stride)
+		list = p.init(v, list, shape[1:], first+i*stride)
 	}
 	p.WriteString("}")
 	return list
@@ -251,13 +251,13 @@ func (p *printer) number(t Type, data []byte) {
 		p.imm(Imm{F64Imm, bits})
 	case t.IsSigned():
 		shift := 64 - t.Bits()
-		p.f("%d", int64(bits<<shift)>>shift)
+		p.printf("%d", int64(bits<<shift)>>shift)
 	default:
-		p.f("%d", bits)
+		p.printf("%d", bits)
 	}
 }
 
-func symOff(name string, offset int64) string {
+func withOffset(name string, offset int64) string {
 	if offset == 0 {
 		return name
 	}
@@ -267,11 +267,11 @@ func symOff(name string, offset int64) string {
 func (p *printer) imm(i Imm) {
 	switch i.Kind {
 	case F32Imm:
-		p.f("0f%08X", uint32(i.Bits))
+		p.printf("0f%08X", uint32(i.Bits))
 	case F64Imm:
-		p.f("0d%016X", i.Bits)
+		p.printf("0d%016X", i.Bits)
 	default:
-		p.f("%d", int64(i.Bits))
+		p.printf("%d", int64(i.Bits))
 	}
 }
 
@@ -292,7 +292,7 @@ func (p *printer) head(f *Func, sep, end string) {
 		p.params(f.Rets, "")
 		p.WriteString(") ")
 	}
-	p.f("%s(", f.Name)
+	p.printf("%s(", f.Name)
 	if len(f.Params) > 0 {
 		p.params(f.Params, sep)
 		p.WriteString(end)
@@ -300,9 +300,9 @@ func (p *printer) head(f *Func, sep, end string) {
 	p.WriteString(")")
 	for _, d := range f.Directives {
 		if d.Name != ".attribute" {
-			p.f("%s%s", sep, d.Name)
+			p.printf("%s%s", sep, d.Name)
 			if len(d.Args) > 0 {
-				p.f(" %s", strings.Join(d.Args, ", "))
+				p.printf(" %s", strings.Join(d.Args, ", "))
 			}
 			if d.Name == ".pragma" {
 				p.WriteString(";")
@@ -313,7 +313,7 @@ func (p *printer) head(f *Func, sep, end string) {
 
 func (p *printer) function(f *Func) {
 	if f.Linkage != Internal {
-		p.f("%s ", f.Linkage)
+		p.printf("%s ", f.Linkage)
 	}
 	if f.Entry {
 		p.WriteString(".entry ")
@@ -322,7 +322,7 @@ func (p *printer) function(f *Func) {
 	}
 	for _, d := range f.Directives {
 		if d.Name == ".attribute" {
-			p.f(".attribute(%s) ", strings.Join(d.Args, ""))
+			p.printf(".attribute(%s) ", strings.Join(d.Args, ""))
 		}
 	}
 	p.head(f, "\n\t", "\n")
@@ -342,7 +342,7 @@ func (p *printer) function(f *Func) {
 		p.pragma(d)
 	}
 	for _, t := range f.Tables {
-		p.f("%s: ", t.Name)
+		p.printf("%s: ", t.Name)
 		switch {
 		case t.Proto != nil:
 			p.WriteString(".callprototype ")
@@ -369,7 +369,7 @@ func (p *printer) function(f *Func) {
 	loc := int32(-1)
 	for _, b := range f.Blocks {
 		for _, l := range b.Labels {
-			p.f("%s:\n", l)
+			p.printf("%s:\n", l)
 		}
 		for _, instr := range b.Instrs {
 			if instr.Loc != loc {
@@ -385,13 +385,13 @@ func (p *printer) function(f *Func) {
 }
 
 func (p *printer) loc(l Loc) {
-	p.f("\t.loc %d %d %d", l.File, l.Line, l.Col)
+	p.printf("\t.loc %d %d %d", l.File, l.Line, l.Col)
 	if l.Function != "" {
-		p.f(", function_name %s, inlined_at %d %d %d", l.Function, l.InlinedAtFile, l.InlinedAtLine, l.InlinedAtCol)
+		p.printf(", function_name %s, inlined_at %d %d %d", l.Function, l.InlinedAtFile, l.InlinedAtLine, l.InlinedAtCol)
 	}
 	p.WriteString("\n")
 	if l.IntermediateFile != 0 || l.IntermediateLine != 0 || l.IntermediateCol != 0 {
-		p.f("\t.loc_intermediate %d %d %d\n", l.IntermediateFile, l.IntermediateLine, l.IntermediateCol)
+		p.printf("\t.loc_intermediate %d %d %d\n", l.IntermediateFile, l.IntermediateLine, l.IntermediateCol)
 	}
 }
 
@@ -414,11 +414,11 @@ func (p *printer) registers(f *Func) {
 			for j < len(regs) && regs[j].Type == regs[i].Type && regs[j].Name == prefix+strconv.Itoa(j-i) {
 				j++
 			}
-			p.f("\t.reg %s %s<%d>;\n", regs[i].Type, prefix, j-i)
+			p.printf("\t.reg %s %s<%d>;\n", regs[i].Type, prefix, j-i)
 			i = j
 			continue
 		}
-		p.f("\t.reg %s %s;\n", regs[i].Type, regs[i].Name)
+		p.printf("\t.reg %s %s;\n", regs[i].Type, regs[i].Name)
 		i++
 	}
 }
@@ -429,7 +429,7 @@ func (p *printer) instr(f *Func, instr *Instr) {
 		if instr.Guard.Neg {
 			p.WriteString("!")
 		}
-		p.f("%s ", f.Regs[instr.Guard.Reg].Name)
+		p.printf("%s ", f.Regs[instr.Guard.Reg].Name)
 	}
 	p.WriteString(instr.Text)
 	if instr.Call != nil {
@@ -477,10 +477,10 @@ func (p *printer) call(f *Func, c *Call) {
 		list(c.Args)
 	}
 	if c.List != nil {
-		p.f(", %s", c.List.Name)
+		p.printf(", %s", c.List.Name)
 	}
 	if c.Var != nil {
-		p.f(", %s", c.Var.Name)
+		p.printf(", %s", c.Var.Name)
 	}
 }
 
@@ -496,14 +496,14 @@ func (p *printer) operand(f *Func, o *Operand) {
 	case RegOperand:
 		p.WriteString(f.Regs[o.Reg].Name)
 		if o.Sel() != "" {
-			p.f(".%s", o.Sel())
+			p.printf(".%s", o.Sel())
 		}
 	case ImmOperand:
 		p.imm(o.Imm)
 	case SRegOperand:
 		p.WriteString(o.SReg.String())
 	case SymOperand:
-		p.WriteString(symOff(o.Sym().SymbolName(), o.Offset()))
+		p.WriteString(withOffset(o.Sym().SymbolName(), o.Offset()))
 	case SinkOperand:
 		p.WriteString("_")
 	case LabelOperand:
@@ -528,11 +528,11 @@ func (p *printer) operand(f *Func, o *Operand) {
 		p.WriteString("[")
 		switch {
 		case o.Reg != NoReg:
-			p.WriteString(symOff(f.Regs[o.Reg].Name, o.Offset()))
+			p.WriteString(withOffset(f.Regs[o.Reg].Name, o.Offset()))
 		case o.Sym() != nil:
-			p.WriteString(symOff(o.Sym().SymbolName(), o.Offset()))
+			p.WriteString(withOffset(o.Sym().SymbolName(), o.Offset()))
 		default:
-			p.f("%d", o.Offset())
+			p.printf("%d", o.Offset())
 		}
 		for i := range o.Elems() {
 			p.WriteString(", ")

@@ -59,7 +59,7 @@ func ruleMov(f *Func, instr *Instr) string {
 	if n := instr.VecLen(); n > 1 {
 		switch {
 		case d.Kind != VecOperand || a.Kind == RegOperand || a.Kind == SRegOperand:
-			return fmt.Sprintf("want vectors of %d", n)
+			return fmt.Sprintf("the operands must be vectors of %d elements", n)
 		case n*t.Bits() > 128:
 			return fmt.Sprintf("a vector of %d × %s is more than 128 bits", n, t)
 		}
@@ -101,7 +101,7 @@ func ruleSpace(f *Func, instr *Instr) string {
 		space = Shared
 	}
 	if v, ok := instr.Arg("a").Sym().(*Var); ok && v.Space != space {
-		return fmt.Sprintf("%s is in .%s space", v.Name, v.Space)
+		return fmt.Sprintf("%s is in .%s space, want .%s", v.Name, v.Space, space)
 	}
 	return ""
 }
@@ -135,15 +135,15 @@ func ruleCvt(f *Func, instr *Instr) string {
 	if _, n := to.Elements(); n > 1 || !instr.Form.HasSlot("atype") || !instr.Form.HasSlot("dtype") {
 		for i := range instr.Ops { // packed numbers and random bits
 			o, t := &instr.Form.Operands[i], registerOf(f, &instr.Ops[i])
-			holds := from
+			contents := from
 			if o.Writes() {
-				holds = to
+				contents = to
 			}
 			switch {
 			case o.typ.Kind() != Bits || o.typ == NoType:
 			case instr.Ops[i].Kind == ImmOperand:
 				return fmt.Sprintf("operand %s must be in a register", o.Name)
-			case t != NoType && t != o.typ && !(t == F16x2 && holds == F16x2):
+			case t != NoType && t != o.typ && !(t == F16x2 && contents == F16x2):
 				return fmt.Sprintf("operand %s is %s, want %s", o.Name, t, o.typ)
 			}
 		}
@@ -302,10 +302,10 @@ func ruleWgmma(f *Func, instr *Instr) string {
 	if i < 0 || j < 0 {
 		return ""
 	}
-	switch registers, two := instr.Arg("a").Kind == VecOperand, instr.Ops[j].Kind != NoOperand; {
-	case !two && !registers:
+	switch inRegisters, transposesA := instr.Arg("a").Kind == VecOperand, instr.Ops[j].Kind != NoOperand; {
+	case !transposesA && !inRegisters:
 		return "two transpositions are needed, of A and of B: both are in shared memory"
-	case two && registers:
+	case transposesA && inRegisters:
 		return "only the transposition of B is allowed: A is in registers"
 	}
 	return ""
@@ -373,13 +373,13 @@ func ruleTensor(f *Func, instr *Instr) string {
 		kind, scale := instr.Slot("kind"), instr.Slot("scale")
 		if !instr.Has("block_scale") {
 			i := instr.Form.Operand("h")
-			less := i >= 0 && instr.Ops[i].Kind == ImmOperand && !instr.Has("ws")
+			scaled := i >= 0 && instr.Ops[i].Kind == ImmOperand && !instr.Has("ws")
 			switch {
-			case less && kind == "kind::i8" && !(instr.Has("sp") && instr.Arg("f").Kind != NoOperand):
+			case scaled && kind == "kind::i8" && !(instr.Has("sp") && instr.Arg("f").Kind != NoOperand):
 				// The manual allows no scale-input-d here; NVIDIA's assembler accepts any, and ignores it.
-			case less && kind != "kind::f16" && kind != "kind::tf32":
+			case scaled && kind != "kind::f16" && kind != "kind::tf32":
 				return "scale-input-d is allowed only with .kind::f16 and .kind::tf32"
-			case less && instr.Ops[i].Imm.Encode(U32) > 15:
+			case scaled && instr.Ops[i].Imm.Encode(U32) > 15:
 				return "scale-input-d must be 0 to 15"
 			}
 			return ""

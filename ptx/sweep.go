@@ -63,7 +63,7 @@ func (f *Form) Combinations(limit int) (list []string, all bool) {
 		}
 	}
 	seen := map[[4]int]bool{}
-	put := func() {
+	addMarked := func() {
 		for i := range row {
 			for j := range i {
 				seen[[4]int{i, row[i], j, row[j]}] = true
@@ -79,7 +79,7 @@ func (f *Form) Combinations(limit int) (list []string, all bool) {
 					for n := 0; n < tries && !seen[[4]int{i, a, j, b}]; n++ {
 						shuffle()
 						if row[i], row[j] = a, b; together() {
-							put()
+							addMarked()
 						}
 					}
 				}
@@ -88,7 +88,7 @@ func (f *Form) Combinations(limit int) (list []string, all bool) {
 	}
 	for len(list) < limit {
 		if shuffle(); together() {
-			put()
+			addMarked()
 		}
 	}
 	slices.Sort(list)
@@ -104,7 +104,7 @@ func (v *Variant) Altered(i int, mod string) *Variant {
 	if shape, _ := fmt.Sscanf(old, "m%dn%dk%d", &m, &n, &k); shape == 3 {
 		return nil
 	}
-	w := &Variant{Op: v.Op, Form: v.Form, mods: slices.Clone(v.mods), slots: slices.Clone(v.slots)}
+	altered := &Variant{Op: v.Op, Form: v.Form, mods: slices.Clone(v.mods), slots: slices.Clone(v.slots)}
 	// Equal modifiers fill their slots in the order in which they are written.
 	nth := 0
 	for _, m := range v.mods[:i] {
@@ -112,14 +112,14 @@ func (v *Variant) Altered(i int, mod string) *Variant {
 			nth++
 		}
 	}
-	for at, s := range v.slots {
+	for slot, s := range v.slots {
 		if s != old {
 			continue
 		}
 		if nth--; nth < 0 {
-			w.mods[i], w.slots[at] = mod, mod
-			w.Text = v.Op.Name + "." + strings.Join(w.mods, ".")
-			return w
+			altered.mods[i], altered.slots[slot] = mod, mod
+			altered.Text = v.Op.Name + "." + strings.Join(altered.mods, ".")
+			return altered
 		}
 	}
 	return nil // the modifier repeats an earlier modifier (repeatable)

@@ -36,24 +36,24 @@ func (f *Func) UnwrittenReads() []UnwrittenRead {
 	if len(f.Blocks) == 0 {
 		return nil
 	}
-	d := &definiteAssignment{f: f, places: map[storedValue]int{}}
+	d := &definiteAssignment{f: f, index: map[storedValue]int{}}
 	for r := range f.Liveness().EachLiveIn(0) {
 		if !f.isSetOnEntry(r) {
-			d.place(storedValue{reg: r})
+			d.track(storedValue{reg: r})
 		}
 	}
 	f.EachInstr(func(instr *Instr) {
 		if instr.Form.Effects.Any(CarryIn) {
-			d.place(storedValue{reg: carryFlag})
+			d.track(storedValue{reg: carryFlag})
 		}
-		d.eachParam(instr, func(p storedValue, _ Access) { d.place(p) })
+		d.eachParam(instr, func(p storedValue, _ Access) { d.track(p) })
 	})
 	for _, v := range f.memoryResults() {
 		for i := range v.Size() {
-			d.place(storedValue{v: v, byte: i})
+			d.track(storedValue{v: v, byte: i})
 		}
 	}
-	if len(d.names) == 0 {
+	if len(d.values) == 0 {
 		return nil
 	}
 	return d.find()
@@ -85,8 +85,8 @@ type storedValue struct {
 	byte int
 }
 
-// nameOf returns the name of a value in messages.
-func (f *Func) nameOf(p storedValue) string {
+// describe returns the description of a value for messages.
+func (f *Func) describe(p storedValue) string {
 	switch {
 	case p.v != nil:
 		return fmt.Sprintf("byte %d of parameter %s", p.byte, p.v.Name)
@@ -100,15 +100,15 @@ func (f *Func) nameOf(p storedValue) string {
 // before a write.
 type definiteAssignment struct {
 	f      *Func
-	places map[storedValue]int // index of each value in names
-	names  []storedValue       // the tracked values
+	index  map[storedValue]int // index of each value in values
+	values []storedValue       // the tracked values
 }
 
-// place adds a value to the tracked values.
-func (d *definiteAssignment) place(p storedValue) {
-	if _, ok := d.places[p]; !ok {
-		d.places[p] = len(d.names)
-		d.names = append(d.names, p)
+// track adds a value to the tracked values.
+func (d *definiteAssignment) track(p storedValue) {
+	if _, ok := d.index[p]; !ok {
+		d.index[p] = len(d.values)
+		d.values = append(d.values, p)
 	}
 }
 
@@ -116,7 +116,7 @@ func (d *definiteAssignment) place(p storedValue) {
 func (d *definiteAssignment) find() (list []UnwrittenRead) {
 	n := len(d.f.Blocks)
 	entry := make([][]bool, n) // for each block, the values written on every path to it; nil if not reached
-	entry[0] = make([]bool, len(d.names))
+	entry[0] = make([]bool, len(d.values))
 	work := []*Block{d.f.Blocks[0]}
 	for len(work) > 0 {
 		b := work[len(work)-1]
@@ -144,11 +144,11 @@ func (d *definiteAssignment) find() (list []UnwrittenRead) {
 		if entry[i] == nil {
 			continue
 		}
-		seen := make([]bool, len(d.names))
+		seen := make([]bool, len(d.values))
 		d.walk(b, entry[i], func(instr *Instr, p int) {
 			if !seen[p] {
 				seen[p] = true
-				list = append(list, UnwrittenRead{instr, d.f.nameOf(d.names[p]), d.names[p].reg == carryFlag})
+				list = append(list, UnwrittenRead{instr, d.f.describe(d.values[p]), d.values[p].reg == carryFlag})
 			}
 		})
 	}
@@ -159,16 +159,16 @@ func (d *definiteAssignment) find() (list []UnwrittenRead) {
 // It calls report, unless that is nil, with each read of an unwritten value and the value's index.
 func (d *definiteAssignment) walk(b *Block, written []bool, report func(instr *Instr, place int)) {
 	read := func(instr *Instr, p storedValue) {
-		if i, ok := d.places[p]; ok && !written[i] && report != nil {
+		if i, ok := d.index[p]; ok && !written[i] && report != nil {
 			report(instr, i)
 		}
 	}
 	write := func(p storedValue, state bool) {
-		if i, ok := d.places[p]; ok {
+		if i, ok := d.index[p]; ok {
 			written[i] = state
 		}
 	}
-	results := func(instr *Instr) {
+	readResults := func(instr *Instr) {
 		for _, v := range d.f.memoryResults() {
 			for i := range v.Size() {
 				read(instr, storedValue{v: v, byte: i})
@@ -192,7 +192,7 @@ func (d *definiteAssignment) walk(b *Block, written []bool, report func(instr *I
 			}
 		})
 		if e.HasAll(Returns) {
-			results(instr)
+			readResults(instr)
 		}
 		if e.HasAll(Calls) {
 			write(storedValue{reg: carryFlag}, false)
@@ -213,14 +213,14 @@ func (d *definiteAssignment) walk(b *Block, written []bool, report func(instr *I
 		}
 	}
 	if t := b.Terminator(); b.Index == len(d.f.Blocks)-1 && (t == nil || t.Guard.Reg != NoReg) {
-		results(nil)
+		readResults(nil)
 	}
 }
 
 // eachParam calls do with each byte of a parameter in memory that an instruction reads or writes by the parameter's name.
 // It omits the parameters of the function or kernel itself.
 func (d *definiteAssignment) eachParam(instr *Instr, do func(p storedValue, accessMode Access)) {
-	bytes := func(o *Operand, from, n int, accessMode Access) {
+	eachByte := func(o *Operand, from, n int, accessMode Access) {
 		v, ok := o.Sym().(*Var)
 		if !ok || v.Space != Param || slices.Contains(d.f.Params, v) {
 			return
@@ -234,10 +234,10 @@ func (d *definiteAssignment) eachParam(instr *Instr, do func(p storedValue, acce
 	}
 	if c := instr.Call; c != nil {
 		for i := range c.Args {
-			bytes(&c.Args[i], 0, -1, Read)
+			eachByte(&c.Args[i], 0, -1, Read)
 		}
 		for i := range c.Rets {
-			bytes(&c.Rets[i], 0, -1, Write)
+			eachByte(&c.Rets[i], 0, -1, Write)
 		}
 		return
 	}
@@ -254,7 +254,7 @@ func (d *definiteAssignment) eachParam(instr *Instr, do func(p storedValue, acce
 	}
 	for i := range instr.Ops {
 		if o := &instr.Ops[i]; o.Kind == AddrOperand && o.Reg == NoReg {
-			bytes(o, int(o.Offset()), instr.VecLen()*instr.Type().Size(), accessMode)
+			eachByte(o, int(o.Offset()), instr.VecLen()*instr.Type().Size(), accessMode)
 		}
 	}
 }

@@ -54,13 +54,13 @@ func ruleVideo(f *Func, instr *Instr) string {
 			return "operand " + instr.Form.Operands[i].Name + ": selector ." + s + " is not allowed"
 		}
 	}
-	neg := func(name string) bool { return instr.Arg(name).Neg }
+	negated := func(name string) bool { return instr.Arg(name).Neg }
 	switch {
 	case instr.Ops[0].Sel() != "" && instr.Arg("c").Kind == NoOperand:
-		return "the selector of the destination wants a third source, to merge with"
-	case instr.Has("po") && (neg("a") || neg("b") || neg("c")):
+		return "a destination with a selector requires operand c, with which the result is merged"
+	case instr.Has("po") && (negated("a") || negated("b") || negated("c")):
 		return ".po excludes negated operands"
-	case instr.Form.Family == FamilyVmad && neg("a") != neg("b") && neg("c"):
+	case instr.Form.Family == FamilyVmad && negated("a") != negated("b") && negated("c"):
 		return "either the product or operand c may be negated"
 	}
 	return ""
