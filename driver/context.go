@@ -10,17 +10,17 @@ import (
 
 // Context is a context. It owns the objects made in it: they end with it.
 type Context struct {
-	handle  Handle
-	id      uint64
-	dev     *Device
-	flags   uint32
-	primary bool
-	users   int // calls of CtxAttach less calls of CtxDetach
-	dead    bool
-	err     error // the first fault; every later call returns it
-	fault   error // with Settings.ContinueOnFault: the first fault not yet returned by a call
-	further int   // number of faults after it
-	faults  int   // number of failed operations
+	handle        Handle
+	id            uint64
+	dev           *Device
+	flags         uint32
+	primary       bool
+	users         int // calls of CtxAttach less calls of CtxDetach
+	dead          bool
+	err           error // the first fault; every later call returns it
+	fault         error // with Settings.ContinueOnFault: the first fault not yet returned by a call
+	furtherFaults int   // number of faults after it
+	faults        int   // number of failed operations
 
 	legacy       *Stream // the default stream
 	orderedAfter *task   // task that precedes all later work; nil: none
@@ -45,7 +45,7 @@ func (v *Device) newContext(flags uint32) *Context {
 
 // reset gives a context the state of a new context. The caller must hold d.mu.
 func (c *Context) reset() {
-	c.dead, c.err, c.fault, c.further, c.users = false, nil, nil, 0, 0
+	c.dead, c.err, c.fault, c.furtherFaults, c.users = false, nil, nil, 0, 0
 	c.streams, c.objects, c.peers = map[*Stream]bool{}, map[Handle]bool{}, map[*Context]bool{}
 	c.limits = c.dev.defaultLimits()
 	c.endedClocks, c.orderedAfter = [2]clock{}, nil
@@ -55,7 +55,7 @@ func (c *Context) reset() {
 
 // fails records the error of an operation. Every later call returns it; with Settings.ContinueOnFault, the next waiting
 // call returns it. The caller must hold d.mu.
-func (c *Context) fails(err error) {
+func (c *Context) recordFault(err error) {
 	c.faults++
 	to := &c.err
 	if c.dev.d.settings.ContinueOnFault {
@@ -64,7 +64,7 @@ func (c *Context) fails(err error) {
 	if *to == nil {
 		*to = shortError(err)
 	} else if to == &c.fault {
-		c.further++
+		c.furtherFaults++
 	}
 }
 
@@ -74,10 +74,10 @@ func (c *Context) outcome() error {
 		return c.err
 	}
 	err := c.fault
-	if c.further > 0 {
-		err = fmt.Errorf("%w (the first of %d faults since the last synchronizing call; standard error shows all of them)", err, c.further+1)
+	if c.furtherFaults > 0 {
+		err = fmt.Errorf("%w (the first of %d faults since the last synchronizing call; standard error shows all of them)", err, c.furtherFaults+1)
 	}
-	c.fault, c.further = nil, 0
+	c.fault, c.furtherFaults = nil, 0
 	return err
 }
 
@@ -106,7 +106,7 @@ func (c *Context) destroy() {
 	tasks := c.pending()
 	d.mu.Unlock()
 	wait(tasks)
-	d.stderr.flush()
+	d.kernelOutput.flush()
 
 	d.mu.Lock()
 	d.ordering.learn(tasks)
@@ -318,7 +318,7 @@ func (t *Thread) CtxGetCurrent() (Handle, error) {
 func (t *Thread) CtxGetDevice(h Handle) (int, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	c, err := t.contextOr(h)
+	c, err := t.contextOrCurrent(h)
 	if err != nil {
 		return 0, err
 	}
@@ -326,7 +326,7 @@ func (t *Thread) CtxGetDevice(h Handle) (int, error) {
 }
 
 // contextOr returns the context with a handle, or the current context for 0. The caller must hold d.mu.
-func (t *Thread) contextOr(h Handle) (*Context, error) {
+func (t *Thread) contextOrCurrent(h Handle) (*Context, error) {
 	if h == 0 {
 		return t.current()
 	}
@@ -337,7 +337,7 @@ func (t *Thread) contextOr(h Handle) (*Context, error) {
 func (t *Thread) CtxGetID(h Handle) (uint64, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	c, err := t.contextOr(h)
+	c, err := t.contextOrCurrent(h)
 	if err != nil {
 		return 0, err
 	}
@@ -348,7 +348,7 @@ func (t *Thread) CtxGetID(h Handle) (uint64, error) {
 func (t *Thread) CtxGetAPIVersion(h Handle) (int, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	_, err := t.contextOr(h)
+	_, err := t.contextOrCurrent(h)
 	return 3020, err // the version of contexts since cuCtxCreate_v2
 }
 
@@ -380,7 +380,7 @@ func (t *Thread) CtxSetFlags(flags uint32) error {
 // returns the first fault.
 func (t *Thread) CtxSynchronize(h Handle) error {
 	t.d.mu.Lock()
-	c, err := t.contextOr(h)
+	c, err := t.contextOrCurrent(h)
 	if err != nil {
 		t.d.mu.Unlock()
 		return err

@@ -30,7 +30,7 @@ type GreenContext struct {
 }
 
 // resources is a CUdevResourceDesc: the number of multiprocessors for a green context.
-type resources struct{ sms int }
+type resourceDescriptor struct{ sms int }
 
 // multiprocessors returns a subset of count, with the bounds of the compute capability (CUDA Programming Guide, "Green
 // Contexts").
@@ -55,7 +55,7 @@ func (d *Driver) DeviceGetMultiprocessors(dev int) (Multiprocessors, error) {
 func (t *Thread) CtxGetMultiprocessors(h Handle) (Multiprocessors, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	_, err := t.contextOr(h)
+	_, err := t.contextOrCurrent(h)
 	return t.d.multiprocessors(interp.Multiprocessors), err
 }
 
@@ -98,7 +98,7 @@ func (d *Driver) DevSmResourceSplit(from Multiprocessors, groups, minimum int, f
 func (d *Driver) DevResourceGenerateDesc(sms []Multiprocessors) (Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	r := &resources{}
+	r := &resourceDescriptor{}
 	for _, m := range sms {
 		r.sms += m.Count
 		if m.Count < 1 || r.sms > interp.Multiprocessors {
@@ -118,7 +118,7 @@ func (d *Driver) GreenCtxCreate(desc Handle, dev int, flags uint32) (Handle, err
 		return 0, fail(InvalidValue, "flags %#x", flags)
 	}
 	d.mu.Lock()
-	r, err := object[*resources](d, desc)
+	r, err := object[*resourceDescriptor](d, desc)
 	d.mu.Unlock()
 	if err != nil {
 		return 0, err
@@ -231,7 +231,7 @@ func (t *Thread) StreamGetGreenCtx(h Handle) (Handle, error) {
 func (t *Thread) CtxRecordEvent(h, event Handle) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	c, err := t.contextOr(h)
+	c, err := t.contextOrCurrent(h)
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (t *Thread) GreenCtxRecordEvent(h, event Handle) error {
 
 // streamsOf lists the streams of a context, or of its green context g if g is not nil. If a stream is captured, it
 // invalidates the capture and returns an error. The caller must hold d.mu.
-func (c *Context) streamsOf(g *GreenContext) (list []*Stream, err error) {
+func (c *Context) streamsIn(g *GreenContext) (list []*Stream, err error) {
 	for s := range c.streams {
 		if g != nil && s.green != g {
 			continue
@@ -273,7 +273,7 @@ func (d *Driver) recordAll(c *Context, g *GreenContext, event Handle) error {
 	if e.ctx != c {
 		return fail(InvalidHandle, "the event belongs to another context")
 	}
-	streams, err := c.streamsOf(g)
+	streams, err := c.streamsIn(g)
 	if err != nil {
 		return err
 	}
@@ -293,7 +293,7 @@ func (d *Driver) recordAll(c *Context, g *GreenContext, event Handle) error {
 func (t *Thread) CtxWaitEvent(h, event Handle) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	c, err := t.contextOr(h)
+	c, err := t.contextOrCurrent(h)
 	if err != nil {
 		return err
 	}
@@ -322,7 +322,7 @@ func (d *Driver) waitAll(c *Context, g *GreenContext, event Handle) error {
 	if e.capture != nil {
 		return e.capture.invalidate(StreamCaptureUnsupported, "the event was recorded in a capture")
 	}
-	if _, err := c.streamsOf(g); err != nil {
+	if _, err := c.streamsIn(g); err != nil {
 		return err
 	}
 	orderedAfter := &c.orderedAfter
@@ -348,9 +348,9 @@ func (t *Thread) checkResident(p *LaunchParams, l *launch, stream Handle) error 
 	if err != nil || sms == interp.Multiprocessors {
 		return nil // the launch itself reports an invalid stream
 	}
-	n, err := l.f.residency(l.l.Block.Count(), l.l.Shared)
-	if err == nil && l.l.Grid.Count() > n*sms {
-		err = t.d.printError(fail(CooperativeLaunchTooLarge, "kernel %s: a cooperative launch of %d blocks: the %d multiprocessors of the green context hold at most %d at once", l.f.kernel.Name, l.l.Grid.Count(), sms, n*sms))
+	n, err := l.f.residency(l.spec.Block.Count(), l.spec.Shared)
+	if err == nil && l.spec.Grid.Count() > n*sms {
+		err = t.d.printError(fail(CooperativeLaunchTooLarge, "kernel %s: a cooperative launch of %d blocks: the %d multiprocessors of the green context hold at most %d at once", l.f.kernel.Name, l.spec.Grid.Count(), sms, n*sms))
 	}
 	return err
 }

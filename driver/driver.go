@@ -32,22 +32,22 @@ const firstAddress = 1 << 48
 
 // Driver is an emulated CUDA driver. Its methods and the methods of its threads are safe for concurrent use.
 type Driver struct {
-	settings Settings
-	gpu      *interp.Device // shared by all devices, which have the same address space
-	pages    sharedmem.Allocator
-	parsed   parseCache
-	stats    *statistics
-	stderr   output
+	settings     Settings
+	gpu          *interp.Device // shared by all devices, which have the same address space
+	pages        sharedmem.Allocator
+	parsed       parseCache
+	stats        *statistics
+	kernelOutput output
 
-	exportTables sync.Map // names of files whose code has asked for an export table
-	notNative    sync.Map // reasons for execution in Go already named in a message
+	exportTables     sync.Map // names of files whose code has asked for an export table
+	notNativeReasons sync.Map // reasons for execution in Go already named in a message
 
 	sanitizer *sanitize.Sanitizer
 	unended   unendedLaunches
 	files     []*launchFile   // log and recording
 	accelsim  *accelsimTraces // nil without GEMU_ACCELSIM
 	debugger  *debugger       // nil without GEMU_DEBUG
-	host      host
+	host      hostDevice
 	virtual   virtual
 	openMu    sync.Mutex // held while memory of another process is opened; locked before mu
 
@@ -78,7 +78,7 @@ func New(s Settings) *Driver {
 	s.Stderr = s.PlainText(s.Stderr)
 	d := &Driver{settings: s, unended: newUnendedLaunches(&s), objects: map[Handle]any{}, pools: map[poolPlace]*pools{}, nextPool: poolAddress}
 	d.queues.room = sync.NewCond(&d.mu)
-	d.stderr.w = s.Stdout
+	d.kernelOutput.w = s.Stdout
 	d.sanitizer = sanitize.New(s.Sanitize, sanitize.Options{Host: true})
 	d.announceFindings()
 	probes := slices.Concat(s.Probes, d.sanitizer.Probes)
@@ -102,7 +102,7 @@ func New(s Settings) *Driver {
 			probes, ordered = append(probes, d.accelsim.exporter), append(ordered, d.accelsim.exporter)
 		}
 	}
-	stdout := io.Writer(&d.stderr)
+	stdout := io.Writer(&d.kernelOutput)
 	if s.Debug != nil {
 		d.debugger = &debugger{Debugging: s.Debug, d: d, output: debug.NewOutput(stdout)}
 		stdout, d.settings.Blocking = d.debugger.output, true
@@ -115,7 +115,7 @@ func New(s Settings) *Driver {
 	d.gpu = interp.NewDevice(interp.Config{
 		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, HostMemory: s.Host, Stdout: stdout,
 		Base: firstAddress, Allocate: d.pages.Allocate, Managed: true, Probes: probes, Engine: s.Engine,
-		SM: s.SM, HostGrace: patience, TimeLimit: s.TimeLimit, Tolerance: s.Tolerate, OnTolerated: d.tolerated,
+		SM: s.SM, HostGrace: patience, TimeLimit: s.TimeLimit, Tolerance: s.Tolerate, OnTolerated: d.reportTolerated,
 	})
 	d.parsed.limit = parseCacheSize
 	for i := range s.Devices {
@@ -164,7 +164,7 @@ func (d *Driver) Close() error {
 // a status of the driver's.
 func (d *Driver) Exit(inStream bool) error {
 	d.awaitLaunches(inStream)
-	d.stderr.flush()
+	d.kernelOutput.flush()
 	var errs []error
 	if s := &d.settings; len(s.Sanitize) > 0 {
 		err := d.printFindings()
@@ -192,7 +192,7 @@ func (d *Driver) Exit(inStream bool) error {
 func (d *Driver) Version() int { return d.settings.Version }
 
 // tolerated reports a fault after which a kernel has continued.
-func (d *Driver) tolerated(t *probe.Tolerated) { d.message("%s", t.Report()) }
+func (d *Driver) reportTolerated(t *probe.Tolerated) { d.message("%s", t.Report()) }
 
 // message writes a message to the user on the driver's standard error.
 func (d *Driver) message(format string, args ...any) {
@@ -258,7 +258,7 @@ func kindName[T any]() string {
 		return "texture or surface reference"
 	case *GreenContext:
 		return "green context"
-	case *resources:
+	case *resourceDescriptor:
 		return "descriptor of resources"
 	}
 	return "object"
@@ -374,13 +374,13 @@ func (d *Driver) Unsupported(call string) Result {
 
 // withoutTables lists prefixes of the file names of NVIDIA's libraries whose requests for private functions are
 // optional.
-var withoutTables = []string{"libnvrtc.", "libnvrtc-", "libnvJitLink."}
+var optionalTableLibraries = []string{"libnvrtc.", "libnvrtc-", "libnvJitLink."}
 
 // ExportTable is cuGetExportTable. No header documents it, and the driver does not have it. Programs with NVIDIA's
 // runtime end at this call. So the first call from each file prints a message, whatever Settings.Trace is; caller is
 // the name of the file. Libraries for which the table is optional get no message.
 func (d *Driver) ExportTable(caller string) Result {
-	works := slices.ContainsFunc(withoutTables, func(name string) bool { return strings.HasPrefix(filepath.Base(caller), name) })
+	works := slices.ContainsFunc(optionalTableLibraries, func(name string) bool { return strings.HasPrefix(filepath.Base(caller), name) })
 	if _, reported := d.exportTables.LoadOrStore(caller, true); !reported && !works {
 		d.message("%s calls private functions of NVIDIA's driver (cuGetExportTable), as NVIDIA's CUDA runtime does. gemu does not have them. "+
 			"Build the program with -cudart shared and use gemu's libcudart: see docs/libraries.md", caller)

@@ -85,7 +85,7 @@ func (d *Driver) drop(g *Graph) {
 	for _, n := range g.nodes {
 		delete(d.objects, n.handle)
 	}
-	for _, inner := range g.inner() {
+	for _, inner := range g.innerGraphs() {
 		d.drop(inner)
 	}
 	delete(d.objects, g.handle)
@@ -96,7 +96,7 @@ func (d *Driver) drop(g *Graph) {
 func (t *Thread) addNode(graph Handle, after []Handle, kind NodeKind, w work) (Handle, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	g, before, err := t.d.place(graph, after)
+	g, before, err := t.d.graphAndPredecessors(graph, after)
 	if err != nil {
 		return 0, err
 	}
@@ -106,7 +106,7 @@ func (t *Thread) addNode(graph Handle, after []Handle, kind NodeKind, w work) (H
 }
 
 // place returns a graph and the predecessors of a new node. The caller must hold d.mu.
-func (d *Driver) place(graph Handle, after []Handle) (*Graph, []*Node, error) {
+func (d *Driver) graphAndPredecessors(graph Handle, after []Handle) (*Graph, []*Node, error) {
 	g, err := object[*Graph](d, graph)
 	if err != nil {
 		return nil, nil, err
@@ -161,7 +161,7 @@ func nodeHandles(list []*Node) []Handle {
 func (t *Thread) GraphAddKernelNode(graph Handle, after []Handle, p *LaunchParams) (Handle, error) {
 	l, err := t.prepare(p)
 	if err != nil {
-		return 0, t.refused(p.Func, err)
+		return 0, t.reportRefused(p.Func, err)
 	}
 	return t.addNode(graph, after, KernelNode, l)
 }
@@ -169,7 +169,7 @@ func (t *Thread) GraphAddKernelNode(graph Handle, after []Handle, p *LaunchParam
 // GraphAddMemcpyNode is cuGraphAddMemcpyNode.
 func (t *Thread) GraphAddMemcpyNode(graph Handle, after []Handle, c *Copy3D) (Handle, error) {
 	w := &copyWork{*c}
-	if err := t.try(w); err != nil {
+	if err := t.checkNodeWork(w); err != nil {
 		return 0, err
 	}
 	return t.addNode(graph, after, MemcpyNode, w)
@@ -178,7 +178,7 @@ func (t *Thread) GraphAddMemcpyNode(graph Handle, after []Handle, c *Copy3D) (Ha
 // GraphAddMemsetNode is cuGraphAddMemsetNode.
 func (t *Thread) GraphAddMemsetNode(graph Handle, after []Handle, f *Fill2D) (Handle, error) {
 	w := &fillWork{*f}
-	if err := t.try(w); err != nil {
+	if err := t.checkNodeWork(w); err != nil {
 		return 0, err
 	}
 	return t.addNode(graph, after, MemsetNode, w)

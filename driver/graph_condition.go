@@ -14,10 +14,10 @@ import (
 // condition is the value for the control of a conditional node. Its handle is its address in device memory, where
 // cudaGraphSetConditional of the device runtime writes it.
 type condition struct {
-	memory *interp.Buffer
-	first  uint32 // initial value of each launch
-	resets bool   // each launch starts with the initial value
-	used   bool   // a node uses it
+	memory        *interp.Buffer
+	initial       uint32 // initial value of each launch
+	resetAtLaunch bool   // each launch starts with the initial value
+	used          bool   // a node uses it
 }
 
 // handle returns the CUgraphConditionalHandle.
@@ -28,8 +28,8 @@ func (c *condition) value() uint32 { return binary.LittleEndian.Uint32(c.memory.
 
 // reset sets the initial value, if there is one.
 func (c *condition) reset() {
-	if c.resets {
-		binary.LittleEndian.PutUint32(c.memory.Bytes(), c.first)
+	if c.resetAtLaunch {
+		binary.LittleEndian.PutUint32(c.memory.Bytes(), c.initial)
 	}
 }
 
@@ -47,7 +47,7 @@ const (
 const assignDefault uint32 = 1
 
 // conditional is the work of a conditional node in a graph.
-type conditional struct {
+type conditionalWork struct {
 	condition    *condition
 	kind         ConditionalKind
 	bodies       []*Graph
@@ -55,20 +55,22 @@ type conditional struct {
 }
 
 // branch is the work of a conditional node in an executable graph.
-type branch struct {
+type conditionalRun struct {
 	condition *condition
 	kind      ConditionalKind
 	bodies    [][]execNode
 }
 
-// start has no effect: a launch runs the branch made by newBranch instead.
-func (w *conditional) start(*Driver) (func(*probe.HostOrder) error, error) { return noOperation, nil }
+// start has no effect: a launch runs the run made by newRun instead.
+func (w *conditionalWork) start(*Driver) (func(*probe.HostOrder) error, error) {
+	return noOperation, nil
+}
 
-// newBranch makes a branch with the current nodes of the bodies. The caller must hold d.mu.
-func (w *conditional) newBranch() (*branch, error) {
-	b := &branch{condition: w.condition, kind: w.kind}
+// newRun makes a conditionalRun with the current nodes of the bodies. The caller must hold d.mu.
+func (w *conditionalWork) newRun() (*conditionalRun, error) {
+	b := &conditionalRun{condition: w.condition, kind: w.kind}
 	for _, g := range w.bodies {
-		nodes, _, err := g.flat(nil, nil)
+		nodes, _, err := g.flatten(nil, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -84,10 +86,10 @@ func (w *conditional) newBranch() (*branch, error) {
 	return b, nil
 }
 
-func (b *branch) start(d *Driver) (func(*probe.HostOrder) error, error) {
+func (b *conditionalRun) start(d *Driver) (func(*probe.HostOrder) error, error) {
 	return func(o *probe.HostOrder) error {
-		for range maxRounds {
-			body, ok := b.choose()
+		for range maxIterations {
+			body, ok := b.currentBody()
 			for i := range body {
 				d.mu.Lock()
 				run, err := body[i].work.start(d)
@@ -103,16 +105,16 @@ func (b *branch) start(d *Driver) (func(*probe.HostOrder) error, error) {
 				return nil
 			}
 		}
-		return fail(LaunchTimeout, "the loop of a WHILE node was stopped after %d iterations: its condition is still %d", maxRounds, b.condition.value())
+		return fail(LaunchTimeout, "the loop of a WHILE node was stopped after %d iterations: its condition is still %d", maxIterations, b.condition.value())
 	}, nil
 }
 
 // maxRounds is the maximum number of repetitions of a WHILE node: a node must end even if its condition never becomes
 // 0.
-const maxRounds = 1 << 20
+const maxIterations = 1 << 20
 
 // choose returns the body for the current value, or nil.
-func (b *branch) choose() ([]execNode, bool) {
+func (b *conditionalRun) currentBody() ([]execNode, bool) {
 	at := uint64(b.condition.value())
 	if b.kind != ConditionalSwitch { // body 0 is for nonzero values, body 1 for 0
 		if at == 0 {
@@ -130,20 +132,20 @@ func (b *branch) choose() ([]execNode, bool) {
 // allConditions lists the conditions of the graph and its inner graphs. The caller must hold d.mu.
 func (g *Graph) allConditions() []*condition {
 	list := slices.Clone(g.conditions)
-	for _, inner := range g.inner() {
+	for _, inner := range g.innerGraphs() {
 		list = append(list, inner.allConditions()...)
 	}
 	return list
 }
 
 // inner lists the child graphs and the bodies of conditional nodes. The caller must hold d.mu.
-func (g *Graph) inner() []*Graph {
+func (g *Graph) innerGraphs() []*Graph {
 	var list []*Graph
 	for _, n := range g.nodes {
 		if n.child != nil {
 			list = append(list, n.child)
 		}
-		if w, ok := n.work.(*conditional); ok {
+		if w, ok := n.work.(*conditionalWork); ok {
 			list = append(list, w.bodies...)
 		}
 	}
@@ -168,7 +170,7 @@ func (t *Thread) GraphConditionalHandleCreate(graph Handle, first, flags uint32)
 		return 0, fail(OutOfMemory, "%v", err)
 	}
 	return graphValue(t, graph, func(g *Graph) (uint64, error) {
-		c := &condition{memory: memory, first: first, resets: flags&assignDefault != 0}
+		c := &condition{memory: memory, initial: first, resetAtLaunch: flags&assignDefault != 0}
 		g.conditions = append(g.conditions, c)
 		g.objectReferences.add(&UserObject{references: 1, destroy: func() { memory.Free() }}, 1)
 		return c.handle(), nil
@@ -180,7 +182,7 @@ func (t *Thread) GraphConditionalHandleCreate(graph Handle, first, flags uint32)
 func (t *Thread) GraphAddConditionalNode(graph Handle, after []Handle, handle uint64, kind ConditionalKind, n uint32) (node Handle, bodies []Handle, clientMemory *ClientMemory, err error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	g, before, err := t.d.place(graph, after)
+	g, before, err := t.d.graphAndPredecessors(graph, after)
 	if err != nil {
 		return 0, nil, nil, err
 	}
@@ -195,7 +197,7 @@ func (t *Thread) GraphAddConditionalNode(graph Handle, after []Handle, handle ui
 		return 0, nil, nil, fail(InvalidValue, "a conditional node of type %d cannot have %d graphs", kind, n)
 	}
 	g.conditions[at].used = true
-	w := &conditional{condition: g.conditions[at], kind: kind, clientBodies: &ClientMemory{}}
+	w := &conditionalWork{condition: g.conditions[at], kind: kind, clientBodies: &ClientMemory{}}
 	for range n {
 		body := t.d.newGraph()
 		w.bodies = append(w.bodies, body)

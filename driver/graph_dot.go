@@ -27,7 +27,7 @@ func (g *Graph) dot(b *bytes.Buffer, prefix string) {
 	}
 	for _, n := range g.nodes {
 		fmt.Fprintf(b, "\t%s [label=%q];\n", name[n], n.describe())
-		for i, inner := range (&Graph{nodes: []*Node{n}}).inner() {
+		for i, inner := range (&Graph{nodes: []*Node{n}}).innerGraphs() {
 			fmt.Fprintf(b, "\tsubgraph cluster_%s_%d {\n\tlabel=%q;\n", name[n], i, fmt.Sprintf("graph %d of %s", i, name[n]))
 			inner.dot(b, fmt.Sprintf("%s_%d_", name[n][len("node_"):], i))
 			b.WriteString("\t}\n")
@@ -44,8 +44,8 @@ func (g *Graph) dot(b *bytes.Buffer, prefix string) {
 func (n *Node) describe() string {
 	switch w := n.work.(type) {
 	case *launch:
-		g, l := w.l.Grid, w.l.Block
-		return fmt.Sprintf("kernel %s <<<(%d, %d, %d), (%d, %d, %d), %d>>>", w.l.Kernel, g.X, g.Y, g.Z, l.X, l.Y, l.Z, w.l.Shared)
+		g, l := w.spec.Grid, w.spec.Block
+		return fmt.Sprintf("kernel %s <<<(%d, %d, %d), (%d, %d, %d), %d>>>", w.spec.Kernel, g.X, g.Y, g.Z, l.X, l.Y, l.Z, w.spec.Shared)
 	case *copyWork:
 		return fmt.Sprintf("copy of %d x %d x %d bytes", w.Width, w.Height, w.Depth)
 	case *fillWork:
@@ -60,7 +60,7 @@ func (n *Node) describe() string {
 		return fmt.Sprintf("record of event %#x", uint64(w.handle))
 	case *waitWork:
 		return fmt.Sprintf("wait for event %#x", uint64(w.handle))
-	case *conditional:
+	case *conditionalWork:
 		return map[ConditionalKind]string{ConditionalIf: "if", ConditionalWhile: "while", ConditionalSwitch: "switch"}[w.kind] + fmt.Sprintf(" by %#x", w.condition.handle())
 	}
 	if n.child != nil {

@@ -113,7 +113,7 @@ func (t *Thread) GraphRemoveDependencies(graph Handle, from, to []Handle) error 
 func (t *Thread) GraphDestroyNode(node Handle) error {
 	_, err := nodeValue(t, node, func(n *Node) (struct{}, error) {
 		g := n.graph
-		if slices.ContainsFunc(g.nodes, func(o *Node) bool { return o.kind.ofMemory() }) {
+		if slices.ContainsFunc(g.nodes, func(o *Node) bool { return o.kind.allocatesOrFrees() }) {
 			return struct{}{}, fail(NotSupported, "nodes of a graph that allocates or frees memory cannot be removed")
 		}
 		g.nodes = slices.DeleteFunc(g.nodes, func(o *Node) bool { return o == n })
@@ -126,7 +126,7 @@ func (t *Thread) GraphDestroyNode(node Handle) error {
 			}
 		}
 		delete(t.d.objects, n.handle)
-		for _, inner := range (&Graph{nodes: []*Node{n}}).inner() {
+		for _, inner := range (&Graph{nodes: []*Node{n}}).innerGraphs() {
 			t.d.drop(inner)
 		}
 		return struct{}{}, nil
@@ -135,12 +135,12 @@ func (t *Thread) GraphDestroyNode(node Handle) error {
 }
 
 // ofMemory reports whether nodes of the kind allocate or free memory.
-func (k NodeKind) ofMemory() bool { return k == MemAllocNode || k == MemFreeNode }
+func (k NodeKind) allocatesOrFrees() bool { return k == MemAllocNode || k == MemFreeNode }
 
 // single returns an error if nodes of the kind cannot be copied.
-func (k NodeKind) single() error {
+func (k NodeKind) checkCopyable() error {
 	switch {
-	case k.ofMemory():
+	case k.allocatesOrFrees():
 		return fail(NotSupported, "a graph that allocates or frees memory cannot be copied")
 	case k == ConditionalNode:
 		return fail(NotSupported, "a graph with conditional nodes cannot be copied")
@@ -149,11 +149,11 @@ func (k NodeKind) single() error {
 }
 
 // copyable returns an error if the graph cannot be copied. The caller must hold d.mu.
-func (g *Graph) copyable() error {
+func (g *Graph) checkCopyable() error {
 	for _, n := range g.nodes {
-		err := n.kind.single()
+		err := n.kind.checkCopyable()
 		if err == nil && n.child != nil {
-			err = n.child.copyable()
+			err = n.child.checkCopyable()
 		}
 		if err != nil {
 			return err
@@ -163,9 +163,9 @@ func (g *Graph) copyable() error {
 }
 
 // copyable returns an error if the executable graph cannot be turned into a graph. The caller must hold d.mu.
-func (x *GraphExec) copyable() error {
+func (x *GraphExec) checkCopyable() error {
 	for _, n := range x.nodes {
-		if err := n.kind.single(); err != nil {
+		if err := n.kind.checkCopyable(); err != nil {
 			return err
 		}
 	}
@@ -194,7 +194,7 @@ func (g *Graph) clone(d *Driver) *Graph {
 }
 
 // graph returns a graph with the nodes of an executable graph. The caller must hold d.mu.
-func (x *GraphExec) graph(d *Driver) *Graph {
+func (x *GraphExec) toGraph(d *Driver) *Graph {
 	g := d.newGraph()
 	for _, n := range x.nodes {
 		m := &Node{kind: n.kind, work: n.enabled()}
@@ -209,7 +209,7 @@ func (x *GraphExec) graph(d *Driver) *Graph {
 // GraphClone is cuGraphClone.
 func (t *Thread) GraphClone(graph Handle) (Handle, error) {
 	return graphValue(t, graph, func(g *Graph) (Handle, error) {
-		if err := g.copyable(); err != nil {
+		if err := g.checkCopyable(); err != nil {
 			return 0, err
 		}
 		return g.clone(t.d).handle, nil
@@ -237,7 +237,7 @@ func (t *Thread) GraphAddChildGraphNode(graph Handle, after []Handle, child Hand
 		}
 		before, err := g.nodesOf(t.d, after)
 		if err == nil {
-			err = c.copyable()
+			err = c.checkCopyable()
 		}
 		if err != nil {
 			return 0, err

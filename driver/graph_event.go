@@ -33,7 +33,7 @@ func (w *waitWork) start(*Driver) (func(*probe.HostOrder) error, error) {
 }
 
 // taskOf returns the task of a node's event in the launch being submitted, or nil. The caller must hold d.mu.
-func taskOf(w work) *task {
+func eventTask(w work) *task {
 	switch w := w.(type) {
 	case *recordWork:
 		return w.event.task
@@ -107,7 +107,7 @@ func (t *Thread) GraphEventNodeSetEvent(node Handle, kind NodeKind, event Handle
 	if err != nil {
 		return err
 	}
-	return t.nodeWork(node, kind, w)
+	return t.setNodeWork(node, kind, w)
 }
 
 // GraphExecEventNodeSetEvent is cuGraphExecEventRecordNodeSetEvent and cuGraphExecEventWaitNodeSetEvent.
@@ -118,5 +118,5 @@ func (t *Thread) GraphExecEventNodeSetEvent(exec, node Handle, kind NodeKind, ev
 	if err != nil {
 		return err
 	}
-	return t.setWork(exec, node, kind, w)
+	return t.setExecNodeWork(exec, node, kind, w)
 }

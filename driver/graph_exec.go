@@ -11,7 +11,7 @@ import (
 // GraphExec is an executable graph.
 type GraphExec struct {
 	nodes            []execNode // in an order compatible with the dependencies
-	chains           int        // number of chains of the nodes
+	chainCount       int        // number of chains of the nodes
 	orderLines       []int      // line of each chain, see ordering; nil before the first launch
 	last             *task      // the last launch: launches of the graph run in sequence
 	objectReferences objectReferences
@@ -46,11 +46,11 @@ func (t *Thread) GraphInstantiate(graph Handle, flags uint64) (Handle, error) {
 		return 0, err
 	}
 	x := &GraphExec{flags: flags}
-	if x.nodes, _, err = g.flat(nil, nil); err != nil {
+	if x.nodes, _, err = g.flatten(nil, nil); err != nil {
 		return 0, err
 	}
 	x.nodes = waitLate(x.nodes)
-	if err := x.takeMemory(); err != nil {
+	if err := x.claimAllocations(); err != nil {
 		return 0, err
 	}
 	var after [][]int
@@ -61,8 +61,8 @@ func (t *Thread) GraphInstantiate(graph Handle, flags uint64) (Handle, error) {
 	for i := range x.nodes {
 		x.nodes[i].chain = nodeChains[i]
 	}
-	x.chains = n
-	x.objectReferences, x.conditions = g.all(), g.allConditions()
+	x.chainCount = n
+	x.objectReferences, x.conditions = g.retainObjects(), g.allConditions()
 	return t.d.add(x), nil
 }
 
@@ -80,7 +80,7 @@ func (t *Thread) GraphExecGetFlags(exec Handle) (uint64, error) {
 // flat appends the graph's nodes to list, and replaces each child node by the nodes of the child. Nodes without
 // predecessors come after the nodes with indices before. ends are the indices of the last nodes; everything after the
 // graph comes after them. The caller must hold d.mu.
-func (g *Graph) flat(list []execNode, before []int) (all []execNode, ends []int, err error) {
+func (g *Graph) flatten(list []execNode, before []int) (all []execNode, ends []int, err error) {
 	nodes, err := g.order()
 	if err != nil {
 		return nil, nil, err
@@ -102,8 +102,8 @@ func (g *Graph) flat(list []execNode, before []int) (all []execNode, ends []int,
 		}
 		if n.child == nil {
 			e := execNode{handle: n.handle, kind: n.kind, work: n.work, after: after}
-			if w, ok := n.work.(*conditional); ok {
-				if e.work, err = w.newBranch(); err != nil {
+			if w, ok := n.work.(*conditionalWork); ok {
+				if e.work, err = w.newRun(); err != nil {
 					return nil, nil, err
 				}
 			}
@@ -111,7 +111,7 @@ func (g *Graph) flat(list []execNode, before []int) (all []execNode, ends []int,
 			list = append(list, e)
 			continue
 		}
-		if list, lasts[n], err = n.child.flat(list, after); err != nil {
+		if list, lasts[n], err = n.child.flatten(list, after); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -174,15 +174,15 @@ func (t *Thread) GraphExecDestroy(h Handle) error {
 		return err
 	}
 	delete(t.d.objects, h)
-	x.releaseMemory()
+	x.releaseAllocations()
 	x.adoptObjectReferences()
 	t.d.ordering.releaseLines(x.orderLines...)
-	x.release(t.d, x.objectReferences)
+	x.releaseAfterLastLaunch(t.d, x.objectReferences)
 	return nil
 }
 
 // nodeOf returns a node of an executable graph, which must be of the given kind. The caller must hold d.mu.
-func (t *Thread) nodeOf(exec, node Handle, kind NodeKind) (*execNode, error) {
+func (t *Thread) execNode(exec, node Handle, kind NodeKind) (*execNode, error) {
 	x, err := object[*GraphExec](t.d, exec)
 	if err != nil {
 		return nil, err
@@ -196,13 +196,13 @@ func (t *Thread) nodeOf(exec, node Handle, kind NodeKind) (*execNode, error) {
 
 // orders returns the orders of the nodes in a launch of the graph, and makes its task t come after all of them. events
 // holds, by node, the task of the node's event. The caller must hold d.mu.
-func (x *GraphExec) orders(s *Stream, t *task, events []*task) []*probe.HostOrder {
+func (x *GraphExec) newOrders(s *Stream, t *task, events []*task) []*probe.HostOrder {
 	o := &s.ctx.dev.d.ordering
 	list := make([]*probe.HostOrder, len(x.nodes))
 	if t.order == nil {
 		return list
 	}
-	for len(x.orderLines) < x.chains {
+	for len(x.orderLines) < x.chainCount {
 		x.orderLines = append(x.orderLines, o.newLine())
 	}
 	begin := clock(t.order.Before)
@@ -232,7 +232,7 @@ var nodeNames = map[NodeKind]string{KernelNode: "a launch", MemcpyNode: "a copy"
 func (t *Thread) GraphLaunch(exec, stream Handle) error {
 	s, err := t.enterWork(stream)
 	if err != nil {
-		t.graphRefused(exec, err)
+		t.reportRefusedGraph(exec, err)
 		return err
 	}
 	x, err := object[*GraphExec](t.d, exec)
@@ -242,14 +242,14 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 	}
 	if s.capture != nil {
 		defer t.d.mu.Unlock()
-		if err := x.copyable(); err != nil {
+		if err := x.checkCopyable(); err != nil {
 			return err
 		}
-		s.recordNode(&Node{kind: ChildNode, child: x.graph(t.d)})
+		s.recordNode(&Node{kind: ChildNode, child: x.toGraph(t.d)})
 		return nil
 	}
 	if x.flags&autoFreeOnLaunch != 0 {
-		x.freeLeft(s)
+		x.freeRemaining(s)
 	}
 	var runs []func(*probe.HostOrder) error
 	var kernels []string  // kernels of all launches, in order
@@ -281,13 +281,13 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		switch w := w.(type) {
 		case *launch:
 			kernel = w.f.kernel.Name
-		case *branch:
+		case *conditionalRun:
 			kernel = conditionalKernels
 		}
 		if launches = append(launches, kernel); kernel != "" {
 			kernels = append(kernels, kernel)
 		}
-		runs, events, back = append(runs, run), append(events, taskOf(w)), append(back, undo)
+		runs, events, back = append(runs, run), append(events, eventTask(w)), append(back, undo)
 	}
 	previousTask, after := s.next("", []*task{x.last})
 	x.last = previousTask
@@ -296,7 +296,7 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 			w.region.allocTask = previousTask
 		}
 	}
-	orders := x.orders(s, previousTask, events)
+	orders := x.newOrders(s, previousTask, events)
 	s.start(previousTask, func(*probe.HostOrder) error {
 		for _, c := range x.conditions {
 			c.reset()

@@ -71,11 +71,11 @@ func (w *allocWork) orphan(d *Driver) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	w.orphaned = true
-	w.end(d)
+	w.releasePagesIfUnused(d)
 }
 
 // end releases the pages if no graph refers to them and no work uses them. The caller must hold d.mu.
-func (w *allocWork) end(d *Driver) {
+func (w *allocWork) releasePagesIfUnused(d *Driver) {
 	if w.orphaned && w.pendingFrees == 0 && d.freeGraphRegions.find(w.region.addr) == w.region {
 		d.freeGraphRegions.remove(w.region)
 		w.pages()
@@ -83,11 +83,11 @@ func (w *allocWork) end(d *Driver) {
 }
 
 // noteFreed records the end of a free. The caller must not hold d.mu.
-func (w *allocWork) noteFreed(d *Driver) {
+func (w *allocWork) noteFreeEnded(d *Driver) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	w.pendingFrees--
-	w.end(d)
+	w.releasePagesIfUnused(d)
 }
 
 func (w *allocWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
@@ -100,7 +100,7 @@ func (w *allocWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
 	}
 	d.freeGraphRegions.remove(r)
 	d.addRegion(r)
-	r.ctx.dev.graphs.use(r.size)
+	r.ctx.dev.graphs.countAllocation(r.size)
 	return func(o *probe.HostOrder) (err error) {
 		if r.buf, err = d.gpu.MapOrdered(r.addr, r.data, w.name, interp.Permanent, o); err != nil {
 			return fail(OutOfMemory, "%v", err)
@@ -113,7 +113,7 @@ func (w *allocWork) undo(d *Driver) {
 	d.regions.remove(w.region)
 	w.region.discharge()
 	w.pendingFrees--
-	w.end(d)
+	w.releasePagesIfUnused(d)
 }
 
 func (w *freeWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
@@ -129,7 +129,7 @@ func (w *freeWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
 func (w *freeWork) undo(d *Driver) {
 	r := w.region
 	r.ctx.dev.used += r.charge
-	r.ctx.dev.graphs.use(r.size)
+	r.ctx.dev.graphs.countAllocation(r.size)
 	r.graph.pendingFrees--
 	d.freeGraphRegions.remove(r)
 	d.addRegion(r)
@@ -137,14 +137,14 @@ func (w *freeWork) undo(d *Driver) {
 
 // setFree records the submission of a free. The memory becomes available for the next launch; if no graph refers to it,
 // it is released when the free has ended. The caller must hold d.mu.
-func (w *allocWork) setFree(d *Driver) {
+func (w *allocWork) noteFreeSubmitted(d *Driver) {
 	w.region.ctx.dev.graphs.used -= w.region.size
 	w.pendingFrees++
 	d.freeGraphRegions.insert(w.region)
 }
 
 // use counts an allocation of size bytes.
-func (m *graphMemory) use(size uint64) {
+func (m *graphMemory) countAllocation(size uint64) {
 	m.used += size
 	m.usedHigh = max(m.usedHigh, m.used)
 	m.reserved = max(m.reserved, m.used)
@@ -152,7 +152,7 @@ func (m *graphMemory) use(size uint64) {
 }
 
 // takeMemory gives the executable graph the right to allocate the memory of its nodes. The caller must hold d.mu.
-func (x *GraphExec) takeMemory() error {
+func (x *GraphExec) claimAllocations() error {
 	for _, n := range x.nodes {
 		if w, ok := n.work.(*allocWork); ok && w.exec != nil {
 			return fail(InvalidValue, "a graph that allocates memory can have only one executable graph at a time")
@@ -167,7 +167,7 @@ func (x *GraphExec) takeMemory() error {
 }
 
 // releaseMemory gives up the right to allocate. The caller must hold d.mu.
-func (x *GraphExec) releaseMemory() {
+func (x *GraphExec) releaseAllocations() {
 	for _, n := range x.nodes {
 		if w, ok := n.work.(*allocWork); ok {
 			w.exec = nil
@@ -176,7 +176,7 @@ func (x *GraphExec) releaseMemory() {
 }
 
 // freeLeft frees the remaining allocations of the last launch. The caller must hold d.mu.
-func (x *GraphExec) freeLeft(s *Stream) {
+func (x *GraphExec) freeRemaining(s *Stream) {
 	d := s.ctx.dev.d
 	for _, n := range x.nodes {
 		if w, ok := n.work.(*allocWork); ok && d.regions.find(w.region.addr) == w.region {
@@ -189,7 +189,7 @@ func (x *GraphExec) freeLeft(s *Stream) {
 }
 
 // freedNode makes the work of a node that frees the memory at addr. The caller must hold d.mu.
-func (g *Graph) freedNode(d *Driver, addr uint64) (*freeWork, error) {
+func (g *Graph) newFree(d *Driver, addr uint64) (*freeWork, error) {
 	r := d.freeGraphRegions.find(addr)
 	if r == nil {
 		r = d.regions.find(addr)
@@ -210,7 +210,7 @@ func (t *Thread) GraphAddMemAllocNode(graph Handle, after []Handle, size uint64,
 		return 0, 0, err
 	}
 	defer t.d.mu.Unlock()
-	g, before, err := t.d.place(graph, after)
+	g, before, err := t.d.graphAndPredecessors(graph, after)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -233,11 +233,11 @@ func (t *Thread) GraphAddMemAllocNode(graph Handle, after []Handle, size uint64,
 func (t *Thread) GraphAddMemFreeNode(graph Handle, after []Handle, addr uint64) (Handle, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	g, before, err := t.d.place(graph, after)
+	g, before, err := t.d.graphAndPredecessors(graph, after)
 	if err != nil {
 		return 0, err
 	}
-	w, err := g.freedNode(t.d, addr)
+	w, err := g.newFree(t.d, addr)
 	if err != nil {
 		return 0, err
 	}
@@ -348,7 +348,7 @@ func (s *Stream) memAllocCaptured(size uint64, pool Handle) (uint64, error) {
 
 // memFreeCaptured is MemFreeAsync on a captured stream. The caller must hold d.mu.
 func (s *Stream) memFreeCaptured(addr uint64) error {
-	w, err := s.capture.graph.freedNode(s.ctx.dev.d, addr)
+	w, err := s.capture.graph.newFree(s.ctx.dev.d, addr)
 	if err != nil {
 		s.capture.invalid = true
 		return err

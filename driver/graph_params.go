@@ -12,7 +12,7 @@ type KernelAttributes struct {
 
 // attributes returns the attributes of a launch.
 func (l *launch) attributes() KernelAttributes {
-	return KernelAttributes{l.l.Cooperative, l.l.Cluster}
+	return KernelAttributes{l.spec.Cooperative, l.spec.Cluster}
 }
 
 // kernelNode returns a kernel node and its launch. The caller must hold d.mu.
@@ -49,11 +49,11 @@ func (t *Thread) GraphKernelNodeSetAttributes(node Handle, a KernelAttributes) e
 	}
 	to := *l // including clientArguments
 	t.d.mu.Unlock()
-	p := &LaunchParams{Grid: l.l.Grid, Block: l.l.Block, Shared: uint32(l.l.Shared), Cooperative: a.Cooperative, Cluster: a.Cluster}
-	if to.l.Cluster, err = l.f.extents(t.d, p); err != nil {
+	p := &LaunchParams{Grid: l.spec.Grid, Block: l.spec.Block, Shared: uint32(l.spec.Shared), Cooperative: a.Cooperative, Cluster: a.Cluster}
+	if to.spec.Cluster, err = l.f.checkExtents(t.d, p); err != nil {
 		return err
 	}
-	to.l.Cooperative = a.Cooperative
+	to.spec.Cooperative = a.Cooperative
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
 	n.work = &to
@@ -61,7 +61,7 @@ func (t *Thread) GraphKernelNodeSetAttributes(node Handle, a KernelAttributes) e
 }
 
 // nodeWork replaces the work of a node, which must be of the given kind. The caller must not hold d.mu.
-func (t *Thread) nodeWork(node Handle, kind NodeKind, w work) error {
+func (t *Thread) setNodeWork(node Handle, kind NodeKind, w work) error {
 	_, err := nodeValue(t, node, func(n *Node) (struct{}, error) {
 		if n.kind != kind {
 			return struct{}{}, fail(InvalidValue, "node %#x has a different kind", uint64(node))
@@ -84,7 +84,7 @@ func (t *Thread) GraphKernelNodeSetParams(node Handle, p *LaunchParams) error {
 	if err != nil {
 		return err
 	}
-	return t.nodeWork(node, KernelNode, l)
+	return t.setNodeWork(node, KernelNode, l)
 }
 
 // GraphKernelNodeGetParams is cuGraphKernelNodeGetParams. It returns the launch, the bytes of its arguments, and memory
@@ -96,22 +96,22 @@ func (t *Thread) GraphKernelNodeGetParams(node Handle) (p LaunchParams, args [][
 	if err != nil {
 		return p, nil, nil, err
 	}
-	for _, a := range l.l.Args {
+	for _, a := range l.spec.Args {
 		args = append(args, a.([]byte))
 	}
 	if l.clientArguments == nil {
 		l.clientArguments = &ClientMemory{}
 	}
-	return LaunchParams{Func: l.handle, Grid: l.l.Grid, Block: l.l.Block, Shared: uint32(l.l.Shared), Cooperative: l.l.Cooperative, Cluster: l.l.Cluster}, args, l.clientArguments, nil
+	return LaunchParams{Func: l.handle, Grid: l.spec.Grid, Block: l.spec.Block, Shared: uint32(l.spec.Shared), Cooperative: l.spec.Cooperative, Cluster: l.spec.Cluster}, args, l.clientArguments, nil
 }
 
 // GraphMemcpyNodeSetParams is cuGraphMemcpyNodeSetParams.
 func (t *Thread) GraphMemcpyNodeSetParams(node Handle, c *Copy3D) error {
 	w := &copyWork{*c}
-	if err := t.try(w); err != nil {
+	if err := t.checkNodeWork(w); err != nil {
 		return err
 	}
-	return t.nodeWork(node, MemcpyNode, w)
+	return t.setNodeWork(node, MemcpyNode, w)
 }
 
 // GraphMemcpyNodeGetParams is cuGraphMemcpyNodeGetParams.
@@ -128,10 +128,10 @@ func (t *Thread) GraphMemcpyNodeGetParams(node Handle) (Copy3D, error) {
 // GraphMemsetNodeSetParams is cuGraphMemsetNodeSetParams.
 func (t *Thread) GraphMemsetNodeSetParams(node Handle, f *Fill2D) error {
 	w := &fillWork{*f}
-	if err := t.try(w); err != nil {
+	if err := t.checkNodeWork(w); err != nil {
 		return err
 	}
-	return t.nodeWork(node, MemsetNode, w)
+	return t.setNodeWork(node, MemsetNode, w)
 }
 
 // GraphMemsetNodeGetParams is cuGraphMemsetNodeGetParams.
@@ -147,7 +147,7 @@ func (t *Thread) GraphMemsetNodeGetParams(node Handle) (Fill2D, error) {
 
 // GraphHostNodeSetParams is cuGraphHostNodeSetParams.
 func (t *Thread) GraphHostNodeSetParams(node Handle, f HostFunc) error {
-	return t.nodeWork(node, HostNode, hostWork{f})
+	return t.setNodeWork(node, HostNode, hostWork{f})
 }
 
 // GraphHostNodeGetParams is cuGraphHostNodeGetParams.
@@ -162,10 +162,10 @@ func (t *Thread) GraphHostNodeGetParams(node Handle) (HostFunc, error) {
 }
 
 // setWork changes the work of a node of an executable graph for later launches.
-func (t *Thread) setWork(exec, node Handle, kind NodeKind, w work) error {
+func (t *Thread) setExecNodeWork(exec, node Handle, kind NodeKind, w work) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	n, err := t.nodeOf(exec, node, kind)
+	n, err := t.execNode(exec, node, kind)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (t *Thread) setWork(exec, node Handle, kind NodeKind, w work) error {
 // GraphExecKernelNodeSetParams is cuGraphExecKernelNodeSetParams. The node keeps its attributes.
 func (t *Thread) GraphExecKernelNodeSetParams(exec, node Handle, p *LaunchParams) error {
 	t.d.mu.Lock()
-	n, err := t.nodeOf(exec, node, KernelNode)
+	n, err := t.execNode(exec, node, KernelNode)
 	if err != nil {
 		t.d.mu.Unlock()
 		return err
@@ -188,28 +188,28 @@ func (t *Thread) GraphExecKernelNodeSetParams(exec, node Handle, p *LaunchParams
 	if err != nil {
 		return err
 	}
-	return t.setWork(exec, node, KernelNode, l)
+	return t.setExecNodeWork(exec, node, KernelNode, l)
 }
 
 // GraphExecMemcpyNodeSetParams is cuGraphExecMemcpyNodeSetParams.
 func (t *Thread) GraphExecMemcpyNodeSetParams(exec, node Handle, c *Copy3D) error {
 	w := &copyWork{*c}
-	if err := t.try(w); err != nil {
+	if err := t.checkNodeWork(w); err != nil {
 		return err
 	}
-	return t.setWork(exec, node, MemcpyNode, w)
+	return t.setExecNodeWork(exec, node, MemcpyNode, w)
 }
 
 // GraphExecMemsetNodeSetParams is cuGraphExecMemsetNodeSetParams.
 func (t *Thread) GraphExecMemsetNodeSetParams(exec, node Handle, f *Fill2D) error {
 	w := &fillWork{*f}
-	if err := t.try(w); err != nil {
+	if err := t.checkNodeWork(w); err != nil {
 		return err
 	}
-	return t.setWork(exec, node, MemsetNode, w)
+	return t.setExecNodeWork(exec, node, MemsetNode, w)
 }
 
 // GraphExecHostNodeSetParams is cuGraphExecHostNodeSetParams.
 func (t *Thread) GraphExecHostNodeSetParams(exec, node Handle, f HostFunc) error {
-	return t.setWork(exec, node, HostNode, hostWork{f})
+	return t.setExecNodeWork(exec, node, HostNode, hostWork{f})
 }

@@ -26,14 +26,14 @@ func (t *Thread) GraphExecChildGraphNodeSetParams(exec, node, child Handle) erro
 	case n.child == nil:
 		return fail(InvalidValue, "node %#x is not a child graph node", uint64(node))
 	}
-	if err := c.copyable(); err != nil {
+	if err := c.checkCopyable(); err != nil {
 		return err
 	}
-	previous, _, err := n.child.flat(nil, nil)
+	previous, _, err := n.child.flatten(nil, nil)
 	if err != nil {
 		return err
 	}
-	now, _, err := c.flat(nil, nil)
+	now, _, err := c.flatten(nil, nil)
 	if err != nil {
 		return err
 	}
@@ -57,13 +57,13 @@ func (t *Thread) GraphExecChildGraphNodeSetParams(exec, node, child Handle) erro
 		x.childReferences = map[Handle]objectReferences{}
 	}
 	before := x.childReferences[node]
-	x.childReferences[node] = c.all()
-	x.release(t.d, before)
+	x.childReferences[node] = c.retainObjects()
+	x.releaseAfterLastLaunch(t.d, before)
 	return nil
 }
 
 // switchable returns a node of an executable graph if it can be disabled. The caller must hold d.mu.
-func (t *Thread) switchable(exec, node Handle) (*execNode, error) {
+func (t *Thread) switchableNode(exec, node Handle) (*execNode, error) {
 	x, err := object[*GraphExec](t.d, exec)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (t *Thread) switchable(exec, node Handle) (*execNode, error) {
 func (t *Thread) GraphNodeSetEnabled(exec, node Handle, enabled bool) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	n, err := t.switchable(exec, node)
+	n, err := t.switchableNode(exec, node)
 	if err == nil {
 		n.disabled = !enabled
 	}
@@ -91,7 +91,7 @@ func (t *Thread) GraphNodeSetEnabled(exec, node Handle, enabled bool) error {
 func (t *Thread) GraphNodeGetEnabled(exec, node Handle) (bool, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	n, err := t.switchable(exec, node)
+	n, err := t.switchableNode(exec, node)
 	return err == nil && !n.disabled, err
 }
 
@@ -120,7 +120,7 @@ func (t *Thread) GraphExecUpdate(exec, graph Handle) (update GraphUpdate, node H
 	if err != nil {
 		return UpdateError, 0, err
 	}
-	nodes, _, err := g.flat(nil, nil)
+	nodes, _, err := g.flatten(nil, nil)
 	if err != nil {
 		return UpdateError, 0, err
 	}
@@ -135,7 +135,7 @@ func (t *Thread) GraphExecUpdate(exec, graph Handle) (update GraphUpdate, node H
 			return UpdateNodeTypeChanged, n.handle, fail(GraphExecUpdateFailure, "node %#x has a different kind", uint64(n.handle))
 		case !sameNumbers(n.after, previous.after):
 			return UpdateTopologyChanged, n.handle, fail(GraphExecUpdateFailure, "node %#x has different dependencies", uint64(n.handle))
-		case n.kind.single() != nil && n.handle != previous.handle:
+		case n.kind.checkCopyable() != nil && n.handle != previous.handle:
 			return UpdateNotSupported, n.handle, fail(GraphExecUpdateFailure, "node %#x has a kind that cannot be updated", uint64(n.handle))
 		}
 	}
@@ -144,8 +144,8 @@ func (t *Thread) GraphExecUpdate(exec, graph Handle) (update GraphUpdate, node H
 	}
 	x.adoptObjectReferences()
 	previous := x.objectReferences
-	x.objectReferences = g.all()
-	x.release(t.d, previous)
+	x.objectReferences = g.retainObjects()
+	x.releaseAfterLastLaunch(t.d, previous)
 	return UpdateSuccess, 0, nil
 }
 

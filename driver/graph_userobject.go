@@ -48,7 +48,7 @@ func (k objectReferences) release(d *Driver) {
 }
 
 // release removes references of an executable graph when its last launch has ended. The caller must hold d.mu.
-func (x *GraphExec) release(d *Driver, k objectReferences) {
+func (x *GraphExec) releaseAfterLastLaunch(d *Driver, k objectReferences) {
 	last := x.last
 	if len(k) == 0 {
 		return
@@ -62,11 +62,11 @@ func (x *GraphExec) release(d *Driver, k objectReferences) {
 }
 
 // all returns new references to all user objects of the graph and its child graphs. The caller must hold d.mu.
-func (g *Graph) all() objectReferences {
+func (g *Graph) retainObjects() objectReferences {
 	all := objectReferences{}
 	maps.Copy(all, g.objectReferences.copy())
-	for _, inner := range g.inner() {
-		for o, n := range inner.all() {
+	for _, inner := range g.innerGraphs() {
+		for o, n := range inner.retainObjects() {
 			all[o] += n
 		}
 	}

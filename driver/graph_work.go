@@ -25,7 +25,7 @@ type hostWork struct{ HostFunc }
 type noWork struct{}
 
 func (l *launch) start(*Driver) (func(*probe.HostOrder) error, error) {
-	b, err := l.bound()
+	b, err := l.bind()
 	if err != nil {
 		return nil, err
 	}
@@ -59,15 +59,15 @@ type HostFunc struct {
 }
 
 // try checks work without running it.
-func (t *Thread) try(w work) error {
+func (t *Thread) checkNodeWork(w work) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	return t.d.try(w)
+	return t.d.checkNodeWork(w)
 }
 
 // try checks work of a graph without running it. Meanwhile the memory of allocation nodes counts as allocated. The
 // caller must hold d.mu.
-func (d *Driver) try(w work) error {
+func (d *Driver) checkNodeWork(w work) error {
 	for _, r := range d.freeGraphRegions {
 		d.regions.insert(r)
 	}

@@ -40,13 +40,13 @@ const (
 type launch struct {
 	f               *Function
 	handle          Handle // handle by which the client named the kernel
-	l               interp.Launch
+	spec            interp.Launch
 	clientArguments *ClientMemory // its arguments in C memory; nil unless a client asked for them
 }
 
 // extents checks the extents of a launch and returns the cluster size. It uses no other parameters. The caller must
 // not hold d.mu.
-func (f *Function) extents(d *Driver, p *LaunchParams) (cluster ptx.Dim3, err error) {
+func (f *Function) checkExtents(d *Driver, p *LaunchParams) (cluster ptx.Dim3, err error) {
 	d.mu.Lock()
 	maximum := f.dynamicLimit()
 	cluster, err = f.clusterOf(p.Cluster)
@@ -84,7 +84,7 @@ func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 	if p.Block, err = f.module.mod.Block(f.kernel.Name, p.Block); err != nil {
 		return nil, d.printError(fail(InvalidValue, "%v", err))
 	}
-	cluster, err := f.extents(d, p)
+	cluster, err := f.checkExtents(d, p)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 	if err != nil {
 		return nil, d.printError(err)
 	}
-	return &launch{f: f, handle: p.Func, l: interp.Launch{
+	return &launch{f: f, handle: p.Func, spec: interp.Launch{
 		Kernel: f.kernel.Name, Grid: p.Grid, Block: p.Block, Args: args, Shared: int(p.Shared), Cooperative: p.Cooperative, Cluster: cluster,
 		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Reconverge: d.settings.Reconverge, EagerEffects: d.settings.Early, Structure: d.settings.Stats != "",
 		Probes: p.Probes,
@@ -166,7 +166,7 @@ func extraBuffer(extra unsafe.Pointer) ([]byte, error) {
 
 // bound returns a copy of the launch with the current bindings of its module's references. It fails if the module was
 // unloaded. After the submission, an unload waits for the launch. The caller must hold d.mu.
-func (l *launch) bound() (*launch, error) {
+func (l *launch) bind() (*launch, error) {
 	if !l.f.module.alive() {
 		return nil, fail(InvalidHandle, "the module of kernel %s was unloaded", l.f.kernel.Name)
 	}
@@ -175,7 +175,7 @@ func (l *launch) bound() (*launch, error) {
 		return nil, l.f.module.ctx.dev.d.printError(err)
 	}
 	b := *l
-	b.l.Objects = bind
+	b.spec.Objects = bind
 	return &b, nil
 }
 
@@ -183,15 +183,15 @@ func (l *launch) bound() (*launch, error) {
 func (t *Thread) LaunchKernel(p *LaunchParams, stream Handle) error {
 	prepared, err := t.prepare(p)
 	if err != nil {
-		return t.refused(p.Func, err)
+		return t.reportRefused(p.Func, err)
 	}
 	if err := t.checkResident(p, prepared, stream); err != nil {
-		return t.refused(p.Func, err)
+		return t.reportRefused(p.Func, err)
 	}
 	s, l, err := t.enterLaunch(prepared, stream)
 	switch {
 	case err != nil:
-		return t.refused(p.Func, err)
+		return t.reportRefused(p.Func, err)
 	case s.capture != nil:
 		return s.record(KernelNode, prepared)
 	}
@@ -218,7 +218,7 @@ func (t *Thread) enterLaunch(l *launch, stream Handle) (*Stream, *launch, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	if l, err = l.bound(); err == nil && l.f.module.ctx != s.ctx {
+	if l, err = l.bind(); err == nil && l.f.module.ctx != s.ctx {
 		err = fail(InvalidHandle, "kernel %s and the stream belong to different contexts", l.f.kernel.Name)
 	}
 	if err != nil {
@@ -233,11 +233,11 @@ func (t *Thread) enterLaunch(l *launch, stream Handle) (*Stream, *launch, error)
 func (t *Thread) Run(p *LaunchParams) (*interp.Result, error) {
 	l, err := t.prepare(p)
 	if err != nil {
-		return nil, t.refused(p.Func, err)
+		return nil, t.reportRefused(p.Func, err)
 	}
 	s, l, err := t.enterLaunch(l, 0)
 	if err != nil {
-		return nil, t.refused(p.Func, err)
+		return nil, t.reportRefused(p.Func, err)
 	}
 	var r *interp.Result
 	var fault error
@@ -254,7 +254,7 @@ func (t *Thread) Run(p *LaunchParams) (*interp.Result, error) {
 // execute runs a launch and waits for it.
 func (l *launch) execute(o *probe.HostOrder) (*interp.Result, error) {
 	d := l.f.module.ctx.dev.d
-	run := l.l
+	run := l.spec
 	run.Order = o
 	launch := func() (*interp.Result, error) {
 		d.reportEngine(&run)
@@ -281,7 +281,7 @@ func (d *Driver) reportEngine(l *interp.Launch) {
 		return
 	}
 	if reason := d.gpu.WhyNotNative(l); reason != "" {
-		if _, reported := d.notNative.LoadOrStore(reason, true); !reported {
+		if _, reported := d.notNativeReasons.LoadOrStore(reason, true); !reported {
 			d.message("GEMU_ENGINE=native: %s. The results are the same, but the launch is slower. GEMU_ENGINE=auto hides this message", reason)
 		}
 	}

@@ -23,11 +23,11 @@ type HostLaunch struct {
 }
 
 // host is a device whose memory is the memory of the host.
-type host struct {
-	mu    sync.Mutex
-	dev   *interp.Device // nil before the first launch
-	mods  map[*ptx.Module]*interp.Module
-	order []*ptx.Module // oldest first
+type hostDevice struct {
+	mu          sync.Mutex
+	dev         *interp.Device // nil before the first launch
+	modules     map[*ptx.Module]*interp.Module
+	oldestFirst []*ptx.Module // oldest first
 }
 
 // hostModules is the maximum number of loaded modules.
@@ -38,7 +38,7 @@ const hostModules = 1024
 // Concurrent calls run in sequence.
 func (d *Driver) RunHost(l *HostLaunch) error {
 	kernel, err := d.runHost(l)
-	d.stderr.flush()
+	d.kernelOutput.flush()
 	switch {
 	case err != nil:
 		d.sanitizer.Fail(kernel, err)
@@ -98,24 +98,24 @@ func (d *Driver) runHost(l *HostLaunch) (kernel string, err error) {
 }
 
 // module loads a module unless it is loaded. The caller must hold h.mu.
-func (h *host) module(d *Driver, parsed *ptx.Module) (*interp.Module, error) {
+func (h *hostDevice) module(d *Driver, parsed *ptx.Module) (*interp.Module, error) {
 	if h.dev == nil {
 		if err := h.start(d); err != nil {
 			return nil, err
 		}
 	}
-	if m := h.mods[parsed]; m != nil {
+	if m := h.modules[parsed]; m != nil {
 		return m, nil
 	}
 	m, err := h.dev.LoadModule(parsed)
 	if err != nil {
 		return nil, err
 	}
-	h.mods[parsed] = m
-	if h.order = append(h.order, parsed); len(h.order) > hostModules {
-		h.mods[h.order[0]].Unload()
-		delete(h.mods, h.order[0])
-		h.order = h.order[1:]
+	h.modules[parsed] = m
+	if h.oldestFirst = append(h.oldestFirst, parsed); len(h.oldestFirst) > hostModules {
+		h.modules[h.oldestFirst[0]].Unload()
+		delete(h.modules, h.oldestFirst[0])
+		h.oldestFirst = h.oldestFirst[1:]
 	}
 	return m, nil
 }
@@ -133,15 +133,15 @@ func hostEnd() uint64 {
 
 // start makes the device. All addresses of the host form an allocation; each access finds out whether the address has
 // memory.
-func (h *host) start(d *Driver) error {
+func (h *hostDevice) start(d *Driver) error {
 	dev := interp.NewDevice(interp.Config{
-		Memory: d.settings.Memory, Workers: d.settings.Workers, HostMemory: d.settings.Host, Stdout: &d.stderr,
-		Base: firstAddress, Allocate: d.pages.Allocate, SM: d.settings.SM, Engine: d.settings.Engine, TimeLimit: d.settings.TimeLimit, Tolerance: d.settings.Tolerate, OnTolerated: d.tolerated,
+		Memory: d.settings.Memory, Workers: d.settings.Workers, HostMemory: d.settings.Host, Stdout: &d.kernelOutput,
+		Base: firstAddress, Allocate: d.pages.Allocate, SM: d.settings.SM, Engine: d.settings.Engine, TimeLimit: d.settings.TimeLimit, Tolerance: d.settings.Tolerate, OnTolerated: d.reportTolerated,
 	})
 	all := hostBytes(pointer(hostBegin), hostEnd()-hostBegin)
 	if _, err := dev.Map(hostBegin, all, "memory of the host", 0); err != nil {
 		return err
 	}
-	h.dev, h.mods = dev, map[*ptx.Module]*interp.Module{}
+	h.dev, h.modules = dev, map[*ptx.Module]*interp.Module{}
 	return nil
 }

@@ -20,7 +20,7 @@ type launchSetup struct {
 const paramLimit = 32764
 
 // setUp changes the launch parameters of a function.
-func (t *Thread) setUp(h Handle, change func(*launchSetup) error) error {
+func (t *Thread) changeSetup(h Handle, change func(*launchSetup) error) error {
 	f, err := t.function(h)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (t *Thread) setUp(h Handle, change func(*launchSetup) error) error {
 
 // FuncSetBlockShape is cuFuncSetBlockShape.
 func (t *Thread) FuncSetBlockShape(h Handle, block ptx.Dim3) error {
-	return t.setUp(h, func(s *launchSetup) error {
+	return t.changeSetup(h, func(s *launchSetup) error {
 		if min(block.X, block.Y, block.Z) < 1 {
 			return fail(InvalidValue, "a block of %d×%d×%d threads is empty", block.X, block.Y, block.Z)
 		}
@@ -43,7 +43,7 @@ func (t *Thread) FuncSetBlockShape(h Handle, block ptx.Dim3) error {
 
 // FuncSetSharedSize is cuFuncSetSharedSize, in bytes.
 func (t *Thread) FuncSetSharedSize(h Handle, size uint32) error {
-	return t.setUp(h, func(s *launchSetup) error {
+	return t.changeSetup(h, func(s *launchSetup) error {
 		s.shared = size
 		return nil
 	})
@@ -51,12 +51,12 @@ func (t *Thread) FuncSetSharedSize(h Handle, size uint32) error {
 
 // ParamSetSize is cuParamSetSize: it sets the size of the arguments in bytes. Unset bytes are 0.
 func (t *Thread) ParamSetSize(h Handle, size uint32) error {
-	return t.setUp(h, func(s *launchSetup) error { return s.resize(int64(size)) })
+	return t.changeSetup(h, func(s *launchSetup) error { return s.resize(int64(size)) })
 }
 
 // ParamSet is cuParamSetv, cuParamSeti and cuParamSetf: it sets bytes of the arguments.
 func (t *Thread) ParamSet(h Handle, offset int, value []byte) error {
-	return t.setUp(h, func(s *launchSetup) error {
+	return t.changeSetup(h, func(s *launchSetup) error {
 		if offset < 0 || offset > paramLimit {
 			return fail(InvalidValue, "an argument at offset %d", offset)
 		}
@@ -84,7 +84,7 @@ func (s *launchSetup) resize(size int64) error {
 // ParamSetTexRef is cuParamSetTexRef. It has no effect: a kernel can use all references of its module. unit must be
 // CU_PARAM_TR_DEFAULT, which is -1.
 func (t *Thread) ParamSetTexRef(h Handle, unit int, reference Handle) error {
-	return t.setUp(h, func(*launchSetup) error {
+	return t.changeSetup(h, func(*launchSetup) error {
 		if unit != -1 {
 			return fail(InvalidValue, "texture unit %d, want -1", unit)
 		}
@@ -96,7 +96,7 @@ func (t *Thread) ParamSetTexRef(h Handle, unit int, reference Handle) error {
 // LaunchGrid is cuLaunchGridAsync: it launches a kernel with the parameters set before.
 func (t *Thread) LaunchGrid(h Handle, width, height int, stream Handle) error {
 	p := LaunchParams{Func: h, Grid: ptx.Dim3{X: width, Y: height, Z: 1}}
-	err := t.setUp(h, func(s *launchSetup) error {
+	err := t.changeSetup(h, func(s *launchSetup) error {
 		p.Block, p.Shared, p.Buffer = s.block, s.shared, slices.Clone(s.params)
 		return nil
 	})

@@ -14,7 +14,7 @@ import (
 )
 
 // pending holds the launches of a task. The driver's mutex guards it.
-type pending struct {
+type taskLaunches struct {
 	waiting []string // kernels before their begin
 	running string   // the running kernel; "": none
 }
@@ -29,7 +29,7 @@ type unendedLaunches struct {
 	tasks   map[*task]bool // tasks with launches; nil if Exit does not wait for launches
 	refusal error          // error of every further launch; nil: launches may begin
 
-	notBegun string // with refusal: the reason why unbegun launches are not judged
+	notBegunReason string // with refusal: the reason why unbegun launches are not judged
 }
 
 // errProcessEnds is the cause for which launches are stopped at the end of the process.
@@ -39,12 +39,12 @@ var errProcessEnds = errors.New("the process ended without waiting for the launc
 const stopTimeout = 2 * time.Second
 
 // watched reports whether all launches should end before the process does.
-func (s *Settings) watched() bool {
+func (s *Settings) needsCompleteLaunches() bool {
 	return len(s.Sanitize) > 0 || s.Stats != "" || s.Log != "" || s.Record != "" || s.Accelsim != "" || len(s.Models) > 0 || len(s.Probes) > 0
 }
 
 func newUnendedLaunches(s *Settings) unendedLaunches {
-	if !s.watched() {
+	if !s.needsCompleteLaunches() {
 		return unendedLaunches{ctx: context.Background(), stop: func(error) {}}
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
@@ -57,7 +57,7 @@ func (d *Driver) expectLaunches(t *task, kernels ...string) {
 	if d.unended.tasks == nil || len(kernels) == 0 {
 		return
 	}
-	t.launches = &pending{waiting: kernels}
+	t.launches = &taskLaunches{waiting: kernels}
 	d.unended.tasks[t] = true
 }
 
@@ -85,7 +85,7 @@ func (t *task) noteEnd(d *Driver) {
 	delete(d.unended.tasks, t)
 	reason := "it did not begin, because an earlier operation of the context failed"
 	if d.unended.refusal != nil {
-		reason = d.unended.notBegun
+		reason = d.unended.notBegunReason
 	}
 	for _, k := range t.launches.waiting {
 		d.reportNotJudged(k, reason)
@@ -139,7 +139,7 @@ func (d *Driver) awaitLaunches(inStream bool) {
 		break
 	}
 	d.mu.Lock()
-	d.unended.refusal, d.unended.notBegun = fail(LaunchTimeout, "%v", errProcessEnds), reason
+	d.unended.refusal, d.unended.notBegunReason = fail(LaunchTimeout, "%v", errProcessEnds), reason
 	d.mu.Unlock()
 	d.unended.stop(errProcessEnds)
 	patience := time.NewTimer(stopTimeout)
@@ -163,7 +163,7 @@ func (d *Driver) awaitLaunches(inStream bool) {
 			d.reportNotJudged(t.launches.running, d.notEndedReason())
 		}
 		for _, k := range t.launches.waiting {
-			d.reportNotJudged(k, d.unended.notBegun)
+			d.reportNotJudged(k, d.unended.notBegunReason)
 		}
 	}
 	clear(d.unended.tasks)
@@ -187,7 +187,7 @@ func (d *Driver) nextUnendedLaunch() (next *task, runs bool) {
 
 // refused reports a launch refused by the driver, and returns the error. After a fault of the context, a refusal is
 // only a consequence.
-func (t *Thread) refused(kernel Handle, err error) error {
+func (t *Thread) reportRefused(kernel Handle, err error) error {
 	d := t.d
 	if len(d.settings.Sanitize) == 0 {
 		return err
@@ -201,18 +201,18 @@ func (t *Thread) refused(kernel Handle, err error) error {
 		name = k.name
 	}
 	d.mu.Unlock()
-	t.launchRefused(name, err)
+	t.reportRefusedKernel(name, err)
 	return err
 }
 
 // LaunchRefused reports a launch refused by a client's library before it called the driver.
 func (t *Thread) LaunchRefused(kernel, reason string) {
 	if len(t.d.settings.Sanitize) > 0 {
-		t.launchRefused(kernel, &interp.LaunchError{Msg: reason})
+		t.reportRefusedKernel(kernel, &interp.LaunchError{Msg: reason})
 	}
 }
 
-func (t *Thread) launchRefused(kernel string, err error) {
+func (t *Thread) reportRefusedKernel(kernel string, err error) {
 	d := t.d
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -224,7 +224,7 @@ func (t *Thread) launchRefused(kernel string, err error) {
 }
 
 // graphRefused reports the kernels of a graph after the driver has refused its launch.
-func (t *Thread) graphRefused(exec Handle, err error) {
+func (t *Thread) reportRefusedGraph(exec Handle, err error) {
 	d := t.d
 	if len(d.settings.Sanitize) == 0 {
 		return
@@ -240,6 +240,6 @@ func (t *Thread) graphRefused(exec Handle, err error) {
 	}
 	d.mu.Unlock()
 	for _, k := range kernels {
-		t.launchRefused(k, err)
+		t.reportRefusedKernel(k, err)
 	}
 }

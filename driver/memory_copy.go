@@ -264,7 +264,7 @@ func (t *Thread) transfer(s *Stream, name string, contexts []*Context, async boo
 	})
 	t.d.mu.Unlock()
 	wait([]*task{submitted})
-	t.d.stderr.flush()
+	t.d.kernelOutput.flush()
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
 	switch knowledge {

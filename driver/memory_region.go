@@ -56,7 +56,7 @@ func (r *region) free(order *probe.HostOrder) {
 		r.pages()
 	}
 	if r.graph != nil {
-		r.graph.noteFreed(r.ctx.dev.d)
+		r.graph.noteFreeEnded(r.ctx.dev.d)
 	}
 }
 
@@ -65,7 +65,7 @@ func (r *region) discharge() {
 	if r.pool == nil {
 		r.ctx.dev.used -= r.charge
 		if r.graph != nil {
-			r.graph.setFree(r.ctx.dev.d)
+			r.graph.noteFreeSubmitted(r.ctx.dev.d)
 		}
 		return
 	}

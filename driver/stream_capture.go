@@ -161,7 +161,7 @@ func (c *Context) forbidCapture() (err error) {
 func (s *Stream) record(kind NodeKind, w work) error {
 	d := s.ctx.dev.d
 	defer d.mu.Unlock()
-	if err := d.try(w); err != nil {
+	if err := d.checkNodeWork(w); err != nil {
 		return err
 	}
 	s.recordNode(&Node{kind: kind, work: w})

@@ -19,7 +19,7 @@ type task struct {
 	endedAt time.Time        // set when it ends
 	order   *probe.HostOrder // nil if no probe needs the order
 
-	launches *pending // nil if it has no launches, or if Exit does not wait for launches
+	launches *taskLaunches // nil if it has no launches, or if Exit does not wait for launches
 }
 
 // submit puts an operation into the stream's queue. It runs after the previous operation and after the given tasks.
@@ -99,7 +99,7 @@ func (s *Stream) start(t *task, run func(*probe.HostOrder) error, after []*task)
 		t.endedAt = time.Now()
 		d.mu.Lock()
 		if err != nil {
-			c.fails(err)
+			c.recordFault(err)
 		}
 		t.noteEnd(d)
 		s.queued--
@@ -171,7 +171,7 @@ func (d *Driver) pending() []*task {
 func (c *Context) settle(tasks []*task) error {
 	d := c.dev.d
 	wait(tasks)
-	d.stderr.flush()
+	d.kernelOutput.flush()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ordering.learn(tasks)

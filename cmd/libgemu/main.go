@@ -86,14 +86,14 @@ func (c *client) enter() error {
 }
 
 // do runs a call of a thread in its context.
-func do(f func(*client) error) C.int {
+func call(f func(*client) error) C.int {
 	c, err := thisClient()
 	if err != nil {
 		return C.int(driver.ResultOf(err))
 	}
 	if observing() {
 		err = &driver.Error{Result: driver.NotPermitted, Detail: "the call of an observer, during a launch"}
-	} else if pulling.Load() != nil {
+	} else if activeStepper.Load() != nil {
 		err = &driver.Error{Result: driver.NotPermitted, Detail: "a launch by gemu_start is in progress: end it with gemu_stop"}
 	} else if err = c.enter(); err == nil {
 		err = f(c)
@@ -145,7 +145,7 @@ var noMessage = C.CString("")
 
 //export gemu_load
 func gemu_load(ptx unsafe.Pointer, size C.size_t, module *C.gemu_module) C.int {
-	return do(func(c *client) error {
+	return call(func(c *client) error {
 		h, err := c.ModuleLoadData(ptx, uint64(size))
 		return store(module, C.gemu_module(h), err)
 	})
@@ -165,12 +165,12 @@ func store[T any](to *T, value T, err error) error {
 
 //export gemu_unload
 func gemu_unload(module C.gemu_module) C.int {
-	return do(func(c *client) error { return c.ModuleUnload(driver.Handle(module)) })
+	return call(func(c *client) error { return c.ModuleUnload(driver.Handle(module)) })
 }
 
 //export gemu_get_kernel
 func gemu_get_kernel(module C.gemu_module, name *C.char, kernel *C.gemu_kernel) C.int {
-	return do(func(c *client) error {
+	return call(func(c *client) error {
 		if name == nil {
 			list, err := c.ModuleEnumerateFunctions(driver.Handle(module))
 			if err == nil && len(list) == 0 {
@@ -188,7 +188,7 @@ func gemu_get_kernel(module C.gemu_module, name *C.char, kernel *C.gemu_kernel) 
 
 //export gemu_get_variable
 func gemu_get_variable(module C.gemu_module, name *C.char, address *C.gemu_address, size *C.size_t) C.int {
-	return do(func(c *client) error {
+	return call(func(c *client) error {
 		a, n, err := c.ModuleGetGlobal(driver.Handle(module), C.GoString(name))
 		if err == nil && size != nil {
 			*size = C.size_t(n)
@@ -199,7 +199,7 @@ func gemu_get_variable(module C.gemu_module, name *C.char, address *C.gemu_addre
 
 //export gemu_alloc
 func gemu_alloc(size C.size_t, address *C.gemu_address) C.int {
-	return do(func(c *client) error {
+	return call(func(c *client) error {
 		a, err := c.MemAlloc(uint64(size))
 		return store(address, C.gemu_address(a), err)
 	})
@@ -207,33 +207,33 @@ func gemu_alloc(size C.size_t, address *C.gemu_address) C.int {
 
 //export gemu_free
 func gemu_free(address C.gemu_address) C.int {
-	return do(func(c *client) error { return c.MemFree(uint64(address)) })
+	return call(func(c *client) error { return c.MemFree(uint64(address)) })
 }
 
-func device(a C.gemu_address) driver.Place {
+func devicePlace(a C.gemu_address) driver.Place {
 	return driver.Place{Kind: driver.DevicePlace, Device: uint64(a)}
 }
 
-func host(p unsafe.Pointer) driver.Place { return driver.Place{Kind: driver.HostPlace, Host: p} }
+func hostPlace(p unsafe.Pointer) driver.Place { return driver.Place{Kind: driver.HostPlace, Host: p} }
 
 //export gemu_copy_in
 func gemu_copy_in(to C.gemu_address, from unsafe.Pointer, size C.size_t) C.int {
-	return do(func(c *client) error { return c.Memcpy(device(to), host(from), uint64(size), 0, false) })
+	return call(func(c *client) error { return c.Memcpy(devicePlace(to), hostPlace(from), uint64(size), 0, false) })
 }
 
 //export gemu_copy_out
 func gemu_copy_out(to unsafe.Pointer, from C.gemu_address, size C.size_t) C.int {
-	return do(func(c *client) error { return c.Memcpy(host(to), device(from), uint64(size), 0, false) })
+	return call(func(c *client) error { return c.Memcpy(hostPlace(to), devicePlace(from), uint64(size), 0, false) })
 }
 
 // dim converts an extent; 0 counts as 1.
-func dim(e *[3]C.uint32_t) ptx.Dim3 {
+func extent(e *[3]C.uint32_t) ptx.Dim3 {
 	return ptx.Dim3{X: max(int(e[0]), 1), Y: max(int(e[1]), 1), Z: max(int(e[2]), 1)}
 }
 
 //export gemu_launch
 func gemu_launch(p *C.gemu_launch_params, counts *C.gemu_counts) C.int {
-	return do(func(c *client) error {
+	return call(func(c *client) error {
 		if p == nil {
 			return &driver.Error{Result: driver.InvalidValue, Detail: "a null pointer"}
 		}
@@ -254,7 +254,7 @@ func gemu_launch(p *C.gemu_launch_params, counts *C.gemu_counts) C.int {
 // launchParams converts the parameters of a launch, without its observer.
 func launchParams(p *C.gemu_launch_params) driver.LaunchParams {
 	return driver.LaunchParams{
-		Func: driver.Handle(p.kernel), Grid: dim(&p.grid), Block: dim(&p.block), Shared: uint32(p.shared_bytes),
+		Func: driver.Handle(p.kernel), Grid: extent(&p.grid), Block: extent(&p.block), Shared: uint32(p.shared_bytes),
 		Params: unsafe.Pointer(p.args),
 	}
 }

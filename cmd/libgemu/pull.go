@@ -25,33 +25,33 @@ import (
 )
 
 // pulling is the launch that advances by steps; at most one exists, because it occupies the device.
-var pulling atomic.Pointer[pull]
+var activeStepper atomic.Pointer[stepper]
 
 // errStopped ends a launch for gemu_stop.
 var errStopped = errors.New("stopped")
 
 // pull is a probe that makes the launch wait until the caller requests steps.
-type pull struct {
-	begun chan struct{}      // closed when the launch has begun
-	want  chan []C.gemu_step // array for steps; nil stops the launch
-	got   chan int           // number of steps that have happened
-	ended chan struct{}      // closed when the launch has ended; guards result and err
+type stepper struct {
+	begun    chan struct{}      // closed when the launch has begun
+	requests chan []C.gemu_step // array for steps; nil stops the launch
+	answers  chan int           // number of steps that have happened
+	ended    chan struct{}      // closed when the launch has ended; guards result and err
 
 	result *interp.Result
 	err    error
 
 	// State of the launch's goroutine, which waits while the caller runs:
-	room     []C.gemu_step // nil: no request is open
-	n        int
-	stop     bool
-	pcs      pcs
-	pages    arena // memory that steps point to
-	accesses trace.Accesses
-	list     []trace.Access            // scratch space
-	shared   map[int]*probe.Allocation // shared memory of the CTAs in flight, by index
+	room       []C.gemu_step // nil: no request is open
+	n          int
+	stop       bool
+	pcs        pcs
+	pages      arena // memory that steps point to
+	accesses   trace.Accesses
+	accessList []trace.Access            // scratch space
+	shared     map[int]*probe.Allocation // shared memory of the CTAs in flight, by index
 }
 
-func (p *pull) Subscription() probe.Subscription {
+func (p *stepper) Subscription() probe.Subscription {
 	return probe.Subscription{
 		Events: probe.OnLaunch | probe.OnCTA | probe.OnCTAEnd | probe.OnAfter | probe.OnReturn | probe.OnWait | probe.OnWake |
 			probe.OnSplit | probe.OnReconverge | probe.OnExit | probe.OnTrap | probe.OnAccess | probe.OnEffect,
@@ -59,7 +59,7 @@ func (p *pull) Subscription() probe.Subscription {
 	}
 }
 
-func (p *pull) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
+func (p *stepper) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
 
 var stepKinds = map[probe.Events]C.uint32_t{
 	probe.OnAfter: C.GEMU_STEP_INSTRUCTION, probe.OnReturn: C.GEMU_STEP_RETURN, probe.OnWait: C.GEMU_STEP_WAIT, probe.OnWake: C.GEMU_STEP_RELEASE,
@@ -70,7 +70,7 @@ var stepKinds = map[probe.Events]C.uint32_t{
 var accessKinds = map[trace.AccessKind]C.uint32_t{trace.Load: C.GEMU_LOAD, trace.Store: C.GEMU_STORE, trace.Atomic: C.GEMU_ATOMIC, trace.Zero: C.GEMU_ZERO}
 
 // OnEvent makes a step from an event. When the array is full, the launch waits for the next request.
-func (p *pull) OnEvent(e *probe.Event) {
+func (p *stepper) OnEvent(e *probe.Event) {
 	switch {
 	case e.Kind == probe.OnLaunch:
 		close(p.begun)
@@ -81,7 +81,7 @@ func (p *pull) OnEvent(e *probe.Event) {
 	case e.Kind == probe.OnAccess:
 		p.accesses.Note(e)
 		return
-	case p.room == nil && !p.ask(e): // the first step
+	case p.room == nil && !p.awaitRequest(e): // the first step
 		return
 	}
 	switch e.Kind {
@@ -90,9 +90,9 @@ func (p *pull) OnEvent(e *probe.Event) {
 	case probe.OnCTAEnd:
 		delete(p.shared, e.CTA)
 	}
-	s := C.gemu_step{kind: stepKinds[e.Kind], event: p.pcs.event(e), unit: text(""), depth: C.uint32_t(e.Depth), reconverge: -1, barrier: -1}
+	s := C.gemu_step{kind: stepKinds[e.Kind], event: p.pcs.event(e), unit: cString(""), depth: C.uint32_t(e.Depth), reconverge: -1, barrier: -1}
 	if e.Instr != nil {
-		s.unit = text(e.Instr.Form.Class.String())
+		s.unit = cString(e.Instr.Form.Class.String())
 	}
 	if e.Reconverge >= 0 {
 		instr, f := e.Launch.Program.At(e.Reconverge)
@@ -102,7 +102,7 @@ func (p *pull) OnEvent(e *probe.Event) {
 		s.barrier, s.generation = C.int32_t(e.Wait.Barrier), C.uint32_t(e.Wait.Generation)
 	}
 	if e.Trap != nil {
-		s.message = text(e.Trap.Error())
+		s.message = cString(e.Trap.Error())
 	}
 	if e.Instr == nil || e.Kind != probe.OnAfter || !trace.IsDeferred(e.Instr) {
 		s.event.results, s.event.n_results = p.values(e.Func, e.Writes)
@@ -112,13 +112,13 @@ func (p *pull) OnEvent(e *probe.Event) {
 		a := &e.Accesses[0]
 		s.event.addresses, s.event.bytes = p.lanes(a.Addr), C.uint32_t(a.Bytes)
 		if a.Space != ptx.Generic {
-			s.event.space = text("." + a.Space.String())
+			s.event.space = cString("." + a.Space.String())
 		}
 	}
-	p.list = p.list[:0]
+	p.accessList = p.accessList[:0]
 	switch x := e.Effect; {
 	case e.Kind == probe.OnEffect:
-		p.list = trace.EffectAccesses(x)
+		p.accessList = trace.EffectAccesses(x)
 		s.effect = C.uint64_t(x.Number)
 		for _, now := range []struct {
 			is bool
@@ -132,20 +132,20 @@ func (p *pull) OnEvent(e *probe.Event) {
 			s.event.lanes = C.uint64_t(e.Active)
 		}
 	case e.Kind == probe.OnAfter && e.Lanes != 0:
-		p.list = p.accesses.Append(p.list, e)
+		p.accessList = p.accesses.Append(p.accessList, e)
 	}
-	s.accesses, s.n_accesses = p.bring(uint64(s.event.lanes))
+	s.accesses, s.n_accesses = p.copyAccesses(uint64(s.event.lanes))
 	p.room[p.n] = s
 	if p.n++; p.n == len(p.room) {
 		p.room = nil
-		p.got <- p.n
-		p.ask(e)
+		p.answers <- p.n
+		p.awaitRequest(e)
 	}
 }
 
 // ask waits for a request. It returns false if the launch must stop.
-func (p *pull) ask(e *probe.Event) bool {
-	if p.room = <-p.want; p.room == nil {
+func (p *stepper) awaitRequest(e *probe.Event) bool {
+	if p.room = <-p.requests; p.room == nil {
 		p.stop = true
 		e.Stop(errStopped)
 		return false
@@ -156,21 +156,21 @@ func (p *pull) ask(e *probe.Event) bool {
 }
 
 // bring copies the accesses of p.list, of a record of lanes, to C memory.
-func (p *pull) bring(lanes uint64) (first *C.gemu_access, n C.uint32_t) {
-	if len(p.list) == 0 {
+func (p *stepper) copyAccesses(lanes uint64) (first *C.gemu_access, n C.uint32_t) {
+	if len(p.accessList) == 0 {
 		return nil, 0
 	}
-	room := unsafe.Slice((*C.gemu_access)(p.pages.alloc(len(p.list)*C.sizeof_gemu_access)), len(p.list))
-	for i := range p.list {
-		a := &p.list[i]
+	room := unsafe.Slice((*C.gemu_access)(p.pages.alloc(len(p.accessList)*C.sizeof_gemu_access)), len(p.accessList))
+	for i := range p.accessList {
+		a := &p.accessList[i]
 		to := &room[i]
 		by := lanes
 		if a.Lanes != 0 {
 			by = a.Lanes
 		}
-		*to = C.gemu_access{kind: accessKinds[a.Kind], bytes: C.uint32_t(a.Bytes), space: text(""), lanes: C.uint64_t(by), n_stored: C.uint32_t(len(a.Store)), n_compared: C.uint32_t(len(a.Compare))}
+		*to = C.gemu_access{kind: accessKinds[a.Kind], bytes: C.uint32_t(a.Bytes), space: cString(""), lanes: C.uint64_t(by), n_stored: C.uint32_t(len(a.Store)), n_compared: C.uint32_t(len(a.Compare))}
 		if a.Space != ptx.Generic.String() {
-			to.space = text("." + a.Space)
+			to.space = cString("." + a.Space)
 		}
 		to.addresses = p.elements([]trace.Value{a.Addr}, by)
 		to.stored, to.compared = p.elements(a.Store, by), p.elements(a.Compare, by)
@@ -189,7 +189,7 @@ func (p *pull) bring(lanes uint64) (first *C.gemu_access, n C.uint32_t) {
 }
 
 // elements copies values of lanes to C memory, 64 words each; NULL if there are none.
-func (p *pull) elements(list []trace.Value, lanes uint64) *C.uint64_t {
+func (p *stepper) elements(list []trace.Value, lanes uint64) *C.uint64_t {
 	if len(list) == 0 {
 		return nil
 	}
@@ -205,28 +205,28 @@ func (p *pull) elements(list []trace.Value, lanes uint64) *C.uint64_t {
 }
 
 // finish records the end of the launch.
-func (p *pull) finish(r *interp.Result, err error) {
+func (p *stepper) finish(r *interp.Result, err error) {
 	if p.result, p.err = r, err; p.room != nil {
-		p.got <- p.n
+		p.answers <- p.n
 	}
 	close(p.ended)
 }
 
 // values copies registers to C memory.
-func (p *pull) values(f *ptx.Func, list []probe.Value) (first *C.gemu_value, n C.uint32_t) {
+func (p *stepper) values(f *ptx.Func, list []probe.Value) (first *C.gemu_value, n C.uint32_t) {
 	if len(list) == 0 {
 		return nil, 0
 	}
 	room := unsafe.Slice((*C.gemu_value)(p.pages.alloc(len(list)*C.sizeof_gemu_value)), len(list))
 	for i := range list {
 		v := &list[i]
-		room[i] = C.gemu_value{name: text(f.Regs[v.Reg].Name), _type: text(v.Type.String()), low: p.lanes(v.Low), high: p.lanes(v.High)}
+		room[i] = C.gemu_value{name: cString(f.Regs[v.Reg].Name), _type: cString(v.Type.String()), low: p.lanes(v.Low), high: p.lanes(v.High)}
 	}
 	return &room[0], C.uint32_t(len(list))
 }
 
 // lanes copies a word for each lane to C memory; NULL if there are none.
-func (p *pull) lanes(v []uint64) *C.uint64_t {
+func (p *stepper) lanes(v []uint64) *C.uint64_t {
 	if v == nil {
 		return nil
 	}
@@ -253,7 +253,7 @@ func (a *arena) clear() {
 
 //export gemu_start
 func gemu_start(params *C.gemu_launch_params, run *C.gemu_run) C.int {
-	return do(func(c *client) error {
+	return call(func(c *client) error {
 		if params == nil || run == nil || params.observer != nil {
 			return &driver.Error{Result: driver.InvalidValue, Detail: "gemu_start needs parameters without an observer, and a pointer for the run"}
 		}
@@ -261,8 +261,8 @@ func gemu_start(params *C.gemu_launch_params, run *C.gemu_run) C.int {
 		if err != nil {
 			return err
 		}
-		p := &pull{begun: make(chan struct{}), want: make(chan []C.gemu_step), got: make(chan int), ended: make(chan struct{}), pcs: pcs{}, shared: map[int]*probe.Allocation{}}
-		if !pulling.CompareAndSwap(nil, p) {
+		p := &stepper{begun: make(chan struct{}), requests: make(chan []C.gemu_step), answers: make(chan int), ended: make(chan struct{}), pcs: pcs{}, shared: map[int]*probe.Allocation{}}
+		if !activeStepper.CompareAndSwap(nil, p) {
 			return &driver.Error{Result: driver.NotPermitted, Detail: "another launch by gemu_start is in progress"}
 		}
 		l := launchParams(params)
@@ -281,19 +281,19 @@ func gemu_start(params *C.gemu_launch_params, run *C.gemu_run) C.int {
 			*run = 1
 			return nil
 		case <-p.ended: // refused before it began
-			pulling.Store(nil)
+			activeStepper.Store(nil)
 			return p.err
 		}
 	})
 }
 
 // pulls runs a call on the launch that advances by steps.
-func pulls(run C.gemu_run, f func(p *pull) error) C.int {
+func withStepper(run C.gemu_run, f func(p *stepper) error) C.int {
 	c, err := thisClient()
 	if err != nil {
 		return C.int(driver.ResultOf(err))
 	}
-	p := pulling.Load()
+	p := activeStepper.Load()
 	switch {
 	case observing():
 		err = &driver.Error{Result: driver.NotPermitted, Detail: "the call of an observer, during a launch"}
@@ -307,14 +307,14 @@ func pulls(run C.gemu_run, f func(p *pull) error) C.int {
 
 //export gemu_next
 func gemu_next(run C.gemu_run, steps *C.gemu_step, room C.size_t, n *C.size_t) C.int {
-	return pulls(run, func(p *pull) error {
+	return withStepper(run, func(p *stepper) error {
 		if steps == nil || room == 0 || n == nil {
 			return &driver.Error{Result: driver.InvalidValue, Detail: "gemu_next needs memory for steps and a pointer for their number"}
 		}
 		*n = 0
 		select {
-		case p.want <- unsafe.Slice(steps, int(room)):
-			*n = C.size_t(<-p.got)
+		case p.requests <- unsafe.Slice(steps, int(room)):
+			*n = C.size_t(<-p.answers)
 			if *n == room {
 				return nil
 			}
@@ -327,12 +327,12 @@ func gemu_next(run C.gemu_run, steps *C.gemu_step, room C.size_t, n *C.size_t) C
 
 //export gemu_read
 func gemu_read(run C.gemu_run, to unsafe.Pointer, from C.gemu_address, size C.size_t) C.int {
-	return canRead(run, to, size, func(c *client, _ *pull, to []byte) error { return c.Peek(to, uint64(from)) })
+	return readMemory(run, to, size, func(c *client, _ *stepper, to []byte) error { return c.Peek(to, uint64(from)) })
 }
 
 //export gemu_read_shared
 func gemu_read_shared(run C.gemu_run, block C.uint32_t, to unsafe.Pointer, from C.uint64_t, size C.size_t) C.int {
-	return canRead(run, to, size, func(_ *client, p *pull, to []byte) error {
+	return readMemory(run, to, size, func(_ *client, p *stepper, to []byte) error {
 		alloc := p.shared[int(block)]
 		switch {
 		case alloc == nil:
@@ -346,8 +346,8 @@ func gemu_read_shared(run C.gemu_run, block C.uint32_t, to unsafe.Pointer, from 
 }
 
 // canRead runs a call that reads memory while the launch waits.
-func canRead(run C.gemu_run, to unsafe.Pointer, size C.size_t, f func(c *client, p *pull, to []byte) error) C.int {
-	return pulls(run, func(p *pull) error {
+func readMemory(run C.gemu_run, to unsafe.Pointer, size C.size_t, f func(c *client, p *stepper, to []byte) error) C.int {
+	return withStepper(run, func(p *stepper) error {
 		if size == 0 {
 			return nil
 		}
@@ -367,9 +367,9 @@ func canRead(run C.gemu_run, to unsafe.Pointer, size C.size_t, f func(c *client,
 
 //export gemu_stop
 func gemu_stop(run C.gemu_run, counts *C.gemu_counts) C.int {
-	return pulls(run, func(p *pull) error {
+	return withStepper(run, func(p *stepper) error {
 		select {
-		case p.want <- nil:
+		case p.requests <- nil:
 			<-p.ended
 		case <-p.ended:
 		}
@@ -380,7 +380,7 @@ func gemu_stop(run C.gemu_run, counts *C.gemu_counts) C.int {
 			}
 		}
 		p.pages.clear()
-		pulling.Store(nil)
+		activeStepper.Store(nil)
 		return nil
 	})
 }

@@ -64,7 +64,7 @@ func (o *observer) free() { C.free(unsafe.Pointer(o.call)) }
 // texts holds the strings that events have named; they are never freed.
 var texts sync.Map
 
-func text(s string) *C.char {
+func cString(s string) *C.char {
 	if p, ok := texts.Load(s); ok {
 		return p.(*C.char)
 	}
@@ -95,7 +95,7 @@ func (o *observer) OnEvent(e *probe.Event) {
 		c.event.addresses = &c.addresses[0]
 		c.event.bytes = C.uint32_t(a.Bytes)
 		if a.Space != ptx.Generic {
-			c.event.space = text("." + a.Space.String())
+			c.event.space = cString("." + a.Space.String())
 		}
 	}
 	C.gemu_call_observer(o.f, &c.event, o.user)
@@ -111,7 +111,7 @@ func (o *observer) values(f *ptx.Func, list []probe.Value, n *int) (first *C.gem
 	first = &c.values[min(*n, len(c.values)-1)]
 	for i := range list {
 		v, to := &list[i], &c.values[*n]
-		*to = C.gemu_value{name: text(f.Regs[v.Reg].Name), _type: text(v.Type.String()), low: &c.low[*n][0]}
+		*to = C.gemu_value{name: cString(f.Regs[v.Reg].Name), _type: cString(v.Type.String()), low: &c.low[*n][0]}
 		copy(words(&c.low[*n]), v.Low)
 		if v.Type == ptx.B128 {
 			copy(words(&c.high[*n]), v.High)
@@ -141,11 +141,11 @@ func (p pcs) number(f *ptx.Func, instr *ptx.Instr) C.uint32_t {
 func (p pcs) event(e *probe.Event) C.gemu_event {
 	c := C.gemu_event{
 		cta:  [3]C.uint32_t{C.uint32_t(e.ID.X), C.uint32_t(e.ID.Y), C.uint32_t(e.ID.Z)},
-		warp: C.uint32_t(max(e.Warp, 0)), active: C.uint64_t(e.Active), lanes: C.uint64_t(e.Lanes), space: text(""),
+		warp: C.uint32_t(max(e.Warp, 0)), active: C.uint64_t(e.Active), lanes: C.uint64_t(e.Lanes), space: cString(""),
 	}
 	if e.Instr != nil {
 		c.pc, c.line, c.column = p.number(e.Func, e.Instr), C.uint32_t(e.Instr.Pos.Line), C.uint32_t(e.Instr.Pos.Col)
-		c.function, c.instruction = text(e.Func.Name), text(e.Instr.Format(e.Func))
+		c.function, c.instruction = cString(e.Func.Name), cString(e.Instr.Format(e.Func))
 	}
 	return c
 }
