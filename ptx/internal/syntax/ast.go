@@ -13,8 +13,7 @@ type File struct {
 	Broken []string // names declared by statements with errors
 }
 
-// Item is one module-level statement (manual chapters 4 and 11); exactly one of
-// the pointers is set.
+// Item is one module-level statement (manual chapters 4 and 11); exactly one of the pointers is set.
 type Item struct {
 	Pos lexer.Position
 
@@ -30,7 +29,7 @@ type Item struct {
 	Decl        *Decl        `parser:"| @@ )"`
 }
 
-// names returns the names declared by a declaration, as far as it was read.
+// names returns the names declared by the statement, as far as it was read; item may be nil.
 func (item *Item) names() []string {
 	switch {
 	case item == nil || item.Decl == nil:
@@ -118,7 +117,7 @@ type Sources struct {
 	Body *SourcesBody `parser:"'.nv_intermediate_source_section' @@"`
 }
 
-// SourcesBody is the braces of Sources. It parses itself.
+// SourcesBody is the text in the braces of Sources. It parses itself.
 type SourcesBody struct {
 	Blocks []SourceBlock
 }
@@ -147,7 +146,7 @@ type Dwarf struct {
 	Line    *SectionLine // data; nil if a section begins
 }
 
-// SectionBody is the braces of a section, line by line. It parses itself.
+// SectionBody is the text in the braces of a section, line by line. It parses itself.
 type SectionBody struct {
 	Lines []SectionLine
 }
@@ -245,7 +244,7 @@ type Declarator struct {
 	Name  string
 	Range bool   // the name is a range %r<N>
 	Count int    // N of a range
-	Dims  []int  // dimensions [4][2]; -1 for [], and for [0] as the first
+	Dims  []int  // extents, 4 and 2 for [4][2]; -1 for [], and for [0] as the first; nil without brackets
 	Init  *Value // initialiser; nil if there is none
 }
 
@@ -262,10 +261,10 @@ type Value struct {
 // IsList reports whether the value is { … }; Each iterates over its elements.
 func (v *Value) IsList() bool { return v.text != "" }
 
-// Expr is a constant expression, folded: a number, or a symbol plus a number.
+// Expr is an evaluated constant expression: a number, or a symbol plus a number.
 type Expr struct {
 	Sym     string // "" for a plain number
-	Index   string // register in Sym[Index]; "" if there is none
+	Index   string // register in Sym[Index] or Sym[Index+Const]; "" if there is none
 	Element bool   // Sym[Const]: the number counts elements, not bytes
 	Generic bool   // generic(Sym): its generic address
 	Const   Const
@@ -288,13 +287,13 @@ type Const struct {
 	Bits uint64
 }
 
-// Body is a function body or a scope. A function body parses itself one statement at a time (see Each): it may be as
+// Body is a function body or a scope. The statements of a function body are read one at a time (see Each): a body may be as
 // large as its file, and its tree would be many times larger.
 type Body struct {
 	Pos   Pos
 	End   Pos    // place of the closing brace, after the body has been read
 	Stmts []Stmt // statements, after File.Load
-	text  string
+	text  string // text of a function body, with its braces
 }
 
 // Stmt is a statement of a body.
@@ -323,13 +322,13 @@ type Prototype struct {
 	Directives []string
 }
 
-// Loc is ".loc 1 12 5", with the place where it was inlined.
+// Loc is ".loc 1 12 5" or ".loc_intermediate 1 12 5". For code of an inlined function it also has the place of the call.
 type Loc struct {
 	Pos             Pos
 	Intermediate    bool // .loc_intermediate, a place in a text between the source and PTX
 	File, Line, Col int32
-	Function        string // label (and offset) of the inlined function's name; "" if not inlined
-	InlinedAt       *Loc   // place where it was inlined; nil if not inlined
+	Function        string // place of the inlined function's name in .debug_str: "label" or "label+offset"; "" if not inlined
+	InlinedAt       *Loc   // place where the function was inlined; nil if not inlined
 }
 
 // PragmaStmt is ".pragma" within a body.
@@ -338,21 +337,21 @@ type PragmaStmt struct {
 	Text []string
 }
 
-// Scope is "{ … }" in a tree.
+// Scope is a scope "{ … }" within a body, after File.Load.
 type Scope struct{ Body }
 
-// OpenScope is the "{" of a scope in a body read statement by statement.
+// OpenScope is the "{" of a scope, as Body.Each passes it.
 type OpenScope struct{ Pos Pos }
 
-// CloseScope is the "}" of a scope in such a body.
+// CloseScope is the "}" of a scope, as Body.Each passes it.
 type CloseScope struct{ Pos Pos }
 
 // Instr is an instruction.
 type Instr struct {
-	Pos      Pos // place of the opcode
-	Guard    string
-	GuardNot bool
-	GuardPos Pos
+	Pos      Pos    // place of the opcode
+	Guard    string // register p of @p or @!p; "" if there is none
+	GuardNot bool   // @!p
+	GuardPos Pos    // place of the @
 	Op       string // opcode with all modifiers
 	Operands []Operand
 }
@@ -365,7 +364,7 @@ const (
 	Name    OperandKind = iota + 1 // register, symbol or label, optionally plus an offset
 	Number                         // constant
 	Vector                         // {a, b}
-	Address                        // [a+4], [tex, {x, y}]
+	Address                        // [a+4], [texture, {x, y}]
 	List                           // (a, b) in a call
 )
 
@@ -373,12 +372,12 @@ const (
 type Operand struct {
 	Pos      Pos
 	Kind     OperandKind
-	Not      bool // !p
-	Minus    bool // -a, in vmad
-	Expr          // for Name, Number, and the first part of an Address
-	Elems    []Operand
-	PairWith *Operand // the second operand of a pair, after "|"
-	Selector string   // suffix of an address: ".unified"
+	Not      bool      // !p
+	Minus    bool      // -a, in vmad
+	Expr               // for Name, Number, and the first part of an Address
+	Elems    []Operand // elements of a Vector or List; further parts of an Address
+	PairWith *Operand  // the second operand of a pair, after "|"; nil if there is none
+	Selector string    // suffix of an address: ".unified"
 }
 
 func (*Label) stmt()      {}

@@ -28,33 +28,33 @@ func (b *Body) Each(do func(Stmt)) []*Error {
 	return b.read(r, do)
 }
 
-// load reads the body into Stmts.
+// load reads the body into Stmts, with scopes as Scope and the initialisers of variables.
 func (b *Body) load() []*Error {
 	r := &reader{scan: rescan(b.text, b.Pos)}
 	r.load()
 	stack := []*Body{b}
 	var inits []*Error
 	errs := b.read(r, func(s Stmt) {
-		in := stack[len(stack)-1]
+		current := stack[len(stack)-1]
 		switch s := s.(type) {
 		case *OpenScope:
 			scope := &Scope{Body{Pos: s.Pos}}
-			in.Stmts = append(in.Stmts, scope)
+			current.Stmts = append(current.Stmts, scope)
 			stack = append(stack, &scope.Body)
 		case *CloseScope:
-			in.End = s.Pos
+			current.End = s.Pos
 			stack = stack[:len(stack)-1]
 		default:
 			if d, ok := s.(*Var); ok {
 				inits = append(inits, d.load()...)
 			}
-			in.Stmts = append(in.Stmts, s)
+			current.Stmts = append(current.Stmts, s)
 		}
 	})
 	return append(errs, inits...)
 }
 
-// read reads from "{" to "}".
+// read reads the body from "{" to the matching "}", calls do with each statement, and returns the errors.
 func (b *Body) read(r *reader, do func(Stmt)) (errs []*Error) {
 	fail := func(err *Error) {
 		if len(errs) < maxErrors {
@@ -95,17 +95,17 @@ func (b *Body) read(r *reader, do func(Stmt)) (errs []*Error) {
 	}
 }
 
-// newInstr returns an instruction to fill in. If the reader reuses statements, it overwrites the previous statement.
-func (r *reader) newInstr(in Instr) *Instr {
+// newInstr returns a pointer to a copy of init. If the reader reuses instructions, the copy overwrites the previous one.
+func (r *reader) newInstr(init Instr) *Instr {
 	if !r.reuse {
-		return &in
+		return &init
 	}
-	r.instruction = in
+	r.instruction = init
 	r.ops = r.ops[:0]
 	return &r.instruction
 }
 
-// resync skips to the end of a bad statement: its semicolon, or the line before a brace or the next label.
+// resync skips a bad statement: it reads past the next semicolon, or stops before a "}", or before a "{" in a later line.
 func (r *reader) resync() {
 	line := r.peek().pos.Line
 	for {
@@ -123,6 +123,7 @@ func (r *reader) resync() {
 	}
 }
 
+// statement reads a statement that begins with t, the next token, and is no scope.
 func (r *reader) statement(t token) (Stmt, *Error) {
 	switch t.typ {
 	case tokIdent:
@@ -130,8 +131,8 @@ func (r *reader) statement(t token) (Stmt, *Error) {
 		if r.accept(":") {
 			return r.labelled(t)
 		}
-		in := r.newInstr(Instr{Pos: t.pos, Op: t.text})
-		return in, r.instr(in)
+		instr := r.newInstr(Instr{Pos: t.pos, Op: t.text})
+		return instr, r.instr(instr)
 	case tokDot:
 		switch t.text {
 		case ".loc":
@@ -159,21 +160,23 @@ func (r *reader) statement(t token) (Stmt, *Error) {
 	case tokPunct:
 		if t.text == "@" {
 			r.next()
-			in := r.newInstr(Instr{GuardPos: t.pos})
-			in.GuardNot = r.accept("!")
+			instr := r.newInstr(Instr{GuardPos: t.pos})
+			instr.GuardNot = r.accept("!")
 			var err *Error
-			if in.Guard, _, err = r.ident("a predicate"); err != nil {
+			if instr.Guard, _, err = r.ident("a predicate"); err != nil {
 				return nil, err
 			}
-			if in.Op, in.Pos, err = r.ident("an instruction"); err != nil {
+			if instr.Op, instr.Pos, err = r.ident("an instruction"); err != nil {
 				return nil, err
 			}
-			return in, r.instr(in)
+			return instr, r.instr(instr)
 		}
 	}
 	return nil, r.unexpected("a statement")
 }
 
+// labelled reads the text after "name:": a list of targets or a prototype; anything else is a statement of its own. t is
+// the name.
 func (r *reader) labelled(t token) (Stmt, *Error) {
 	pos := t.pos
 	switch kind := r.peek().text; kind {
@@ -181,12 +184,12 @@ func (r *reader) labelled(t token) (Stmt, *Error) {
 		r.next()
 		l := &Targets{Pos: pos, Name: t.text, Kind: kind}
 		for {
-			n, start, err := r.ident("a name")
+			n, namePos, err := r.ident("a name")
 			if err != nil {
 				return nil, err
 			}
 			if kind == ".branchtargets" && r.isNext("<") { // L<3> means L0, L1, L2
-				count, err := r.count(n, start, MaxRange)
+				count, err := r.count(n, namePos, MaxRange)
 				if err != nil {
 					return nil, err
 				}
@@ -228,6 +231,7 @@ func (r *reader) labelled(t token) (Stmt, *Error) {
 	return &Label{Pos: pos, Name: t.text}, nil
 }
 
+// params reads the parameters of a prototype in parentheses, of which the first must be next.
 func (r *reader) params() ([]*Param, *Error) {
 	r.next()
 	var list []*Param
@@ -275,6 +279,7 @@ func (r *reader) loc() (Stmt, *Error) {
 	return l, nil
 }
 
+// place reads the three numbers of a place: file, line and column.
 func (r *reader) place(l *Loc) *Error {
 	for _, p := range []*int32{&l.File, &l.Line, &l.Col} {
 		t := r.peek()
@@ -288,13 +293,13 @@ func (r *reader) place(l *Loc) *Error {
 	return nil
 }
 
-// instr reads the operands of an instruction. Its opcode must have been read.
-func (r *reader) instr(in *Instr) *Error {
+// instr reads the operands of an instruction, and its semicolon. The opcode must have been read.
+func (r *reader) instr(instr *Instr) *Error {
 	for r.peek().typ == tokDot { // modifiers separated by white space
-		in.Op += r.next().text
+		instr.Op += r.next().text
 	}
-	if strings.HasPrefix(in.Op, "call") && (len(in.Op) == 4 || in.Op[4] == '.') {
-		return r.call(in)
+	if strings.HasPrefix(instr.Op, "call") && (len(instr.Op) == 4 || instr.Op[4] == '.') {
+		return r.call(instr)
 	}
 	start := len(r.ops)
 	if cap(r.ops)-start < 16 {
@@ -316,14 +321,14 @@ func (r *reader) instr(in *Instr) *Error {
 		}
 		r.ops = append(r.ops, o)
 	}
-	in.Operands = r.ops[start:len(r.ops):len(r.ops)]
+	instr.Operands = r.ops[start:len(r.ops):len(r.ops)]
 	return nil
 }
 
-// call reads "call (ret), f, (args), prototype;" and keeps the lists.
-func (r *reader) call(in *Instr) *Error {
+// call reads the operands of a call, as in "(ret), f, (args), prototype;". Lists in parentheses are operands of kind List.
+func (r *reader) call(instr *Instr) *Error {
 	for !r.accept(";") {
-		if len(in.Operands) > 0 {
+		if len(instr.Operands) > 0 {
 			if err := r.expect(","); err != nil {
 				return r.unexpected(`"," or ";"`)
 			}
@@ -337,11 +342,12 @@ func (r *reader) call(in *Instr) *Error {
 		} else if err := r.operand(&o, 0); err != nil {
 			return err
 		}
-		in.Operands = append(in.Operands, o)
+		instr.Operands = append(instr.Operands, o)
 	}
 	return nil
 }
 
+// operand reads an operand, and the second operand of a pair; depth is the depth of nesting.
 func (r *reader) operand(o *Operand, depth int) *Error {
 	t := r.peek()
 	o.Pos = t.pos
@@ -402,7 +408,7 @@ func (r *reader) operand(o *Operand, depth int) *Error {
 	return r.pipe(o, depth)
 }
 
-// pipe reads the second half of d|p.
+// pipe reads "|p", the second half of a pair d|p, if it follows.
 func (r *reader) pipe(o *Operand, depth int) *Error {
 	if !r.accept("|") {
 		return nil
@@ -411,6 +417,7 @@ func (r *reader) pipe(o *Operand, depth int) *Error {
 	return r.operand(o.PairWith, depth+1)
 }
 
+// elements reads the elements of a vector or list, and the token end after them.
 func (r *reader) elements(o *Operand, end string, depth int) *Error {
 	o.Elems = make([]Operand, 0, 4)
 	return r.list(end, func() *Error {
@@ -419,8 +426,8 @@ func (r *reader) elements(o *Operand, end string, depth int) *Error {
 	})
 }
 
-// address reads the text between [ and ]: a base with an offset and, for textures and tensors, further parts after
-// commas.
+// address reads the text of an address after "[", with its "]": a base with an offset and, for textures and tensors,
+// further parts after commas.
 func (r *reader) address(o *Operand, depth int) *Error {
 	e, err := r.expr(depth)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// Parse implements participle.Parseable. A prototype may end without a semicolon, so the first directive of a next
-// statement ends it.
+// Parse implements participle.Parseable. A prototype may end without a semicolon, so a directive that begins a statement
+// does not belong to it.
 func (d *Directive) Parse(lex *lexer.PeekingLexer) error {
 	if t := lex.Peek(); t.Type != tokDot || slices.Contains(directives, t.Value) {
 		return participle.NextMatch
@@ -43,6 +43,7 @@ func (a *Attribute) Parse(lex *lexer.PeekingLexer) error {
 	return result(err)
 }
 
+// directive reads a directive with its arguments, numbers or strings; .pragma ends with a semicolon.
 func (r *reader) directive(d *Directive) *Error {
 	t := r.next()
 	d.Pos, d.Name = t.pos, t.text
@@ -61,8 +62,8 @@ func (r *reader) directive(d *Directive) *Error {
 	return nil
 }
 
-// parenthesised reads the words up to the matching closing parenthesis, including nested parentheses. The opening
-// parenthesis must have been read.
+// parenthesised reads up to the matching closing parenthesis and returns the tokens before it, which may include nested
+// parentheses. The opening parenthesis must have been read.
 func (r *reader) parenthesised() (words []string, err *Error) {
 	for depth := 1; ; {
 		t := r.next()
@@ -104,6 +105,7 @@ func (p *Param) Parse(lex *lexer.PeekingLexer) error {
 	return result(r.param(p))
 }
 
+// param reads a parameter: the words before its name, and the name.
 func (r *reader) param(p *Param) *Error {
 	p.Pos = r.peek().pos
 	if err := r.qualifiers(&p.Var); err != nil {
@@ -117,6 +119,7 @@ func (r *reader) param(p *Param) *Error {
 	return nil
 }
 
+// variable reads a declaration of variables or registers, with its semicolon.
 func (r *reader) variable(v *Var) *Error {
 	v.Pos = r.peek().pos
 	if err := r.qualifiers(v); err != nil {
@@ -134,6 +137,7 @@ func (r *reader) variable(v *Var) *Error {
 	}
 }
 
+// qualifiers reads the words before the first name of a declaration.
 func (r *reader) qualifiers(v *Var) *Error {
 	for r.peek().typ == tokDot {
 		t := r.next()
@@ -160,23 +164,24 @@ func (r *reader) qualifiers(v *Var) *Error {
 	return nil
 }
 
-// MaxRange bounds the number of names in a range "name<N>" of variables or labels, because each takes memory. Registers
-// have a bound of their own.
+// MaxRange bounds N in a range "name<N>" of variables or labels, because each name takes memory. For registers, package
+// ptx checks a bound of its own.
 const MaxRange = 1 << 16
 
-// count reads the "<N>" of a range of at most max names (manual 5.4.6).
-func (r *reader) count(name string, pos Pos, max uint64) (int, *Error) {
+// count reads the "<N>" of a range (manual 5.4.6), which must be next; N is at most limit. name and pos are for messages.
+func (r *reader) count(name string, pos Pos, limit uint64) (int, *Error) {
 	r.next()
-	c, err := r.binary(precedence["<<"], 0) // only operators that bind tighter than comparisons: those would take the ">"
+	c, err := r.binary(precedence["<<"], 0) // no comparison operators, which would take the ">"
 	if err != nil {
 		return 0, err
 	}
-	if c.Kind >= F32 || c.Bits > max {
-		return 0, &Error{Pos: pos, Msg: fmt.Sprintf("%s: the N of a range <N> must be an integer of at most %d", name, max)}
+	if c.Kind >= F32 || c.Bits > limit {
+		return 0, &Error{Pos: pos, Msg: fmt.Sprintf("%s: the N of a range <N> must be an integer of at most %d", name, limit)}
 	}
 	return int(c.Bits), r.expect(">")
 }
 
+// declarator reads a declared name with its range, array extents and initialiser.
 func (r *reader) declarator() (d Declarator, err *Error) {
 	if d.Name, d.Pos, err = r.ident("a name"); err != nil {
 		return d, err
@@ -220,7 +225,7 @@ func (r *reader) declarator() (d Declarator, err *Error) {
 // maxNesting bounds the depth of nested lists, scopes and expressions: no input may exhaust the stack.
 const maxNesting = 200
 
-// value reads an initialiser.
+// value reads an initialiser or an element of one. It stores a list as text, which Each reads.
 func (r *reader) value(v *Value, depth int) *Error {
 	v.Pos = r.peek().pos
 	if depth > maxNesting {
@@ -252,8 +257,8 @@ func (r *reader) value(v *Value, depth int) *Error {
 	return nil
 }
 
-// Each calls do with the elements of a list, which may have millions. An element is valid until do returns. Each stops
-// at the first bad element, and returns the errors.
+// Each reads a list, which may have millions of elements, and calls do with each element. An element is valid until do
+// returns. Each stops at the first bad element, and returns the errors.
 func (v *Value) Each(do func(*Value)) []*Error {
 	r := &reader{scan: rescan(v.text, v.Pos)}
 	r.load()
@@ -273,7 +278,7 @@ func (v *Value) Each(do func(*Value)) []*Error {
 	return r.scan.errs
 }
 
-// load reads the elements of a list into List.
+// load reads the elements of a list into List, and their elements.
 func (v *Value) load(depth int) []*Error {
 	if !v.IsList() {
 		return nil

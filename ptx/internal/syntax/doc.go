@@ -8,6 +8,9 @@
 //	                         ▼
 //	                     rescan: second scanner ──► reader ──► Stmt, Instr, Operand, Value
 //
+// A node that parses itself has a method Parse, which participle calls (participle.Parseable). Bodies and initialisers are
+// parsed when their method Each is called.
+//
 // Read the files in this order: ast.go (the tree), parse.go, lexer.go, leaf.go, reader.go, declaration.go,
 // expression.go, body.go, section.go and print.go.
 package syntax

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// precedence contains the binary operators (manual section 4.5.3), from loose to tight.
+// precedence contains the binary operators (manual section 4.5.3); an operator with a greater number binds tighter.
 var precedence = map[string]int{
 	"?": 1, "||": 2, "&&": 3, "|": 4, "^": 5, "&": 6, "==": 7, "!=": 7,
 	"<": 8, "<=": 8, ">": 8, ">=": 8, "<<": 9, ">>": 9, "+": 10, "-": 10, "*": 11, "/": 11, "%": 11,
 }
 
-// expr reads an address, or reads and folds a constant expression.
+// expr reads an expression that begins with a name (symbol), or reads and evaluates a constant expression.
 func (r *reader) expr(depth int) (Expr, *Error) {
 	if t := r.peek(); t.typ == tokIdent && t.text != "WARP_SZ" {
 		return r.symbol(depth)
@@ -22,8 +22,8 @@ func (r *reader) expr(depth int) (Expr, *Error) {
 	return Expr{Const: c}, err
 }
 
-// symbol reads an expression with a name at its beginning: the name plus a constant, name[…], or generic(name) plus a
-// constant.
+// symbol reads an expression that begins with a name: the name plus a constant, name[…], or generic(name) plus a constant.
+// The constant may be missing.
 func (r *reader) symbol(depth int) (e Expr, err *Error) {
 	e.Sym = r.next().text
 	if r.peek().typ == tokDot { // a component separated by white space
@@ -60,8 +60,8 @@ func (r *reader) offset(depth int) (Const, *Error) {
 	return c, err
 }
 
-// element reads the text after "name[" (manual 6.4.2): the index of an element, or a register with an index plus a
-// number.
+// element reads the text after "name[", with its "]" (manual 6.4.2): a constant index, or a register with the index, plus
+// a constant.
 func (r *reader) element(e *Expr, depth int) *Error {
 	pos := r.peek().pos
 	i, err := r.expr(depth + 1)
@@ -75,7 +75,7 @@ func (r *reader) element(e *Expr, depth int) *Error {
 	return r.expect("]")
 }
 
-// integer reads an integer literal.
+// integer reads an integer literal, which must be next.
 func (r *reader) integer() (Const, *Error) {
 	t := r.peek()
 	if t.typ != tokInt {
@@ -84,16 +84,17 @@ func (r *reader) integer() (Const, *Error) {
 	return r.unary(0)
 }
 
-func (r *reader) binary(min, depth int) (Const, *Error) {
+// binary reads and evaluates an expression of operators with at least the given precedence.
+func (r *reader) binary(lowest, depth int) (Const, *Error) {
 	left, err := r.unary(depth)
 	if err != nil {
 		return left, err
 	}
-	return r.binaryAfter(left, min, depth)
+	return r.binaryAfter(left, lowest, depth)
 }
 
-// binaryAfter continues after the first operand.
-func (r *reader) binaryAfter(left Const, min, depth int) (Const, *Error) {
+// binaryAfter is binary after its first operand, left, has been read.
+func (r *reader) binaryAfter(left Const, lowest, depth int) (Const, *Error) {
 	var err *Error
 	for err == nil {
 		t := r.peek()
@@ -101,7 +102,7 @@ func (r *reader) binaryAfter(left Const, min, depth int) (Const, *Error) {
 			return left, nil
 		}
 		prec := precedence[t.text]
-		if prec < min {
+		if prec < lowest {
 			return left, nil
 		}
 		r.next()
@@ -119,7 +120,8 @@ func (r *reader) binaryAfter(left Const, min, depth int) (Const, *Error) {
 	return left, err
 }
 
-// choice reads "a : b" after "cond ?" (manual 4.5.5). Both must be integers with the same signedness, or both floats.
+// choice reads "a : b" after "cond ?" (manual 4.5.5), and returns a or b. Both must be integers or both floats; the result
+// is unsigned if a or b is.
 func (r *reader) choice(cond Const, pos Pos, depth int) (Const, *Error) {
 	a, err := r.binary(1, depth+1)
 	if err != nil {
@@ -143,6 +145,7 @@ func (r *reader) choice(cond Const, pos Pos, depth int) (Const, *Error) {
 	return a, err
 }
 
+// unary reads and evaluates a number, an expression in parentheses, or one of these after unary operators or casts.
 func (r *reader) unary(depth int) (Const, *Error) {
 	t := r.peek()
 	pos := t.pos
@@ -198,7 +201,7 @@ func (r *reader) unary(depth int) (Const, *Error) {
 	return Const{}, r.unexpected("an operand")
 }
 
-// apply folds a unary operator or a cast.
+// apply applies a unary operator or a cast to the constant.
 func (c *Const) apply(op string, pos Pos) *Error {
 	switch {
 	case op == "-" && c.Kind == F64:
@@ -221,6 +224,7 @@ func (c *Const) apply(op string, pos Pos) *Error {
 	return nil
 }
 
+// truth returns the value of a logical expression: 1 if b, else 0.
 func truth(b bool) Const {
 	if b {
 		return Const{Signed, 1}
@@ -228,8 +232,8 @@ func truth(b bool) Const {
 	return Const{Signed, 0}
 }
 
-// integer reads an integer literal. It is truncated to 64 bits, silently as in NVIDIA's assembler. ok is false if a
-// digit follows a number of 64 bits.
+// integer evaluates an integer literal. It is truncated to 64 bits without a message, as in NVIDIA's assembler. ok is false
+// if the digits before the last one already give 2^63 or more.
 func integer(s string) (c Const, ok bool) {
 	if strings.HasSuffix(s, "U") {
 		c.Kind, s = Unsigned, s[:len(s)-1]
@@ -261,6 +265,7 @@ func integer(s string) (c Const, ok bool) {
 	return c, true
 }
 
+// float evaluates a float literal.
 func float(s string) Const {
 	if len(s) > 2 && s[0] == '0' {
 		switch s[1] {
@@ -276,7 +281,7 @@ func float(s string) Const {
 	return Const{F64, math.Float64bits(v)}
 }
 
-// fold applies a binary operator (manual section 4.5.5, 4.5.6).
+// fold applies a binary operator (manual sections 4.5.5, 4.5.6); pos is its place.
 func fold(op string, x, y Const, pos Pos) (Const, *Error) {
 	kind, err := common(op, x, y, pos)
 	if err != nil {
@@ -355,6 +360,7 @@ func common(op string, x, y Const, pos Pos) (ConstKind, *Error) {
 	return max(x.Kind, y.Kind), nil
 }
 
+// foldFloat applies a binary operator to floats.
 func foldFloat(op string, x, y Const, pos Pos) (Const, *Error) {
 	p, q := math.Float64frombits(x.Bits), math.Float64frombits(y.Bits)
 	var v float64

@@ -1,8 +1,8 @@
 package syntax
 
-// This file contains the leaves of the module-level grammar. Each takes one token, and reports the expected token if it
-// finds a different token. Messages about module-level statements are made here and in the nodes with a parser of their
-// own.
+// This file contains the leaves of the module-level grammar. Each reads one token. If it finds a different token, it
+// reports the expected one. All messages about module-level statements come from these leaves and from the other nodes
+// that parse themselves.
 
 import (
 	"fmt"
@@ -24,9 +24,9 @@ type (
 	Close     struct{} // ")"
 	Semicolon struct{}
 
-	// Stray stands in the place of a missing declaration, so it is always an error.
+	// Stray matches any token where a declaration is missing, and always reports an error.
 	Stray struct{}
-	// NoBody stands in the place of a kernel's missing body or semicolon.
+	// NoBody matches any token where a kernel's body or semicolon is missing, and always reports an error.
 	NoBody struct{}
 )
 
@@ -49,13 +49,13 @@ func (d *Decimal) Parse(lex *lexer.PeekingLexer) error {
 	return leaf(d, lex, "a number", tokInt, tokFloat)
 }
 
-// leaf takes a token of any of the kinds.
-func leaf[T ~string](to *T, lex *lexer.PeekingLexer, want string, kinds ...lexer.TokenType) error {
+// leaf reads a token of one of the kinds and stores its text in node; want names the token in messages.
+func leaf[T ~string](node *T, lex *lexer.PeekingLexer, want string, kinds ...lexer.TokenType) error {
 	r := fromStream(lex)
 	if !slices.Contains(kinds, r.peek().typ) {
 		return r.unexpected(want)
 	}
-	*to = T(r.next().text)
+	*node = T(r.next().text)
 	return nil
 }
 

@@ -23,8 +23,8 @@ const (
 	tokInt                               // 42, 0x2a, 052, 0b101, 42U
 	tokFloat                             // 1.5, .5, 1e-3, 0f3F800000, 0d3FF0000000000000
 	tokString                            // "text", with its quotes
-	tokPunct                             // one or two characters of punctuation
-	tokBraces                            // for participle: the whole text from { to }
+	tokPunct                             // one or two characters of punctuation, such as ";" or "<<"
+	tokBraces                            // for participle: the whole text from { to the matching }
 	tokBad                               // an invalid token; the error is in scanner.errs
 )
 
@@ -61,15 +61,14 @@ type token struct {
 
 // scanner is the lexer.
 //
-// For participle it splits a file into chunks: the stream ends (EOF) after each module-level statement, to keep an
-// error in a statement from hiding errors in the next. The text in braces (a body, an initialiser, a section) is a
-// single token for participle, scanned again by the nodes with a parser of their own. So participle never sees most of
-// a file.
+// For participle (Next) it splits a file into chunks: the stream ends (EOF) after each module-level statement, so an error
+// in a statement does not hide errors in the next. The text in braces (a body, an initialiser, a section) is a single token
+// for participle. A node that parses itself scans the text again. So participle never sees most of a file.
 type scanner struct {
-	file      string
+	file      string // name, for participle's positions
 	src       string
-	offset    int
-	line      int
+	offset    int  // offset in src of the next byte to read
+	line      int  // number of the line at offset
 	lineStart int  // offset of the first byte of the line; may be negative
 	atEnd     bool // the chunk is complete
 	equals    bool // the chunk has an initialiser, whose braces do not end it
@@ -77,7 +76,7 @@ type scanner struct {
 	pragma    bool // in a .pragma of this function, whose semicolon does not end the chunk
 	sources   bool // the chunk is a .nv_intermediate_source_section, whose texts contain no tokens
 	fileName  bool // after .file: its string may span several lines
-	operand   bool // the previous token ends a constant, so % is the modulus
+	operand   bool // the previous token ends an operand of an expression, so % is the modulus and begins no name
 	errs      []*Error
 }
 
@@ -85,7 +84,7 @@ func newScanner(filename, src string) *scanner {
 	return &scanner{file: filename, src: src, line: 1}
 }
 
-// rescan returns a scanner of a part of a source from pos on.
+// rescan returns a scanner of text, a part of a source that begins at pos.
 func rescan(text string, pos Pos) *scanner {
 	return &scanner{src: text, line: int(pos.Line), lineStart: 1 - int(pos.Col)}
 }
@@ -141,8 +140,8 @@ func (s *scanner) Next() (lexer.Token, error) {
 	return lexer.Token{Type: t.typ, Value: t.text, Pos: position(t.pos)}, nil
 }
 
-// braces moves past the closing brace of the brace just read, and returns the text between the two. Without a matching
-// brace it returns the rest of the source, and ok is false.
+// braces moves past the brace that closes the brace just read, and returns the text from the one to the other, both
+// included. Without a matching brace it returns the rest of the source, and ok is false.
 func (s *scanner) braces() (text string, ok bool) {
 	start := s.offset - 1
 	src := s.src
@@ -196,8 +195,8 @@ func (s *scanner) braces() (text string, ok bool) {
 	return src[start:s.offset], depth == 0
 }
 
-// sourceText returns the text from a .source_begin at i to the end of the line of its .source_end; ok is false if there
-// is none. Each word must end its line, and .source_end must be alone on it.
+// sourceText returns the text from .source_begin at i to the end of the line of the next .source_end; ok is false if there
+// is none. Nothing may follow .source_begin in its line, and .source_end must be alone in its line.
 func sourceText(src string, i int) (text string, ok bool) {
 	const begin = ".source_begin"
 	if !strings.HasPrefix(src[i:], begin) {
@@ -217,7 +216,7 @@ func sourceText(src string, i int) (text string, ok bool) {
 	return "", false
 }
 
-// closed reports whether the text, which begins with a brace, ends with the matching brace.
+// closed reports whether the text, which begins with a brace, contains the matching brace.
 func closed(text string) bool {
 	s := scanner{src: text, offset: 1}
 	_, ok := s.braces()
@@ -286,8 +285,8 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Pos, e.Msg) }
 
-// bad records an error and returns the invalid text as a token, which makes the parser give up the statement, not the
-// file.
+// bad records an error and returns the invalid text, from start to end, as a token. The parser rejects the statement with
+// this token, and continues with the next statement.
 func (s *scanner) bad(start, end int, format string, args ...any) token {
 	if len(s.errs) < maxErrors {
 		s.errs = append(s.errs, &Error{Pos: s.pos(start), Msg: fmt.Sprintf(format, args...)})
@@ -427,6 +426,7 @@ func (s *scanner) lineStartsWith(offset int) bool {
 	return strings.TrimLeft(s.src[max(s.lineStart, 0):offset], " \t") == ""
 }
 
+// pair returns i + 1 if byte i of src is c, else i.
 func pair(src string, i int, c byte) int {
 	if i < len(src) && src[i] == c {
 		return i + 1
@@ -434,8 +434,8 @@ func pair(src string, i int, c byte) int {
 	return i
 }
 
-// identEnd returns the end of an identifier begun before i. Dotted parts belong to it (an opcode or a special register
-// is one token), and so do "::" qualifiers after a dot, with a ratio such as .sp::2:4.
+// identEnd returns the end of an identifier whose first byte is before i. Dotted parts belong to it (an opcode or a special
+// register is one token), and so do qualifiers with "::" after a dot, which may have a ratio, as in .sp::2:4.
 func identEnd(src string, i int) int {
 	dotted, qualified := false, false // after a dot, after "::"
 	for i < len(src) {
@@ -475,8 +475,8 @@ func digits(src string, i int, cls uint8) int {
 	return i
 }
 
-// numberEnd returns the kind and the end of a number literal (manual section 4.5). A malformed literal ends before the
-// first invalid byte.
+// numberEnd returns the kind and the end of the number literal at i (manual section 4.5). A malformed literal ends before
+// the first invalid byte.
 func numberEnd(src string, i int) (lexer.TokenType, int) {
 	if src[i] == '0' && i+1 < len(src) {
 		switch src[i+1] {

@@ -15,8 +15,9 @@ var parser = participle.MustBuild[Item](participle.Lexer(Definition{}), particip
 // maxErrors bounds the number of problems reported for a file.
 const maxErrors = 50
 
-// Parse reads a whole source except function bodies. It continues after a bad statement, so the returned file contains
-// all valid statements, and the errors (at most 50) all invalid ones.
+// Parse reads the module-level statements of a source. It does not read function bodies and lists of initial values: see
+// Body.Each, Value.Each and File.Load. It continues after a bad statement and stops after 50 errors, so the returned file
+// contains all valid statements up to there.
 func Parse(name, src string) (*File, []*Error) {
 	f := &File{Name: name}
 	var errs []*Error
@@ -70,7 +71,7 @@ func (v *Var) load() (errs []*Error) {
 	return errs
 }
 
-// resync skips a bad statement at an offset: it moves to the next word permitted only at the beginning of a statement.
+// resync skips a bad statement that begins at offset start: it moves to the next of leaders, or to the end of the chunk.
 func resync(lex *lexer.PeekingLexer, start int) {
 	for t := lex.Peek(); !t.EOF(); t = lex.Peek() {
 		if t.Pos.Offset > start && t.Type == tokDot && slices.Contains(leaders, t.Value) {
@@ -90,7 +91,7 @@ var directives = []string{
 	".global", ".const", ".shared", ".tex", ".local", ".param", ".reg", ".align", ".attribute",
 }
 
-// asError returns an error of the parser as an Error. Only nodes with a parser of their own produce errors.
+// asError returns an error of participle's parser as an Error. Every error comes from a node that parses itself.
 func asError(err error) *Error {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -107,7 +108,7 @@ func (i *Ident) Parse(lex *lexer.PeekingLexer) (err error) {
 	return result(syntaxErr)
 }
 
-// result converts a nil *Error to a nil error.
+// result returns err as an error, which is nil if err is nil.
 func result(err *Error) error {
 	if err == nil {
 		return nil

@@ -20,6 +20,7 @@ func Fprint(w io.Writer, f *File) {
 	}
 }
 
+// node writes a node and, indented more, its children; depth is the number of its ancestors.
 func node(w io.Writer, v reflect.Value, depth int) {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		if v.IsNil() {
@@ -67,6 +68,7 @@ func node(w io.Writer, v reflect.Value, depth int) {
 	}
 }
 
+// columnOf returns the column of a Pos or of a lexer.Position.
 func columnOf(pos reflect.Value) any {
 	if f := pos.FieldByName("Col"); f.IsValid() {
 		return f

@@ -15,8 +15,8 @@ type reader struct {
 	tok  token               // the next token
 	ops  []Operand           // memory for the operands of instructions
 
-	reuse       bool // do may not keep statements, so they can be overwritten
-	instruction Instr
+	reuse       bool  // an instruction overwrites the previous one: the callback of Body.Each must not keep them
+	instruction Instr // the instruction, if reuse is set
 }
 
 // fromStream returns a reader of participle's stream.
@@ -26,7 +26,7 @@ func fromStream(lex *lexer.PeekingLexer) *reader {
 	return r
 }
 
-// fromBraces takes the next token of the stream and returns a reader of its text.
+// fromBraces takes the next token of the stream, a text in braces, and returns a reader of this text.
 func fromBraces(lex *lexer.PeekingLexer) *reader {
 	t := lex.Next()
 	r := &reader{scan: rescan(t.Value, posOf(t.Pos))}
@@ -57,10 +57,12 @@ func (r *reader) next() token {
 	return t
 }
 
+// isNext reports whether the next token is text, and no string.
 func (r *reader) isNext(text string) bool {
 	return r.tok.text == text && r.tok.typ != tokString
 }
 
+// accept takes the next token if it is text, and reports whether it is.
 func (r *reader) accept(text string) bool {
 	if r.isNext(text) {
 		r.next()
@@ -69,6 +71,7 @@ func (r *reader) accept(text string) bool {
 	return false
 }
 
+// unexpected returns an error about the next token; want names the expected token.
 func (r *reader) unexpected(want string) *Error {
 	t := r.peek()
 	switch t.typ {
@@ -80,6 +83,7 @@ func (r *reader) unexpected(want string) *Error {
 	return &Error{Pos: t.pos, Msg: fmt.Sprintf("unexpected %q, want %s", t.text, want)}
 }
 
+// expect takes the next token, which must be value.
 func (r *reader) expect(value string) *Error {
 	if !r.accept(value) {
 		return r.unexpected(strconv.Quote(value))
@@ -87,6 +91,7 @@ func (r *reader) expect(value string) *Error {
 	return nil
 }
 
+// ident takes the next token, which must be an identifier, and returns its text and place; want names it in messages.
 func (r *reader) ident(want string) (string, Pos, *Error) {
 	t := r.peek()
 	if t.typ != tokIdent {
@@ -96,7 +101,7 @@ func (r *reader) ident(want string) (string, Pos, *Error) {
 	return t.text, t.pos, nil
 }
 
-// list reads elements separated by commas, up to end.
+// list reads elements separated by commas, and the token end after them.
 func (r *reader) list(end string, element func() *Error) *Error {
 	if r.accept(end) {
 		return nil
@@ -114,7 +119,7 @@ func (r *reader) list(end string, element func() *Error) *Error {
 	}
 }
 
-// braces takes the text from the next token, which must be "{", to the matching "}".
+// braces takes and returns the text from the next token, which must be "{", to the matching "}".
 func (r *reader) braces() (text string) {
 	if r.lex != nil { // participle's stream has it as a single token
 		return r.next().text

@@ -39,7 +39,7 @@ func (b *SectionBody) Parse(lex *lexer.PeekingLexer) error {
 	return nil
 }
 
-// data reads a data directive: numbers, or one address.
+// data reads a data directive with its values: numbers, or one address.
 func (r *reader) data(l *SectionLine) *Error {
 	t := r.next()
 	l.Type = t.text
@@ -79,7 +79,8 @@ func (r *reader) data(l *SectionLine) *Error {
 // dataBits contains the sizes in bits of the data directives in a debug section.
 var dataBits = map[string]int{".b8": 8, ".b16": 16, ".b32": 32, ".b64": 64, ".byte": 8, ".4byte": 32, ".quad": 64}
 
-// distance reads an address: a label or a section, plus bytes or minus a label.
+// distance reads an address and returns it as text: a label or section, a label or section plus a number of bytes, or the
+// difference of two labels.
 func (r *reader) distance() (string, *Error) {
 	base := r.next()
 	switch {
