@@ -23,9 +23,9 @@ type reconvergeCmd struct {
 // reconvergeJSON is the report of --json.
 type reconvergeJSON struct {
 	Schema     string          `json:"schema"`      // "gemu-reconverge/1"
-	File       string          `json:"file"`        // as the command line has it
-	Policies   []reconvergeRow `json:"policies"`    // each of them
-	SameMemory bool            `json:"same_memory"` // wherever the kernel finished
+	File       string          `json:"file"`        // name of the PTX file or workload, as on the command line
+	Policies   []reconvergeRow `json:"policies"`    // a row for each reconvergence policy
+	SameMemory bool            `json:"same_memory"` // whether all runs that finished left the same memory
 }
 
 // reconvergeRow is the result of the kernel under a policy.

@@ -39,7 +39,7 @@ type Report struct {
 // Table is a figure or a table with named rows and columns.
 type Table struct {
 	Name    string   `json:"name"`           // short name, also of files with the table: "figure8"
-	Title   string   `json:"title"`          // subject of the model, and authors of the proposal
+	Title   string   `json:"title"`          // heading of the table
 	Unit    string   `json:"unit"`           // unit of all values: "%", "accesses"
 	Plot    Plot     `json:"plot,omitempty"` // kind of plot: "bars", "stacked"; "": none
 	Columns []string `json:"columns"`        // headings of the values

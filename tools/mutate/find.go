@@ -15,7 +15,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Mutant is a change of the code that a check should notice.
+// Mutant is a change of the code that a check must notice.
 type Mutant struct {
 	ID        int // from 1; the value of the environment variable
 	File      string
@@ -24,7 +24,7 @@ type Mutant struct {
 	Op        string // operator, see the command's documentation
 	Text      string // the code → its replacement
 	Ordinal   int    // number among mutants of the function with the same operator and text, from 1
-	CostOnly  bool   // its function affects costs only
+	CostOnly  bool   // the function affects costs only, by a tilde in the scope
 	insertion []insertion
 }
 
@@ -259,7 +259,7 @@ func (f *finder) inner(s ast.Stmt) {
 	}
 }
 
-// clause finds the mutants of a simple statement that cannot be removed, as in the head of a loop.
+// clause finds the mutants of a simple statement that cannot be removed, for instance in the head of a loop.
 func (f *finder) clause(s ast.Stmt) {
 	switch s := s.(type) {
 	case *ast.AssignStmt:

@@ -3,19 +3,19 @@
 //	go run -C tools ./mutate                        all mutants of tools/mutate/scope.txt
 //	go run -C tools ./mutate -seed 7 -sample 100    a sample
 //	go run -C tools ./mutate -list -only 'interp.*' list without running
-//	go run -C tools ./mutate -expect tools/mutate/sample.tsv
+//	go run -C tools ./mutate -expect tools/mutate/samples/compact.tsv
 //	                                                a fixed sample, with the outcomes that it must have
 //
-// It prints a line for each mutant, in the order of the code: place, function, operator, the code and its
-// replacement, the ordinal among equal mutants, the outcome, and the deciding input. A mutant is killed if a run in
-// check mode reports a mismatch. Unnoticed wrong results, crashes and hangs are outcomes of their own and count as
-// not killed. A mutant is slower if all inputs have the same results, and only the engine's own counts are worse
-// (probe.EngineCounts: fewer claimed or compact instructions, or more materialised values); a test of
-// internal/corpus pins these counts. If the counts differ in another way, the outcome is counted, which is not killed
-// either. In functions with a tilde in the scope it is slower, because they affect costs only.
+// It prints a line for each mutant, in the order of the code: place, function, operator, the code and its replacement,
+// the ordinal among equal mutants, the outcome, and the deciding input. A mutant is killed if a run in check mode
+// reports a mismatch. Unnoticed wrong results, crashes and hangs are outcomes of their own and count as not killed. A
+// mutant has the outcome "slower" if all inputs have the same results, and only the engine's own counts are worse
+// (probe.EngineCounts: fewer claimed or compact instructions, or more materialised values); a test of internal/corpus
+// pins these counts. If the counts differ in another way, the outcome is "counted", which is not killed either. Mutants
+// of functions with a tilde in the scope are "slower" in this case, too, because these functions affect costs only.
 //
-// A summary by function follows. If fewer than -at-least percent are killed, it lists the survivors that are not
-// argued, and the exit status is 1. Slower and argued mutants do not count.
+// A summary by function follows. If fewer than -at-least percent of the mutants are killed, it lists the survivors
+// without an argument, and the exit status is 1. Slower and argued mutants are left out of the percentage.
 //
 // The operators: negate a condition or a part of it (negate), exchange && and || (logic), remove a part of a condition
 // (part); change the right side of an ordered comparison or a constant by 1 (bound, const); exchange addition and
@@ -23,19 +23,19 @@
 // mask all lanes, or no lanes where it removes lanes (widen); remove a statement, an early return, a break or continue
 // (drop, return, control).
 //
-// tools/mutate/argued.txt has a line for each survivor that no check can notice: the columns from function to ordinal,
-// and the reason. An argued mutant that is killed or no longer exists is an error; -arguments tries the argued mutants
-// alone.
+// An argued mutant is an equivalent mutant: a survivor that no check can notice.
+// tools/mutate/argued.txt has a line for each: the columns from function to ordinal, and the reason. An argued mutant
+// that is killed or no longer exists is an error; -arguments tries the argued mutants alone.
 //
 // A sample (-expect) is a list of mutants: the columns from function to ordinal, the outcome, the input or test that
 // kills the mutant, which is tried first, and the reason of each survivor without an argument. The run fails if a
-// mutant no longer exists or has another outcome. -update writes the outcomes, replaces mutants that no longer exist
-// by random mutants, and adds mutants up to the number of -sample. The first lines of a sample have its command.
+// mutant no longer exists or has another outcome. -update writes the outcomes, replaces mutants that no longer exist by
+// random mutants, and adds mutants up to the number of -sample. The first lines of a sample have its command.
 //
-// The engine of machine code has inputs of its own, which also run in Go, and tests that reach a mutant. There a
-// crash or a hang counts as noticed, as in a test. tools/mutate/native.txt has the command. The same holds for
-// mutants of the tables of stencils (stencils.go). Suites of package harness try each of them, or tests if no suite
-// reaches it:
+// Mutants of the Go code for machine code (native.txt) run on inputs of their own, in machine code and in Go, and then on the
+// tests that reach the mutant. For them a crash or a hang counts as noticed, as in a test. The first lines of
+// tools/mutate/native.txt have the command. The same holds for mutants of the tables of stencils (stencils.go). Suites
+// of package harness try each of them, or tests if no suite reaches the stencil:
 //
 //	go run -C tools ./mutate -stencils 'interp/internal/native/*_amd64.txt'
 //
@@ -65,26 +65,26 @@ import (
 
 func main() {
 	c := &config{command: strings.Join(append([]string{"go run -C tools ./mutate"}, os.Args[1:]...), " ")}
-	flag.StringVar(&c.root, "root", "", "the repository's `folder`, in which all other paths begin (default: the one around the working directory)")
-	flag.StringVar(&c.scope, "scope", "tools/mutate/scope.txt", "`file` that says which functions are mutated")
-	flag.StringVar(&c.equivalentFile, "argued", "tools/mutate/argued.txt", "`file` of argued survivors")
+	flag.StringVar(&c.root, "root", "", "`folder` of the repository; all other paths are relative to it (default: the repository around the working directory)")
+	flag.StringVar(&c.scope, "scope", "tools/mutate/scope.txt", "`file` with the names of the functions to mutate")
+	flag.StringVar(&c.equivalentFile, "argued", "tools/mutate/argued.txt", "`file` with the argued mutants and their reasons")
 	flag.StringVar(&c.program, "program", "./tools/mutate/try", "`package` that runs the inputs")
-	flag.StringVar(&c.only, "only", "*", "mutants of functions that match this `pattern` only")
-	flag.Uint64Var(&c.seed, "seed", 1, "of the sample")
-	flag.IntVar(&c.sample, "sample", 0, "try this many mutants only; 0: all")
-	flag.BoolVar(&c.checkEquivalent, "arguments", false, "try the argued mutants only: whether the arguments hold")
+	flag.StringVar(&c.only, "only", "*", "try only mutants of functions whose names match this `pattern`")
+	flag.Uint64Var(&c.seed, "seed", 1, "seed of the random sample")
+	flag.IntVar(&c.sample, "sample", 0, "number of mutants in the sample; 0: all mutants")
+	flag.BoolVar(&c.checkEquivalent, "arguments", false, "try only the argued mutants, to check that they survive")
 	flag.BoolVar(&c.list, "list", false, "list the mutants, and run nothing")
 	flag.StringVar(&c.expect, "expect", "", "try the mutants of the sample in `file`, which must have the outcomes recorded there")
-	flag.BoolVar(&c.rewrite, "update", false, "write the outcomes to the file of -expect, without mutants that no longer exist, and with as many others as -sample needs")
-	flag.IntVar(&c.workers, "j", runtime.GOMAXPROCS(0), "processes at a time")
-	flag.IntVar(&c.limits.inputs, "inputs", 500, "inputs in check mode to try a mutant on, at most, beside those made for a certain fault")
-	flag.IntVar(&c.limits.others, "others", 40, "inputs of each other kind: with statistics, and in affine mode")
-	flag.Int64Var(&c.limits.cost, "cost", 600_000, "warp instructions of these inputs together")
-	flag.StringVar(&c.stencils, "stencils", "", "mutants of tables of stencils, the files of this `pattern`, 1000 of them if -sample does not say, instead of those of Go code")
-	flag.BoolVar(&c.subjectsOnly, "alone", false, "with -stencils, those only that subjects of package harness try one by one, not those of tests")
-	flag.StringVar(&c.tests, "tests", "", "try what the inputs let pass on `tests`, too, such as ./interp:Random,./regfile:. : packages, and patterns of their tests")
-	flag.BoolVar(&c.exitIsKill, "ends", false, "that a process crashes or hangs is noticed, too: the inputs are those of tests")
-	flag.Float64Var(&c.atLeast, "at-least", 0, "`percent` of mutants, slower and argued ones left out, that must be killed")
+	flag.BoolVar(&c.rewrite, "update", false, "write the outcomes to the file of -expect, replace mutants that no longer exist, and add mutants up to the number of -sample")
+	flag.IntVar(&c.workers, "j", runtime.GOMAXPROCS(0), "number of concurrent processes")
+	flag.IntVar(&c.limits.inputs, "inputs", 500, "maximum number of inputs in check mode for a mutant, not counting the inputs made for a certain fault")
+	flag.IntVar(&c.limits.others, "others", 40, "maximum number of inputs of each other kind: with statistics, and in affine mode")
+	flag.Int64Var(&c.limits.cost, "cost", 600_000, "maximum number of warp instructions of these inputs, summed for each kind")
+	flag.StringVar(&c.stencils, "stencils", "", "mutate tables of stencils (the files of this `pattern`) instead of Go code; 1000 mutants unless -sample is given")
+	flag.BoolVar(&c.subjectsOnly, "alone", false, "with -stencils, mutate only stencils with a suite in package harness, and not those that only tests reach")
+	flag.StringVar(&c.tests, "tests", "", "`tests` for mutants that survive the inputs, as PACKAGE:PATTERN,…, such as ./interp:Random,./regfile:.")
+	flag.BoolVar(&c.exitIsKill, "ends", false, "count a crash or a hang as noticed, as for inputs from tests")
+	flag.Float64Var(&c.atLeast, "at-least", 0, "`percent` of the mutants that must be killed, not counting slower and argued mutants")
 	flag.Parse()
 	good, err := c.runInRoot(os.Stdout)
 	if err != nil {
@@ -124,7 +124,7 @@ func (c *config) runInRoot(w io.Writer) (good bool, err error) {
 	}
 	c.root = "."
 	if c.rewrite && c.expect == "" {
-		return false, errors.New("-update needs -expect")
+		return false, errors.New("-update needs -expect, the sample to update")
 	}
 	return c.run(w)
 }
@@ -243,7 +243,7 @@ func (c *config) choose(all []*Mutant) ([]*Mutant, *sample, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, nil, errors.New("there are no such mutants")
+		return nil, nil, errors.New("no function in the scope matches -only")
 	}
 	if c.expect != "" {
 		s, err := readSample(c.expect, c.rewrite)
@@ -397,7 +397,7 @@ func readEquivalent(name string) (equivalentMutants, error) {
 		}
 		i := strings.LastIndexByte(line, '\t')
 		if i < 0 || strings.Count(line, "\t") != 4 || strings.TrimSpace(line[i:]) == "" {
-			return nil, fmt.Errorf("%s:%d: want function, operator, code, number and reason, with tabs between them", name, n)
+			return nil, fmt.Errorf("%s:%d: an argued mutant must have function, operator, code, ordinal and reason, with tabs between them", name, n)
 		}
 		a[line[:i]] = line[i+1:]
 	}
@@ -412,7 +412,7 @@ func (a equivalentMutants) checkExist(all []*Mutant) error {
 	}
 	for row := range a {
 		if !rows[row] {
-			return fmt.Errorf("argued, but there is no such mutant: %s", row)
+			return fmt.Errorf("argued, but this mutant no longer exists: %s", row)
 		}
 	}
 	return nil

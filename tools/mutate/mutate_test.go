@@ -128,8 +128,7 @@ func TestSampleIsExact(t *testing.T) {
 	}
 }
 
-// TestTooFewKilled: too few killed mutants are a failure, and arguments take survivors out of
-// the count.
+// TestTooFewKilled: too few killed mutants are a failure, and argued mutants are not counted.
 func TestTooFewKilled(t *testing.T) {
 	const (
 		scope  = toy + "/engine/*.go Sum"
@@ -182,8 +181,8 @@ func TestBadScopeAndArguments(t *testing.T) {
 		{toy + "/engine/none.go", "", "scope, line 1: no file is " + toy + "/engine/none.go"},
 		{"\n" + toy + "/engine/*.go Nobody", "", "scope, line 2: no function of " + toy + "/engine/*.go is Nobody"},
 		{toy + "/engine/*.go [", "", "scope:1: [: syntax error in pattern"},
-		{toy + "/engine/*.go", "engine.Sum\tdrop\tSteps++ → nothing\t1\n", "argued:1: want function, operator, code, number and reason"},
-		{toy + "/engine/*.go", "engine.Sum\tdrop\tSteps++ → nothing\t2\twhy\n", "argued, but there is no such mutant: engine.Sum\tdrop\tSteps++ → nothing\t2"},
+		{toy + "/engine/*.go", "engine.Sum\tdrop\tSteps++ → nothing\t1\n", "argued:1: an argued mutant must have function, operator, code, ordinal and reason"},
+		{toy + "/engine/*.go", "engine.Sum\tdrop\tSteps++ → nothing\t2\twhy\n", "argued, but this mutant no longer exists: engine.Sum\tdrop\tSteps++ → nothing\t2"},
 		{toy + "/engine/*.go minus", "engine.minus\tswap\ta - b → b - a\t1\twhy\n", "argued (why), but killed by sum is 17"},
 	} {
 		if _, err := toyConfig(t, c.scope, c.argued).run(&bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -22,7 +22,7 @@ import (
 	"gemu/internal/trial/mutant"
 )
 
-// Outcome is the result of a mutant.
+// Outcome is the result of trying a mutant.
 type Outcome uint8
 
 // The outcomes. Only Killed counts: checks must notice the mutant.
@@ -76,8 +76,8 @@ type limits struct {
 }
 
 // classifyCounts returns the outcome from the counts with and without a mutant. The first difference decides, savings
-// before spending. With free, any difference is a matter of cost.
-func classifyCounts(r *trial.Report, b *trial.Baseline, free bool) Outcome {
+// before spending. With costOnly, any difference counts as slower.
+func classifyCounts(r *trial.Report, b *trial.Baseline, costOnly bool) Outcome {
 	cheaper := slices.Compare(r.Saved, b.Saved)
 	if cheaper == 0 {
 		cheaper = slices.Compare(b.Spent, r.Spent)
@@ -85,14 +85,14 @@ func classifyCounts(r *trial.Report, b *trial.Baseline, free bool) Outcome {
 	switch {
 	case cheaper == 0:
 		return Survived
-	case free || cheaper < 0:
+	case costOnly || cheaper < 0:
 		return Slower
 	}
 	return CountsDiffer
 }
 
-// timeFactor is the number of crashes or hangs after which the remaining inputs of a mutant are skipped.
-const timeFactor = 3
+// maxFailures is the number of crashes or hangs after which the remaining inputs of a mutant are skipped.
+const maxFailures = 3
 
 // cover runs all inputs without a mutant.
 func (t *runner) cover(workers int) error {
@@ -237,7 +237,7 @@ func (t *runner) tryMutant(m *Mutant, inputs []int) (v Verdict, inputIndex int, 
 			v = Verdict{o, input, detail}
 		}
 	}
-	for failed := 0; len(inputs) > 0 && failed < timeFactor && (!t.exitIsKill || v.Outcome != Crash && v.Outcome != Hang); failed++ {
+	for failed := 0; len(inputs) > 0 && failed < maxFailures && (!t.exitIsKill || v.Outcome != Crash && v.Outcome != Hang); failed++ {
 		worse(Survived, "", "")
 		ctx, cancel := context.WithCancel(context.Background())
 		cmd := exec.CommandContext(ctx, t.binary, "try")
@@ -307,8 +307,9 @@ func (t *runner) tryMutant(m *Mutant, inputs []int) (v Verdict, inputIndex int, 
 	return v, 0, nil
 }
 
-// idleWatcher collects the output of a process and kills the process if it writes nothing for limit. The process ends
-// itself after half of that if an input takes too long, but not if it is stuck in machine code, which Go cannot stop.
+// idleWatcher collects the output of a process, and kills the process if it writes nothing for the time limit. If an input
+// takes too long, the process ends itself after half of this time, unless it is stuck in machine code, which Go cannot
+// stop.
 type idleWatcher struct {
 	bytes.Buffer
 	limit time.Duration

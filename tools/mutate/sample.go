@@ -57,7 +57,7 @@ func readSample(name string, update bool) (*sample, error) {
 		}
 		f := strings.Split(line, "\t")
 		if len(f) != 7 {
-			return nil, fmt.Errorf("%s:%d: %d columns, want function, operator, code, ordinal, outcome, killer and reason", name, n, len(f))
+			return nil, fmt.Errorf("%s:%d: %d columns, but a row has seven: function, operator, code, ordinal, outcome, killer and reason", name, n, len(f))
 		}
 		row := strings.Join(f[:4], "\t")
 		if s.rows[row] != nil {

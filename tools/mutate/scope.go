@@ -20,8 +20,8 @@ import (
 )
 
 // scopeLine is a line of a scope file: a pattern for files, and patterns for functions ("name" or "type.name"). A
-// pattern after a minus excludes functions; a pattern after a tilde marks functions that affect costs only. Without a
-// pattern of neither kind, all functions are included.
+// pattern after a minus excludes functions; a pattern after a tilde marks functions that affect costs only. If all
+// patterns are of these two kinds, or there is none, all functions are included.
 type scopeLine struct {
 	number             int
 	text               string
@@ -54,10 +54,10 @@ func readScope(name string) ([]*scopeLine, error) {
 		}
 		for _, w := range words[1:] {
 			l.wantFunc[strings.TrimLeft(w, "-~")] = true
-			if out, ok := strings.CutPrefix(w, "-"); ok {
-				l.excluded = append(l.excluded, out)
-			} else if free, ok := strings.CutPrefix(w, "~"); ok {
-				l.costOnly = append(l.costOnly, free)
+			if pattern, ok := strings.CutPrefix(w, "-"); ok {
+				l.excluded = append(l.excluded, pattern)
+			} else if pattern, ok := strings.CutPrefix(w, "~"); ok {
+				l.costOnly = append(l.costOnly, pattern)
 			} else {
 				l.included = append(l.included, w)
 			}
@@ -68,7 +68,7 @@ func readScope(name string) ([]*scopeLine, error) {
 }
 
 // matches reports whether a function in a file of the line is included, and whether it affects costs only.
-func (l *scopeLine) matches(fn string) (included, free bool) {
+func (l *scopeLine) matches(fn string) (included, costOnly bool) {
 	match := func(list []string) bool {
 		found := false
 		for _, p := range list {
@@ -79,9 +79,9 @@ func (l *scopeLine) matches(fn string) (included, free bool) {
 		}
 		return found
 	}
-	free = match(l.costOnly)
+	costOnly = match(l.costOnly)
 	included = match(l.included) || len(l.included) == 0
-	return !match(l.excluded) && included, free
+	return !match(l.excluded) && included, costOnly
 }
 
 // instrumented is a file with mutants.
@@ -172,18 +172,18 @@ func findIn(root string, p *packages.Package, file *ast.File, name string, lines
 			continue
 		}
 		short, long := funcName(p, fn)
-		required, free := false, false
+		inScope, costOnly := false, false
 		for _, l := range lines {
-			included, chooses := l.matches(short)
-			required, free = required || included, free || chooses
+			included, marked := l.matches(short)
+			inScope, costOnly = inScope || included, costOnly || marked
 		}
-		if !required {
+		if !inScope {
 			continue
 		}
 		f := &finder{pkg: p, src: src, base: source.base, fn: long, file: filepath.ToSlash(rel), tailStmts: map[ast.Stmt]bool{}}
 		f.function(fn.Body)
 		for _, m := range f.found {
-			m.CostOnly = free
+			m.CostOnly = costOnly
 		}
 		source.mutants = append(source.mutants, f.found...)
 	}

@@ -25,9 +25,9 @@ import (
 	"time"
 )
 
-// stencilPackage has the tables, and stencilProgram tries them. stencilTimeout is the limit for a mutant in that
-// program, twenty to four hundred times the time without a mutant; stencilTestTimeout is the limit for tests, twenty times
-// their time.
+// stencilPackage is the package of the tables, and stencilProgram is the program that tries them. stencilTimeout is the
+// time limit of a mutant in this program, 20 to 400 times the time without a mutant. stencilTestTimeout is the time limit
+// of tests, 20 times their time.
 const (
 	stencilPackage     = "interp/internal/native"
 	stencilProgram     = "./interp/internal/native/harness/mutants"
@@ -35,8 +35,7 @@ const (
 	stencilTestTimeout = 80 * time.Second
 )
 
-// maxSubjects is the largest number of suites that try a stencil. Comparisons, for instance, are part of very many
-// suites.
+// maxSubjects is the largest number of suites that try a stencil. Comparisons, for instance, are in very many suites.
 const maxSubjects = 6
 
 // stencilLine is a line of a table: its place, name, code and holes.
@@ -96,7 +95,7 @@ var stencilOps = []struct {
 		return s.hole(r, regexp.MustCompile(`^_p\d+([+-]\d+)?:[0-9a-f]+$`), func(m []string) string {
 			head, digits, _ := strings.Cut(m[0], ":")
 			from, to, err := s.reads(head, len(digits)/2)
-			if err != nil || from >= to { // so it is with all of it
+			if err != nil || from >= to { // unknown: any bit of the constant
 				from, to = 0, len(digits)/2
 			}
 			at := 2*from + r.IntN(2*(to-from))
@@ -140,7 +139,7 @@ func offset(hole string) (o int, ok bool) {
 	return o, err == nil
 }
 
-// hole changes a hole that matches a pattern to the result of change; "" removes it.
+// hole changes a random hole that matches a pattern to the result of change; the result "" removes the hole.
 func (s *stencilLine) hole(r *rand.Rand, like *regexp.Regexp, change func(parts []string) string) string {
 	var list []int
 	for i, h := range s.holes {
@@ -177,7 +176,7 @@ func readStencils(file, table string) (list []*stencilLine, err error) {
 		}
 		parts := strings.Split(line, "\t")
 		if len(parts) != 3 {
-			return nil, fmt.Errorf("%s:%d: %d columns, want a name, code and holes", file, n+1, len(parts))
+			return nil, fmt.Errorf("%s:%d: a line of %d columns, but a stencil has three: name, code and holes", file, n+1, len(parts))
 		}
 		code, err := base64.RawStdEncoding.DecodeString(parts[1])
 		if err != nil {
@@ -188,9 +187,9 @@ func readStencils(file, table string) (list []*stencilLine, err error) {
 	return list, nil
 }
 
-// insignificantCode lists texts of a disassembler that show ignored bits of an x86-64 instruction, with their replacements. Ignored are
-// bits for an index, a 64-bit operand or a segment that the instruction lacks, and the element size of bitwise operations and moves
-// without an element mask or a broadcast.
+// insignificantCode has patterns of disassembled text that shows ignored bits of an x86-64 instruction, with their
+// replacements. An instruction ignores the bits for an index, a 64-bit operand or a segment if it has none, and the element
+// size if it is a bitwise operation or a move without element mask and broadcast.
 var insignificantCode = []struct {
 	text *regexp.Regexp
 	by   string
@@ -269,7 +268,7 @@ func (s *stencilLine) reads(hole string, size int) (from, to int, err error) {
 	if i < 0 {
 		return 0, 0, fmt.Errorf("%s: no instruction at %d", s.name, offset)
 	}
-	from += list[i].end - (offset + 4) // it counts from the address on, the host from the end of the instruction
+	from += list[i].end - (offset + 4) // the addend is relative to the hole, the host's address to the end of the instruction
 	operands := operandSizes.FindStringSubmatch(list[i].text)
 	if operands == nil {
 		return 0, 0, fmt.Errorf("%s: nothing says how much %q reads", s.name, list[i].text)
@@ -525,7 +524,7 @@ func (c *config) runStencils(w io.Writer) (good bool, err error) {
 		return !t.hasSubjects() || c.subjectsOnly && len(t.Suites) == 0 || !matches(c.only, s.name)
 	})
 	if len(lines) == 0 {
-		return false, errors.New("there are no such mutants")
+		return false, errors.New("no stencil with a suite or test matches -stencils and -only")
 	}
 	list, text, sample, err := c.chooseStencils(lines)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 // test is a test function, in a program with all mutants.
 type test struct {
 	binary, dir, name string
-	took              time.Duration // without a mutant
-	reached           []byte        // mutants: see containsID
+	took              time.Duration // duration without a mutant
+	reached           []byte        // set of reached mutants: see containsID
 }
 
 // findTests builds and runs the tests of a list of packages and patterns, as in the flag -tests.
@@ -28,7 +28,7 @@ func findTests(root, list, dir string) (tests []*test, err error) {
 	for pkgPath := range strings.SplitSeq(list, ",") {
 		pkg, pattern, ok := strings.Cut(pkgPath, ":")
 		if !ok {
-			return nil, fmt.Errorf("-tests %s: want a package, a colon and a pattern", pkgPath)
+			return nil, fmt.Errorf("-tests %s: an entry must be a package, a colon and a pattern, such as ./interp:Random", pkgPath)
 		}
 		binary, err := buildTest(root, pkg, dir)
 		if err != nil {
@@ -43,7 +43,7 @@ func findTests(root, list, dir string) (tests []*test, err error) {
 		}
 		names := strings.Fields(string(out))
 		if len(names) == 0 {
-			return nil, fmt.Errorf("-tests %s: there are none", pkgPath)
+			return nil, fmt.Errorf("-tests %s: no test of the package matches the pattern", pkgPath)
 		}
 		for _, name := range names {
 			t := &test{binary: binary, dir: workDir, name: name}

@@ -1,8 +1,8 @@
 package main
 
 // This file makes inputs of accesses at compact addresses, of all sizes and with strides of both
-// signs. They end at the end of an allocation, or an element after it, or are misaligned in a
-// single lane.
+// signs. The accesses are within an allocation up to its end, or an element outside, or misaligned in
+// a single lane.
 
 import (
 	"fmt"
@@ -61,7 +61,7 @@ func accesses(space string) (list []access) {
 	return list
 }
 
-// spaces has the groups of inputs: a state space and the width of an address in bits.
+// spaces are the groups of these inputs: a state space, and the width of an address in bits.
 var spaces = []struct {
 	name, space string
 	bits        int
@@ -83,7 +83,7 @@ const (
 
 // kernelOf returns a kernel that executes an access twice: at s0 + tid·step, which is in bounds
 // and makes the allocation known, and at s1 + tid·step. With pattern uniform there is no step;
-// with divergent some lanes access the next element. Lanes outside of lo to hi do not access.
+// with divergent some lanes access the next element. Only lanes from lo to hi-1 access memory.
 func kernelOf(i int, a access, bits, pattern int) string {
 	var address string
 	switch {
@@ -176,7 +176,7 @@ func accessInputs(name, space string, bits int) ([]trial.Input, error) {
 	case ".global", "":
 		begin = mod.Var("all").Addr()
 	case ".local":
-		begin = 16 // local memory begins with bytes of no variable
+		begin = 16 // the first 16 bytes of local memory belong to no variable
 	}
 	r := rand.New(rand.NewPCG(uint64(len(name)), uint64(bits)))
 	var inputs []trial.Input
@@ -186,7 +186,7 @@ func accessInputs(name, space string, bits int) ([]trial.Input, error) {
 			lo := pick(0, 0, 0, 3, 9, 31)
 			hi := max(lo+1, pick(32, 32, 32, 20, 31))
 			step := pick(a.bytes, a.bytes, 0, -a.bytes, 2*a.bytes, -2*a.bytes, 4, a.bytes/2, 64, 3)
-			// Offsets of the lowest and the highest executing lane: either of them is at an end.
+			// from is the offset of lane lo. In even inputs lane lo is at an end of the memory, in odd inputs lane hi-1.
 			from := 0
 			end := bufferSize &^ (min(a.bytes, 16) - 1)
 			ends := []int{0, end - a.bytes, -a.bytes, end, -1, 1, end - a.bytes + 1, a.bytes, bufferSize, bufferSize - a.bytes}

@@ -2,7 +2,7 @@ package main
 
 // This file makes inputs of control flow: random programs in which lanes diverge and reconverge,
 // exit, call functions and wait for further lanes. They compute uniform values before, between and
-// after these statements. The proofs of a plan depend on the lanes at each place.
+// after these statements, because a plan's proofs of uniformity depend on the lanes at each place.
 
 import (
 	"fmt"
@@ -17,16 +17,16 @@ import (
 
 const flows = "flows"
 
-// flow writes a program. Registers %u are uniform wherever all lanes are together, %a are
-// affine, %g is generic.
+// flow writes a random program. Registers %u are uniform unless diverged lanes have written them; registers
+// %a are affine, and %g is generic.
 type flow struct {
 	*rand.Rand
 	strings.Builder
-	labels      int
-	loops       int // number of loops around the current statement
-	divergence  int // number of statements around the current statement that only some lanes execute
-	inCall      bool
-	flags       int
+	labels      int  // number of labels so far
+	loops       int  // number of loops around the current statement
+	divergence  int  // number of statements around the current statement that only some lanes execute
+	inCall      bool // the text is of a called function
+	flags       int  // number of words of buf used as flags
 	writtenOnce int  // number of used registers that are written in a single place
 	wide        bool // warps have 64 lanes, without collective instructions
 	exits       bool // lanes may exit early
@@ -43,9 +43,9 @@ func (f *flow) label() string {
 
 func (f *flow) pick(list ...string) string { return list[f.IntN(len(list))] }
 
-// generalReg, affineReg and destReg return random registers; destReg is for results. Where lanes
-// have diverged, destReg rarely returns a register that converged code reads, so that proofs
-// remain possible.
+// generalReg, affineReg and destReg return random registers; destReg is for results. In diverged
+// code destReg rarely returns a register that converged code reads: otherwise a plan could prove
+// hardly anything.
 func (f *flow) generalReg() string { return fmt.Sprintf("%%u%d", f.IntN(6)) }
 func (f *flow) affineReg() string  { return fmt.Sprintf("%%a%d", f.IntN(3)) }
 func (f *flow) destReg() string {
@@ -125,8 +125,8 @@ func (f *flow) compute() {
 		case 7:
 			f.line("mad.lo.u32 %%g, %%g, %s, %s", f.affineReg(), f.generalReg())
 		case 8:
-			at := f.pick("global.u32 %s, [buf", "global.u32 %s, [buf", "shared.u32 %s, [ours", "local.u32 %s, [mine", "const.u32 %s, [fixed", "u32 %s, [%%l")
-			f.line("ld."+at+"+%d]", f.destReg(), 4*f.IntN(8))
+			operands := f.pick("global.u32 %s, [buf", "global.u32 %s, [buf", "shared.u32 %s, [ours", "local.u32 %s, [mine", "const.u32 %s, [fixed", "u32 %s, [%%l")
+			f.line("ld."+operands+"+%d]", f.destReg(), 4*f.IntN(8))
 		case 9:
 			f.line("ld.global.v2.u32 {%s, %s}, [buf+%d]", f.destReg(), f.pick("%e", "%a0", "%u4"), 8*f.IntN(4))
 		case 10:

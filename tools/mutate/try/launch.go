@@ -1,6 +1,6 @@
 package main
 
-// This file runs the kernels of the remaining files. The kernels of a module are k0, k1 and so on.
+// This file runs the kernels made by the other files of this package. The kernels of a module are k0, k1 and so on.
 
 import (
 	"context"

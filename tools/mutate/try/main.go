@@ -1,9 +1,13 @@
-// Command try runs inputs for package mutate: the programs of package corpus, and kernels of its
-// own. They run in check mode, which must notice mutants of the compact engine: with the usual
-// choice of compact instructions, and eagerly, with all possible instructions. They also run with
-// statistics under a policy with rules of its own (kim), and in affine mode, which shows the effect
-// of mutants that check mode does not notice. The counts of compact execution show mutants that
-// only make gemu slower.
+// Command try is the program of the mutants of tools/mutate/scope.txt. Command mutate builds it with
+// the mutants and runs it. Its inputs are the programs of package corpus, and kernels of its own.
+//
+// Each program of the corpus is four inputs:
+//   - in check mode, which must notice the mutants;
+//   - in check mode with all possible instructions compact (eagerly);
+//   - in check mode with statistics under the policy kim, which has rules of its own;
+//   - in affine mode, which shows wrong results that check mode does not notice.
+//
+// The engine's counts (see result) show mutants that only make gemu slower.
 package main
 
 import (
@@ -20,6 +24,7 @@ import (
 	"gemu/probe"
 )
 
+// testdata is the folder of the corpus, relative to the root of the repository, where mutate runs this program.
 const testdata = "testdata"
 
 func main() {
@@ -28,35 +33,36 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
-	groups := append(files, bodies...)
+	groups := append(files, operationGroups...)
 	for _, s := range spaces {
 		groups = append(groups, s.name)
 	}
 	trial.Main(&trial.Corpus{Groups: append(groups, flows, threads, pathGroup, registers), Load: inputs})
 }
 
+// kim is the value policy of the inputs with statistics.
 var kim = affinetrack.PolicyByName("kim")
 
-// inputs returns the inputs of a group.
-func inputs(file string) ([]trial.Input, error) {
+// inputs returns the inputs of a group: a file of the corpus, or a group of kernels of this package.
+func inputs(group string) ([]trial.Input, error) {
 	for _, s := range spaces {
-		if s.name == file {
+		if s.name == group {
 			return accessInputs(s.name, s.space, s.bits)
 		}
 	}
 	switch {
-	case slices.Contains(bodies, file):
-		return operationInputs(file)
-	case file == flows:
+	case slices.Contains(operationGroups, group):
+		return operationInputs(group)
+	case group == flows:
 		return flowInputs()
-	case file == threads:
+	case group == threads:
 		return threadInputs()
-	case file == pathGroup:
+	case group == pathGroup:
 		return pathInputs()
-	case file == registers:
+	case group == registers:
 		return registerInputs()
 	}
-	programs, err := corpus.ProgramsOf(testdata, file)
+	programs, err := corpus.ProgramsOf(testdata, group)
 	if err != nil {
 		return nil, err
 	}
@@ -85,34 +91,33 @@ func isUsed(p *corpus.Program) bool {
 	return p.Line == 0 || p.Width >= 32 && p.Block[0] > 1
 }
 
-// result returns the trial's result from the results of launches and their outcome, which
-// may be nil.
-func result(err error, results []*interp.Result, o *corpus.Outcome) trial.Result {
-	h := fnv.New64a()
-	for _, one := range results {
-		if one != nil {
-			one.Structure = nil // statistics of a policy do not come from the engine
+// result returns the result of an input: the error and the results of its launches, and their outcome,
+// whose digest mutate compares. Without an outcome (nil) only the mismatch and the counts are compared.
+func result(err error, launches []*interp.Result, outcome *corpus.Outcome) trial.Result {
+	digest := fnv.New64a()
+	for _, launch := range launches {
+		if launch != nil {
+			launch.Structure = nil // statistics of a policy do not come from the engine
 		}
 	}
-	if o != nil {
-		o.Describe(h)
+	if outcome != nil {
+		outcome.Describe(digest)
 	}
-	r := trial.Result{Mismatch: errors.Is(err, probe.ErrMismatch), Digest: fmt.Sprintf("%x", h.Sum64())}
-	var n probe.Counts
-	for _, one := range results {
-		if one != nil {
-			n.Add(&one.Counts)
+	r := trial.Result{Mismatch: errors.Is(err, probe.ErrMismatch), Digest: fmt.Sprintf("%x", digest.Sum64())}
+	var counts probe.Counts
+	for _, launch := range launches {
+		if launch != nil {
+			counts.Add(&launch.Counts)
 		}
 	}
-	r.Cost = n.WarpInstructions
-	// A plan that claims less is slower. The remaining numbers are cumulative, because an
-	// instruction that is no longer proved may still execute compactly: each adds up a kind of
-	// execution and all better kinds.
-	e := &n.Engine
+	r.Cost = counts.WarpInstructions
+	// A plan with fewer claims is slower. The numbers after it are cumulative: each counts a kind of execution
+	// and all faster kinds, because an instruction without a proof may still execute compactly.
+	e := &counts.Engine
 	proved := e.Fixed + e.Proved
 	r.Saved = []int64{e.Claims, e.Fixed, proved, proved + e.FastForm, proved + e.Compact}
-	// Shadows of dead registers depend on the registers that share a row. Only the difference
-	// of both counts is comparable.
+	// MaterialisedLanes and ShadowLanes both count shadows of dead registers, whose number depends on the
+	// allocation of rows. So only their difference is compared.
 	r.Spent = []int64{e.VectorExecuted, e.MaterialisedLanes - e.ShadowLanes}
 	return r
 }

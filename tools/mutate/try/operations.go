@@ -2,7 +2,7 @@ package main
 
 // This file makes inputs of operations: kernels that execute all operations with an affine
 // rule, of every width. Their affine and uniform operands have values at the limits of the
-// rules: they wrap, or just do not, in the first lane or the last.
+// rules: in the first or the last lane they wrap round, or nearly do.
 
 import (
 	"fmt"
@@ -13,11 +13,12 @@ import (
 	"gemu/internal/trial"
 )
 
-// bodies has the groups of these inputs, a group for each width of operands in bits.
-var bodies = []string{"operations 16", "operations 32", "operations 64"}
+// operationGroups are the groups of these inputs, a group for each width of operands in bits.
+var operationGroups = []string{"operations 16", "operations 32", "operations 64"}
 
-// variants has the kinds of kernels: the lanes that execute the operations, and how they are chosen.
-var variants = []struct{ name, begin, end string }{
+// variants are the kinds of kernels, by the lanes that execute the operations: begin is text before all operations, guard
+// the guard of each.
+var variants = []struct{ name, begin, guard string }{
 	{"all lanes", "", ""},
 	{"some lanes", "\t@!%in bra END;\n", ""},
 	{"lanes with holes", "\tand.pred %in, %in, %odd;\n\t@!%in bra END;\n", ""},
@@ -65,7 +66,7 @@ func operations(width int) string {
 		}
 		fmt.Fprintf(&b, "\tsetp.gt.s%[1]d %%p, %%u, %%v;\n\tsetp.le.s%[1]d %%n, %%u, %%v;\n\tsetp.gt.u32 %%d, %%t, 7;\n\tmov.b%[1]d %%z, %%x;\n", width)
 		for k, line := range lines(width) {
-			fmt.Fprintf(&b, "\t%s%s;\n", v.end, ownResult(line, k))
+			fmt.Fprintf(&b, "\t%s%s;\n", v.guard, ownResult(line, k))
 		}
 		b.WriteString("END:\n\tret;\n}\n")
 	}
@@ -220,7 +221,7 @@ func lines(width int) (list []string) {
 }
 
 // values returns random arguments of a launch: base and stride of two operands, the first
-// executing lane, and the lane after the last.
+// executing lane, and the lane after the last executing lane.
 func values(width int, r *rand.Rand) []any {
 	lo := []uint32{0, 0, 0, 3, 17, 31}[r.IntN(6)]
 	hi := max(lo+1, []uint32{32, 32, 20, 31, 8}[r.IntN(5)])
@@ -249,8 +250,8 @@ func values(width int, r *rand.Rand) []any {
 	return []any{b0, s0, b1, s1, lo, hi}
 }
 
-// divisors returns arguments of launches with divisors that random values do not reach: only the
-// last lane's dividend is not less than the divisor.
+// divisors returns arguments of launches with divisors that random values hardly ever give: the dividend is less
+// than the divisor in all lanes but the last.
 func divisors(width int) (list [][]any) {
 	for _, d := range []uint64{1<<width - 4, 1<<width - 1} {
 		stride := -d & (1<<width - 1)
@@ -259,7 +260,7 @@ func divisors(width int) (list [][]any) {
 	return append(list, []any{uint64(5), uint64(1) << (width - 2), uint64(1) << (width - 2), uint64(0), uint32(0), uint32(3)})
 }
 
-// operationInputs returns the inputs of a group of bodies.
+// operationInputs returns the inputs of a group of operationGroups.
 func operationInputs(group string) ([]trial.Input, error) {
 	var width int
 	fmt.Sscanf(group, "operations %d", &width)

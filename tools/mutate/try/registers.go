@@ -1,7 +1,7 @@
 package main
 
-// This file makes inputs of rare reads of registers: by functions of the run-time (malloc,
-// vprintf), and special registers, read as 16 bits, whose values have more.
+// This file makes inputs of rare reads of registers: reads by built-in functions (malloc, vprintf), and
+// 16-bit reads of special registers with larger values.
 
 import (
 	"fmt"

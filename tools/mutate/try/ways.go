@@ -1,8 +1,8 @@
 package main
 
-// This file makes inputs of the claims that a plan may and may not make about control flow: a
-// kernel for each kind of divergence and wait, real and apparent. The kernels compute values that
-// are uniform if all lanes are together, where they are together and where they are not.
+// This file makes inputs for a plan's claims about control flow: a kernel for each kind of divergence
+// and wait, including code that only looks divergent. At each place the kernels compute values that
+// are uniform if all lanes are together there.
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 
 const pathGroup = "ways"
 
-// pathHead is the beginning of the kernels: %p holds in four lanes, %q in none, which a plan cannot
-// prove, and %c is uniform. Registers %s are for uniform results, each written in a single place.
+// pathHead is the beginning of the kernels. %p is true in lanes 0 to 3; %q is true in no lane, which a
+// plan cannot prove; %c is uniform. Registers %s are for uniform results, each written in a single place.
 const pathHead = `	mov.u32 %t, %tid.x;
 	mov.u32 %c, %ctaid.x;
 	setp.lt.u32 %p, %t, 4;
@@ -23,10 +23,10 @@ const pathHead = `	mov.u32 %t, %tid.x;
 	setp.ne.u32 %q, %g, %g;
 `
 
-// pathKernels has the kernels and their names. A kernel that begins with a label has no head; a
+// pathKernels are the kernels and their names. A kernel that begins with the label AGAIN has no head; a
 // text that begins with .version is a whole module.
 var pathKernels = []struct{ name, text string }{
-	{"lanes spin for what others do behind the join", `
+	{"lanes spin for a store of other lanes after the join", `
 	@!%p bra JOIN;
 SPIN:
 	ld.volatile.global.u32 %w, [flag];
@@ -43,7 +43,7 @@ SPIN:
 	@%r bra SPIN;
 JOIN:
 	add.u32 %s0, %c, 1;`},
-	{"all lanes go round a loop that may wait", `
+	{"all lanes execute a loop that may wait", `
 	mov.u32 %k, 0;
 AGAIN:
 	ld.volatile.global.u32 %w, [flag];
@@ -52,7 +52,7 @@ AGAIN:
 	setp.lt.u32 %r, %k, 3;
 	@%r bra AGAIN;
 	add.u32 %s1, %c, 1;`},
-	{"a collective instruction waits for lanes behind the join", `
+	{"a collective instruction waits for lanes after the join", `
 	@!%p bra JOIN;
 	vote.sync.any.pred %r, %p, 0xffffffff;
 JOIN:
@@ -64,7 +64,7 @@ JOIN:
 	add.u32 %s1, %c, 1;
 JOIN:
 	add.u32 %s0, %c, 1;`},
-	{"a collective instruction of all", `
+	{"a collective instruction of all lanes", `
 	vote.sync.any.pred %r, %p, 0xffffffff;
 	add.u32 %s0, %c, 1;`},
 	{"a guarded collective instruction that waits", `
@@ -85,7 +85,7 @@ JOIN:
 	@%p barrier.sync 0;
 	add.u32 %s0, %c, 1;
 	@!%p barrier.sync 0;`},
-	{"a guarded barrier of all that are left", `
+	{"a guarded barrier of all remaining lanes", `
 	@%p bar.sync 0;
 	add.u32 %s0, %c, 1;
 	@!%p exit;
@@ -94,13 +94,13 @@ JOIN:
 	setp.eq.u32 %r, %c, 0;
 	@%r barrier.sync 0;
 	add.u32 %s0, %c, 1;`},
-	{"a barrier in front of the join", `
+	{"a barrier before the join", `
 	@!%p bra JOIN;
 	barrier.sync 0;
 JOIN:
 	add.u32 %s0, %c, 1;
 	@!%p barrier.sync 0;`},
-	{"a barrier in front of the branch, and of the join", `
+	{"a barrier before the branch and before the join", `
 	bra PART;
 SIDE:
 	barrier.sync 0;
@@ -110,22 +110,22 @@ PART:
 JOIN:
 	add.u32 %s0, %c, 1;
 	@!%p barrier.sync 0;`},
-	{"a barrier that all lanes come to together", `
+	{"a barrier that all lanes reach together", `
 	@%q bra SKIP;
 	bar.sync 0;
 SKIP:
 	add.u32 %s0, %c, 1;`},
-	{"a barrier that all lanes come to, perhaps apart", `
+	{"a barrier that all lanes reach, perhaps diverged", `
 	@%q bra SKIP;
 	barrier.sync 0;
 SKIP:
 	add.u32 %s0, %c, 1;`},
-	{"a barrier of all", `
+	{"a barrier of all lanes", `
 	barrier.sync 0;
 	add.u32 %s0, %c, 1;
 	bar.warp.sync 0xffffffff;
 	add.u32 %s1, %c, 1;`},
-	{"the join stands in front of a side", `
+	{"the join stands before a side in the text", `
 	@%p bra SIDE;
 JOIN:
 	add.u32 %s0, %c, 1;
@@ -152,7 +152,7 @@ B:
 	add.u32 %s1, %c, 1;
 JOIN:
 	add.u32 %s2, %c, 1;`},
-	{"lanes leave a loop one after the other", `
+	{"lanes leave a loop in sequence", `
 	and.b32 %w, %t, 3;
 	mov.u32 %k, 0;
 AGAIN:
@@ -203,13 +203,13 @@ AGAIN:
 	exit;
 ON:
 	add.u32 %s0, %c, 1;`},
-	{"some lanes go a long way to the end", `
+	{"some lanes reach the end through further blocks", `
 	@%p bra AWAY;
 	add.u32 %s0, %c, 1;
 	bra END;
 AWAY:
 	add.u32 %s1, %c, 1;`},
-	{"a result that differs the next time round", `
+	{"a result that differs in the next iteration", `
 	mov.u32 %k, 0;
 	mov.u32 %w, 5;
 AGAIN:
@@ -218,7 +218,7 @@ AGAIN:
 	add.u32 %k, %k, 1;
 	setp.lt.u32 %r, %k, 3;
 	@%r bra AGAIN;`},
-	{"a result of what is written behind it", `
+	{"a result of a register written later in the loop", `
 	mov.u32 %k, 0;
 AGAIN:
 	add.u32 %s0, %s1, 1;
@@ -308,7 +308,7 @@ JOIN:
 	add.u32 %s0, %c, 1;
 JOIN:
 	add.u32 %s1, %c, 1;`},
-	{"what nobody reads", `
+	{"results that no instruction reads", `
 	@%p mov.u32 %z, 5;
 	ld.param.v2.u32 {_, %y}, [par];
 	ld.param.v2.u32 {_, %s0}, [par];
@@ -386,7 +386,7 @@ SIDE:
 ` + func() string {
 	var b strings.Builder
 	b.WriteString(".func frames()\n{\n\t.local .align 16 .b8 mine[128];\n\t.reg .u64 %l<128>;\n\t.reg .u32 %w<128>;\n")
-	for i := range 120 { // about as many as there are special registers
+	for i := range 120 { // about the number of special registers
 		fmt.Fprintf(&b, "\tmov.u64 %%l%[1]d, mine+%[1]d;\n\tmov.u32 %%w%[1]d, mine+%[1]d;\n", i)
 	}
 	b.WriteString("\tret;\n}\n")
@@ -429,15 +429,15 @@ func pathModule(kernel string) string {
 // lowers the kernel.
 func pathInputs() ([]trial.Input, error) {
 	var list []trial.Input
-	for _, way := range pathKernels {
-		text := pathModule(way.text)
-		if _, err := load(way.name, text); err != nil {
+	for _, kernel := range pathKernels {
+		text := pathModule(kernel.text)
+		if _, err := load(kernel.name, text); err != nil {
 			return nil, err
 		}
 		for _, rc := range interp.Reconvergers() {
-			name := fmt.Sprintf("ways: %s, under %s", way.name, rc.Name())
+			name := fmt.Sprintf("ways: %s, under %s", kernel.name, rc.Name())
 			list = append(list, trial.Input{Name: name, Kind: trial.Targeted, Run: func() trial.Result {
-				mod, err := load(way.name, text)
+				mod, err := load(kernel.name, text)
 				if err != nil {
 					panic(err)
 				}
