@@ -28,7 +28,7 @@
 //
 // # Spacings
 //
-// Where a kernel is translated, the base is not known, and often the stride is. A spacing has the stride, the number of
+// When a kernel is lowered, the base is not known, but the stride often is. A spacing has the stride, the number of
 // neighbouring lanes for which it holds, and whether wrapping or clamping may have moved lanes closer together:
 //
 //	            nothing is known (the zero Spacing)
@@ -39,8 +39,9 @@
 //	          ╲                 │                  ╱
 //	               not yet written (Unwritten)
 //
-// Merge is the join. Two strides have nothing in common but the top. The spacings of a whole row without wraps and bounds
-// are the classes of values: stride 0 is uniform, any other is affine (Spacing.Class).
+// Merge is the join. Spacings with different strides merge to the top, the zero Spacing. A spacing of a whole row without
+// wraps and bounds determines the class of the values: with stride 0 they are uniform, with any other affine
+// (Spacing.Class).
 //
 // # Rules
 //
@@ -52,8 +53,9 @@
 // transfers on spacings (Spacing) map spacings of the sources to one of the result; a rule without them knows nothing
 // unless all sources are uniform.
 //
-// Tests compare both with lane-by-lane execution (rules_test.go, spacing_test.go), and fail for a rule that lacks a part
-// without a reason. Every compact result of a launch in check mode is compared with the vector result.
+// Tests compare the rules and their transfers with lane-by-lane execution (rules_test.go, spacing_test.go). They fail for
+// a rule without fast forms or transfers unless a reason is given there. Every compact result of a launch in check mode is
+// compared with the vector result.
 //
 // A Unit decides how an instruction executes, by the rules of a Policy. Affine mode and the statistics under a policy
 // use a Unit. A Shape states which operands may be affine, so that Transfer can derive the class of a result before
@@ -68,7 +70,7 @@
 //
 // # Errors, concurrency and compatibility
 //
-// The functions return no errors: a rule that does not hold for its operands reports so. Values, rules and policies do not change,
-// and are safe for concurrent use; a Unit belongs to one goroutine. Rules, policies and fields may be added at any time: name the
-// fields of composite literals.
+// The functions return no errors: if the condition of a rule does not hold, its second result is false. Values, rules and
+// policies do not change, and are safe for concurrent use; a Unit belongs to one goroutine. Rules, policies and fields may
+// be added at any time: name the fields of composite literals.
 package affinetrack

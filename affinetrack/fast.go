@@ -4,8 +4,8 @@ package affinetrack
 // modulo the width of the slot, and rules on 32-bit numbers. The field Fast of a rule lists its fast forms. The tests
 // compare them with the rule.
 
-// FastForm computes a rule for operands and results of certain widths. It gives the same result as the rule, and none
-// if the rule gives none.
+// FastForm computes a rule for operands and results of certain widths. It gives the same result as the rule, and no
+// result where the rule gives none.
 type FastForm struct {
 	Name   string // name of the form in stencils of machine code
 	Widths Widths // operations for which the form computes the rule
@@ -107,7 +107,7 @@ func (u *Unit) applyAffine(op *Operation, a, b, c Value, m uint32) (Value, Execu
 	return u.apply(op, [4]Value{a, b, c}, m)
 }
 
-// fastMove leaves it to the register to truncate the value to its slot.
+// fastMove returns the value unchanged; the caller truncates it to the slot of the result.
 func fastMove(_ *Operation, a, _, _ Value, _ uint32) (Value, bool) { return a, true }
 
 func fastNeg(_ *Operation, a, _, _ Value, _ uint32) (Value, bool) {
@@ -173,7 +173,7 @@ func Widen(v Value, signed bool, m uint32) (Value, bool) {
 	return Value{uint64(x - int64(first)*s), uint64(s)}, end == int64(uint32(end))
 }
 
-// mulWide multiplies two 32-bit numbers, at least one must be uniform.
+// mulWide multiplies two 32-bit numbers to 64 bits. It fails unless either is uniform, and if the other wraps.
 func mulWide(a, b Value, signed bool, m uint32) (Value, bool) {
 	if b.Stride != 0 {
 		a, b = b, a

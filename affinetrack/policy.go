@@ -12,7 +12,7 @@ type Policy struct {
 	Doc  string // a line about the machine and its source
 
 	Rules       RuleSet             // the affine rules of the machine
-	Excluded    RuleSet             // the affine rules that the machine lacks: every rule is in Rules or here
+	Excluded    RuleSet             // the affine rules that the machine does not have: every rule is in Rules or in Excluded
 	NarrowRules map[ptx.Affine]Rule // rules that are narrower than in the table
 
 	// Instructions execute once on uniform operands if their rule is in Rules or Uniform, or their class in
@@ -99,8 +99,8 @@ func (s ClassSet) Has(c ptx.Class) bool { return s>>c&1 != 0 }
 var (
 	kimRules = NewRuleSet(ptx.AffineMove, ptx.AffineAdd, ptx.AffineSub, ptx.AffineMul, ptx.AffineMad, ptx.AffineShl, ptx.AffineShr,
 		ptx.AffineConvert, ptx.AffineAddress, ptx.AffineBranch, ptx.AffineLoad)
-	// Further arithmetic, logic, selections, stores, and operations of the whole warp are not eligible. The policies
-	// differ in comparisons.
+	// Other arithmetic, logic, selections, stores, and operations of the whole warp are not eligible. Some policies have
+	// comparisons, others do not.
 	kimExcluded = NewRuleSet(ptx.AffineUniform, ptx.AffineDiv, ptx.AffineRem, ptx.AffineNeg, ptx.AffineAbs, ptx.AffineMin, ptx.AffineMax,
 		ptx.AffineBfe, ptx.AffineNot, ptx.AffineAnd, ptx.AffineOr, ptx.AffineXor, ptx.AffineSelect, ptx.AffineStore, ptx.AffineWarp)
 	compareRule = NewRuleSet(ptx.AffineCompare)
@@ -191,8 +191,9 @@ func (p *Policy) AllowsIndex(r ptx.SpecialReg) bool {
 	return !p.IndexOnly || r <= ptx.NctaidZ
 }
 
-// MustBeVector reports whether an access of size bytes at an affine address counts as a vector access.
-func (p *Policy) MustBeVector(rule ptx.Affine, v Value, slot, size int) bool {
+// IsVectorAccess reports whether the machine executes an access of size bytes at the affine address v as one vector
+// access; slot is the width of the address in bits.
+func (p *Policy) IsVectorAccess(rule ptx.Affine, v Value, slot, size int) bool {
 	return !p.UnitStride || rule == ptx.AffineLoad && size <= 4 && signExtend(v.Stride, slot) == int64(size)
 }
 

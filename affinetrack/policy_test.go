@@ -142,10 +142,10 @@ func TestAffineLoadsOfFGSIMT(t *testing.T) {
 		{ptx.AffineLoad, 4, 4, true}, {ptx.AffineLoad, 2, 2, true}, {ptx.AffineLoad, 1, 1, true}, {ptx.AffineLoad, 8, 8, false}, {ptx.AffineLoad, 4, 2, false},
 		{ptx.AffineLoad, 1<<64 - 4, 4, false}, {ptx.AffineStore, 4, 4, false},
 	} {
-		if got := PolicyByName("fgsimt").MustBeVector(c.rule, Value{Stride: c.stride}, 64, c.size); got != c.want {
+		if got := PolicyByName("fgsimt").IsVectorAccess(c.rule, Value{Stride: c.stride}, 64, c.size); got != c.want {
 			t.Errorf("%s of %d bytes with stride %d: %v, want %v", c.rule, c.size, int64(c.stride), got, c.want)
 		}
-		if !PolicyByName("kim").MustBeVector(c.rule, Value{Stride: c.stride}, 64, c.size) {
+		if !PolicyByName("kim").IsVectorAccess(c.rule, Value{Stride: c.stride}, 64, c.size) {
 			t.Error("kim wants unit stride")
 		}
 	}

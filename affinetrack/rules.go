@@ -19,7 +19,7 @@ type Operation struct {
 	Fast *FastForm
 }
 
-// Args is an instruction with compact operands, as values of their slots. A predicate is the number 0 or 1.
+// Args is an instruction with compact operands. An operand is the value of its slot; a predicate is the number 0 or 1.
 type Args struct {
 	Operation
 	Values [4]Value // operands in the order of the instruction; zero for an absent operand
@@ -47,7 +47,7 @@ type Shape uint8
 const (
 	NoOperand    Shape = iota // no operand may be affine
 	AnyOperand                // all of them
-	OneFactor                 // the first or the second, but not both; and all later operands
+	OneFactor                 // either the first or the second; and any later operands
 	FirstOperand              // the first
 )
 
@@ -308,8 +308,9 @@ func abs(a *Args) (Value, bool) {
 	return Value{}, false
 }
 
-// ordered compares two operands whose difference has the same sign in every lane: −1, 0 (equal at one end), 1. The
-// difference of two progressions of numbers is linear, so its ends decide.
+// ordered compares the first two operands: sign is −1 if the first is at most the second in every lane, 1 if it is at
+// least the second, and 0 if they are equal at both ends. ok is false if the difference changes its sign. The difference
+// of two progressions of numbers is linear, so its ends decide.
 func ordered(a *Args) (sign int, ok bool) {
 	p, ok0 := a.operandProgression(0)
 	q, ok1 := a.operandProgression(1)
@@ -335,7 +336,7 @@ func ordered(a *Args) (sign int, ok bool) {
 	return s, true
 }
 
-// The side that is the smaller in every lane.
+// The operand that is the smaller in every lane.
 func minimum(a *Args) (Value, bool) {
 	s, ok := ordered(a)
 	if !ok {
@@ -347,7 +348,7 @@ func minimum(a *Args) (Value, bool) {
 	return a.resultValue(a.Values[1])
 }
 
-// The side that is the larger in every lane.
+// The operand that is the larger in every lane.
 func maximum(a *Args) (Value, bool) {
 	s, ok := ordered(a)
 	if !ok {
@@ -360,7 +361,8 @@ func maximum(a *Args) (Value, bool) {
 }
 
 // affineOperand returns a mask of the bits of operand i that may vary between lanes. Bits below the lowest set bit of
-// the stride are constant. If the numbers do not wrap, so are the bits above the highest bit in which the ends differ.
+// the stride are constant. If the numbers do not wrap, the bits above the highest bit in which the ends differ are
+// constant, too.
 func affineOperand(a *Args, i int) uint64 {
 	width := int(a.Width)
 	v := a.Values[i]
@@ -380,8 +382,8 @@ func affineAndUniform(a *Args) (x int, u uint64) {
 	return 1, a.Values[0].Base
 }
 
-// With a uniform mask: if it keeps all varying bits, constant bits are removed from every lane; if it clears them all,
-// the result is uniform.
+// One operand is a uniform mask. If it keeps all varying bits, the same constant bits are cleared in every lane; if it
+// clears all varying bits, the result is uniform.
 func and(a *Args) (Value, bool) {
 	x, u := affineAndUniform(a)
 	vary := affineOperand(a, x)
@@ -400,8 +402,8 @@ func valueAt(a *Args, at, stride uint64) Value {
 	return Value{at - uint64(a.First)*stride, stride}
 }
 
-// With a uniform value: if it sets no varying bit, constant bits are added to every lane; if it sets them all, the
-// result is uniform.
+// One operand is uniform. If it sets no varying bit, the same constant bits are set in every lane; if it sets all varying
+// bits, the result is uniform.
 func or(a *Args) (Value, bool) {
 	x, u := affineAndUniform(a)
 	vary := affineOperand(a, x)
@@ -415,8 +417,8 @@ func or(a *Args) (Value, bool) {
 	return Value{}, false
 }
 
-// With a uniform value: if it flips no varying bit, constant bits change in the same way in every lane; if it flips
-// them all, the varying part f becomes 2^n − 1 − f, and the stride changes its sign.
+// One operand is uniform. If it flips no varying bit, the same constant bits change in every lane. If it flips all
+// varying bits, their number f becomes 2^n − 1 − f, where n is the number of these bits, and the stride changes its sign.
 func xor(a *Args) (Value, bool) {
 	x, u := affineAndUniform(a)
 	vary := affineOperand(a, x)

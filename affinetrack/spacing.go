@@ -4,15 +4,15 @@ package affinetrack
 // known before a launch. The field Spacing of a rule lists its transfers on this domain. The tests compare them with
 // lane-by-lane execution.
 
-// Spacing describes the values of a warp's lanes in groups of neighbours: each lane has Stride more than the lane
-// before, modulo 2^w with the width w of the register. In the zero value nothing is known.
+// Spacing describes the values of a warp's lanes in groups of neighbours. In a group, the value of a lane is that of the
+// preceding lane plus Stride, modulo 2^w, where w is the width of the register. In the zero value nothing is known.
 type Spacing struct {
 	Stride int64 // distance of neighbouring lanes, in two's complement; 0 if nothing is known
 	Group  uint8 // lanes in a group: HalfRow or WholeRow; 0 if nothing is known
 
-	// Wraps records the widening of a 32-bit number after a possible wrap between two lanes of a group. The difference of
-	// two lanes is then Stride times their distance plus a multiple of 2³², which is nonzero if the wrap is observable at
-	// all.
+	// Wraps says that 32-bit numbers, which may have wrapped between two lanes of a group, were extended to 64 bits. The
+	// difference of two lanes is then Stride times their distance plus a multiple of 2³². The multiple is 0 unless the
+	// numbers wrap between the two lanes.
 	Wraps bool
 
 	Bound Bound // clamping of the values after the stride was formed; Unbound if there is none
@@ -32,9 +32,9 @@ type Bound uint8
 // The kinds of bounds.
 const (
 	Unbound      Bound = iota // not clamped
-	BoundAbove                // not bound from below; nothing is known of the distances
-	BoundBetween              // also bound from below, not negative, and by the same bound in all lanes
-	Shifted                   // BoundBetween, plus the same number in all lanes
+	BoundAbove                // an upper bound, no lower bound; nothing is known of the distances
+	BoundBetween              // an upper and a lower bound; the lower bound is not negative, and the same in all lanes
+	Shifted                   // as BoundBetween, and then the same number was added in all lanes
 )
 
 // unwritten is the least element of the domain.
@@ -47,7 +47,7 @@ func Unwritten() Spacing { return unwritten }
 // IsUnwritten reports whether s is the spacing of a register before its first write.
 func (s Spacing) IsUnwritten() bool { return s == unwritten }
 
-// Class returns the class of such values.
+// Class returns the class of values with this spacing.
 func (s Spacing) Class() Class {
 	switch {
 	case s.Group < WholeRow || s.Wraps || s.Bound != Unbound:
@@ -77,7 +77,7 @@ func (s Spacing) Merge(t Spacing) Spacing {
 	return Spacing{Stride: s.Stride, Group: min(s.Group, t.Group), Wraps: s.Wraps || t.Wraps, Bound: s.Bound}
 }
 
-// SpacingArgs is an instruction with the spacings of its operands. An absent operand has the spacing of a constant.
+// SpacingArgs is an instruction with the spacings of its operands. A missing operand has the spacing of a constant.
 type SpacingArgs struct {
 	Operation
 	Spacings  [4]Spacing  // spacings of the operands, in the order of the instruction
@@ -136,7 +136,7 @@ func (s Spacing) truncate(slot int) Spacing {
 	return s
 }
 
-// operand returns the spacing of an operand for arithmetic: numbers without a lower bound are useless.
+// operand returns the spacing of operand i for arithmetic. For numbers without a lower bound it is the zero value.
 func (a *SpacingArgs) operand(i int) Spacing {
 	if s := a.Spacings[i]; s.Bound != BoundAbove {
 		return s
@@ -146,7 +146,8 @@ func (a *SpacingArgs) operand(i int) Spacing {
 
 func moveSpacing(a *SpacingArgs) Spacing { return a.operand(0) }
 
-// Bound numbers of 64 bits may be multiples, whose differences modulo 2³² say nothing.
+// narrowSpacing truncates to 32 bits. Bound numbers of 64 bits may have been multiplied, and then nothing is known of their
+// differences modulo 2³².
 func narrowSpacing(a *SpacingArgs) Spacing {
 	if s := a.operand(0); s.Bound == Unbound {
 		return s
@@ -206,7 +207,8 @@ func (a *SpacingArgs) product(x, y Spacing) Spacing {
 	return Spacing{}
 }
 
-// multiple returns the spacing of a multiple. Multiples of bound numbers say nothing modulo 2³².
+// multiple returns the spacing of n times the numbers with spacing s. Nothing is known of multiples of bound numbers modulo
+// 2³².
 func (a *SpacingArgs) multiple(s Spacing, n int64) Spacing {
 	if a.Slot == 32 && s.Bound != Unbound {
 		return Spacing{}
@@ -247,7 +249,7 @@ func (s Spacing) add(t Spacing) Spacing {
 // maxBound limits the stride of bound numbers, to keep 32-bit differences from being a multiple of 2^w.
 const maxBound = 1 << 31
 
-// scale returns the spacing of a multiple.
+// scale returns the spacing of n times the numbers.
 func (s Spacing) scale(n int64) Spacing {
 	by := s.Stride * n
 	if s.Group < HalfRow || s.Bound != Unbound && (n < 1 || n > maxBound || by > maxBound) {
@@ -300,9 +302,9 @@ func ThreadSpacing(extent [3]int, width int) (worst [3]Spacing) {
 			s := &worst[d]
 			switch {
 			case s.Group != 0:
-			case n == 1 || weight%lanes == 0: // it changes between groups at most
+			case n == 1 || weight%lanes == 0: // the digit changes only between groups
 				*s = Spacing{Group: uint8(group)}
-			case weight == 1 && (n%lanes == 0 || n == threads): // it carries between groups at most
+			case weight == 1 && (n%lanes == 0 || n == threads): // the digit carries only between groups
 				*s = Spacing{Stride: 1, Group: uint8(group)}
 			}
 		}

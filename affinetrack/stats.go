@@ -56,9 +56,10 @@ type Counts struct {
 	Lanes    int64 // active lanes, summed over the executions
 	Diverged int64 // executions while other lanes of the warp were at another instruction
 
-	// Label counts executions by their usable structure (Kim et al. figure 1). Arithmetic has the class of its operands
-	// and result together if it executes compactly, and is generic otherwise. Loads and stores have the class of their
-	// address. Control and barriers are uniform. Executions whose guard holds in no lane are left out, except control.
+	// Label counts executions by their usable structure (Kim et al. figure 1). Arithmetic that executes compactly has the
+	// least structured class among its operands and result; other arithmetic is generic. Loads and stores have the class
+	// of their address. Control and barriers are uniform. Executions whose guard holds in no lane are not counted, except
+	// control.
 	Label ClassCounts
 
 	Compact          int64 // executions whose results were all written compactly

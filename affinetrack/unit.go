@@ -11,10 +11,9 @@ import (
 // used concurrently.
 type Unit struct {
 	*Policy
-	Table *Table // rules, of which the policy excludes some
+	Table *Table // rules; the policy excludes some of them
 
-	// Applied counts the results that rules of the table have computed, and not their fast forms: the short computations for
-	// frequent rules (Rule.Fast).
+	// Applied counts the results computed by rules of the table, without the results of their fast forms (Rule.Fast).
 	Applied int64
 
 	fast bool // fast forms replace the table's rules
@@ -46,9 +45,9 @@ const (
 	CompactResult                  // not at all: the unit has computed the result
 )
 
-// Execute decides the execution of an instruction on the given operands. m is the set of executing
-// lanes. The operation must have a rule in the table; if the policy excludes the rule, the result is PerLane. The caller must
-// truncate the result to the width of the destination. The result of a comparison is 1 or 0.
+// Execute decides how an instruction executes on the given operands. m is the set of executing lanes. The operation must
+// have a rule in the table; if the policy excludes the rule, the result is PerLane. With CompactResult it returns the
+// result, which the caller must truncate to the width of the destination. The result of a comparison is 1 or 0.
 func (u *Unit) Execute(op *Operation, src []Operand, m uint32) (Value, Execution) {
 	if !u.HasCompactOperands(op, src, m) {
 		return Value{}, PerLane
@@ -79,7 +78,7 @@ func (u *Unit) HasCompactOperands(op *Operation, src []Operand, m uint32) bool {
 	return true
 }
 
-// unselectedOperand returns the operand that a selection does not select; -1 if there is none.
+// unselectedOperand returns the index of the operand that a selection does not select; -1 if the instruction is none.
 func (u *Unit) unselectedOperand(op *Operation, src []Operand) int {
 	switch {
 	case !u.isSelection(op):

@@ -110,9 +110,10 @@ func ThreadIndex(extent [3]int, d, i, first, span int) (Value, bool) {
 	return Value{}, false
 }
 
-// Describe returns the least description of lanes, with the stride nearest to zero if there are several. The ideal
-// policy classifies with it. mask selects the lanes and must not be 0; at(i) is the value of lane i, of width bits.
-func Describe(mask uint32, width int, at func(i int) uint64) (Value, bool) {
+// Describe returns the description of the values of some lanes with the most structure; if several strides are possible, it
+// has the stride nearest to zero. ok is false if the values are generic. The ideal policy classifies with it. mask selects
+// the lanes and must not be 0; at(i) is the value of lane i, of width bits.
+func Describe(mask uint32, width int, at func(i int) uint64) (v Value, ok bool) {
 	first := bits.TrailingZeros32(mask)
 	remaining := mask & (mask - 1)
 	if remaining == 0 {
@@ -135,7 +136,7 @@ func Describe(mask uint32, width int, at func(i int) uint64) (Value, bool) {
 	}
 	m := lowMask(width)
 	stride := uint64(signExtend(delta>>k*inverse(uint64(second-first)>>k), width-k))
-	v := Value{Base: (at(first) - uint64(first)*stride) & m, Stride: stride & m}
+	v = Value{Base: (at(first) - uint64(first)*stride) & m, Stride: stride & m}
 	for r := remaining; r != 0; r &= r - 1 {
 		i := bits.TrailingZeros32(r)
 		if v.At(i)&m != at(i)&m {

@@ -18,6 +18,7 @@ type layout struct {
 
 // layoutOf returns the layout of a block with room for n rows.
 func layoutOf(n Size, tracked bool) (l layout) {
+	// place adds a region of entries, each of entry bytes, and returns its offset.
 	place := func(entry uintptr, entries int) (offset uintptr) {
 		offset = l.Bytes
 		l.Bytes = (l.Bytes + entry*uintptr(entries) + alignment - 1) &^ (alignment - 1)

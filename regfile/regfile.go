@@ -24,8 +24,8 @@
 //
 // So machine code can find all regions from a single pointer. The registers of a function are a window: consecutive
 // entries in each region. The window of a callee follows the window of its caller. The windows of two functions with the
-// same caller overlap: lanes that are in different functions use different columns. Therefore the kinds of rows must not
-// share a region: in a shared region the column of a lane would depend on the kind.
+// same caller overlap: lanes that are in different functions use different columns (column i has the slots of lane i).
+// Therefore the kinds of rows must not share a region: in a shared region the place of a column would depend on the kind.
 //
 // Rows that no instruction writes are in a block of their own, Constants, which all warps share. Operands refer to them
 // by negative numbers.
@@ -97,6 +97,7 @@ func (f *File) IsFollowedBy(g *File, first Size) bool {
 	return isNext(f.r, g.r, first.R) && isNext(f.q, g.q, first.Q) && isNext(f.p, g.p, first.P)
 }
 
+// isNext reports whether next begins directly after the first elements of rows; first is their number.
 func isNext[T any](rows, next []T, first int) bool {
 	return len(next) == 0 || cap(rows) >= first+len(next) && &rows[:first+1][first] == &next[0]
 }

@@ -1,7 +1,7 @@
 package regfile
 
 // This file implements the affine shadow register file (Kim et al., ISCA 2013, section 4.1): each row has an entry that
-// can hold the register compactly, as a base and a stride.
+// can hold the register compactly, as a base and a stride. An entry is called the row's shadow.
 
 import "math/bits"
 

@@ -393,7 +393,7 @@ func (x *half) address() (v affinetrack.Value, ok bool) {
 		if v, ok = x.source(0); ok && x.shouldVerify() {
 			x.compareAddress(v)
 		}
-		ok = ok && (v.Uniform() || t.MustBeVector(x.event.Instr.Form.Affine, v, x.op.Sources[0].Bits, x.event.Accesses[len(x.event.Accesses)-1].Bytes))
+		ok = ok && (v.Uniform() || t.IsVectorAccess(x.event.Instr.Form.Affine, v, x.op.Sources[0].Bits, x.event.Accesses[len(x.event.Accesses)-1].Bytes))
 	}
 	t.step.addr = affinetrack.Generic
 	if ok {

@@ -1,12 +1,12 @@
-// Package texture describes textures and surfaces as plain data: the shape of an image in memory (Image, Geometry, Format), and
-// the options of sampling it (Sampler, AddressMode). Package interp makes arrays, textures, surfaces and samplers of these
-// descriptions (interp.Device.NewArray, NewTexture, NewSurface, NewSampler), and kernels access them.
+// Package texture describes textures and surfaces as plain data: the shape of an image in memory (Image, Geometry,
+// Format), and the options of sampling it (Sampler, AddressMode). Package interp makes arrays, textures, surfaces and
+// samplers of these descriptions (interp.Device.NewArray, NewTexture, NewSurface, NewSampler), and kernels access them.
 //
-// An Image has texels in one, two or three dimensions. It may have layers, the six faces of cubes, and mipmap levels. A texel has
-// one, two or four channels. docs/textures.md has the rules of sampling.
+// An Image has texels in one, two or three dimensions. It may have layers, the six faces of cubes, and mipmap levels. A
+// texel has one, two or four channels. docs/textures.md has the rules of sampling.
 //
-// The values are safe for concurrent use as long as nobody changes them. New fields and geometries may be added: name the fields
-// of composite literals.
+// Values may be read by several goroutines while none changes them. New fields and geometries may be added: name the
+// fields of composite literals.
 package texture
 
 import (
@@ -114,13 +114,13 @@ type Image struct {
 	Geometry Geometry // dimensions and layers
 	Format   Format   // format of the texels
 	Width    int      // width of level 0, in texels
-	Height   int      // of level 0, in rows
-	Depth    int      // of level 0, in slices
-	Layers   int      // number of layers, for cubes of faces (six per cube); 1 without layers
-	Levels   int      // mipmap levels; 1 without mipmap
+	Height   int      // height of level 0, in rows
+	Depth    int      // depth of level 0, in slices
+	Layers   int      // number of layers; for cubes, number of faces (six per cube); 1 without layers
+	Levels   int      // number of mipmap levels; 1 without mipmap
 	Samples  int      // samples per texel
-	Pitch    int      // bytes from row to row in pitched memory; 0: rows are contiguous
-	// LinearMemory makes texels outside 0, and disables filtering.
+	Pitch    int      // bytes from row to row in pitched memory; 0 if rows are contiguous
+	// LinearMemory says that the texels are in linear memory: a texel outside reads as 0, and filters are ignored.
 	LinearMemory bool
 }
 
@@ -186,13 +186,15 @@ func (m *Image) Check() string {
 	return ""
 }
 
-// approximateSize returns the approximate size of level 0 in bytes, for extents up to maxExtent.
+// approximateSize returns the approximate size of level 0 in bytes. Unlike Size it cannot overflow: it accepts any extents up
+// to maxExtent.
 func (m *Image) approximateSize() float64 {
 	row := max(float64(m.Pitch), float64(m.Width)*float64(m.Samples)*float64(m.Format.Bytes()))
 	return row * float64(m.Height) * float64(m.Depth) * float64(m.Layers)
 }
 
-// Extent returns the size of a level: each level has half the size of the previous level, rounded down, and at least 1.
+// Extent returns the width, height and depth of a level in texels. Each is half of the previous level's, rounded down, and
+// at least 1.
 func (m *Image) Extent(level int) [3]int {
 	e := [3]int{m.Width, m.Height, m.Depth}
 	for i := range e {
@@ -216,8 +218,8 @@ func (m *Image) layerBytes(level int) uint64 {
 	return m.strideBytes(level)[2] * uint64(m.Extent(level)[2])
 }
 
-// LevelOffset returns the offset of a level in bytes. Levels are contiguous; a level consists of layers, a layer of
-// slices, a slice of rows, a row of texels, a texel of samples.
+// LevelOffset returns the offset of a level in bytes. Each level begins at the first multiple of 16 bytes after the previous
+// level. A level consists of layers, a layer of slices, a slice of rows, a row of texels, a texel of samples.
 func (m *Image) LevelOffset(level int) (offset uint64) {
 	for i := range level {
 		offset += (m.layerBytes(i)*uint64(m.Layers) + levelAlign - 1) / levelAlign * levelAlign
@@ -229,7 +231,7 @@ func (m *Image) LevelOffset(level int) (offset uint64) {
 func (m *Image) Size() uint64 {
 	last := m.Levels - 1
 	n := m.LevelOffset(last) + m.layerBytes(last)*uint64(m.Layers)
-	if m.Pitch != 0 { // the last row may be incomplete
+	if m.Pitch != 0 { // the memory may end with the texels of the last row
 		n -= uint64(m.Pitch - m.Width*m.Format.Bytes())
 	}
 	return n
@@ -259,8 +261,8 @@ func (m Image) AtLevel(level int) Image {
 	return m
 }
 
-// Extents returns the size of the image, the slowest dimension first: layers (of cubes all faces), slices, rows,
-// texels.
+// Extents returns the size of the image, the slowest dimension first: layers (of cubes all faces), slices, rows, texels of
+// a row. It omits dimensions that the geometry does not have.
 func (m *Image) Extents() (list []int) {
 	if m.Geometry.Layered() || m.Geometry.Cube() {
 		list = append(list, m.Layers)
@@ -291,7 +293,7 @@ const (
 	Wrap          AddressMode = iota // the image repeats
 	ClampToEdge                      // the nearest texel of the image
 	Mirror                           // the image repeats, every second time mirrored
-	ClampToBorder                    // Sampler.Border
+	ClampToBorder                    // texels outside have the value Sampler.Border
 	ClampOGL                         // clamp_ogl: as ClampToEdge, but a linear filter mixes in Sampler.Border
 )
 
@@ -300,15 +302,15 @@ type Sampler struct {
 	ForceUnnormalized bool           // coordinates count texels, even if the texture is Normalized
 	Linear            bool           // linear filter; else the nearest texel
 	Address           [3]AddressMode // rule for each dimension
-	Border            [4]float32     // value outside with address mode ClampToBorder
+	Border            [4]float32     // value of texels outside the image, by channel; see ClampToBorder and ClampOGL
 	MipLinear         bool           // linear filter between levels
 	Bias              float32        // added to the level of detail
 	MinLevel          float32        // lower limit of the level of detail after Bias
 	MaxLevel          float32        // upper limit of the level of detail after Bias
 }
 
-// DefaultSampler returns the sampler of a reference without options in its module: the nearest texel, the edge for coordinates
-// outside the image, all levels.
+// DefaultSampler returns the sampler of a texture reference that is declared without options: it reads the nearest texel,
+// clamps coordinates to the edge, and allows all levels.
 func DefaultSampler() Sampler {
 	return Sampler{Address: [3]AddressMode{ClampToEdge, ClampToEdge, ClampToEdge}, MaxLevel: math.MaxFloat32}
 }
