@@ -176,7 +176,7 @@ func readStencils(file, table string) (list []*stencilLine, err error) {
 		}
 		parts := strings.Split(line, "\t")
 		if len(parts) != 3 {
-			return nil, fmt.Errorf("%s:%d: a line of %d columns, but a stencil has three: name, code and holes", file, n+1, len(parts))
+			return nil, fmt.Errorf("%s:%d: %d columns, but a stencil has three: name, code and holes", file, n+1, len(parts))
 		}
 		code, err := base64.RawStdEncoding.DecodeString(parts[1])
 		if err != nil {
