@@ -64,6 +64,21 @@ func shfl(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) 
 	}
 }
 
+// forEachGroup calls f for each group of the active lanes with the same membermask. members are the active lanes in it.
+func forEachGroup(member *regfile.Row32, m uint32, f func(group, members uint32)) {
+	for remaining := m; remaining != 0; {
+		first := member[bits.TrailingZeros32(remaining)&31]
+		group := uint32(0)
+		for n := remaining; n != 0; n &= n - 1 {
+			if i := bits.TrailingZeros32(n) & 31; member[i] == first {
+				group |= 1 << i
+			}
+		}
+		f(group, m&first)
+		remaining &^= group
+	}
+}
+
 // vote executes vote, vote.sync and their ballots.
 func vote(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	sync := instr.Op == code.VoteSync || instr.Op == code.BallotSync
@@ -71,26 +86,13 @@ func vote(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) 
 		return
 	}
 	p := f.SrcP(instr.A)
-	for remaining := m; remaining != 0; {
-		// Lanes with the same membermask vote together.
-		group, voters := remaining, remaining
-		if sync {
-			member := f.Src32(instr.B)
-			first := member[bits.TrailingZeros32(remaining)&31]
-			voters = m & first
-			for n := remaining; n != 0; n &= n - 1 {
-				if i := bits.TrailingZeros32(n) & 31; member[i] != first {
-					group &^= 1 << i
-				}
-			}
-		}
-		remaining &^= group
+	setVote := func(group, voters uint32) {
 		agreeing := p & voters
-		t := false
 		if instr.Op == code.Ballot || instr.Op == code.BallotSync {
 			mem.FillRow(f.Row32(instr.D), agreeing, group)
-			continue
+			return
 		}
+		t := false
 		switch instr.Imm {
 		case code.VoteAll:
 			t = agreeing == voters
@@ -103,6 +105,12 @@ func vote(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) 
 			f.SetP(instr.D, group, -machine.BoolBit(t))
 		}
 	}
+	if !sync {
+		setVote(m, m)
+		return
+	}
+	member := *f.Src32(instr.B) // a copy: ballot may overwrite the row
+	forEachGroup(&member, m, setVote)
 }
 
 // match executes match.sync: .any if Imm is 0, otherwise .all.
@@ -116,24 +124,27 @@ func match(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32)
 		}
 		return uint64(f.Src32(instr.A)[i])
 	}
-	member := f.Src32(instr.B)
 	var out regfile.Row32
 	all := uint32(0)
-	for n := m; n != 0; n &= n - 1 {
-		i := bits.TrailingZeros32(n) & 31
-		same := uint32(0)
-		for k := m & member[i]; k != 0; k &= k - 1 {
-			if j := bits.TrailingZeros32(k) & 31; value(j) == value(i) {
-				same |= 1 << j
+	forEachGroup(f.Src32(instr.B), m, func(group, members uint32) {
+		for remaining := group; remaining != 0; {
+			v, same := value(bits.TrailingZeros32(remaining)&31), uint32(0)
+			for k := members; k != 0; k &= k - 1 {
+				if j := bits.TrailingZeros32(k) & 31; value(j) == v {
+					same |= 1 << j
+				}
 			}
+			equal := group & same
+			switch {
+			case instr.Imm == 0:
+				mem.FillRow(&out, same, equal)
+			case same == members:
+				mem.FillRow(&out, same, equal)
+				all |= equal
+			}
+			remaining &^= equal
 		}
-		if instr.Imm == 0 {
-			out[i] = same
-		} else if same == m&member[i] {
-			out[i] = same
-			all |= 1 << i
-		}
-	}
+	})
 	d := f.Row32(instr.D)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
@@ -157,15 +168,13 @@ func redux(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32)
 	a, member := *f.Src32(instr.A), *f.Src32(instr.B)
 	op := code.ReductionOf(instr.Imm)
 	mask := access.WidthMask(op.Type)
-	for n := m; n != 0; n &= n - 1 {
-		i := bits.TrailingZeros32(n) & 31
-		group := m & member[i]
-		acc := uint64(a[bits.TrailingZeros32(group)&31])
-		for k := group & (group - 1); k != 0; k &= k - 1 {
+	forEachGroup(&member, m, func(group, members uint32) {
+		acc := uint64(a[bits.TrailingZeros32(members)&31])
+		for k := members & (members - 1); k != 0; k &= k - 1 {
 			acc = access.ApplyReduction(op, mask, acc, uint64(a[bits.TrailingZeros32(k)&31]), 0)
 		}
-		f.Row32(instr.D)[i] = uint32(acc)
-	}
+		mem.FillRow(f.Row32(instr.D), uint32(acc), group)
+	})
 }
 
 // reduxFloat executes redux.sync.min and .max of .f32. NaNs are ignored; with .NaN the result is a NaN if an operand is.
@@ -176,20 +185,18 @@ func reduxFloat(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	a, member := *f.Src32(instr.A), *f.Src32(instr.B)
 	op := code.FloatReductionOf(instr.Imm)
 	apply, modifiers := alu.Single[op.Op], uint64(op.Imm)
-	for n := m; n != 0; n &= n - 1 {
-		i := bits.TrailingZeros32(n) & 31
-		group := m & member[i]
-		first := uint64(a[bits.TrailingZeros32(group)&31])
+	forEachGroup(&member, m, func(group, members uint32) {
+		first := uint64(a[bits.TrailingZeros32(members)&31])
 		acc, _ := apply(first, first, 0, 0, modifiers)
-		for k := group & (group - 1); k != 0; k &= k - 1 {
+		for k := members & (members - 1); k != 0; k &= k - 1 {
 			acc, _ = apply(acc, uint64(a[bits.TrailingZeros32(k)&31]), 0, 0, modifiers)
 		}
 		v := uint32(acc)
 		if math.Float32frombits(v) != math.Float32frombits(v) {
 			v = 0x7fffffff
 		}
-		f.Row32(instr.D)[i] = v
-	}
+		mem.FillRow(f.Row32(instr.D), v, group)
+	})
 }
 
 // elect executes elect.sync: it chooses the lowest active lane of the membermask.

@@ -292,10 +292,24 @@ func (a *assembler) putSpecial(instr *code.Instr, suffix string) {
 var (
 	shuffles = [...]string{code.ShflUp: "shfl_up", code.ShflDown: "shfl_down", code.ShflBfly: "shfl_bfly", code.ShflIdx: "shfl_idx"}
 	votes    = [...]string{code.VoteAll: "vote_all", code.VoteAny: "vote_any", code.VoteUni: "vote_uni"}
+	matches  = map[code.Op][2]string{code.Match32: {"match_any_r", "match_all_r"}, code.Match64: {"match_any_q", "match_all_q"}} // by Imm
+
+	reductions = map[uint64]string{
+		code.Reduction{Op: code.AtomAdd, Type: ptx.U32}.Imm(): "redux_add",
+		code.Reduction{Op: code.AtomAdd, Type: ptx.S32}.Imm(): "redux_add",
+		code.Reduction{Op: code.AtomMin, Type: ptx.U32}.Imm(): "redux_min_u32",
+		code.Reduction{Op: code.AtomMax, Type: ptx.U32}.Imm(): "redux_max_u32",
+		code.Reduction{Op: code.AtomMin, Type: ptx.S32}.Imm(): "redux_min_s32",
+		code.Reduction{Op: code.AtomMax, Type: ptx.S32}.Imm(): "redux_max_s32",
+		code.Reduction{Op: code.AtomAnd, Type: ptx.B32}.Imm(): "redux_and",
+		code.Reduction{Op: code.AtomOr, Type: ptx.B32}.Imm():  "redux_or",
+		code.Reduction{Op: code.AtomXor, Type: ptx.B32}.Imm(): "redux_xor",
+	}
 )
 
-// putCollective makes the code of a shuffle, vote, ballot or activemask. The code exits to Go if a live lane
-// of the membermask does not execute the instruction.
+// putCollective makes the code of a shuffle, vote, ballot, activemask, match, elect or a reduction of integers. The code exits to
+// Go if a live lane of the membermask does not execute the instruction; except for shuffles, also if the executing lanes have
+// different membermasks.
 func (a *assembler) putCollective(pc int32, instr *code.Instr, suffix string) {
 	s := instr.Op.Signature()
 	name, before := "", "members"
@@ -310,6 +324,12 @@ func (a *assembler) putCollective(pc int32, instr *code.Instr, suffix string) {
 		name, before = "ballot", "equal_members"
 	case code.Activemask:
 		name = "activemask"
+	case code.Match32, code.Match64:
+		name, before = matches[instr.Op][instr.Imm], "equal_members"
+	case code.Redux:
+		name, before = reductions[instr.Imm], "equal_members"
+	case code.Elect:
+		name, before = "elect", "equal_members"
 	}
 	if name == "" || instr.D == code.NoRow {
 		a.leaveToGo()

@@ -3,6 +3,7 @@ package native
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -244,6 +245,168 @@ func TestVotes(t *testing.T) {
 	if left < 50 {
 		t.Errorf("%d leave", left)
 	}
+}
+
+// agreeing puts lanes m into the membermasks of a row, sometimes with a lane more or fewer in one of them. It reports whether
+// machine code may execute a collective instruction with these membermasks.
+func agreeing(rng *rand.Rand, row *regfile.Row32, m uint32) (may bool) {
+	for lane := range row {
+		row[lane] = m
+	}
+	if rng.IntN(4) == 0 {
+		row[rng.IntN(regfile.Lanes)] ^= 1 << rng.IntN(regfile.Lanes)
+	}
+	may = true
+	for lane, member := range row {
+		may = may && (m>>lane&1 == 0 || member == m)
+	}
+	return may
+}
+
+// collective is an instruction whose executing lanes must have the same membermask. Its operand is register 2 of 32 or of 64 bits,
+// its membermask register 1.
+type collective struct {
+	instr  code.Instr
+	result func(lane int, lanes uint32, operand func(lane int) uint64) (d uint32, p bool) // the register and the predicate of a lane
+}
+
+// testCollective compares machine code of collective instructions with their results. The lanes' operands are different, or few
+// values, or one value except for a bit of a lane, or a constant.
+func testCollective(t *testing.T, rng *rand.Rand, list []collective) {
+	if !Supported() {
+		t.Skip("this host executes no machine code of ours")
+	}
+	left := 0
+	for range 6000 {
+		c, m := list[rng.IntN(len(list))], someLanes(rng)
+		c.instr.D = rng.Int32N(4)
+		slot := c.instr.Op.Signature().Src[0]
+		variety := []uint64{1, 3, 1 << 40}[rng.IntN(3)]
+		p, f := single(rng, c.instr, func(instr *code.Instr, k *regfile.Constants) {
+			switch {
+			case instr.A != 2 || rng.IntN(4) > 0:
+			case slot == code.Q:
+				instr.A = k.Add64(rng.Uint64())
+			default:
+				instr.A = k.Add32(rng.Uint32())
+			}
+		})
+		for lane := range regfile.Lanes {
+			if high, low := rng.Uint64N(variety), rng.Uint32N(3); variety < 1<<32 {
+				f.Row64(2)[lane], f.Row32(2)[lane] = high<<32|uint64(low), uint32(high)<<31|uint32(high)
+			}
+		}
+		if rng.IntN(2) == 0 { // a bit of a lane
+			f.Row64(2)[rng.IntN(regfile.Lanes)] ^= 1 << rng.IntN(64)
+			f.Row32(2)[rng.IntN(regfile.Lanes)] ^= 1 << rng.IntN(32)
+		}
+		may := agreeing(rng, f.Row32(1), m)
+		now, want := p.Instrs[0], copied(p, f)
+		operand := func(lane int) uint64 {
+			if slot == code.Q {
+				return f.Src64(now.A)[lane]
+			}
+			return uint64(f.Src32(now.A)[lane])
+		}
+		for lane := range regfile.Lanes {
+			if m>>lane&1 == 0 || !may {
+				continue
+			}
+			d, predicate := c.result(lane, m, operand)
+			want.Row32(c.instr.D)[lane] = d
+			if c.instr.F != code.NoRow {
+				want.SetP(c.instr.F, 1<<lane, everywhere(predicate))
+			}
+		}
+		if !may {
+			left++
+		}
+		ctx := &Context{Mask: m, Live: regfile.Full, ReconvergeAt: -1, CountLimit: 1 << 40}
+		New(p).RunBlock(ctx, f, 0)
+		if diff := differs(p, f, want, ctx, may); diff != "" {
+			t.Fatalf("%v, %d, lanes %#x, members %#x: %s", c.instr.Op, c.instr.Imm, m, *f.Src32(1), diff)
+		}
+	}
+	if left < 50 {
+		t.Errorf("%d leave", left)
+	}
+}
+
+// TestReductions checks redux.sync of integers and bits (manual 9.7.13.12).
+func TestReductions(t *testing.T) {
+	var list []collective
+	for _, o := range []struct {
+		op    code.AtomicOp
+		types []ptx.Type
+		apply func(a, b int64) int64
+	}{
+		{code.AtomAdd, []ptx.Type{ptx.U32, ptx.S32}, func(a, b int64) int64 { return a + b }},
+		{code.AtomMin, []ptx.Type{ptx.U32, ptx.S32}, func(a, b int64) int64 { return min(a, b) }},
+		{code.AtomMax, []ptx.Type{ptx.U32, ptx.S32}, func(a, b int64) int64 { return max(a, b) }},
+		{code.AtomAnd, []ptx.Type{ptx.B32}, func(a, b int64) int64 { return a & b }},
+		{code.AtomOr, []ptx.Type{ptx.B32}, func(a, b int64) int64 { return a | b }},
+		{code.AtomXor, []ptx.Type{ptx.B32}, func(a, b int64) int64 { return a ^ b }},
+	} {
+		for _, typ := range o.types {
+			instr := code.Instr{Op: code.Redux, Imm: code.Reduction{Op: o.op, Type: typ}.Imm(), A: 2, B: 1, F: code.NoRow}
+			list = append(list, collective{instr, func(_ int, lanes uint32, operand func(int) uint64) (uint32, bool) {
+				value := func(lane int) int64 {
+					if typ == ptx.S32 {
+						return int64(int32(operand(lane)))
+					}
+					return int64(operand(lane))
+				}
+				sum := value(bits.TrailingZeros32(lanes))
+				for n := lanes & (lanes - 1); n != 0; n &= n - 1 {
+					sum = o.apply(sum, value(bits.TrailingZeros32(n)))
+				}
+				return uint32(sum), false
+			}})
+		}
+	}
+	testCollective(t, rand.New(rand.NewPCG(part.Seed(t), 8)), list)
+}
+
+// TestMatches checks match.any.sync and match.all.sync (manual 9.7.13.10).
+func TestMatches(t *testing.T) {
+	var list []collective
+	for _, op := range []code.Op{code.Match32, code.Match64} {
+		equals := func(lane int, lanes uint32, operand func(int) uint64) (same uint32) {
+			for other := range regfile.Lanes {
+				if lanes>>other&1 == 1 && operand(other) == operand(lane) {
+					same |= 1 << other
+				}
+			}
+			return same
+		}
+		instr := code.Instr{Op: op, A: 2, B: 1, F: code.NoRow}
+		list = append(list, collective{instr, func(lane int, lanes uint32, operand func(int) uint64) (uint32, bool) {
+			return equals(lane, lanes, operand), false
+		}})
+		instr.Imm = 1
+		for _, instr.F = range []int32{code.NoRow, 1} {
+			list = append(list, collective{instr, func(lane int, lanes uint32, operand func(int) uint64) (uint32, bool) {
+				if equals(lane, lanes, operand) == lanes {
+					return lanes, true
+				}
+				return 0, false
+			}})
+		}
+	}
+	testCollective(t, rand.New(rand.NewPCG(part.Seed(t), 9)), list)
+}
+
+// TestElections checks elect.sync (manual 9.7.13.14): any lane may be elected; gemu elects the lowest.
+func TestElections(t *testing.T) {
+	var list []collective
+	instr := code.Instr{Op: code.Elect, A: 1}
+	for _, instr.F = range []int32{code.NoRow, 1} {
+		list = append(list, collective{instr, func(lane int, lanes uint32, _ func(int) uint64) (uint32, bool) {
+			leader := bits.TrailingZeros32(lanes)
+			return uint32(leader), lane == leader
+		}})
+	}
+	testCollective(t, rand.New(rand.NewPCG(part.Seed(t), 10)), list)
 }
 
 // TestSpecial checks reads of special registers, from the context and per lane, cut to the width of the result.

@@ -86,7 +86,7 @@ var otherTests = []struct {
 	{Tests{"interp/internal/grid", "^TestCompactSources$"}, regexp.MustCompile(`^source_`)},
 	{Tests{"interp/internal/grid", "^TestChecked"}, regexp.MustCompile(`_agreed$|^(call|agree|agreed|still|same|copy|holds|idle|idled|generic|note|before|after|as_proved)_|^(tally|tally_uniform|memory_changed|all_active)$`)},
 	{Tests{"interp/internal/native", "^TestAccesses$"}, regexp.MustCompile(`^(load|store)_(element|fixed|frame|local|shared)_|^(atom|red|recall)_|^reach_[0-9]`)},
-	{Tests{"interp/internal/native", "^Test(Shuffles|Votes|Special|Addresses)$"}, regexp.MustCompile(`^(shfl|vote|ballot|activemask|members|equal_members|sreg|frame|shared)_`)},
+	{Tests{"interp/internal/native", "^Test(Shuffles|Votes|Reductions|Matches|Elections|Special|Addresses)$"}, regexp.MustCompile(`^(shfl|vote|ballot|activemask|redux|match|elect|members|equal_members|sreg|frame|shared)_`)},
 }
 
 // TestsOf returns the tests of a stencil without a suite; ok is false if there are none.

@@ -113,3 +113,73 @@ STENCIL(FORM(activemask)) {
 	FILL(r, m);
 	NEXT;
 }
+
+// elect: the outcome is the predicate, true for the lowest executing lane.
+STENCIL(FORM(elect)) {
+	u32 leader = __builtin_ctz((u32)m);
+	DATA_r(D)
+	FILL(r, leader);
+	outcome = 1u << leader;
+	NEXT;
+}
+
+// match.any: a lane gets the executing lanes that have its value. SAME adds lane j to the results of the lanes with its value.
+#define MATCH_ANY(as) \
+	STENCIL(FORM(match_any_##as)) { \
+		ADDR_##as \
+		u32 *d = ROW(u32, D); \
+		vector_##as same[32 / LANES_##as] = {0}; \
+		_Pragma("clang loop unroll_count(4)") for (u32 j = 0; j < 32; j++) { \
+			element_##as value = a[j], bit = (u32)m & 1u << j; \
+			VECTORS(as, i) same[i / LANES_##as] |= (vector_##as)(VECTOR(as, a, i) == value) & bit; \
+		} \
+		KEEP_MATCHES_##as \
+		NEXT; \
+	}
+#define KEEP_MATCHES_r VECTORS(r, i) KEEP_r(i, same[i / LANES_r]);
+#define KEEP_MATCHES_q EACH_KEPT(r, i) KEEP_r(i, MATCHES(i));
+#if VECTOR_BYTES == 64
+#define MATCHES(i) __builtin_shufflevector(__builtin_convertvector(same[(i) / 8], narrow_r), __builtin_convertvector(same[(i) / 8 + 1], narrow_r), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#else
+#define MATCHES(i) __builtin_shufflevector(__builtin_convertvector(same[(i) / 4], narrow_r), __builtin_convertvector(same[(i) / 4 + 1], narrow_r), 0, 1, 2, 3, 4, 5, 6, 7)
+#endif
+MATCH_ANY(r) MATCH_ANY(q)
+
+// match.all: all executing lanes get their mask and a true predicate if they have one value, and 0 otherwise. The outcome is the
+// predicate.
+#define MATCH_ALL(as) \
+	STENCIL(FORM(match_all_##as)) { \
+		ADDR_##as \
+		element_##as first = a[__builtin_ctz((u32)m)]; \
+		vector_##as differences = {0}; \
+		VECTORS(as, i) differences |= (VECTOR(as, a, i) ^ first) & EXECUTE(as, i); \
+		u32 all = ANY(differences) ? 0 : ~0u; \
+		DATA_r(D) \
+		FILL(r, (u32)m & all); \
+		outcome = all; \
+		NEXT; \
+	}
+MATCH_ALL(r) MATCH_ALL(q)
+
+// redux: idle lanes count as a value that changes no result.
+#define REDUX(name, vector, neutral, combine, reduce) \
+	STENCIL(FORM(redux_##name)) { \
+		const u32 *a = ROW(u32, A); \
+		DATA_r(D) \
+		vector sum = (vector)(vector_r)(u32)(neutral); \
+		VECTORS(r, i) { \
+			vector v = (vector)(VECTOR(r, a, i) & EXECUTE(r, i) | (u32)(neutral) & ~EXECUTE(r, i)); \
+			sum = combine; \
+		} \
+		u32 v = (u32)reduce(sum); \
+		FILL(r, v); \
+		NEXT; \
+	}
+REDUX(add, vector_r, 0, sum + v, __builtin_reduce_add)
+REDUX(and, vector_r, ~0u, sum & v, __builtin_reduce_and)
+REDUX(or, vector_r, 0, sum | v, __builtin_reduce_or)
+REDUX(xor, vector_r, 0, sum ^ v, __builtin_reduce_xor)
+REDUX(min_u32, vector_r, ~0u, __builtin_elementwise_min(sum, v), __builtin_reduce_min)
+REDUX(max_u32, vector_r, 0, __builtin_elementwise_max(sum, v), __builtin_reduce_max)
+REDUX(min_s32, vector_signed, 0x7fffffff, __builtin_elementwise_min(sum, v), __builtin_reduce_min)
+REDUX(max_s32, vector_signed, 0x80000000, __builtin_elementwise_max(sum, v), __builtin_reduce_max)
