@@ -54,7 +54,7 @@
 // unless all sources are uniform.
 //
 // Tests compare the rules and their transfers with lane-by-lane execution (rules_test.go, spacing_test.go). They fail for
-// a rule without fast forms or transfers unless a reason is given there. Every compact result of a launch in check mode is
+// a rule without transfers, unless spacing_test.go gives the reason. Every compact result of a launch in check mode is
 // compared with the vector result.
 //
 // A Unit decides how an instruction executes, by the rules of a Policy. Affine mode and the statistics under a policy

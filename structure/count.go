@@ -14,13 +14,13 @@ import (
 // step is the state of the PTX instruction that executes, for both halves of the warp.
 type step struct {
 	active     uint64            // active lanes
-	counted    bool              // its operations are counted; false for a collective instruction of several splits
+	counted    bool              // an operation was tracked; false for a collective instruction of several warp splits
 	compact    bool              // every operation so far was compact
-	suppressed bool              // every operation so far was compact, and its results were kept compact
+	suppressed bool              // every compact result so far was kept compact
 	class      affinetrack.Class // the least structured operand or result
 	addr       affinetrack.Class // class of the address of a memory instruction
 	data       affinetrack.Class // class of the data of a memory instruction
-	expand     int64             // materialisations
+	expand     int64             // number of materialisations
 }
 
 // addClass includes the class of an operand or result.
@@ -76,39 +76,39 @@ func (t *tracker) countRegisters(n *affinetrack.ClassCounts, e *probe.Event, lis
 	}
 }
 
-// end ends a PTX instruction and counts its results.
+// end counts the results of a PTX instruction after it has executed.
 func (t *tracker) end(e *probe.Event) {
-	st, instr, parts := &t.step, e.Instr, e.Launch.Program.Operations(e.Index)
-	if !st.counted && len(parts.Operations) > 0 {
-		st.compact = false
+	step, instr, operations := &t.step, e.Instr, e.Launch.Program.Operations(e.Index)
+	if !step.counted && len(operations.Operations) > 0 {
+		step.compact = false
 		t.receive(e)
 	}
 	if e.Lanes == 0 && instr.Form.Class != ptx.ClassControl { // a branch that no lane takes counts as decided
 		return
 	}
 	n := &t.counts[e.Index]
-	n.Materialisations += st.expand
+	n.Materialisations += step.expand
 	if instr.Call == nil {
-		t.countRegisters(&n.Writes, e, parts.Writes, e.Writes)
+		t.countRegisters(&n.Writes, e, operations.Writes, e.Writes)
 	}
 	label := affinetrack.Uniform
 	switch c := instr.Form.Class; {
 	case c == ptx.ClassControl || c == ptx.ClassBarrier || c == ptx.ClassMisc:
-		st.compact = false // the instruction computes nothing
-	case c == ptx.ClassMemory && st.addr != affinetrack.Unknown:
-		label = st.addr
-		n.Addresses.Count(st.addr)
-		n.Data.Count(st.data)
-		st.compact = st.compact && instr.Form.Affine == ptx.AffineLoad
-	case !st.compact:
+		step.compact = false // the instruction computes nothing
+	case c == ptx.ClassMemory && step.addr != affinetrack.Unknown:
+		label = step.addr
+		n.Addresses.Count(step.addr)
+		n.Data.Count(step.data)
+		step.compact = step.compact && instr.Form.Affine == ptx.AffineLoad
+	case !step.compact:
 		label = affinetrack.Generic
 	default:
-		label = max(label, st.class)
+		label = max(label, step.class)
 	}
 	n.Label.Count(label)
 	switch {
-	case !st.compact || len(parts.Writes) == 0:
-	case st.suppressed:
+	case !step.compact || len(operations.Writes) == 0:
+	case step.suppressed:
 		n.Compact++
 	default:
 		n.Suppressed++

@@ -16,21 +16,22 @@ type Results interface {
 	// results.
 	Result(e *probe.Event, i int) affinetrack.Class
 
-	// Operand returns the class of register i of those that the instruction reads (probe.Operations.Reads). The last
-	// event must be the instruction's OnBefore.
+	// Operand returns the class of Reads[i] of the instruction (probe.Operations.Reads). The last event must be the
+	// instruction's OnBefore.
 	Operand(e *probe.Event, i int) affinetrack.Class
 
-	// Step returns the counts so far of the instruction of the last event.
+	// Step returns the counts of the last event's instruction, in this execution up to the event.
 	Step(e *probe.Event) Step
 }
 
 // Step is an execution of an instruction, as counted by affinetrack.Counts.
 type Step struct {
-	Compact, Suppressed bool                    // Compact: all results were written compactly; Suppressed: they could have been
-	Decided             bool                    // the instruction is a branch that a compact predicate decides; set at OnBranch
-	Expansions          int                     // materialisations before or during the instruction
-	Reads               affinetrack.ClassCounts // register operands, without predicates
-	Address             affinetrack.Class       // class of the address of loads and stores
+	Compact    bool                    // all results were written compactly
+	Suppressed bool                    // all results could have been compact without divergence or a guard
+	Decided    bool                    // the instruction is a branch that a compact predicate decides; set at OnBranch
+	Expansions int                     // number of compact values materialised because some of their lanes were overwritten
+	Reads      affinetrack.ClassCounts // register operands, without predicates
+	Address    affinetrack.Class       // class of the address of a load or store, else Unknown
 }
 
 // Result implements Results: by the tags, or under an ideal policy by a comparison of the lanes.

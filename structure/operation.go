@@ -15,14 +15,15 @@ import (
 // maxOperands is the maximum number of tracked sources of an operation: tex.grad has the most.
 const maxOperands = 20
 
-// operandValues contains the source values of an operation, which it may overwrite.
+// operandValues contains the source values of an operation, which the operation may overwrite.
 type operandValues struct {
-	v    [maxOperands]affinetrack.Value
-	ok   [maxOperands]bool // under an ideal policy, whether v describes the operand
-	addr regfile.Row64
+	v    [maxOperands]affinetrack.Value // under an ideal policy, the descriptions of the operands
+	ok   [maxOperands]bool              // under an ideal policy, whether v describes the operand
+	addr regfile.Row64                  // addresses of a load or store
 }
 
-// readOperands records the sources of an operation before it executes.
+// readOperands records the sources of an operation before it executes: for an ideal policy all, for a verifying probe the
+// addresses.
 func (t *tracker) readOperands(e *probe.Event) {
 	op := e.Operation
 	access := op.Kind == probe.OperationLoad || op.Kind == probe.OperationStore
@@ -51,7 +52,7 @@ func (t *tracker) readOperands(e *probe.Event) {
 	}
 }
 
-// describe returns the description of the lanes of m in a row.
+// describe returns the description of the values of the lanes of m in a row; slot is their width in bits.
 func describe(r *regfile.Row64, slot int, m uint32) (affinetrack.Value, bool) {
 	return affinetrack.Describe(m, slot, func(i int) uint64 { return r[i] })
 }
@@ -64,7 +65,7 @@ func setBits(r *regfile.Row64) (m uint32) {
 	return m
 }
 
-// operation updates the tags after an operation has executed.
+// operation updates the tags and the step after an operation has executed.
 func (t *tracker) operation(e *probe.Event) {
 	t.step.counted = true
 	for h := range t.warps[e.Warp].halves {
@@ -121,7 +122,7 @@ func (x *half) lookup() {
 	}
 }
 
-// source returns the description of source i in the executing lanes, if it is compact there.
+// source returns the description of source i, and whether it is compact in all executing lanes.
 func (x *half) source(i int) (affinetrack.Value, bool) {
 	if x.tracker.Ideal {
 		return x.tracker.operands[x.index].v[i], x.tracker.operands[x.index].ok[i]
@@ -130,7 +131,7 @@ func (x *half) source(i int) (affinetrack.Value, bool) {
 	return v.Value, v.mask&x.mask == x.mask
 }
 
-// predicate returns the value of source i, a predicate, if it is the same in all executing lanes.
+// predicate returns the value of source i, a predicate, and whether it is the same in all executing lanes.
 func (x *half) predicate(i int) (value, ok bool) {
 	operand := &x.op.Sources[i]
 	switch {
@@ -143,7 +144,7 @@ func (x *half) predicate(i int) (value, ok bool) {
 	return e.value, e.mask&x.mask == x.mask
 }
 
-// operand returns source i as an operand of the unit.
+// operand returns source i as an operand of the unit; without lanes if it is not compact in all executing lanes.
 func (x *half) operand(i int) (o affinetrack.Operand) {
 	if x.op.Sources[i].Bits == 1 {
 		v, ok := x.predicate(i)
@@ -182,7 +183,7 @@ func (x *half) generic() {
 	}
 }
 
-// storeResult records result i, whose lanes are written already; it is v if ok, else generic.
+// storeResult records result i, which the engine has written already: it is v if ok, else generic.
 func (x *half) storeResult(i int, v affinetrack.Value, ok bool) {
 	t, operand := x.tracker, &x.op.Results[i]
 	if t.Ideal {
@@ -230,9 +231,9 @@ func (x *half) arithmetic() {
 		}
 		return
 	}
-	v, answer := x.execute(src[:n])
+	v, execution := x.execute(src[:n])
 	var carry uint64
-	switch answer {
+	switch execution {
 	case affinetrack.PerLane:
 		x.generic()
 		return
@@ -242,10 +243,12 @@ func (x *half) arithmetic() {
 	x.results(v, carry)
 }
 
-// execute executes the operation on the unit.
+// execute executes the operation on the unit. If it returns Scalar, the caller must compute the result.
 func (x *half) execute(src []affinetrack.Operand) (affinetrack.Value, affinetrack.Execution) {
 	m := x.mask
-	if !x.tracker.Masked { // an entry applies to the whole warp, not only to executing lanes: "all elements in the affine sequence" (Kim et al. 4.2)
+	// Without a masked policy an entry applies to the whole warp, not only to the executing lanes: "all elements in the
+	// affine sequence" (Kim et al. 4.2).
+	if !x.tracker.Masked {
 		m = x.live
 		for i := range src {
 			if src[i].Lanes == x.mask {
@@ -253,14 +256,14 @@ func (x *half) execute(src []affinetrack.Operand) (affinetrack.Value, affinetrac
 			}
 		}
 	}
-	v, answer := x.tracker.unit.Execute(&x.op.Operation, src, m)
-	if answer == affinetrack.Scalar && !x.tracker.AllowsScalar(x.op.Rule, x.event.Instr.Form.Class) {
-		answer = affinetrack.PerLane
+	v, execution := x.tracker.unit.Execute(&x.op.Operation, src, m)
+	if execution == affinetrack.Scalar && !x.tracker.AllowsScalar(x.op.Rule, x.event.Instr.Form.Class) {
+		execution = affinetrack.PerLane
 	}
-	return v, answer
+	return v, execution
 }
 
-// results records the results of an operation: v, and a carry.
+// results records the results of an operation: v, and a carry (0 or 1) if the operation has one.
 func (x *half) results(v affinetrack.Value, carry uint64) {
 	if x.op.Results[0].Bits == 1 {
 		x.setPredicate(0, v.Base&1 != 0)
@@ -306,7 +309,8 @@ func (x *half) origin() affinetrack.Class {
 	return c
 }
 
-// comparison tracks a comparison: p = t op c, q = !t op c (manual 9.7.6.2).
+// comparison tracks a comparison. With the truth t of the comparison its results are p = t op c and q = !t op c, where op
+// and c may be missing (manual 9.7.6.2).
 func (x *half) comparison() {
 	t, op := x.tracker, x.op
 	src := [2]affinetrack.Operand{x.operand(0), x.operand(1)}
@@ -325,16 +329,16 @@ func (x *half) comparison() {
 		}
 		return
 	}
-	v, answer := x.execute(src[:])
+	v, execution := x.execute(src[:])
 	class := x.origin()
-	switch answer {
+	switch execution {
 	case affinetrack.PerLane:
 		x.generic()
 		return
 	case affinetrack.Scalar:
 		v.Base, _ = op.Compute(src[0].Base, src[1].Base, 0, 0)
 	}
-	uniform := op.Bool == "" // the results are uniform
+	uniform := op.Bool == "" // c is missing or uniform, so the results are uniform
 	if !uniform {
 		_, uniform = x.predicate(2)
 	}
@@ -342,7 +346,7 @@ func (x *half) comparison() {
 		operand := &op.Results[i]
 		switch {
 		case operand.Kind == probe.NoOperand:
-		case uniform || op.Bool == "and" && !holds || op.Bool == "or" && holds: // the value with which it is combined does not matter
+		case uniform || op.Bool == "and" && !holds || op.Bool == "or" && holds: // the result is uniform: c does not matter
 			value := holds
 			if uniform && op.Bool != "" {
 				value = x.laneValue(i).Base != 0
@@ -382,8 +386,8 @@ func (x *half) special() {
 	x.storeResult(0, v, ok)
 }
 
-// address returns the description of an access's address without its offset, if it is compact. A fixed address is
-// uniform.
+// address returns the description of an access's address without its constant offset, and whether the address is compact.
+// An address without a register is uniform.
 func (x *half) address() (v affinetrack.Value, ok bool) {
 	t := x.tracker
 	switch {
@@ -402,8 +406,8 @@ func (x *half) address() (v affinetrack.Value, ok bool) {
 	return v, ok
 }
 
-// ownRows reports whether an access at a uniform address is to the thread's own memory.
-func (x *half) ownRows(base uint64) bool {
+// isLocalAccess reports whether an access at a uniform address is to local memory, which each thread has for itself.
+func (x *half) isLocalAccess(base uint64) bool {
 	a := &x.event.Accesses[len(x.event.Accesses)-1]
 	if a.Space != ptx.Generic {
 		return a.Space == ptx.Local
@@ -416,12 +420,13 @@ func (x *half) ownRows(base uint64) bool {
 	return space == ptx.Local
 }
 
-// load tracks a load. A uniform address is loaded once; the value is uniform unless memory is the thread's own.
+// load tracks a load. A uniform address is loaded once, and the value is uniform, if the policy allows it for the state
+// space, and unless the memory is local.
 func (x *half) load() {
 	t := x.tracker
 	v, ok := x.address()
 	space := x.event.Accesses[len(x.event.Accesses)-1].Space
-	once := ok && v.Uniform() && t.Loads.AllowsUniform(space) && !x.ownRows(v.Base)
+	once := ok && v.Uniform() && t.Loads.AllowsUniform(space) && !x.isLocalAccess(v.Base)
 	for i := range x.op.Results {
 		operand := &x.op.Results[i]
 		switch {
@@ -439,7 +444,7 @@ func (x *half) load() {
 		default:
 			t.step.data = max(t.step.data, affinetrack.Uniform)
 			v := x.laneValue(i)
-			// If the lanes differ, another CTA has stored there meanwhile.
+			// The lanes differ if another CTA has stored there between their reads.
 			x.storeResult(i, v, lanesUnlike(x.result(i), operand.Bits, v, x.mask) == 0)
 		}
 	}
@@ -462,7 +467,7 @@ func (x *half) store() {
 	}
 }
 
-// warp tracks an operation with the same result for all lanes that have the same membermask.
+// warp tracks an operation with a single result for all lanes of a membermask.
 func (x *half) warp() {
 	form := x.event.Instr.Form
 	ok := x.tracker.AllowsScalar(form.Affine, form.Class)
@@ -488,7 +493,7 @@ func classOf(v affinetrack.Value, ok bool) affinetrack.Class {
 // shouldVerify reports whether tags are compared with lanes. The tags of an ideal policy come from the lanes.
 func (x *half) shouldVerify() bool { return x.tracker.verify && !x.tracker.Ideal }
 
-// compareRow compares a compact result with the lanes. It reports whether they agree.
+// compareRow compares v, the compact result i, with the lanes. It stops the launch and returns false if they differ.
 func (x *half) compareRow(i int, v affinetrack.Value) bool {
 	if c := x.event.Result(i).Tag(x.index); c.Mask&x.mask == x.mask && c.Value == v { // the engine has the same value
 		return true
@@ -503,7 +508,8 @@ func (x *half) compareRow(i int, v affinetrack.Value) bool {
 	return false
 }
 
-// comparePredicate compares a uniform predicate with the lanes. It reports whether they agree.
+// comparePredicate compares value, the uniform result i, with the lanes. It stops the launch and returns false if they
+// differ.
 func (x *half) comparePredicate(i int, value bool) bool {
 	bad := setBits(x.result(i))
 	if value {
@@ -516,7 +522,7 @@ func (x *half) comparePredicate(i int, value bool) bool {
 	return false
 }
 
-// compareAddress compares a compact address with the addresses of the lanes.
+// compareAddress compares a compact address with the addresses of the lanes. It stops the launch if they differ.
 func (x *half) compareAddress(v affinetrack.Value) {
 	addr := &x.tracker.operands[x.index].addr
 	if bad := lanesUnlike(addr, x.op.Sources[0].Bits, v, x.mask); bad != 0 {
@@ -525,7 +531,7 @@ func (x *half) compareAddress(v affinetrack.Value) {
 	}
 }
 
-// lanesUnlike returns the lanes of m in which a row differs from a compact value.
+// lanesUnlike returns the lanes of m in which a row differs from a compact value; slot is the width of the row's values.
 func lanesUnlike(row *regfile.Row64, slot int, v affinetrack.Value, m uint32) (bad uint32) {
 	ones := ^uint64(0) >> (64 - slot)
 	for n := m; n != 0; n &= n - 1 {
@@ -536,7 +542,7 @@ func lanesUnlike(row *regfile.Row64, slot int, v affinetrack.Value, m uint32) (b
 	return bad
 }
 
-// mismatch stops the launch: a rule of the policy is wrong.
+// mismatch stops the launch with a trap: the policy's tags differ from the lanes, so one of its rules is wrong.
 func (x *half) mismatch(lanes uint32, format string, args ...any) {
 	trap := x.event.NewTrap(probe.ErrMismatch, uint64(lanes)<<(32*x.index), "%v: rule %s of %s: %s", probe.ErrMismatch, x.op.Rule, x.event.Instr.Text, fmt.Sprintf(format, args...))
 	for i := range min(len(x.op.Sources), 4) {

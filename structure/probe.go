@@ -16,9 +16,9 @@ import (
 type Probe struct {
 	*affinetrack.Policy
 	rules  *affinetrack.Table
-	verify bool
-	launch *probe.LaunchInfo
-	layout map[*ptx.Func]regfile.Size // frame sizes
+	verify bool                       // compare the results of rules with the values of the lanes
+	launch *probe.LaunchInfo          // nil before OnLaunch
+	layout map[*ptx.Func]regfile.Size // for each function, its number of registers of each kind
 
 	mu           sync.Mutex
 	total        tally
@@ -43,15 +43,15 @@ func NewVerifying(p *affinetrack.Policy, rules *affinetrack.Table) *Probe {
 // Subscription returns the events that the counts need. Values of registers are included only for an ideal policy, which
 // compares lanes; operations only for an ideal policy or a verifying probe.
 func (p *Probe) Subscription() probe.Subscription {
-	w := probe.Subscription{
+	subscription := probe.Subscription{
 		Events: probe.OnLaunch | probe.OnCTA | probe.OnCTAEnd | probe.OnWarp | probe.OnExit | probe.OnBefore | probe.OnResult | probe.OnAfter | probe.OnUndo |
 			probe.OnBranch | probe.OnCall | probe.OnReturn | probe.OnWake,
 		Values: p.Ideal,
 	}
 	if p.Ideal || p.verify {
-		w.Events |= probe.OnOperation
+		subscription.Events |= probe.OnOperation
 	}
-	return w
+	return subscription
 }
 
 // OnEvent prepares the counts at the start of the launch, and ignores all other events.

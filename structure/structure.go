@@ -2,8 +2,8 @@
 // affine shadow register file would hold compactly. Its Probe uses only events, as any other probe.
 //
 //	events of a CTA ──► tracker ── tags: for each register, its form in the policy's machine
-//	                       │       half: the operation in half a warp (32 lanes)
-//	                       │       step: the PTX instruction
+//	                       │       half: the current operation in half a warp (32 lanes)
+//	                       │       step: the current PTX instruction, in all lanes
 //	                       ▼
 //	                    tally ──► Probe (sum over CTAs) ──► Structure ──► Summary, Breakdown
 //
@@ -36,8 +36,7 @@ type Instr struct {
 	affinetrack.Counts
 }
 
-// Add adds the counts of another launch under the same policy. It appends instructions of kernels that are not yet in
-// s.
+// Add adds the counts of other, which must be under the same policy. Instructions that s does not have are appended.
 func (s *Structure) Add(other *Structure) {
 	index := map[*ptx.Instr]int{}
 	for i := range s.Instrs {
@@ -129,7 +128,7 @@ func (s *Structure) Summary() Summary {
 }
 
 // Breakdown contains the bars of figure 2 of Kim et al. 2013: uniform, affine and generic counts. For addresses the
-// paper's terms are shared, strided and indexed. The first four leave out accesses to parameters.
+// paper's terms are shared, strided and indexed. The counts of loads and stores leave out accesses to parameters.
 type Breakdown struct {
 	LoadAddresses, StoreAddresses affinetrack.ClassCounts // addresses, by class
 	LoadData, StoreData           affinetrack.ClassCounts // loaded and stored values, by class

@@ -1,10 +1,10 @@
 package structure
 
 // This file keeps the tags of a CTA's registers: the values that the policy's machine would hold compactly. They are
-// independent of the engine's compact copies. Each register has a row of its own, even if affine mode folds, packs or
-// moves it.
+// independent of the engine's compact copies. Each register has a tag of its own, even if affine mode removes the register
+// or shares its row.
 //
-// It follows Kim et al. 2013, section 4, with two schemes for divergence. The paper's scheme has a single entry per
+// The tags follow Kim et al. 2013, section 4, with two schemes for divergence. The paper's scheme has a single entry per
 // register for the whole warp: results under divergence or a guard are written to the lanes, and if the register was
 // compact before, its old value is first materialised for the remaining lanes (section 4.3). With a masked policy the
 // entry also records its lanes, and results stay compact.
@@ -25,13 +25,13 @@ type tracker struct {
 	tally
 	unit  affinetrack.Unit
 	warps []warp
-	entry *frame
+	entry *frame // frame of the kernel
 
 	step         step
 	countsBefore affinetrack.Counts // counts of the current instruction before it began
 	operands     [2]operandValues   // sources of the current operation, for each half
-	half         half               // the current half of a warp
-	row          regfile.Row64
+	half         half               // the current half of a warp, reused by selectHalf
+	row          regfile.Row64      // memory for the values of an operand
 }
 
 func newTracker(p *Probe) *tracker {
@@ -55,8 +55,8 @@ type warp struct {
 
 // tags contains the tags of the registers in half a warp, for all functions in its call frames.
 type tags struct {
-	r, q []tag
-	p    []predicateTag
+	r, q []tag          // registers in 32-bit and in 64-bit slots
+	p    []predicateTag // predicates
 }
 
 // tag is the compact value of a register in the lanes of mask; nothing is known of other lanes.
@@ -65,7 +65,7 @@ type tag struct {
 	mask uint32
 }
 
-// predicateTag is a predicate that is known to be the same in the lanes of mask.
+// predicateTag is a predicate whose value is the same in the lanes of mask; nothing is known of other lanes.
 type predicateTag struct {
 	mask  uint32
 	value bool
@@ -84,15 +84,15 @@ func growTo[T any](s []T, n int) []T {
 	return s
 }
 
-// frame is a called function; its registers are from base to end. It is immutable, except last.
+// frame is a call of a function; its tags are those from base up to end. Only last changes.
 type frame struct {
-	caller    *frame
+	caller    *frame // nil for the kernel
 	callee    *ptx.Func
 	base, end regfile.Size
-	last      *frame // the frame called last from here
+	last      *frame // frame of the latest call from here, for reuse; nil before the first
 }
 
-// call returns the frame of a function that is called from this function.
+// call returns the frame of a call of callee, with n registers, from this frame.
 func (f *frame) call(callee *ptx.Func, n regfile.Size) *frame {
 	if f.last == nil || f.last.callee != callee {
 		f.last = &frame{caller: f, callee: callee, base: f.end, end: f.end.Add(n)}
@@ -109,7 +109,7 @@ func (f *frame) reaches(base regfile.Size) bool {
 func (t *tracker) OnEvent(e *probe.Event) {
 	switch e.Kind {
 	case probe.OnCTA:
-		t.beginWarp()
+		t.beginCTA()
 	case probe.OnCTAEnd:
 		t.recycle(t)
 	case probe.OnWarp:
@@ -145,8 +145,8 @@ func (t *tracker) OnEvent(e *probe.Event) {
 	}
 }
 
-// beginWarp discards the state of an earlier CTA.
-func (t *tracker) beginWarp() {
+// beginCTA discards the state of an earlier CTA.
+func (t *tracker) beginCTA() {
 	clear(t.counts) // counts of a CTA that has not ended
 	clear(t.lanes)
 	for i := range t.warps {
@@ -164,8 +164,8 @@ func (t *tracker) beginWarp() {
 	}
 }
 
-// call allocates the registers of the function that the lanes have entered. If other lanes have registers there, their
-// tags remain.
+// call makes the registers of the function that the lanes have entered generic. Tags of other lanes that have registers in
+// the same place remain.
 func (t *tracker) call(e *probe.Event) {
 	w, n := &t.warps[e.Warp], t.layout[e.Callee]
 	fr := w.frames[bits.TrailingZeros64(e.Lanes)].call(e.Callee, n)
@@ -197,8 +197,8 @@ func (t *tracker) call(e *probe.Event) {
 	}
 }
 
-// receive marks the results of an instruction as generic if no operation wrote them: the results of a call, at a
-// barrier, or together with other lanes.
+// receive marks the results of an instruction as generic. It is called for results that no operation writes: those of a
+// call, of a barrier, or of an instruction that several warp splits execute together.
 func (t *tracker) receive(e *probe.Event) {
 	for h := range t.warps[e.Warp].halves {
 		x := t.selectHalf(e, h, uint32(e.Lanes>>(32*h)))
@@ -220,7 +220,8 @@ func (t *tracker) receive(e *probe.Event) {
 	}
 }
 
-// markGeneric records that the lanes of m have a new value that is not compact.
+// markGeneric records that the lanes of m have a new value that is not compact. Without a masked policy the whole register
+// is then generic.
 func (t *tracker) markGeneric(c *tag, m uint32) {
 	if t.Masked {
 		c.mask &^= m
@@ -239,10 +240,10 @@ type half struct {
 	base         regfile.Size // first registers of the running function
 	mask         uint32       // executing lanes
 	live         uint32       // live lanes of the warp
-	checksValues bool         // results may stay compact
+	checksValues bool         // results may stay compact: no divergence or guard, or a masked policy
 }
 
-// selectHalf sets the tracker to half h of a warp, for the lanes of m.
+// selectHalf sets t.half to half h of the event's warp, for the lanes of m, and returns it.
 func (t *tracker) selectHalf(e *probe.Event, h int, m uint32) *half {
 	w, x := &t.warps[e.Warp], &t.half
 	*x = half{tracker: t, event: e, op: e.Operation, index: h, tags: &w.halves[h], mask: m, live: uint32(w.live >> (32 * h))}
@@ -253,7 +254,7 @@ func (t *tracker) selectHalf(e *probe.Event, h int, m uint32) *half {
 	return x
 }
 
-// tag returns the tag of a register of the running function.
+// tag returns the tag of the register of the running function in the given row; slot is its width, 32 or 64 bits.
 func (x *half) tag(slot, row int) *tag {
 	if slot == 64 {
 		return &x.tags.q[x.base.Q+row]
@@ -289,8 +290,8 @@ func (x *half) write(operand *probe.Operand, v affinetrack.Value) {
 	if !x.tracker.Masked { // the whole warp executes
 		m = regfile.Full
 	}
-	switch rest := c.mask &^ m & x.live; {
-	case rest == 0:
+	switch others := c.mask &^ m & x.live; { // lanes whose old value must be kept
+	case others == 0:
 	case c.Value == v:
 		c.mask |= m
 		return
@@ -300,7 +301,7 @@ func (x *half) write(operand *probe.Operand, v affinetrack.Value) {
 	*c = tag{v, m}
 }
 
-// overwrite records that the executing lanes have a generic value.
+// overwrite records that a register or predicate has a generic value in the executing lanes.
 func (x *half) overwrite(operand *probe.Operand) {
 	switch {
 	case x.tracker.Ideal:
