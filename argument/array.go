@@ -56,7 +56,7 @@ func (a *Array) SetBits(i int, v uint64) {
 	}
 }
 
-// Float returns element i as a float64. Only 64-bit integers may be rounded.
+// Float returns element i as a float64. Only large 64-bit integers are rounded.
 func (a *Array) Float(i int) float64 {
 	v := a.Bits(i)
 	switch a.Type {
@@ -108,17 +108,17 @@ func (a *Array) Format(i int) string {
 	return strconv.FormatUint(a.Bits(i), 10)
 }
 
-// Print writes the elements as text. A line has a row of the last dimension; a one-dimensional array has 16 elements on
-// a line.
+// Print writes the elements as text. A line has the elements along the last dimension; of a one-dimensional array it has 16
+// elements.
 func (a *Array) Print(w io.Writer) error {
-	row := 16
+	lineElements := 16
 	if n := len(a.Shape); n > 1 && a.Shape[n-1] > 0 {
-		row = a.Shape[n-1]
+		lineElements = a.Shape[n-1]
 	}
 	var b bytes.Buffer
 	for i := range a.Len() {
 		b.WriteString(a.Format(i))
-		if (i+1)%row == 0 || i+1 == a.Len() {
+		if (i+1)%lineElements == 0 || i+1 == a.Len() {
 			b.WriteByte('\n')
 		} else {
 			b.WriteByte(' ')

@@ -13,19 +13,19 @@ import (
 	"gemu/ptx"
 )
 
-// List is the arguments of a launch of a kernel, made on the device of its module. It is not safe for concurrent use.
+// List contains the arguments of a launch, made on the device of the kernel's module. It is not safe for concurrent use.
 type List struct {
 	// Values are the arguments for interp.Launch.Args, in the order of the parameters.
 	Values []any
 
-	// Bindings are the memory and the samplers that the texts name: by the number of the argument ("0", "1", …), and by the name of
-	// the variable that Set has set to an array or bound to an object.
+	// Bindings are the memory and the samplers of the arguments, by the number of the argument ("0", "1", …), and of the
+	// variables that Set has set to an array or bound to an object, by the variable's name.
 	Bindings map[string]*Binding
 
 	module *interp.Module
 }
 
-// Binding is memory of the device that an argument or a variable names, or a sampler.
+// Binding is the device memory of an argument or a variable, or a sampler.
 type Binding struct {
 	Buffer *interp.Buffer // nil for an Object
 	Object *interp.Object // a texture, surface or sampler; nil for a Buffer
@@ -41,7 +41,7 @@ func (b *Binding) Bytes() []byte {
 	return b.Buffer.Bytes()
 }
 
-// Array returns the elements that the memory has now, without a copy. That of a sampler is empty.
+// Array returns the present elements of the memory, without a copy. For a sampler the array is empty.
 func (b *Binding) Array() *Array {
 	if b.IsSampler() {
 		return &Array{Type: ptx.U8, Shape: []int{0}}
@@ -52,7 +52,7 @@ func (b *Binding) Array() *Array {
 // IsSampler reports whether the binding is a sampler, which has no memory.
 func (b *Binding) IsSampler() bool { return b.Type == ptx.NoType }
 
-// value is the argument of a launch.
+// value returns the binding as an element of List.Values.
 func (b *Binding) value() any {
 	if b.Object != nil {
 		return b.Object
@@ -60,8 +60,8 @@ func (b *Binding) value() any {
 	return b.Buffer
 }
 
-// Bind reads the arguments of a kernel, a text for each parameter, and makes them on the device of the module. Traps call
-// the buffers "of argument 0" and so on. Reading a pipe ends with ctx. The error is an *Error or a *CountError.
+// Bind reads the arguments of a kernel, a text for each parameter, and makes them on the device of the module. Traps name
+// the buffers "of argument 0" and so on. The end of ctx ends the reading of a pipe. The error is an *Error or a *CountError.
 func Bind(ctx context.Context, m *interp.Module, kernel *ptx.Func, texts []string) (*List, error) {
 	if len(texts) != len(kernel.Params) {
 		return nil, &CountError{kernel, len(texts)}
@@ -79,9 +79,9 @@ func Bind(ctx context.Context, m *interp.Module, kernel *ptx.Func, texts []strin
 			return fail(i, err)
 		}
 	}
-	for _, maps := range []bool{false, true} { // tensor maps may be over buffers of later arguments
+	for _, tensorMaps := range []bool{false, true} { // tensor maps come last: they may be over buffers of later arguments
 		for i, v := range values {
-			if _, isMap := v.(TensorMap); isMap != maps {
+			if _, isMap := v.(TensorMap); isMap != tensorMaps {
 				continue
 			}
 			value, binding, err := l.make(ctx, kernel.Params[i], i, v)
@@ -97,7 +97,7 @@ func Bind(ctx context.Context, m *interp.Module, kernel *ptx.Func, texts []strin
 	return l, nil
 }
 
-// make makes the value of argument i, and the memory behind it, if it has some.
+// make makes the value of argument i and its binding, which is nil for an argument without memory.
 func (l *List) make(ctx context.Context, p *ptx.Var, i int, v Value) (any, *Binding, error) {
 	_, isReference := v.(Reference)
 	_, isObject := v.(Object)
@@ -130,7 +130,7 @@ func (l *List) make(ctx context.Context, p *ptx.Var, i int, v Value) (any, *Bind
 	return b.Buffer, b, nil
 }
 
-// reference is the memory of an earlier argument.
+// reference returns the value and the binding of an earlier argument; i is the number of this argument.
 func (l *List) reference(i int, r Reference) (any, *Binding, error) {
 	if int(r) >= i {
 		return nil, nil, errors.New("& must be followed by the number of an earlier argument")
@@ -142,7 +142,7 @@ func (l *List) reference(i int, r Reference) (any, *Binding, error) {
 	return b.value(), b, nil
 }
 
-// object makes a texture, surface or sampler.
+// object makes a texture, surface or sampler as argument i.
 func (l *List) object(ctx context.Context, p *ptx.Var, i int, o Object) (any, *Binding, error) {
 	if p.Size() != 8 || p.Type.IsFloat() || len(p.Dims) > 0 {
 		return nil, nil, errors.New("a handle does not fit in this parameter")
@@ -157,7 +157,7 @@ func (l *List) object(ctx context.Context, p *ptx.Var, i int, o Object) (any, *B
 	return b.Object, b, nil
 }
 
-// numberBytes is a number as it lies in the parameter.
+// numberBytes returns the bytes of a number in the memory of the parameter.
 func numberBytes(p *ptx.Var, n Number) ([]byte, error) {
 	if len(p.Dims) > 0 || p.Vec > 1 {
 		return nil, fmt.Errorf("a parameter of %d bytes with several elements must be given as bytes:HEX", p.Size())
@@ -173,7 +173,7 @@ func numberBytes(p *ptx.Var, n Number) ([]byte, error) {
 	return b, nil
 }
 
-// buffer makes a buffer with the elements of a Filled or a File.
+// buffer makes a buffer for argument i, with the elements of v, a Filled or a File.
 func (l *List) buffer(ctx context.Context, i int, v Value) (*Binding, error) {
 	d, name := l.module.Device(), fmt.Sprintf("of argument %d", i)
 	if f, ok := v.(Filled); ok { // filled in place, without a copy
@@ -181,7 +181,7 @@ func (l *List) buffer(ctx context.Context, i int, v Value) (*Binding, error) {
 		if err != nil {
 			return nil, err
 		}
-		f.in(buf.Bytes())
+		f.makeIn(buf.Bytes())
 		d.HostWrite(buf.Addr(), buf.Size(), nil)
 		return &Binding{Buffer: buf, Type: f.Type, Shape: f.Shape}, nil
 	}
@@ -197,7 +197,8 @@ func (l *List) buffer(ctx context.Context, i int, v Value) (*Binding, error) {
 	return &Binding{Buffer: buf, Type: a.Type, Shape: a.Shape}, nil
 }
 
-// tensorMap makes a tensor map over the buffer of another argument, or over a new buffer, owned by this argument.
+// tensorMap makes a tensor map over the buffer of another argument, or over a new buffer, which becomes the binding of
+// argument i.
 func (l *List) tensorMap(ctx context.Context, p *ptx.Var, i int, t TensorMap) (any, *Binding, error) {
 	if p.Size() != tensormap.Size {
 		return nil, nil, fmt.Errorf("a tensor map has %d bytes, but the parameter has %d", tensormap.Size, p.Size())
@@ -214,15 +215,14 @@ func (l *List) tensorMap(ctx context.Context, p *ptx.Var, i int, t TensorMap) (a
 	if err != nil {
 		return nil, nil, err
 	}
-	text := t.over(b.Type, b.Shape)
+	text := t.textOver(b.Type, b.Shape)
 	data, err := b.Buffer.TensorMap(text)
 	return data, b, t.place(text, err)
 }
 
-// Set sets a variable of the module by a text NAME=ARGUMENT. The argument is one of three: an array or a file, for the
-// variable's elements from the first on; a number, for the first element (the remaining elements become 0); or a texture,
-// surface or sampler, for a .texref, .surfref or .samplerref. Reading a pipe ends with ctx. An error of the argument is an
-// *Error.
+// Set sets a variable of the module by a text NAME=ARGUMENT. An array or a file gives the variable's elements from the first
+// on. A number gives the first element; the remaining elements become 0. A texture, surface or sampler is bound to a
+// .texref, .surfref or .samplerref. The end of ctx ends the reading of a pipe. An error of the argument is an *Error.
 func (l *List) Set(ctx context.Context, text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {
@@ -238,7 +238,7 @@ func (l *List) Set(ctx context.Context, text string) error {
 	return locate(value, l.setVariable(ctx, name, value, b))
 }
 
-// setVariable sets a variable of .global or .const memory.
+// setVariable sets a variable of .global or .const memory, whose whole memory is b.
 func (l *List) setVariable(ctx context.Context, name, text string, b *Binding) error {
 	if !strings.HasPrefix(text, "@") && !strings.Contains(text, "[") {
 		bits, err := Number(text).Bits(b.Type)
@@ -263,8 +263,8 @@ func (l *List) setVariable(ctx context.Context, name, text string, b *Binding) e
 	return nil
 }
 
-// bindReference binds a .texref, .samplerref or .surfref variable. The initial value of the variable describes a sampler, which
-// the options of the text change.
+// bindReference binds a texture, surface or sampler to a .texref, .surfref or .samplerref variable. The properties in the
+// variable's initialiser describe a sampler; the options of the text change it.
 func (l *List) bindReference(ctx context.Context, name, text string) error {
 	sampler, normalized, err := l.module.SamplerOf(name)
 	if err != nil {
@@ -288,8 +288,8 @@ func (l *List) bindReference(ctx context.Context, name, text string) error {
 	return nil
 }
 
-// Lookup returns the memory or sampler of an argument, by its number, or of a variable of the module, by its name. The error says
-// why there is none.
+// Lookup returns the memory or sampler of an argument, by its number, or of a variable of the module, by its name. The error
+// says why there is none.
 func (l *List) Lookup(name string) (*Binding, error) {
 	if b := l.Bindings[name]; b != nil {
 		return b, nil
@@ -300,7 +300,8 @@ func (l *List) Lookup(name string) (*Binding, error) {
 	return l.variable(name)
 }
 
-// variable finds a variable of .global or .const memory. Elements of bits, such as b32, are unsigned integers.
+// variable returns the memory of a .global or .const variable. Elements of an untyped type, such as b32, become unsigned
+// integers.
 func (l *List) variable(name string) (*Binding, error) {
 	m := l.module
 	if v, ok := m.Lookup(name).(*ptx.Var); ok && v.Type.Kind() == ptx.Opaque {

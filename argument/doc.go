@@ -21,28 +21,27 @@
 //	buffer    = INTEGER | array | file .                the number of another argument, or a new buffer
 //	map       = TYPE "[" shape "]" .                    the tensor; may be left out over a new buffer
 //
-// An array without a fill is zero. The fill iota counts from 0, a number stands in each element, and rand:SEED gives
-// reproducible random elements: integers uniform over their type, floats uniform from 0 to 1.
+// An array without a fill is zero. With the fill iota, element i is i; with a number, each element is the number; with
+// rand:SEED, elements are random but reproducible: integers uniform over their type, floats uniform from 0 to 1.
 //
 // A file NAME.npy is an array of NumPy, NAME.png a picture: a byte for each pixel if the picture is gray, else four (red,
-// green, blue, alpha); a gray picture of 16 bits gives u16. The views gray and rgba choose. Any other file is its bytes, of
-// the view's type, or else u8.
+// green, blue, alpha); a gray picture of 16 bits gives u16. The view gray or rgba selects one byte or four. Any other file
+// is an array of its bytes, with elements of the view's type, or else u8.
 //
 // For geometries and options of textures see [gemu/interp.ObjectText]; docs/textures.md explains them, docs/async.md
 // explains tensor maps.
 //
 // # Use
 //
-// [Parse] reads an argument and needs no device. [Bind] reads all arguments of a kernel and makes their values on the
+// [Parse] parses an argument and needs no device. [Bind] parses all arguments of a kernel and makes their values on the
 // device of its module; [List.Set] sets a variable of the module. After the launch, [List.Lookup] gives the buffers for
 // reading.
 //
-// Errors of writing are of type [*Error] and have their place:
-// find it with [errors.As]. Errors of files and of memory wrap the errors of their sources. The end of a context ends the reading of
-// files.
+// The error of an invalid argument is an [*Error] with the place in the text: find it with [errors.As]. Errors of files and
+// of memory wrap the errors of their sources. The end of a context ends the reading of files.
 //
 // # Concurrency and compatibility
 //
-// A parsed argument does not change, and is safe for concurrent use; a List belongs to one goroutine. Notations may be added at any
-// time.
+// A parsed argument does not change, and is safe for concurrent use; a List belongs to one goroutine. Notations may be added
+// at any time.
 package argument

@@ -9,16 +9,16 @@ import (
 	"gemu/ptx"
 )
 
-// Error is an argument that is written wrong, does not fit its parameter, or cannot be made.
+// Error is the error of an argument that is invalid, does not fit its parameter, or cannot be made.
 type Error struct {
 	Text   string   // the argument as written
-	Offset int      // byte of Text where the error lies; 0 if it concerns the whole argument
-	Index  int      // index of the kernel's argument, from 0; -1 for a text that is no argument
+	Offset int      // offset in Text of the invalid part, in bytes; 0 if the error concerns the whole argument
+	Index  int      // index of the kernel's argument, from 0; -1 for a text that belongs to no kernel
 	Param  *ptx.Var // the kernel parameter; nil if Index is -1
 	Err    error    // the cause
 }
 
-// Error says which argument it is, unless Index is -1, and the cause.
+// Error names the argument, unless Index is -1, and the cause.
 func (e *Error) Error() string {
 	if e.Param == nil {
 		return e.Err.Error()
@@ -38,7 +38,7 @@ func (e *Error) Snippet() string {
 	return "   " + e.Text + "\n   " + strings.Repeat(" ", len([]rune(e.Text[:e.Offset]))) + "^"
 }
 
-// CountError is a list of arguments that is too long or too short for its kernel.
+// CountError is the error of a list with more or fewer arguments than the kernel has parameters.
 type CountError struct {
 	Kernel *ptx.Func // kernel with its parameters
 	Given  int       // number of arguments
@@ -60,10 +60,10 @@ func (e *CountError) Error() string {
 	return s
 }
 
-// at returns an error at a byte of the text under way; locate makes an *Error of it.
+// at adds the offset of the invalid part, in bytes, to an error; locate makes an *Error of it.
 func at(offset int, err error) error { return notation.At(offset, err) }
 
-// locate makes an *Error of the error that reading or making text has given. It returns nil for nil.
+// locate returns err, the error of parsing or making the argument text, as an *Error. It returns nil for nil.
 func locate(text string, err error) error {
 	if _, ok := err.(*Error); ok || err == nil {
 		return err

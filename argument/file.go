@@ -17,10 +17,10 @@ const maxFile = 16 << 30
 // File is an array in a file.
 type File struct {
 	Name string // path
-	View string // how to read it: an element type of a raw file; gray or rgba of a picture; "" for the default
+	View string // element type of a raw file; gray or rgba for a picture; "" for the default
 }
 
-// parseFile reads NAME[:VIEW].
+// parseFile parses NAME[:VIEW].
 func parseFile(text string) (File, error) {
 	if text == "" {
 		return File{}, errors.New("@ must be followed by the name of a file")
@@ -33,7 +33,7 @@ func parseFile(text string) (File, error) {
 	return File{Name: text}, nil
 }
 
-// Read reads the array. A pipe may keep the reader waiting until ctx ends.
+// Read reads the array. If the file is a pipe, it waits for data until ctx ends.
 func (f File) Read(ctx context.Context) (*Array, error) {
 	b, err := input.ReadFile(ctx, f.Name, maxFile)
 	if err != nil {
@@ -61,7 +61,7 @@ func (f File) Read(ctx context.Context) (*Array, error) {
 	return a, nil
 }
 
-// rawArray makes an array of bytes, with elements of the type that the view names, or else u8.
+// rawArray returns the bytes as an array with elements of the type in view; u8 if view is "".
 func rawArray(b []byte, view string) (*Array, error) {
 	typ := ptx.U8
 	if t := elementTypes[view]; t != ptx.NoType {
@@ -73,7 +73,7 @@ func rawArray(b []byte, view string) (*Array, error) {
 	return &Array{typ, []int{len(b) / typ.Size()}, b}, nil
 }
 
-// ReadArray reads or makes the array of a text: an array such as f32[16]=iota, a file such as @x.npy, or the name of a file.
+// ReadArray returns the array of a text: a new array such as f32[16]=iota, or the contents of a file such as @x.npy or x.npy.
 func ReadArray(ctx context.Context, text string) (*Array, error) {
 	var a *Array
 	v, err := parseContents(text)
@@ -89,7 +89,7 @@ func ReadArray(ctx context.Context, text string) (*Array, error) {
 	return a, nil
 }
 
-// parseContents reads an array, or a file with or without "@".
+// parseContents parses an array, or a file with or without "@".
 func parseContents(text string) (Value, error) {
 	if name, ok := strings.CutPrefix(text, "@"); ok {
 		f, err := parseFile(name)

@@ -14,7 +14,7 @@ import (
 // maxArray is the limit of an array in bytes, more than any device has.
 const maxArray = 1 << 46
 
-// Filled is a new array with elements by a rule: f32[4x8]=rand:1.
+// Filled describes a new array whose elements follow a rule, such as f32[4x8]=rand:1.
 type Filled struct {
 	Type  ptx.Type // type of an element: see Array.Type
 	Shape []int    // elements of each dimension, the slowest first
@@ -33,12 +33,12 @@ type FillKind uint8
 // The kinds of rule.
 const (
 	Zero     FillKind = iota // every element is 0
-	Iota                     // 0, 1, 2, …
-	Constant                 // the same number everywhere
+	Iota                     // element i is i
+	Constant                 // every element is the same number
 	Random                   // integers uniform over their type, floats uniform from 0 to 1
 )
 
-// parseFilled reads TYPE[SHAPE] with a fill.
+// parseFilled parses TYPE[SHAPE], with or without a fill.
 func parseFilled(text string) (Value, error) {
 	name, after, _ := strings.Cut(text, "[")
 	f := Filled{Type: elementTypes[name]}
@@ -59,7 +59,7 @@ func parseFilled(text string) (Value, error) {
 	return f, nil
 }
 
-// parseShape reads decimal numbers of elements that are separated by "x" or ",".
+// parseShape parses decimal numbers of elements, separated by "x" or ",".
 func parseShape(text string) (shape []int, err error) {
 	if strings.HasPrefix(text, "0x") {
 		return nil, fmt.Errorf("bad size %q: sizes are decimal", text)
@@ -86,7 +86,7 @@ func checkSize(typ ptx.Type, shape []int) error {
 	return nil
 }
 
-// parseFill reads "=iota", "=VALUE", "=rand:SEED" or "".
+// parseFill parses "=iota", "=VALUE", "=rand:SEED" or "".
 func parseFill(text string, typ ptx.Type) (Fill, error) {
 	if text == "" {
 		return Fill{}, nil
@@ -112,7 +112,7 @@ func parseFill(text string, typ ptx.Type) (Fill, error) {
 	return Fill{Constant, bits}, nil
 }
 
-// size is the size of the array in bytes.
+// size returns the size of the array in bytes.
 func (f Filled) size() int {
 	n := f.Type.Size()
 	for _, d := range f.Shape {
@@ -121,23 +121,23 @@ func (f Filled) size() int {
 	return n
 }
 
-// Make makes the array in memory of the host.
+// Make makes the array in new memory of the host.
 func (f Filled) Make() (*Array, error) {
 	data, err := hostmem.Make(uint64(f.size()))
 	if err != nil {
 		return nil, err
 	}
-	return f.in(data), nil
+	return f.makeIn(data), nil
 }
 
-// in makes the array in memory that is zero.
-func (f Filled) in(data []byte) *Array {
+// makeIn makes the array in data, which must be zero.
+func (f Filled) makeIn(data []byte) *Array {
 	a := &Array{f.Type, f.Shape, data}
 	a.fill(f.Fill)
 	return a
 }
 
-// fill sets the elements of an array of zeros.
+// fill sets the elements of an array, which must be zero.
 func (a *Array) fill(f Fill) {
 	switch f.Kind {
 	case Iota:

@@ -27,7 +27,7 @@ var (
 	npyShape = regexp.MustCompile(`'shape'\s*:\s*\(([\d\s,]*)\)`)
 )
 
-// DecodeNPY decodes a file of NumPy. The array shares the memory of b, which it may change.
+// DecodeNPY decodes a .npy file. The array shares the memory of b, in which DecodeNPY may reverse the byte order.
 func DecodeNPY(b []byte) (*Array, error) {
 	if !bytes.HasPrefix(b, npyMagic) || len(b) < 10 {
 		return nil, fmt.Errorf("this is not a .npy file")
@@ -83,7 +83,7 @@ func DecodeNPY(b []byte) (*Array, error) {
 	return a, nil
 }
 
-// EncodeNPY encodes an array as a file of NumPy. NumPy has no bf16: its elements are written as u16.
+// EncodeNPY encodes an array as a .npy file. NumPy has no bf16: such elements are written as u16.
 func EncodeNPY(a *Array) []byte {
 	descr := ""
 	for name, t := range npyTypes {

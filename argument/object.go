@@ -10,17 +10,18 @@ import (
 	"gemu/texture"
 )
 
-// maxTexels is the limit of the texels of a new image, in bytes. The memory of the device holds them a second time.
+// maxTexels is the limit of the texels of a new image, in bytes. They exist twice: they are copied to the device.
 const maxTexels = 4 << 30
 
 // Object is a texture, surface or sampler.
 type Object struct {
 	*interp.ObjectText
-	File *File // contents of the texels; nil: Fill
-	Fill Fill  // contents of the texels, in the order of memory
+	File *File // contents of the texels; nil if Fill gives them
+	Fill Fill  // rule for the channels of the texels, in the order of memory; see File
 }
 
-// parseObject reads a texture, surface or sampler. Its options change the given sampler.
+// parseObject parses a texture, surface or sampler. Its options change the given sampler; normalized says whether
+// coordinates are normalised without an option.
 func parseObject(text string, sampler texture.Sampler, normalized bool) (Value, error) {
 	description, err := interp.ParseObject(text, sampler, normalized)
 	if err != nil {
@@ -45,7 +46,7 @@ func parseObject(text string, sampler texture.Sampler, normalized bool) (Value, 
 	return o, nil
 }
 
-// elementType is the type of a channel, if the text has extents.
+// elementType returns the type of a channel; NoType if the text has no texel type.
 func (o *Object) elementType() ptx.Type { return elementTypes[o.Image.Format.Channel()] }
 
 // make makes the object on the device of m, with a name for messages.
@@ -72,7 +73,7 @@ func (o Object) make(ctx context.Context, m *interp.Module, name string) (*Bindi
 	return b, nil
 }
 
-// texels makes the texels. A file gives the extents of the image, if the text has none.
+// texels returns the texels. If the text has no extents, the image gets the extents of its file.
 func (o *Object) texels(ctx context.Context) (*Array, error) {
 	var a *Array
 	if o.File != nil {
@@ -91,6 +92,7 @@ func (o *Object) texels(ctx context.Context) (*Array, error) {
 	return Filled{typ, []int{o.Bytes() / typ.Size()}, o.Fill}.Make()
 }
 
+// readTexels returns the texels in the object's file.
 func (o *Object) readTexels(ctx context.Context) (*Array, error) {
 	a, err := o.File.Read(ctx)
 	switch described := o.Image.Width > 0; {
@@ -104,7 +106,7 @@ func (o *Object) readTexels(ctx context.Context) (*Array, error) {
 	return &Array{Type: o.elementType(), Data: a.Data}, nil
 }
 
-// imageFormat is the format of an image whose channels are the elements of an array.
+// imageFormat returns the format of an image with one channel, whose texels are the elements of an array.
 func imageFormat(a *Array) texture.Format {
 	f := texture.Format{Channels: 1, Bits: a.Type.Bits()}
 	switch {

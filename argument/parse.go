@@ -14,7 +14,7 @@ import (
 	"gemu/texture"
 )
 
-// Value is an argument in writing: a [Number], [Bytes], [Reference], [Filled], [File], [Object] or [TensorMap].
+// Value is an argument as parsed: a [Number], [Bytes], [Reference], [Filled], [File], [Object] or [TensorMap].
 type Value interface{ value() }
 
 func (Number) value()    {}
@@ -25,27 +25,27 @@ func (File) value()      {}
 func (Object) value()    {}
 func (TensorMap) value() {}
 
-// Number is a number. Its type is that of the parameter: see [Number.Bits].
+// Number is the text of a number. The type of the parameter determines its value: see [Number.Bits].
 type Number string
 
-// Bytes are the bytes of a parameter, as they lie in memory.
+// Bytes are the bytes of a parameter, in the order of memory.
 type Bytes []byte
 
-// Reference is the buffer of the argument with this number.
+// Reference is the number of an argument, from 0; it means the buffer of this argument.
 type Reference int
 
 // TensorMap is a tensor map over a buffer.
 type TensorMap struct {
 	Buffer Value  // a Reference, or a new buffer: Filled or File
-	Map    string // the tensor and the options; over a new buffer, the tensor may be left out
+	Map    string // text of the tensor and the options; over a new buffer, the tensor may be left out
 
-	offset int // offset of Map in the text
+	offset int // offset of Map in the argument, in bytes
 }
 
-// errWantObject is the error of another text where a texture, surface or sampler must stand.
+// errWantObject is the error of a different argument for a parameter or variable that needs a texture, surface or sampler.
 var errWantObject = errors.New("want tex.GEOMETRY(…), surf.GEOMETRY(…) or sampler(…)")
 
-// Parse reads an argument. The error is an *Error with Index -1.
+// Parse parses an argument. The error is an *Error with Index -1.
 func Parse(text string) (Value, error) {
 	v, err := parse(text)
 	if err != nil {
@@ -54,6 +54,7 @@ func Parse(text string) (Value, error) {
 	return v, nil
 }
 
+// parse is Parse, with an error that locate converts to an *Error.
 func parse(text string) (Value, error) {
 	if number, ok := strings.CutPrefix(text, "&"); ok {
 		n, err := strconv.Atoi(number)
@@ -81,7 +82,7 @@ func parse(text string) (Value, error) {
 	return Number(text), nil
 }
 
-// parseTensorMap reads tma(BUFFER,MAP).
+// parseTensorMap parses tma(BUFFER,MAP).
 func parseTensorMap(text string) (Value, error) {
 	buffer, options, ok := tensormap.Cut(text)
 	if !ok {
@@ -99,22 +100,23 @@ func parseTensorMap(text string) (Value, error) {
 		}
 	}
 	if f, ok := t.Buffer.(Filled); ok {
-		if _, err := tensormap.Parse(t.over(f.Type, f.Shape)); err != nil {
-			return nil, t.place(t.over(f.Type, f.Shape), err)
+		mapText := t.textOver(f.Type, f.Shape)
+		if _, err := tensormap.Parse(mapText); err != nil {
+			return nil, t.place(mapText, err)
 		}
 	}
 	return t, nil
 }
 
-// over returns the text of the map over a new buffer of a type and shape, with the tensor.
-func (t *TensorMap) over(typ ptx.Type, shape []int) string {
+// textOver returns the text of the map over a new buffer with elements of the type and shape; it includes the tensor.
+func (t *TensorMap) textOver(typ ptx.Type, shape []int) string {
 	if first, _, _ := strings.Cut(t.Map, ","); strings.Contains(first, "[") {
 		return t.Map
 	}
 	return tensorText(typ, shape) + "," + t.Map
 }
 
-// place gives an error of a text that ends with Map its place in the argument.
+// place converts an error whose place is an offset in text, which ends with Map, to an error with an offset in the argument.
 func (t *TensorMap) place(text string, err error) error {
 	var e *notation.Error
 	if !errors.As(err, &e) {
@@ -123,7 +125,8 @@ func (t *TensorMap) place(text string, err error) error {
 	return &notation.Error{Offset: max(t.offset+e.Offset-(len(text)-len(t.Map)), 0), Err: err}
 }
 
-// tensorText describes an array as a tensor of a tensor map. Tensor maps have no signed integers of 8 and 16 bits.
+// tensorText returns an array as the tensor in the text of a tensor map, such as "f32[4x8]". Tensor maps have no signed
+// integers of 8 and 16 bits; it writes unsigned ones.
 func tensorText(typ ptx.Type, shape []int) string {
 	name := strings.TrimPrefix(typ.String(), ".")
 	if typ == ptx.S8 || typ == ptx.S16 {
@@ -136,8 +139,8 @@ func tensorText(typ ptx.Type, shape []int) string {
 	return fmt.Sprintf("%s[%s]", name, strings.Join(extents, "x"))
 }
 
-// Bits returns the number as the bits of a type, zero-extended to 64. Floats are rounded to f64, then to the type. A type of bits,
-// such as b32, takes integers, and floats of its size.
+// Bits returns the number as the bits of a type, zero-extended to 64. Floats are rounded to f64, then to the type. For an
+// untyped type such as b32, the number may be an integer, or a float of the same width.
 func (n Number) Bits(typ ptx.Type) (uint64, error) {
 	typ = n.typeFor(typ)
 	if typ.IsFloat() {
@@ -146,7 +149,8 @@ func (n Number) Bits(typ ptx.Type) (uint64, error) {
 	return n.integerBits(typ)
 }
 
-// typeFor is the type that the number is read as for a parameter of a type.
+// typeFor returns the type of the number for a parameter of type t: t, or the integer or float type as wide as t if t is
+// untyped.
 func (n Number) typeFor(t ptx.Type) ptx.Type {
 	if t.Kind() != ptx.Bits {
 		return t
@@ -161,6 +165,7 @@ func (n Number) typeFor(t ptx.Type) ptx.Type {
 	return types[1]
 }
 
+// floatBits is Bits for a float type.
 func (n Number) floatBits(typ ptx.Type) (uint64, error) {
 	f, err := strconv.ParseFloat(string(n), 64)
 	if errors.Is(err, strconv.ErrRange) {
@@ -180,6 +185,7 @@ func (n Number) floatBits(typ ptx.Type) (uint64, error) {
 	return one.Bits(0), nil
 }
 
+// integerBits is Bits for an integer type.
 func (n Number) integerBits(typ ptx.Type) (uint64, error) {
 	bits := typ.Bits()
 	if u, err := strconv.ParseUint(string(n), 0, 64); err == nil {

@@ -15,8 +15,8 @@ import (
 const maxPixels = 1 << 27
 
 // DecodePNG decodes a picture. A view "gray" gives a byte for each pixel, with shape h×w; "rgba" gives four (red, green,
-// blue and alpha, not premultiplied), with shape h×w×4. Without a view (""), gray pictures are gray, of u16 if they have 16
-// bits, and all further pictures rgba.
+// blue and alpha, not premultiplied), with shape h×w×4. Without a view (""), a gray picture is decoded as with "gray", but
+// gives u16 if it has 16 bits; any other picture is decoded as with "rgba".
 func DecodePNG(b []byte, view string) (*Array, error) {
 	head, err := png.DecodeConfig(bytes.NewReader(b))
 	if err != nil {
