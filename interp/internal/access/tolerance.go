@@ -1,8 +1,8 @@
 package access
 
-// This file records tolerated faults: accesses out of bounds or misaligned that the device ignores on request. Each CTA has
-// a list of its own. The lists are merged in the order in which CTAs begin, so that the result depends neither on the
-// number of workers nor on the mode.
+// This file records tolerated faults: faults after which a kernel continues, as on a GPU (probe.Tolerance). Each CTA has a
+// list of its own. The lists are merged in the order in which CTAs begin, so that the result depends neither on the number
+// of workers nor on the mode.
 
 import (
 	"slices"

@@ -7,7 +7,7 @@ import (
 	"gemu/regfile"
 )
 
-// BenchmarkKernels measures kernels on full rows:
+// BenchmarkKernels measures each kernel on full rows. An example:
 //
 //	go test ./interp/internal/alu -bench 'Kernels/(add.u32|fma.rn.f32)$'
 func BenchmarkKernels(b *testing.B) {

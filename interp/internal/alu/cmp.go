@@ -1,7 +1,7 @@
 package alu
 
-// This file holds comparisons (manual sections 9.3.1, 9.7.6.1 and 9.7.6.2). If an operand is NaN, ordered float
-// comparisons are false and unordered comparisons (…u) true.
+// This file holds comparisons (manual sections 9.3.1, 9.7.6.1 and 9.7.6.2). If an operand is NaN, an ordered comparison of
+// floats is false, and an unordered comparison (its name ends in u) is true.
 
 import (
 	"golang.org/x/exp/constraints"
@@ -44,7 +44,7 @@ func hi[T number](a, b T) bool { return a > b }
 //gemu:compare hs.$T; T = u16 u32 u64
 func hs[T number](a, b T) bool { return a >= b }
 
-// The ordered "not equal" of floats.
+// neOrdered is the ordered "not equal" of floats.
 //
 //gemu:compare ne.$T; T = f32 f64
 func neOrdered[T number](a, b T) bool { return a < b || a > b }
@@ -75,13 +75,13 @@ func nan[T number](a, b T) bool { return a != a || b != b }
 
 // Boolean operators of setp, in Instr.Imm.
 const (
-	BoolNone = iota
+	BoolNone = iota // no operator: the outcome of the comparison is the result
 	BoolAnd
 	BoolOr
 	BoolXor
 )
 
-// setPredicates writes the results of a comparison with outcome t.
+// setPredicates writes the results of a comparison for the lanes of m. t has the outcome of each lane.
 func setPredicates(f *regfile.File, instr *code.Instr, m, t uint32) {
 	c := uint32(0)
 	if instr.Imm != BoolNone {
@@ -96,8 +96,8 @@ func setPredicates(f *regfile.File, instr *code.Instr, m, t uint32) {
 	}
 }
 
-// Combine returns p = t op c and q = !t op c (manual 9.7.6.2). imm holds the boolean operator op and the complement of
-// c.
+// Combine returns p = t op c and q = !t op c, lane by lane (manual 9.7.6.2). imm holds the boolean operator op, and
+// ComplementC if c is negated first.
 func Combine(t, c uint32, imm uint64) (p, q uint32) {
 	if imm&ComplementC != 0 {
 		c = ^c
@@ -113,5 +113,5 @@ func Combine(t, c uint32, imm uint64) (p, q uint32) {
 	return t, ^t
 }
 
-// ComplementC in Instr.Imm negates the predicate C of a comparison.
+// ComplementC in Instr.Imm negates the third operand of a comparison, a predicate, before it is combined.
 const ComplementC = 1 << 8

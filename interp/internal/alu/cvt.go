@@ -1,7 +1,7 @@
 package alu
 
-// This file holds the conversions that compilers emit (manual section 9.7.9.21). All other conversions use convert
-// in slow.go.
+// This file holds the conversions that compilers emit (manual section 9.7.9.21). slow.go has all other conversions
+// (convert).
 
 import (
 	"golang.org/x/exp/constraints"
@@ -9,7 +9,7 @@ import (
 	"gemu/interp/internal/fp"
 )
 
-// Between integers: the source is extended by its type, then cut to the destination.
+// cvt converts between integers: it extends the source according to the source's type, and truncates it to the destination.
 //
 //gemu:kernel cvt.$D.$S; D = u32|s32 u64|s64; S = u32 s32 u64|s64
 //gemu:kernel cvt.$D.$S; D = u32|s32 u64|s64; S = u8 s8 u16 s16
@@ -60,7 +60,7 @@ func cvtRziS64F64(a float64) int64 {
 	return int64(fp.F64ToInt(a, fp.RZ, 64, true))
 }
 
-// To integral values: floor, ceil, trunc, rint.
+// The following functions round to integral values: rint (rni), trunc (rzi), floor (rmi) and ceil (rpi).
 //
 //gemu:kernel cvt.rni{ftz}.f32.f32
 func cvtRniF32(a float32) float32 { return fp.RoundIntegral32(a, fp.RN) }
@@ -107,8 +107,8 @@ func cvtF16F32(a float32) uint16 { return fp.F32ToF16(a, fp.RN) }
 //gemu:kernel cvt.sat.f32.f32
 func cvtSatF32(a float32) float32 { return fp.Sat32(a) }
 
-// sext and zext widen a narrow result to its register, for conversions to a register wider than the destination type
-// (manual 9.4.1).
+// widenS8B16, widenB32 and widenB64 extend a narrow result of cvt to its register, if the register is wider than the
+// destination type (manual 9.4.1).
 //
 //gemu:kernel widen.s8.b16; rule = convert
 func widenS8B16(a int8) uint16 { return uint16(a) }

@@ -1,10 +1,11 @@
 package alu
 
-// This file holds floating-point arithmetic (manual section 9.7.3) in the forms that compilers emit: rounding to
-// nearest, with or without .ftz. All other roundings, .sat and the rarer modifiers use the functions of slow.go.
+// This file holds floating-point arithmetic (manual section 9.7.3) in the forms that compilers emit: rounded to nearest,
+// with or without .ftz. The functions of slow.go execute all other roundings, .sat and the rarer modifiers.
 //
-// {ftz} in a key makes two kernels, without and with flushing of subnormal operands and results. It is correct only if
-// results that round up to the least normal number must not be flushed.
+// {ftz} in a key makes two kernels: one without .ftz, and one that flushes subnormal operands and results. The second does
+// not flush a result that has rounded up to the least normal number. mul, fma, div.rn and rcp.rn must flush such a result
+// (see fp.F64ToF32FTZ), so they have separate functions for .ftz.
 
 import (
 	"math"
@@ -105,8 +106,8 @@ func ex2F32(a float32) float32 { return fp.Ex2Approx32(a) }
 //gemu:kernel tanh.approx.f32; takes = 7
 func tanhF32(a float32) float32 { return fp.TanhApprox32(a) }
 
-// abs and neg of f32 give the canonical NaN, which the manual leaves undefined; with .ftz a subnormal becomes a zero.
-// For f64 they keep a NaN and its sign, and make it quiet.
+// abs and neg of a NaN of f32 give the canonical NaN; the manual does not define the result. With .ftz a subnormal becomes
+// a zero. abs and neg of a NaN of f64 keep its sign and payload, and make it quiet.
 //
 //gemu:kernel abs{ftz}.f32
 func absF32(a float32) float32 {
@@ -158,7 +159,7 @@ func copysignF64(a, b float64) float64 {
 	return math.Float64frombits(math.Float64bits(a)&(1<<63) | math.Float64bits(b)&^(1<<63))
 }
 
-// testp (manual 9.7.3.1): zeros count as normal.
+// testpF32 and testpF64 test a property (manual 9.7.3.1). A zero counts as normal.
 //
 //gemu:kernel testp.$M.f32; M = finite infinite number notanumber normal subnormal slow
 func testpF32(a float32, m string) bool {

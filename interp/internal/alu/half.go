@@ -1,7 +1,7 @@
 package alu
 
-// This file holds arithmetic of half and mixed precision: manual sections 9.7.4 and 9.7.5. Every number of f16 and bf16
-// is a number of f32; sums and products are rounded once.
+// This file holds arithmetic of half and mixed precision (manual sections 9.7.4 and 9.7.5). Every number of f16 and bf16 is
+// also a number of f32. Sums and products are rounded once.
 
 import (
 	"math"
@@ -11,10 +11,10 @@ import (
 
 // halfFormat holds the differences between f16 and bf16.
 type halfFormat struct {
-	wide        func(h uint16) float32
+	wide        func(h uint16) float32 // exact
 	narrow      func(x float64, r fp.Rounding) uint16
 	leastNormal float64 // the least normal number
-	flushBelow  float64 // results below it round to less than leastNormal, if the exponent had no lower bound
+	flushBelow  float64 // with .ftz, smaller results become zero: they round to less than leastNormal if the exponent has no lower bound
 }
 
 var (
@@ -22,8 +22,8 @@ var (
 	bf16 = halfFormat{fp.BF16ToF32, fp.F64ToBF16, 0x1p-126, 0x1p-126 - 0x1p-135}
 )
 
-// outOfBoundsNaN is the NaN that tensor copies write for elements outside of the tensor. The manual does not specify
-// it; GPUs of sm_120 write 0x7ff7.
+// outOfBoundsNaN is the NaN that tensor copies write for elements outside the tensor, without its sign. The manual does not
+// specify it; GPUs of sm_120 write 0x7ff7.
 const outOfBoundsNaN = 0x7ff7
 
 //gemu:kernel $OP.any.f16; OP = add sub mul fma min max abs neg ex2 tanh; takes = 63 slow
@@ -46,14 +46,14 @@ func anyBF16x2(op floatOp, a, b, c uint32, imm uint64) uint32 {
 	return bf16.computeBoth(op, a, b, c, modifiersFromImm(imm))
 }
 
-// computeBoth computes op on both halves.
+// computeBoth computes the operation on both halves of its operands.
 func (h *halfFormat) computeBoth(op floatOp, a, b, c uint32, s Modifiers) uint32 {
 	lo := h.compute(op, uint16(a), uint16(b), uint16(c), s)
 	hi := h.compute(op, uint16(a>>16), uint16(b>>16), uint16(c>>16), s)
 	return pack2(uint32(lo), uint32(hi))
 }
 
-// compute computes an operation on a number of the format.
+// compute computes the operation on numbers of the format.
 func (h *halfFormat) compute(op floatOp, a, b, c uint16, s Modifiers) uint16 {
 	if s.OutOfBounds && (a&0x7fff == outOfBoundsNaN || b&0x7fff == outOfBoundsNaN) {
 		return 0
@@ -105,7 +105,7 @@ func (h *halfFormat) flush(x float32) float32 {
 	return x
 }
 
-// Mixed precision: halves are numbers of f32.
+// The following operations have mixed precision: operands of f16 or bf16, and a result of f32.
 //
 //gemu:kernel $OP.any.f32.f16; OP = add sub; takes = 63 slow
 func mixedF16(op floatOp, a uint16, c float32, imm uint64) float32 {

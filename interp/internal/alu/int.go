@@ -10,6 +10,7 @@ import (
 	"golang.org/x/exp/constraints"
 )
 
+// signed reports whether T is a signed type.
 func signed[T constraints.Integer]() bool { return ^T(0) < 0 }
 
 // width returns the number of bits of a T; it is a constant for the compiler.
@@ -37,6 +38,7 @@ func sub[T constraints.Integer](a, b T) T { return a - b }
 //gemu:kernel sub.sat.s32
 func subSat(a, b int32) int32 { return clampS32(int64(a) - int64(b)) }
 
+// clampS32 clamps v to the range of .s32.
 func clampS32(v int64) int32 { return int32(max(-1<<31, min(v, 1<<31-1))) }
 
 // Manual 9.7.1.3.
@@ -82,7 +84,7 @@ func madHiS64(a, b, c int64) int64 { return mulHiS64(a, b) + c }
 //gemu:kernel mad.hi.sat.s32 slow
 func madHiSat(a, b, c int32) int32 { return clampS32(int64(a)*int64(b)>>32 + int64(c)) }
 
-// Manual 9.7.1.5 and 9.7.1.6: operands are the low 24 bits.
+// Manual 9.7.1.5 and 9.7.1.6: the factors are the low 24 bits of the operands.
 //
 //gemu:kernel mul24.lo.u32
 func mul24LoU(a, b uint32) uint32 { return (a & 0xffffff) * (b & 0xffffff) }
@@ -121,8 +123,8 @@ func sad[T constraints.Integer](a, b, c T) T {
 	return c + (a - b)
 }
 
-// Manual 9.7.1.8 and 9.7.1.9. Division by zero is undefined; on GPUs quotient and remainder have all bits set:
-// docs/design/arithmetic.md.
+// Manual 9.7.1.8 and 9.7.1.9. The manual does not define a division by zero. On GPUs its quotient and remainder have all
+// bits set: see docs/design/arithmetic.md.
 //
 //gemu:kernel div.$T; T = u16 u32 u64 s16 s32 s64; takes = 7
 func div[T constraints.Integer](a, b T) T {
@@ -197,7 +199,7 @@ func maxReluS2(a, b uint32) uint32 {
 	return pack2(uint32(max(int16(a), int16(b), 0)), uint32(max(int16(a>>16), int16(b>>16), 0)))
 }
 
-// Packed bytes, and packed halves with saturation.
+// The following operations compute on packed bytes, and with saturation on packed 16-bit integers.
 //
 //gemu:kernel $OP.u8x4; OP = add sub min max slow
 func packedU8(op floatOp, a, b uint32) uint32 { return inParts[uint8](op, false, false, a, b) }
@@ -223,7 +225,7 @@ func packedSatU16(op floatOp, a, b uint32) uint32 { return inParts[uint16](op, t
 //gemu:kernel $OP.sat.s16x2; OP = add slow
 func packedSatS16(op floatOp, a, b uint32) uint32 { return inParts[int16](op, true, false, a, b) }
 
-// inParts computes each of the integers of type T in the words.
+// inParts computes the operation on each of the integers of type T packed in a and b.
 func inParts[T constraints.Integer](op floatOp, sat, relu bool, a, b uint32) uint32 {
 	n := width[T]()
 	lower, upper := int32(0), int32(1)<<n-1
@@ -256,7 +258,7 @@ func inParts[T constraints.Integer](op floatOp, sat, relu bool, a, b uint32) uin
 	return d
 }
 
-// clmad.lo and clmad.hi (PTX ISA 9.3): half of a carry-less product, xor c.
+// clmad.lo and clmad.hi (PTX ISA 9.3): the lower or upper half of a carry-less product, xor c.
 //
 //gemu:kernel clmad.lo.u64 slow
 func clmadLo(a, b, c uint64) uint64 {
@@ -270,6 +272,7 @@ func clmadHi(a, b, c uint64) uint64 {
 	return hi ^ c
 }
 
+// carryless returns the carry-less product of a and b.
 func carryless(a, b uint64) (lo, hi uint64) {
 	for ; a != 0; a &= a - 1 {
 		i := bits.TrailingZeros64(a)
@@ -279,6 +282,7 @@ func carryless(a, b uint64) (lo, hi uint64) {
 	return lo, hi
 }
 
+// pack2 packs the low 16 bits of lo and of hi.
 func pack2(lo, hi uint32) uint32 { return lo&0xffff | hi<<16 }
 
 // Manual 9.7.1.14.
@@ -289,7 +293,7 @@ func popc32(a uint32) uint32 { return uint32(bits.OnesCount32(a)) }
 //gemu:kernel popc.b64
 func popc64(a uint64) uint32 { return uint32(bits.OnesCount64(a)) }
 
-// Manual 9.7.13.15.17: the pending arrivals in the state of an mbarrier (docs/async.md has its bits).
+// Manual 9.7.13.15.17: the pending arrivals in the state of an mbarrier (docs/async.md describes the bits of the state).
 //
 //gemu:kernel mbarrier.pending_count.b64
 func pendingCount(a uint64) uint32 { return uint32(a & (1<<20 - 1)) }
@@ -356,8 +360,8 @@ func brev32(a uint32) uint32 { return bits.Reverse32(a) }
 //gemu:kernel brev.b64
 func brev64(a uint64) uint64 { return bits.Reverse64(a) }
 
-// Manual 9.7.1.19. It defines position and length as 8 bits of b and c. This is true for 32-bit types; for 64-bit types
-// GPUs use all of b and c.
+// Manual 9.7.1.19. The manual defines position and length as the low 8 bits of b and c. On GPUs this is so for 32-bit types
+// only; for 64-bit types they use all bits of b and c.
 //
 //gemu:kernel bfe.$T; T = u32 u64
 func bfeU[T constraints.Integer](a T, b, c uint32) T {
@@ -372,14 +376,14 @@ func bfeS[T constraints.Integer](a T, b, c uint32) T {
 	if n == 0 {
 		return 0
 	}
-	a >>= pos // shifts in the sign if the field reaches beyond the msb
+	a >>= pos // shifts in the sign if the field reaches beyond the most significant bit
 	if n >= w {
 		return a
 	}
 	return a << (w - n) >> (w - n)
 }
 
-// Manual 9.7.1.20; for position and length see bfe.
+// Manual 9.7.1.20. Position and length are as in bfe.
 //
 //gemu:kernel bfi.$T; T = b32 b64; takes = 7
 func bfi[T constraints.Integer](a, b T, c, e uint32) T {
@@ -388,7 +392,7 @@ func bfi[T constraints.Integer](a, b T, c, e uint32) T {
 	return b&^mask | a<<pos&mask
 }
 
-// fieldOf returns the position and length of a bit field of T.
+// fieldOf returns the position and the length of a bit field of T, from the operands of the instruction.
 func fieldOf[T constraints.Integer](pos, n uint32) (uint32, uint32) {
 	if width[T]() == 32 {
 		return pos & 0xff, n & 0xff
@@ -448,7 +452,7 @@ func dp2aHi[A, B constraints.Integer](a A, b B, c uint32) uint32 {
 	return c + field[A](uint32(a), 0, 16)*field[B](uint32(b), 16, 8) + field[A](uint32(a), 16, 16)*field[B](uint32(b), 24, 8)
 }
 
-// field extracts n bits at pos, sign-extended if T is signed.
+// field returns the n bits at pos, sign-extended if T is signed.
 func field[T constraints.Integer](v uint32, pos, n int) uint32 {
 	v = v << (32 - n - pos)
 	if signed[T]() {
@@ -457,8 +461,8 @@ func field[T constraints.Integer](v uint32, pos, n int) uint32 {
 	return v >> (32 - n)
 }
 
-// Manual 9.7.2: arithmetic with the carry flag CC.CF. GPUs compute differences as sums, a - b = a + ^b + 1, and the
-// flag is the carry of that sum: 1 if there is no borrow. subc adds the flag in place of the 1.
+// Manual 9.7.2: arithmetic with the carry flag CC.CF. GPUs compute a difference as a sum, a - b = a + ^b + 1. The flag is
+// the carry of this sum: it is 1 if there is no borrow. subc adds the flag instead of the 1.
 //
 //gemu:kernel add.cc.$T; T = u32|s32
 func addCC32(a, b uint32) (uint32, bool) {
@@ -591,6 +595,7 @@ func madcHiCCS64(a, b int64, c uint64, cf bool) (uint64, bool) {
 	return addcCC64(uint64(mulHiS64(a, b)), c, cf)
 }
 
+// bit returns 1 for true and 0 for false.
 func bit(b bool) uint32 {
 	if b {
 		return 1

@@ -24,7 +24,7 @@ func cnot[T constraints.Integer](a T) T {
 	return 0
 }
 
-// lop3 evaluates the table by its variable a: where a is set the upper four entries decide, else the lower four.
+// lop3 evaluates the table by its variable a: where a is 1 the upper four entries decide, where a is 0 the lower four.
 //
 //gemu:kernel lop3.b32; takes = 7
 func lop3(a, b, c uint32, imm uint64) uint32 {
@@ -54,7 +54,7 @@ func shfRClamp(a, b, c uint32) uint32 {
 //gemu:kernel shf.r.wrap.b32
 func shfRWrap(a, b, c uint32) uint32 { return shfRClamp(a, b, c&31) }
 
-// Shifts clamp their amount to the width, as Go's shifts do.
+// A shift amount above the width counts as the width, in PTX as in Go.
 //
 //gemu:kernel shl.$T; T = b16 b32 b64
 func shl[T constraints.Integer](a T, b uint32) T { return a << b }
@@ -80,7 +80,7 @@ func xorPred(a, b bool) bool { return a != b }
 //gemu:kernel not.pred
 func notPred(a bool) bool { return !a }
 
-// mask.u32 and mask.f32 convert a predicate to the result of set.
+// maskU32 and maskF32 convert a predicate to a result of set.
 //
 //gemu:kernel mask.u32
 func maskU32(a bool) uint32 { return -bit(a) }
@@ -107,12 +107,12 @@ func selp[T constraints.Integer](a, b T, c bool) T {
 //gemu:kernel slct.$T.s32; T = b32 b64 slow
 func slctS[T constraints.Integer](a, b T, c int32) T { return selp(a, b, c >= 0) }
 
-// slct on a float selects a if c >= 0, so b if c is NaN; -0 counts as 0.
+// slctF selects a if c >= 0. So it selects b if c is NaN, and a if c is -0.
 //
 //gemu:kernel slct.$T.f32; T = b32 b64 slow
 func slctF[T constraints.Integer](a, b T, c float32) T { return selp(a, b, c >= 0) }
 
-// prmt without a mode: four selectors of four bits (manual 9.7.9.7).
+// prmt executes prmt without a mode: four selectors of four bits each (manual 9.7.9.7).
 //
 //gemu:kernel prmt.b32; takes = 7
 func prmt(a, b, c uint32) uint32 {
@@ -120,6 +120,8 @@ func prmt(a, b, c uint32) uint32 {
 	return prmtByte(v, c) | prmtByte(v, c>>4)<<8 | prmtByte(v, c>>8)<<16 | prmtByte(v, c>>12)<<24
 }
 
+// prmtByte returns the byte of v that a selector names; if bit 3 of the selector is set, eight copies of the byte's sign
+// bit.
 func prmtByte(v uint64, sel uint32) uint32 {
 	x := uint32(uint8(v >> (sel & 7 * 8)))
 	if sel&8 != 0 {
@@ -158,7 +160,9 @@ func prmtRC16(a, b, c uint32) uint32 {
 	return prmt(a, b, [4]uint32{0x1010, 0x3232, 0x1010, 0x3232}[c&3])
 }
 
-// pack and unpack are the vector forms of mov: parts of n bits, the first in the lowest bits. imm is the shift.
+// insert and extract are steps of the vector forms of mov, which pack elements into a register (the first element in the
+// lowest bits) and unpack them. For insert imm is the position of the element; for extract it is the position, plus the
+// size of the element in bits 8 and above.
 //
 //gemu:kernel insert.$T; T = b32 b64
 func insert[T constraints.Integer](a T, b uint32, imm uint64) T { return a | T(b)<<imm }

@@ -1,7 +1,7 @@
 package alu
 
-// This file holds arithmetic on two or four packed numbers of different types: manual of PTX 9.4, sections 9.7.5 and
-// 9.7.6. All numbers are numbers of f64, and so are their products; a result is rounded once.
+// This file holds arithmetic on two or four packed numbers, whose types may differ (manual of PTX 9.4, sections 9.7.5 and
+// 9.7.6). All numbers, and the products of two numbers, are numbers of f64. A result is rounded once.
 
 import (
 	"math"
@@ -19,9 +19,10 @@ type MixedSpec struct {
 	SatFinite    bool // a result that is too large becomes the largest finite number
 }
 
+// mixedOps has the names of the operations, by number in Instr.Imm.
 var mixedOps = []string{opAdd: "add", opSub: "sub", opMul: "mul", opFma: "fma"}
 
-// Imm packs the description for Instr.Imm.
+// Imm encodes the description for Instr.Imm.
 func (s MixedSpec) Imm() uint64 {
 	v := uint64(s.Dst) | uint64(s.A)<<8 | uint64(s.B)<<16 | uint64(s.C)<<24 | uint64(s.Rnd)<<32
 	for i, name := range mixedOps {
@@ -49,6 +50,7 @@ func mixed6432(a uint32, b, c uint64, imm uint64) uint64 { return mixed(uint64(a
 //gemu:kernel mixed.b32.b64 slow
 func mixed3264(a, b uint64, imm uint64) uint32 { return uint32(mixed(a, b, 0, imm)) }
 
+// mixed executes the operation that imm describes.
 func mixed(a, b, c, imm uint64) (d uint64) {
 	op, r := floatOp(imm>>40), fp.Rounding(imm>>32)
 	ftz, satFinite := imm>>48&1 != 0, imm>>49&1 != 0
@@ -69,7 +71,7 @@ func mixed(a, b, c, imm uint64) (d uint64) {
 		case opSub:
 			v = fp.Sum(x[0], -x[1], r)
 		case opMul:
-			if elem.Bits() == 16 && types[1].Bits() == 32 { // the second 16-bit format, which is converted first
+			if elem.Bits() == 16 && types[1].Bits() == 32 { // the second factor is converted to the format of the result first
 				x[1] = format.Value(format.Convert(x[1], fp.RN, 0, false))
 			}
 			v = x[0] * x[1]
@@ -84,7 +86,7 @@ func mixed(a, b, c, imm uint64) (d uint64) {
 	return d
 }
 
-// element returns the i-th packed number.
+// element returns the i-th of the numbers of type t packed in bits.
 func element(bits uint64, t ptx.Type, i int, ftz bool) float64 {
 	elem, count := t.Elements()
 	v := packedFormat(elem).Value(bits >> (i * t.Bits() / count))
@@ -94,7 +96,7 @@ func element(bits uint64, t ptx.Type, i int, ftz bool) float64 {
 	return v
 }
 
-// packedFormat returns the format of a type of at most 32 bits.
+// packedFormat returns the format of an element of at most 32 bits.
 func packedFormat(t ptx.Type) *fp.Format {
 	if t == ptx.F32 {
 		return &fp.F32
@@ -102,7 +104,8 @@ func packedFormat(t ptx.Type) *fp.Format {
 	return fp.FormatOf(t)
 }
 
-// Comparisons of set on packed integers. Instr.Imm also holds the width of an integer, and bit 8 for signed integers.
+// Comparisons of set on packed integers, in Instr.Imm. Bits 0 to 7 of Instr.Imm are the width of an integer in bits; bit 8
+// is set for signed integers.
 const (
 	PackedEq = iota << 16
 	PackedNe
@@ -112,8 +115,8 @@ const (
 	PackedGe
 )
 
-// packedComparisons holds the comparisons by number. Calls through a table are not translated to machine code, so set
-// on packed integers runs in Go.
+// packedComparisons holds the functions of these comparisons, by number. Calls through a table are not translated to
+// machine code, so set on packed integers executes in Go.
 var packedComparisons = [...]func(x, y int64) bool{eq[int64], ne[int64], lt[int64], le[int64], gt[int64], ge[int64]}
 
 // setPacked is set on packed integers (manual of PTX 9.4, section 9.7.7.1): if the comparison is true, the integer of

@@ -1,7 +1,7 @@
 package alu
 
-// This file holds forms of float arithmetic and conversion that compilers seldom emit. A description in Instr.Imm
-// selects the form, for each lane anew.
+// This file holds forms of float arithmetic and conversion that compilers seldom emit. Instr.Imm describes the form, and
+// each lane decodes it.
 
 import (
 	"math"
@@ -15,15 +15,15 @@ type Modifiers struct {
 	Rnd           fp.Rounding
 	FTZ           bool // flush subnormal operands and results
 	Sat           bool // clamp to [0, 1]
-	NaN           bool // min, max: NaN wins
-	XorSign       bool // min, max: the result has the sign a ^ b
+	NaN           bool // min, max: the result is NaN if an operand is
+	XorSign       bool // min, max: the result has the exclusive or of the operands' signs
 	Abs           bool // min, max: compare magnitudes
 	ThreeOperands bool // min, max: a third operand
 	Relu          bool // negative results become zero
 	OutOfBounds   bool // for halves: the result is zero if an operand is the OOB NaN
 }
 
-// Imm packs the modifiers for Instr.Imm, in less than 32 bits.
+// Imm encodes the modifiers for Instr.Imm, in the low 32 bits.
 func (m Modifiers) Imm() uint64 {
 	v := uint64(m.Rnd)
 	for i, b := range []bool{m.FTZ, m.Sat, m.NaN, m.XorSign, m.Abs, m.ThreeOperands, m.Relu, m.OutOfBounds} {
@@ -39,8 +39,8 @@ func modifiersFromImm(imm uint64) Modifiers {
 	return Modifiers{fp.Rounding(imm), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5), flag(6), flag(7)}
 }
 
-// floatOp is the operation of a function with modifiers. A directive names it in $OP, and the generator makes the
-// constant.
+// floatOp is an operation that is a parameter of a function. A directive names it as a choice of $OP, and the generator
+// writes the constant: opAdd for add.
 type floatOp uint8
 
 const (
@@ -100,8 +100,8 @@ func anyF32(op floatOp, a, b, c float32, imm uint64) float32 {
 	return r
 }
 
-// minMax32 is min and max with their modifiers (manual 9.7.3.11). sign is the sign for .xorsign, which takes the signs
-// of NaN operands, too.
+// minMax32 executes min and max with their modifiers (manual 9.7.3.11). sign is the sign bit of the result with .xorsign;
+// the signs of NaN operands count for it, too.
 func minMax32(op floatOp, s Modifiers, a, b float32, sign uint32) float32 {
 	if s.Abs {
 		a, b = absF32(a), absF32(b)
@@ -161,23 +161,23 @@ func anyF32x2(op floatOp, a, b, c uint64, imm uint64) uint64 {
 	return half(0) | half(32)<<32
 }
 
-// ConvertSpec describes a conversion.
+// ConvertSpec describes a conversion, or one of two related operations (Sine, Cosine).
 type ConvertSpec struct {
 	Dst, Src  ptx.Type
 	Rnd       fp.Rounding
-	Integral  bool // .rni .rzi .rmi .rpi
+	Integral  bool // rounds to an integral value: .rni .rzi .rmi .rpi
 	FTZ       bool
 	Sat       bool
-	Relu      bool // negative becomes zero
+	Relu      bool // negative results become zero
 	SatFinite bool // a result that is too large becomes the largest finite number
-	HasSecond bool // has a second operand: random bits for fp.RS, or a scale
+	HasSecond bool // there is a second operand: random bits for fp.RS, or a scale
 	PlusZero  bool // zero results are positive
-	Sine      bool // not a conversion: the sine of an angle in turns
-	Cosine    bool // not a conversion: the cosine of an angle in turns
+	Sine      bool // the operation is the sine of an angle in turns
+	Cosine    bool // the operation is the cosine of an angle in turns
 	Flush     bool // subnormal sources become zero
 }
 
-// Imm packs the description for Instr.Imm.
+// Imm encodes the description for Instr.Imm.
 func (s ConvertSpec) Imm() uint64 {
 	v := uint64(s.Dst) | uint64(s.Src)<<8 | uint64(s.Rnd)<<16
 	for i, b := range []bool{s.Integral, s.FTZ, s.Sat, s.Relu, s.SatFinite, s.HasSecond, s.PlusZero, s.Sine, s.Cosine, s.Flush} {
@@ -205,12 +205,12 @@ func convert6432(a uint32, imm uint64) uint64 { return convert(uint64(a), imm) }
 //gemu:kernel convert.b64.b64 slow
 func convert6464(a uint64, imm uint64) uint64 { return convert(a, imm) }
 
-// convertWith is a conversion with a second operand b: the random bits of .rs, or a scale of type .ue8m0.
+// convertWith executes a conversion with a second operand b: the random bits of .rs, or a scale of type .ue8m0.
 //
 //gemu:kernel convert.with.b32 slow
 func convertWith(a, b uint32, imm uint64) uint32 { return uint32(convertSecond(uint64(a), b, imm)) }
 
-// RandomBits is the number of random bits in a conversion to type t.
+// RandomBits is the number of random bits that a conversion to type t uses.
 func RandomBits(t ptx.Type) int {
 	if t == ptx.F16 {
 		return 13
@@ -218,10 +218,10 @@ func RandomBits(t ptx.Type) int {
 	return 16
 }
 
-// convert executes every cvt (manual 9.7.9.21). The result is in the low bits, zero-extended.
+// convert executes a cvt without a second operand (manual 9.7.9.21). The result is in the low bits, zero-extended.
 func convert(x, imm uint64) uint64 { return convertSecond(x, 0, imm) }
 
-// convertSecond is convert with a second operand b, which may be unused.
+// convertSecond executes a cvt with the second operand b, which ConvertSpec may leave unused.
 func convertSecond(x uint64, b uint32, imm uint64) uint64 {
 	s := convertSpecFromImm(imm)
 	switch {
@@ -246,13 +246,13 @@ func convertSecond(x uint64, b uint32, imm uint64) uint64 {
 		return narrow(v, s)
 	}
 	plain := ConvertSpec{Dst: ptx.F32, Src: s.Src, Rnd: s.Rnd}
-	switch { // all bits are kept, also of a NaN
+	switch { // these two keep all bits, also of a NaN
 	case s == plain && s.Src == ptx.F32:
 		return x
 	case s == plain && s.Src == ptx.BF16:
 		return x << 16
 	}
-	// Numbers of the formats below 64 bits are numbers of f32.
+	// All numbers of formats with fewer than 64 bits are numbers of f32.
 	var v float32
 	switch f := fp.FormatOf(s.Src); {
 	case s.Src == ptx.F16:
@@ -281,7 +281,7 @@ func convertSecond(x uint64, b uint32, imm uint64) uint64 {
 		wide = math.Copysign(0, wide)
 	}
 	if s.HasSecond && s.Rnd != fp.RS {
-		// Exact: the product of a number of f32 and a power of two is a number of f64.
+		// Both operations are exact: the product of a number of f32 and a power of two is a number of f64.
 		if scale := fp.UE8M0.Value(uint64(b)); s.Dst == ptx.BF16 {
 			wide *= scale
 		} else {
@@ -299,6 +299,7 @@ func leastNormalOf(t ptx.Type) float64 {
 	return 0x1p-126
 }
 
+// convertInt executes a conversion from an integer.
 func convertInt(x uint64, s ConvertSpec) uint64 {
 	n := 64 - s.Src.Bits()
 	signed := s.Src.IsSigned()
@@ -356,7 +357,7 @@ func convertInt(x uint64, s ConvertSpec) uint64 {
 	return r
 }
 
-// saturate clamps an integer to the range of n bits.
+// saturate clamps an integer to the range of n bits. signed tells whether x is signed, and dstSigned whether the range is.
 func saturate(x uint64, signed bool, n int, dstSigned bool) uint64 {
 	switch {
 	case dstSigned:
@@ -384,7 +385,7 @@ func nanOf64(v float64, t ptx.Type) uint64 {
 	return fp.FormatOf(t).NarrowNaN(v) // .f16 or .bf16
 }
 
-// narrow rounds a float to the destination format.
+// narrow rounds a float to the destination format, with the modifiers of s.
 func narrow(v float64, s ConvertSpec) uint64 { return narrowRandom(v, 0, s) }
 
 // narrowRandom is narrow with random bits for the mode fp.RS.
@@ -415,8 +416,9 @@ func narrowRandom(v float64, random uint32, s ConvertSpec) uint64 {
 	return bits
 }
 
-// cvtPack is cvt.pack.sat (manual 9.7.9.22): a and b are saturated to size bits and placed above c. imm: size in bits 0
-// to 7, bit 8 for a signed destination, bit 9 for signed sources, bit 10 for no c.
+// cvtPack executes cvt.pack.sat (manual 9.7.9.22): it saturates a and b to size bits each. b is in the lowest bits of the
+// result, a above b, and c, if there is one, above a. imm has the size in bits 0 to 7. Bit 8 is set for a signed
+// destination, bit 9 for signed sources, and bit 10 if there is no c.
 //
 //gemu:kernel cvt.pack slow
 func cvtPack(a, b, c uint32, imm uint64) uint32 {

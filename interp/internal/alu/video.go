@@ -1,7 +1,7 @@
 package alu
 
-// This file holds video instructions (manual 9.7.18). They have so many forms that a description in Instr.Imm selects
-// the form, for each lane anew.
+// This file holds video instructions (manual 9.7.18). They have very many forms, so Instr.Imm describes the form, and each
+// lane of the warp decodes it. In this file a lane is one of the pairs of elements on which an instruction computes.
 
 import "math/bits"
 
@@ -26,24 +26,24 @@ const (
 	VideoGe
 )
 
-// VideoSecond is the operation on the results and the third operand.
+// VideoSecond is the second operation: it combines the results with the third operand.
 type VideoSecond uint8
 
 // Second operations.
 const (
-	VideoMerge VideoSecond = iota // results replace elements of the operand, or all of it
+	VideoMerge VideoSecond = iota // results replace elements of the third operand, or the whole operand
 	VideoAccumulate
 	VideoSecondMin
 	VideoSecondMax
 )
 
-// VideoElems selects the elements that a source gives to the lanes: elements of 1 << Log bytes, for lane i with index
-// At[i] in the pair of operands a and b, where a is the lower.
+// VideoElems selects the elements of a source operand. An element has 1 << Log bytes. The element of lane i has index At[i]
+// in the pair of operands a and b, where a is the lower half.
 type VideoElems struct {
 	Log    int
 	At     [4]int
 	Signed bool
-	Neg    bool
+	Neg    bool // elements are negated
 }
 
 // Video describes a video instruction.
@@ -53,25 +53,26 @@ type Video struct {
 	Lanes  int // 1, 2 or 4
 	A, B   VideoElems
 	Log    int  // results have 1 << Log bytes
-	At     int  // index in the destination of the result of lane 0
+	At     int  // index, in the destination, of the result of lane 0
 	Mask   int  // bit i: the result of lane i is used
 	Signed bool // results are signed
 	Sat    bool // results are clamped
 	Wrap   bool // shifts take the amount modulo 32
 
 	// Only for vmad.
-	NegC    bool
-	PlusOne bool
-	Shift   int // 0, 7 or 15
+	NegC    bool // the third operand is negated
+	PlusOne bool // 1 is added: .po
+	Shift   int  // the result is shifted right by 0, 7 or 15 bits
 }
 
-// immFields reads or writes fields of an Imm, from the lowest bit.
+// immFields reads or writes the fields of an Imm one after the other, from the lowest bit on.
 type immFields struct {
 	imm     uint64
-	shift   int
-	reading bool
+	shift   int  // position of the next field
+	reading bool // false: writing
 }
 
+// intField reads or writes a field of n bits.
 func (p *immFields) intField(v *int, n int) {
 	if p.reading {
 		*v = int(p.imm >> p.shift & (1<<n - 1))
@@ -81,6 +82,7 @@ func (p *immFields) intField(v *int, n int) {
 	p.shift += n
 }
 
+// boolField reads or writes a field of one bit.
 func (p *immFields) boolField(v *bool) {
 	if p.reading {
 		*v = p.imm>>p.shift&1 != 0
@@ -90,7 +92,7 @@ func (p *immFields) boolField(v *bool) {
 	p.shift++
 }
 
-// visitFields lists the fields of an Imm: 60 bits.
+// visitFields reads or writes all fields, 60 bits, in their order.
 func (v *Video) visitFields(p *immFields) {
 	op, second := int(v.Op), int(v.Second)
 	p.intField(&op, 4)
@@ -114,7 +116,7 @@ func (v *Video) visitFields(p *immFields) {
 	p.intField(&v.Shift, 4)
 }
 
-// Imm packs the description for Instr.Imm.
+// Imm encodes the description for Instr.Imm.
 func (v Video) Imm() uint64 {
 	var p immFields
 	v.visitFields(&p)
@@ -126,7 +128,7 @@ func videoFromImm(imm uint64) (v Video) {
 	return v
 }
 
-// extend returns the integer in the low n bits.
+// extend returns the integer in the low n bits of v.
 func extend(v uint64, n int, signed bool) int64 {
 	v <<= 64 - n
 	if signed {
@@ -135,7 +137,7 @@ func extend(v uint64, n int, signed bool) int64 {
 	return int64(v >> (64 - n))
 }
 
-// element returns the element of a lane, in 33 bits.
+// element returns the element of a lane. The result has at most 33 bits.
 func (e *VideoElems) element(pair uint64, lane int) int64 {
 	n := 8 << e.Log
 	v := extend(pair>>(e.At[lane]*n), n, e.Signed)
@@ -145,7 +147,7 @@ func (e *VideoElems) element(pair uint64, lane int) int64 {
 	return v
 }
 
-// apply computes the operation on two elements, in 34 bits.
+// apply computes the operation on two elements. The result has at most 34 bits.
 func (v *Video) apply(a, b int64) int64 {
 	truth := func(t bool) int64 {
 		if t {
@@ -210,7 +212,7 @@ func video(a, b, c uint32, imm uint64) uint32 {
 			}
 			t = min(max(t, lo), hi)
 		}
-		// The second operation has 33 bits.
+		// The second operation takes 33 bits of the result.
 		t = extend(uint64(t), 33, true)
 		third := extend(uint64(c), 32, v.Signed)
 		switch v.Second {
@@ -229,7 +231,7 @@ func video(a, b, c uint32, imm uint64) uint32 {
 	return d
 }
 
-// vmad computes (a*b) + c in 128 bits (manual 9.7.18.1.3); the sum has at most 66.
+// vmad computes (a*b) + c in 128 bits (manual 9.7.18.1.3). The sum has at most 66 bits.
 //
 //gemu:kernel vmad.b32 slow
 func vmad(a, b, c uint32, imm uint64) uint32 {
@@ -239,7 +241,7 @@ func vmad(a, b, c uint32, imm uint64) uint32 {
 	signed := v.A.Signed || v.B.Signed || negate || v.NegC
 	v.A.Neg, v.B.Neg = false, false
 	x, y := v.A.element(pair, 0), v.B.element(pair, 0)
-	// The product of magnitudes fits 64 bits.
+	// The product of the magnitudes fits 64 bits.
 	hi, lo := bits.Mul64(uint64(max(x, -x)), uint64(max(y, -y)))
 	complement := func() { hi, lo = ^hi, ^lo }
 	add := func(h, l uint64) {

@@ -1,6 +1,6 @@
-// Command _gen writes the lane loops of every //gemu:kernel and //gemu:compare directive in package alu, and tables of
-// them (../zkernels.go). It also writes their part of the enumeration of operations, with signatures
-// (../../code/zops.go).
+// Command _gen reads the //gemu:kernel and //gemu:compare directives in package alu. It writes their kernels (loops over the
+// lanes) and tables of the kernels to ../zkernels.go, and their operations with signatures to ../../code/zops.go. Before it
+// writes a file, it checks that each constant that it names exists.
 package main
 
 import (
@@ -30,7 +30,7 @@ func main() {
 		for j := range k.Ops {
 			o := &k.Ops[j]
 			if seen[o.Key] {
-				log.Fatalf("two kernels for %s", o.Key)
+				log.Fatalf("two directives name the operation %s: remove it from one", o.Key)
 			}
 			seen[o.Key] = true
 			o.Rule = ptx.AffineUniform
@@ -41,20 +41,39 @@ func main() {
 			}
 		}
 	}
-	writeFile("zkernels.go", kernelsFile(kernels))
-	writeFile("../code/zops.go", opsFile(kernels))
+	kernelsText, opsText := kernelsFile(kernels), opsFile(kernels)
+	writeFile("zkernels.go", kernelsText)
+	writeFile("../code/zops.go", opsText)
 }
 
+// packageConstants has the constants of the packages whose constants generated code names.
+var packageConstants = map[string]map[string]bool{
+	"ptx":         directive.Constants("../../../ptx"),
+	"affinetrack": directive.Constants("../../../affinetrack"),
+}
+
+// constantOf returns the qualified name of a constant: a prefix, and a name with an upper-case first letter. It exits with a
+// message if the package has no such constant.
+func constantOf(pkg, prefix, name, key string) string {
+	constant := prefix + directive.UpperFirst(name, "operation "+key)
+	if !packageConstants[pkg][constant] {
+		log.Fatalf("operation %s: package %s has no constant %s: declare it, or correct the name %q in the directive or table", key, pkg, constant, name)
+	}
+	return pkg + "." + constant
+}
+
+// affineByName returns the affine rule of a name. It exits with a message if there is none.
 func affineByName(name string) ptx.Affine {
 	for a := range ptx.AffineCount {
 		if a.String() == name {
 			return a
 		}
 	}
-	log.Fatalf("no affine rule %q", name)
+	log.Fatalf("package ptx has no affine rule %q, which a directive names (rule = …)", name)
 	return 0
 }
 
+// writeFile formats and writes a Go file. If it cannot be formatted, it writes the text as it is, for inspection, and exits.
 func writeFile(name string, text []byte) {
 	src, err := format.Source(text)
 	if err != nil {
@@ -120,12 +139,16 @@ func (k *kernel) signature(o directive.Op) string {
 	if k.Compare {
 		src = append(src, "P") // predicate that is combined with the outcome
 	}
-	fmt.Fprintf(&b, ", Src: [4]Slot{%s}, Operation: affinetrack.Operation{Rule: ptx.Affine%s", strings.Join(src, ", "), strings.ToUpper(o.Rule.String()[:1])+o.Rule.String()[1:])
+	fmt.Fprintf(&b, ", Src: [4]Slot{%s}, Operation: affinetrack.Operation{Rule: %s", strings.Join(src, ", "), constantOf("ptx", "Affine", o.Rule.String(), o.Key))
 	width := func(t string) int {
 		if t == "bool" {
 			return 1
 		}
-		return map[string]int{"8": 8, "16": 16, "32": 32, "64": 64}[strings.TrimLeft(t, "uintfloa")]
+		n := map[string]int{"8": 8, "16": 16, "32": 32, "64": 64}[strings.TrimLeft(t, "uintfloa")]
+		if n == 0 {
+			log.Fatalf("operation %s: the type %s has no known width", o.Key, t)
+		}
+		return n
 	}
 	fmt.Fprintf(&b, ", Width: %d", width(o.Src))
 	if strings.HasPrefix(o.Src, "int") {
@@ -133,13 +156,14 @@ func (k *kernel) signature(o directive.Op) string {
 	}
 	fmt.Fprintf(&b, ", Out: %d", width(o.Dst))
 	if cmp := k.comparison(o); cmp != "" {
-		b.WriteString(", Cmp: affinetrack." + cmp)
+		b.WriteString(", Cmp: " + cmp)
 	}
 	b.WriteString("}}")
 	return b.String()
 }
 
-// comparison returns the name of an integer comparison in package affinetrack.
+// comparison returns the constant of package affinetrack for an integer comparison; "" for all other operations. Package
+// affinetrack has a constant for each signed comparison, which also stands for the unsigned one (lo is lt, for instance).
 func (k *kernel) comparison(o directive.Op) string {
 	if !k.Compare || strings.HasPrefix(o.Src, "float") {
 		return ""
@@ -148,7 +172,7 @@ func (k *kernel) comparison(o directive.Op) string {
 	if same, ok := map[string]string{"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}[name]; ok {
 		name = same
 	}
-	return strings.ToUpper(name[:1]) + name[1:]
+	return constantOf("affinetrack", "", name, o.Key)
 }
 
 // rowOf returns the expression for the row of a result of type t.
@@ -170,7 +194,7 @@ func (k *kernel) slots() []string {
 	return src
 }
 
-// typed reports whether rows of the type are viewed as arrays of the type: types as wide as their slot.
+// typed reports whether the kernel views a row as an array of the type: it does so for types as wide as the row's slot.
 func typed(t string) bool {
 	switch t {
 	case "int32", "float32", "int64", "float64", "uint32", "uint64":
@@ -179,7 +203,7 @@ func typed(t string) bool {
 	return false
 }
 
-// rowAs views a row as an array of its operand's type.
+// rowAs returns the expression for a row as an array of type t; for types that typed rejects, the row itself.
 func rowAs(t, row string) string {
 	if typed(t) && t != "uint32" && t != "uint64" {
 		return "(*[regfile.Lanes]" + t + ")(unsafe.Pointer(" + row + "))"
@@ -187,7 +211,7 @@ func rowAs(t, row string) string {
 	return row
 }
 
-// load returns the expression for an operand of type t held in raw (a uint32, uint64 or bool expression).
+// load returns the expression for an operand of type t. raw is the expression for its slot, a uint32, uint64 or bool.
 func load(t, raw string) string {
 	switch t {
 	case "uint32", "uint64", "bool":
@@ -200,7 +224,7 @@ func load(t, raw string) string {
 	return t + "(" + raw + ")"
 }
 
-// store returns the slot value of a result.
+// store returns the expression for the slot value of v, a result of type t.
 func store(t, v string) string {
 	switch t {
 	case "uint32", "uint64":
@@ -221,9 +245,10 @@ func store(t, v string) string {
 	return "uint32(" + v + ")"
 }
 
+// fields has the fields of code.Instr with the rows of the operands.
 var fields = []string{"A", "B", "C", "E"}
 
-// call returns the expression for the function with operands from raw(i).
+// call returns the call of the function. raw returns the expression for operand i, of type t.
 func (k *kernel) call(raw func(i int, t string) string) string {
 	var args []string
 	i := 0
@@ -246,6 +271,7 @@ func (k *kernel) call(raw func(i int, t string) string) string {
 	return c
 }
 
+// write writes the kernel, and its counterpart for single values.
 func (k *kernel) write(w *bytes.Buffer) {
 	fmt.Fprintf(w, "\nfunc %s(f *regfile.File, instr *code.Instr, m uint32) {\n", k.Name)
 	i := 0
@@ -269,14 +295,15 @@ func (k *kernel) write(w *bytes.Buffer) {
 		}
 		i++
 	}
-	// The statement lets the compiler check the pointers once, not in each iteration: it halves the time of a simple
-	// kernel.
-	hoist := func() {
+	// writeNilChecks writes a statement that dereferences the rows. With it the compiler checks the pointers once, not in
+	// each iteration, which halves the time of a simple kernel.
+	writeNilChecks := func() {
 		if len(rows) > 0 {
 			fmt.Fprintf(w, "%s = %s\n", strings.TrimSuffix(strings.Repeat("_, ", len(rows)), ", "), strings.Join(rows, ", "))
 		}
 	}
-	// call returns the function on element i of rows, and a bit of predicates: bit i if bit is negative.
+	// call returns the call for lane i (an expression). The lane's value of a predicate is in the given bit of the
+	// predicate; in bit i if bit is negative.
 	call := func(i string, bit int) string {
 		return k.call(func(o int, t string) string {
 			v := strings.ToLower(fields[o])
@@ -293,15 +320,15 @@ func (k *kernel) write(w *bytes.Buffer) {
 	}
 	switch d := k.Results[0]; {
 	case k.Compare || d == "bool":
-		hoist()
+		writeNilChecks()
 		fmt.Fprintf(w, "var t uint32\n")
 		if !k.Slow {
-			at := k.iteration(w, predicates)
-			list := make([]string, len(at))
-			for j, i := range at {
-				list[j] = fmt.Sprintf("bit(%s)<<%d", call(i, j), regfile.Lanes-len(at)+j)
+			laneExprs := k.iteration(w, predicates)
+			list := make([]string, len(laneExprs))
+			for j, i := range laneExprs {
+				list[j] = fmt.Sprintf("bit(%s)<<%d", call(i, j), regfile.Lanes-len(laneExprs)+j)
 			}
-			fmt.Fprintf(w, "t = t>>%d | %s\n}\n} else {\n", len(at), strings.Join(list, " | "))
+			fmt.Fprintf(w, "t = t>>%d | %s\n}\n} else {\n", len(laneExprs), strings.Join(list, " | "))
 		}
 		fmt.Fprintf(w, "for n := m; n != 0; n &= n-1 {\ni := bits.TrailingZeros32(n) & 31\nif %s {\nt |= 1<<i\n}\n}\n", call("i", -1))
 		if !k.Slow {
@@ -314,7 +341,7 @@ func (k *kernel) write(w *bytes.Buffer) {
 		}
 	case len(k.Results) == 2:
 		fmt.Fprintf(w, "d := %s\nvar t uint32\n", rowOf(d))
-		hoist()
+		writeNilChecks()
 		fmt.Fprintf(w, "for n := m; n != 0; n &= n-1 {\ni := bits.TrailingZeros32(n) & 31\nr, c := %s\nd[i] = %s\nif c {\nt |= 1<<i\n}\n}\nf.SetP(instr.F, m, t)\n", call("i", -1), store(d, "r"))
 	default:
 		value := func(i string, bit int) string {
@@ -325,7 +352,7 @@ func (k *kernel) write(w *bytes.Buffer) {
 		}
 		fmt.Fprintf(w, "d := %s\n", rowAs(d, rowOf(d)))
 		rows = append(rows, "*d")
-		hoist()
+		writeNilChecks()
 		if !k.Slow {
 			for j, i := range k.iteration(w, predicates) {
 				fmt.Fprintf(w, "d[%s] = %s\n", i, value(i, j))
@@ -338,18 +365,19 @@ func (k *kernel) write(w *bytes.Buffer) {
 	k.writeOne(w)
 }
 
-// iteration begins the loop for full masks. It returns the indices of the lanes in an iteration, whose predicates are
-// then in the lowest bits. Short functions take several lanes, because the loop itself would cost as much again.
+// iteration writes the beginning of the loop for full masks. It returns the expressions for the lanes of an iteration, whose
+// predicates are in the lowest bits. Short functions have four lanes per iteration, because the loop would cost as much as
+// the function.
 func (k *kernel) iteration(w *bytes.Buffer, predicates []string) []string {
-	at := []string{"i"}
+	laneExprs := []string{"i"}
 	if k.Short {
-		at = append(at, "i+1", "i+2", "i+3")
+		laneExprs = append(laneExprs, "i+1", "i+2", "i+3")
 	}
-	fmt.Fprintf(w, "if m == regfile.Full {\nfor i := 0; i < regfile.Lanes; i += %d {\n", len(at))
+	fmt.Fprintf(w, "if m == regfile.Full {\nfor i := 0; i < regfile.Lanes; i += %d {\n", len(laneExprs))
 	for _, p := range predicates {
 		fmt.Fprintf(w, "%s := %[1]s >> i\n", p)
 	}
-	return at
+	return laneExprs
 }
 
 // writeOne writes the kernel for single values.

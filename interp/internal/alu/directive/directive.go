@@ -3,15 +3,16 @@
 //
 //	//gemu:kernel KEY; VAR = CHOICE …; … {slow}
 //
-// $VAR in KEY stands for each choice in turn. A choice "u32|s32" gives two keys the same kernel; "u32:u64" sets two
-// type parameters ("T:W = …"). {ftz} in KEY makes two kernels, the second flushing subnormals. "slow" omits the loop
-// for full masks. A function parameter that is not an operand takes its value from the directive: a string named m from
-// $M, a floatOp named op from $OP, and imm from Instr.Imm.
+// KEY is the name of an operation. For each choice of VAR, in which $VAR in KEY is replaced by the choice, there is a kernel.
+// A choice "u32|s32" gives two keys the same kernel. "T:W = u32:u64" sets two variables at once. {ftz} in KEY makes two
+// kernels, the second of which flushes subnormals. "slow" omits the loop for full masks. "takes = N" marks an operation
+// whose machine code is long (25 ns or more for a row): it counts as N additional operations.
 //
-// The signature is that of the function, with the types in KEY. The affine rule is that of the PTX instruction KEY. An
-// operation that is only a step of an instruction has "rule = NAME"; without it, it executes once for uniform operands.
-// "takes = N" marks operations whose machine code is long (25 ns or more for a row): each counts as N additional
-// operations.
+// The function's parameters are the operands, with the types in KEY. Three parameters are no operands: a string m gets the
+// choice of M as its value, a floatOp op the constant of the choice of OP (opAdd for add), and imm gets Instr.Imm.
+//
+// The affine rule is that of the PTX instruction KEY. An operation that is only a step of an instruction names its rule with
+// "rule = NAME"; without it, the operation executes once for uniform operands.
 package directive
 
 import (
@@ -34,19 +35,19 @@ import (
 
 // Kernel is a function of package alu that executes operations on rows.
 type Kernel struct {
-	Name    string // name of the generated Go function
-	Ops     []Op
-	Fn      string            // call expression head, with type arguments
-	Decl    *ast.FuncDecl     // the function
+	Name    string            // name of the generated Go function
+	Ops     []Op              // operations that it executes
+	Fn      string            // name of the function of package alu, with type arguments
+	Decl    *ast.FuncDecl     // this function
 	Types   map[string]string // Go types of its type parameters
 	Params  []Param
-	Results []string // Go types
-	Slow    bool
-	Short   bool // few instructions for each lane
-	Takes   int  // cost in operations, in addition to itself, as machine code; 0: none
-	FTZ     bool
-	Compare bool
-	Rule    string // affine rule of a step
+	Results []string // Go types of its results
+	Slow    bool     // there is no loop for full masks
+	Short   bool     // the function has few instructions for each lane
+	Takes   int      // number of operations as which its machine code counts, in addition to itself
+	FTZ     bool     // subnormal operands and results are flushed
+	Compare bool     // the directive is //gemu:compare
+	Rule    string   // affine rule of a step; "": the rule of the PTX instruction
 }
 
 // Op is an operation that the kernel executes.
@@ -68,23 +69,13 @@ var goTypes = map[string]string{
 	"b16": "uint16", "b32": "uint32", "b64": "uint64", "f32": "float32", "f64": "float64", "u16x2": "uint32",
 }
 
-// Read reads the directives of the Go files of package alu in a directory. It exits if a directive is invalid.
+// Read reads the directives of the Go files of package alu in a directory. It exits with a message if a directive is
+// invalid.
 func Read(dir string) []Kernel {
 	fset := token.NewFileSet()
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		log.Fatal(err)
-	}
-	slices.Sort(files)
+	files, constants := parse(fset, dir), Constants(dir)
 	var kernels []Kernel
-	for _, name := range files {
-		if strings.HasPrefix(filepath.Base(name), "z") || strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		f, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
-		if err != nil {
-			log.Fatal(err)
-		}
+	for _, f := range files {
 		for _, d := range f.Decls {
 			fn, ok := d.(*ast.FuncDecl)
 			if !ok || fn.Doc == nil {
@@ -93,7 +84,7 @@ func Read(dir string) []Kernel {
 			for _, c := range fn.Doc.List {
 				for _, kind := range []string{"kernel", "compare"} {
 					if text, ok := strings.CutPrefix(c.Text, "//gemu:"+kind+" "); ok {
-						kernels = append(kernels, expand(fset, fn, text, kind == "compare")...)
+						kernels = append(kernels, expand(fset, constants, fn, text, kind == "compare")...)
 					}
 				}
 			}
@@ -102,17 +93,64 @@ func Read(dir string) []Kernel {
 	return kernels
 }
 
+// parse parses the hand-written Go files of a directory, without tests.
+func parse(fset *token.FileSet, dir string) (parsed []*ast.File) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	slices.Sort(files)
+	for _, name := range files {
+		if strings.HasPrefix(filepath.Base(name), "z") || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
+		if err != nil {
+			log.Fatal(err)
+		}
+		parsed = append(parsed, f)
+	}
+	return parsed
+}
+
+// Constants returns the names of the constants that the hand-written Go files of a directory declare.
+func Constants(dir string) map[string]bool {
+	names := map[string]bool{}
+	for _, f := range parse(token.NewFileSet(), dir) {
+		for _, d := range f.Decls {
+			decl, ok := d.(*ast.GenDecl)
+			if !ok || decl.Tok != token.CONST {
+				continue
+			}
+			for _, spec := range decl.Specs {
+				for _, name := range spec.(*ast.ValueSpec).Names {
+					names[name.Name] = true
+				}
+			}
+		}
+	}
+	return names
+}
+
+// UpperFirst returns a name with an upper-case first letter. It exits with a message if the name is empty.
+func UpperFirst(name, context string) string {
+	if name == "" {
+		log.Fatalf("%s: an empty name", context)
+	}
+	return strings.ToUpper(name[:1]) + name[1:]
+}
+
 // Name returns the operation's Go name: MadLoS32 for mad.lo.s32.
 func (o *Op) Name() string {
 	var b strings.Builder
 	for _, part := range strings.Split(o.Key, ".") {
-		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+		b.WriteString(UpperFirst(part, "operation "+o.Key))
 	}
 	return b.String()
 }
 
 // expand makes a kernel for each combination of choices.
-func expand(fset *token.FileSet, fn *ast.FuncDecl, text string, compare bool) []Kernel {
+func expand(fset *token.FileSet, constants map[string]bool, fn *ast.FuncDecl, text string, compare bool) []Kernel {
 	text, slow := strings.CutSuffix(text, " slow")
 	parts := strings.Split(text, ";")
 	key := strings.TrimSpace(parts[0])
@@ -125,7 +163,7 @@ func expand(fset *token.FileSet, fn *ast.FuncDecl, text string, compare bool) []
 	for _, p := range parts[1:] {
 		name, list, ok := strings.Cut(p, "=")
 		if !ok {
-			log.Fatalf("%s: bad directive %q", fn.Name.Name, text)
+			log.Fatalf("%s: directive %q: %q is not NAME = VALUE", fn.Name.Name, text, strings.TrimSpace(p))
 		}
 		if strings.TrimSpace(name) == "rule" {
 			rule = strings.TrimSpace(list)
@@ -134,7 +172,7 @@ func expand(fset *token.FileSet, fn *ast.FuncDecl, text string, compare bool) []
 		if strings.TrimSpace(name) == "takes" {
 			n, err := strconv.Atoi(strings.TrimSpace(list))
 			if err != nil {
-				log.Fatalf("%s: %v", fn.Name.Name, err)
+				log.Fatalf("%s: takes: %v", fn.Name.Name, err)
 			}
 			takes = n
 			continue
@@ -150,7 +188,11 @@ func expand(fset *token.FileSet, fn *ast.FuncDecl, text string, compare bool) []
 				for k, v := range bound {
 					b[k] = v
 				}
-				for j, part := range strings.Split(c, ":") {
+				parts := strings.Split(c, ":")
+				if len(parts) != len(vars[i].names) {
+					log.Fatalf("%s: choice %q of the variables %s", fn.Name.Name, c, strings.Join(vars[i].names, ":"))
+				}
+				for j, part := range parts {
 					b[vars[i].names[j]] = part
 				}
 				rec(i+1, b)
@@ -162,7 +204,7 @@ func expand(fset *token.FileSet, fn *ast.FuncDecl, text string, compare bool) []
 			ftzs = append(ftzs, true)
 		}
 		for _, ftz := range ftzs {
-			k := instance(fset, fn, key, bound, ftz, compare)
+			k := instance(fset, constants, fn, key, bound, ftz, compare)
 			k.Slow, k.Short, k.Takes, k.Rule = slow, !ftz && isShort(fn), takes, rule
 			if compare {
 				k.Rule = "compare"
@@ -194,7 +236,8 @@ func isShort(fn *ast.FuncDecl) bool {
 	return short
 }
 
-func instance(fset *token.FileSet, fn *ast.FuncDecl, key string, bound map[string]string, ftz, compare bool) Kernel {
+// instance makes the kernel of a function for a choice of each variable (bound).
+func instance(fset *token.FileSet, constants map[string]bool, fn *ast.FuncDecl, key string, bound map[string]string, ftz, compare bool) Kernel {
 	k := Kernel{FTZ: ftz, Compare: compare, Decl: fn, Types: map[string]string{}}
 	key = strings.ReplaceAll(key, "{ftz}", map[bool]string{true: ".ftz"}[ftz])
 	if compare {
@@ -210,7 +253,9 @@ func instance(fset *token.FileSet, fn *ast.FuncDecl, key string, bound map[strin
 		format.Node(&b, fset, e)
 		t := b.String()
 		if c := choose(t); c != "" {
-			return goTypes[c]
+			if t = goTypes[c]; t == "" {
+				log.Fatalf("%s: operation %s: no Go type for %s", fn.Name.Name, key, c)
+			}
 		}
 		return t
 	}
@@ -241,7 +286,11 @@ func instance(fset *token.FileSet, fn *ast.FuncDecl, key string, bound map[strin
 				k.Params = append(k.Params, Param{Value: fmt.Sprintf("%q", first(strings.ToUpper(n.Name)))})
 			case t == "floatOp":
 				name := first(strings.ToUpper(n.Name))
-				k.Params = append(k.Params, Param{Value: "op" + strings.ToUpper(name[:1]) + name[1:]})
+				constant := "op" + UpperFirst(name, fn.Name.Name+": $"+strings.ToUpper(n.Name))
+				if !constants[constant] {
+					log.Fatalf("%s: operation %s: package alu has no constant %s for %q: declare it as a floatOp", fn.Name.Name, key, constant, name)
+				}
+				k.Params = append(k.Params, Param{Value: constant})
 			default:
 				k.Params = append(k.Params, Param{Type: t})
 				if source == nil {
