@@ -40,7 +40,7 @@ func backprop(s *Session) error {
 		if err := s.Launch("backprop_forward", ptx.Dim(tiles), ptx.Dim(side, side), levels, dIn, dWeight, partial); err != nil {
 			return err
 		}
-		// The host computes the small steps.
+		// The host computes the output and the errors of the hidden units.
 		got, w := interp.Slice[float32](partial), interp.Slice[float32](dWeight)
 		delta, _ := deltas(got, w, output, target)
 		copy(interp.Slice[float32](dDelta), delta)

@@ -21,7 +21,7 @@ func init() {
 func bilat(s *Session) error {
 	const (
 		radius, side = 3, 2*3 + 1
-		near, sigma  = 2.0, 30 // σ in place and in intensity
+		near, sigma  = 2.0, 30 // standard deviations of the weights, by distance in pixels and by intensity
 		scale        = 1.0 / (2 * sigma * sigma)
 	)
 	w, h := s.N, landscape(s.N)
@@ -36,8 +36,8 @@ func bilat(s *Session) error {
 	if err := s.Launch("bilat", ptx.Dim(blocks(w, 32), blocks(h, 8)), ptx.Dim(32, 8), src, dst, w, h, sigma, scale); err != nil {
 		return err
 	}
-	// In float64, with the series that the kernel uses for e^-t. Its error is up to 0.6 %; the rounding of float32 only
-	// adds about 1e-6.
+	// The reference computes in float64, with the series that the kernel uses for e^-t. The series has an error of up to
+	// 0.6 %, but the kernel differs from the reference only by the rounding of float32, about 1e-6.
 	decay := make([]float64, 3*sigma+1)
 	for d := range decay {
 		u := -float64(d*d) * scale / 8

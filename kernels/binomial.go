@@ -35,9 +35,9 @@ func binomial(s *Session) error {
 	if err := s.Launch("binomial", ptx.Dim(count), ptx.Dim(cache), steps, upload(s, options), tree, value); err != nil {
 		return err
 	}
-	// In float64. A step rounds twice, by 2^-24 each, so the relative error of values is up to steps·2^-23. At the
-	// leaves the exponent is rounded a few times, and ex2.approx has an error of 2^-22: together as much as about 100
-	// steps.
+	// The reference computes in float64. The kernel rounds twice in a step, by 2^-24 each, so the relative error of its
+	// values is up to steps·2^-23. At the leaves it rounds the exponent a few times, and ex2.approx has an error of 2^-22:
+	// together as much as about 100 steps.
 	want, node := make([]float32, count), make([]float64, steps+1)
 	for i := range want {
 		price, strike, rise, up, down := float64(options[5*i]), float64(options[5*i+1]), float64(options[5*i+2]), float64(options[5*i+3]), float64(options[5*i+4])

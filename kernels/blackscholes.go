@@ -26,9 +26,9 @@ func blackscholes(s *Session) error {
 	if err := s.Launch("blackscholes", ptx.Dim(min(480, blocks(s.N, 128))), ptx.Dim(128), s.N, rate, volatility, upload(s, price), upload(s, strike), upload(s, years), call, put); err != nil {
 		return err
 	}
-	// In float64, with the exact distribution. The formula for it has an error of up to 7.5·10^-8. The error of
-	// lg2.approx, below 2^-22, becomes about 2·10^-6 in d1, and multiplied by the density 10^-6 in the distribution;
-	// ex2.approx and rounding add as much. All this is multiplied by prices of up to 100.
+	// The reference computes in float64, with the exact normal distribution. The kernel's formula for the distribution has
+	// an error of up to 7.5·10^-8. The error of lg2.approx, below 2^-22, becomes about 2·10^-6 in d1 and, multiplied by the
+	// density, 10^-6 in the distribution; ex2.approx and rounding add as much. The sum is multiplied by prices of up to 100.
 	normal := func(d float64) float64 { return math.Erfc(-d/math.Sqrt2) / 2 }
 	wantCall, wantPut := make([]float32, s.N), make([]float32, s.N)
 	for i := range wantCall {

@@ -30,7 +30,7 @@ func bsearch(s *Session) error {
 	found := 0
 	for i := range keys {
 		if i%4 == 3 {
-			keys[i] = int32(r.intn(4*s.N + 8)) // a quarter is in the list
+			keys[i] = int32(r.intn(4*s.N + 8)) // the table has about a quarter of these numbers
 		} else {
 			keys[i] = table[2*r.intn(s.N)]
 		}

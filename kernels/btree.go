@@ -28,10 +28,10 @@ func btree(s *Session) error {
 		last += int32(1 + r.intn(8))
 		keys[i], record[i] = last, int32(r.uint64())
 	}
-	key, child, height := plantMatches(r, order, keys)
+	key, child, height := newTree(r, order, keys)
 	searches := max(8, s.N/256)
 	x, to := make([]int32, searches), make([]int32, searches)
-	for i := range x { // present and missing keys, and ranges without keys
+	for i := range x { // search for present and missing keys, and for ranges with and without keys
 		x[i] = int32(r.intn(int(last) + 2))
 		to[i] = x[i] + int32(r.intn(1000)) - 100
 	}
@@ -52,8 +52,8 @@ func btree(s *Session) error {
 			wantFound[i] = record[first]
 			hits++
 		}
-		behind, _ := slices.BinarySearch(keys, to[i]+1)
-		wantPlace[i], wantCount[i] = int32(first), int32(behind-first)
+		end, _ := slices.BinarySearch(keys, to[i]+1)
+		wantPlace[i], wantCount[i] = int32(first), int32(end-first)
 	}
 	s.Summary = fmt.Sprintf("found %d of %d keys among %d, and as many ranges, in a tree of %d levels", hits, searches, s.N, 1+height)
 	if err := Equal("found", interp.Slice[int32](found), wantFound); err != nil {
@@ -65,27 +65,27 @@ func btree(s *Session) error {
 	return Equal("count", interp.Slice[int32](count), wantCount)
 }
 
-// plantMatches makes a B+ tree of keys: the keys and children of its nodes, the root first, and the number of levels
-// above the leaves. Nodes are at least half full, except the last of a level; in trees that would be a single leaf,
-// leaves have fewer keys.
-func plantMatches(r *rng, order int, keys []int32) (key, child []int32, height int) {
+// newTree makes a B+ tree of keys. It returns the keys and children of its nodes, the root first, and the number of levels
+// above the leaves. Nodes have from order/2 to order keys, except the last node of a level. Leaves have at most 2 + ¼ of all
+// keys: in a small tree they have fewer than order/2, so it has more than one leaf.
+func newTree(r *rng, order int, keys []int32) (key, child []int32, height int) {
 	type node struct{ key, child []int32 }
 	var levels [][]node // the leaves first
 	children := make([]int32, len(keys))
 	for i := range children {
 		children[i] = int32(i)
 	}
-	for few := 2 + len(keys)/4; ; few = order {
+	for limit := 2 + len(keys)/4; ; limit = order {
 		var level []node
-		var above []int32 // the keys that lead to the nodes
+		var above []int32 // the first keys of the nodes, which are the keys of the next level
 		for len(keys) > 0 {
-			full := min(order/2+r.intn(order/2+1), few, len(keys))
+			n := min(order/2+r.intn(order/2+1), limit, len(keys))
 			if len(levels) > 0 && len(keys) <= order {
-				full = len(keys)
+				n = len(keys)
 			}
 			above = append(above, keys[0])
-			level = append(level, node{keys[:full], children[:full]})
-			keys, children = keys[full:], children[full:]
+			level = append(level, node{keys[:n], children[:n]})
+			keys, children = keys[n:], children[n:]
 		}
 		levels = append(levels, level)
 		if len(level) == 1 {

@@ -20,7 +20,7 @@ func init() {
 
 func cutcp(s *Session) error {
 	const cell, places = 8, 8
-	// A lattice with 16 atoms for three cells.
+	// The lattice is a cube of n×n×n points, with 16 atoms for every three cells.
 	n := int(math.Ceil(cell * math.Cbrt(float64(s.N)*3/16)))
 	cells := blocks(n, cell)
 	r := newRNG(1)
@@ -32,7 +32,7 @@ func cutcp(s *Session) error {
 		if full[c] == places {
 			continue
 		}
-		for i, v := range []int{x, y, z} { // not too close to a lattice point
+		for i, v := range []int{x, y, z} { // at least 0.2 from the planes of lattice points
 			atoms[(c*places+full[c])*4+i] = float32(v) + 0.2 + float32(0.6*r.float())
 		}
 		atoms[(c*places+full[c])*4+3] = float32(2*r.float()) - 1
@@ -43,7 +43,7 @@ func cutcp(s *Session) error {
 	if err := s.Launch("cutcp", ptx.Dim(cells, cells, blocks(n, 4)), ptx.Dim(8, 8, 4), n, cells, dAtoms, potential); err != nil {
 		return err
 	}
-	// Atom by atom, in float64. rsqrt.approx.f32 has an error of 2^-22.
+	// The reference adds the atoms one by one in float64. The kernel's rsqrt.approx.f32 has an error of 2^-22.
 	sum := make([]float64, n*n*n)
 	for i := 0; i < len(atoms); i += 4 {
 		ax, ay, az, charge := float64(atoms[i]), float64(atoms[i+1]), float64(atoms[i+2]), float64(atoms[i+3])

@@ -24,7 +24,7 @@ func dither(s *Session) error {
 	if err := s.Launch("dither", ptx.Dim(1), ptx.Dim(256), src, dst, dError, w, h); err != nil {
 		return err
 	}
-	// Pixel by pixel, with error diffusion as in the algorithm.
+	// The reference computes pixel by pixel, and adds each pixel's error to its neighbours, as the algorithm does.
 	want := make([]uint8, w*h)
 	sixteenths := make([]int, w*h)
 	black := 0

@@ -19,7 +19,7 @@ func init() {
 }
 
 func fwt(s *Session) error {
-	const shared, taps = 10, 128 // 2^shared elements of a block
+	const shared, taps = 10, 128 // a block has 2^shared elements in shared memory
 	log := max(2, bits.Len(uint(s.N-1)))
 	n := 1 << log
 	r := newRNG(1)
@@ -28,13 +28,13 @@ func fwt(s *Session) error {
 	copy(b, r.floats(min(s.N, taps), -1, 1))
 	data, tap := upload(s, a), upload(s, b)
 	transform := func(d *interp.Buffer) error {
-		left := log
-		for ; left > shared; left -= 2 {
-			if err := s.Launch("fwt_global", ptx.Dim(n/4/256), ptx.Dim(256), 1<<left>>2, d); err != nil {
+		levels := log // levels of the transform that remain
+		for ; levels > shared; levels -= 2 {
+			if err := s.Launch("fwt_global", ptx.Dim(n/4/256), ptx.Dim(256), 1<<levels>>2, d); err != nil {
 				return err
 			}
 		}
-		return s.Launch("fwt_shared", ptx.Dim(n>>left), ptx.Dim(1<<left>>2), left, d)
+		return s.Launch("fwt_shared", ptx.Dim(n>>levels), ptx.Dim(1<<levels>>2), levels, d)
 	}
 	for _, d := range []*interp.Buffer{data, tap} {
 		if err := transform(d); err != nil {
@@ -57,7 +57,7 @@ func fwt(s *Session) error {
 	return Equal("convolution", interp.Slice[float32](data), a)
 }
 
-// walsh transforms a power of two of elements, distance by distance.
+// walsh replaces d by its Walsh transform. The number of elements must be a power of two.
 func walsh(d []float32) {
 	for h := len(d) / 2; h > 0; h /= 2 {
 		for i := range d {

@@ -60,10 +60,10 @@ func heartwall(s *Session) error {
 			t := templates[i*side*side:][:side*side]
 			corner := (int(y[i])-margin)*cols + int(x[i]) - margin
 			// As in the kernel, columns are summed first.
-			total := func(of func(j int) float32) float32 {
+			total := func(column func(c int) float32) float32 {
 				sum := float32(0)
 				for c := range side {
-					sum += of(c)
+					sum += column(c)
 				}
 				return sum
 			}

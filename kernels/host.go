@@ -1,6 +1,6 @@
 package kernels
 
-// This file holds helpers of the host programs: buffers, inputs, and arithmetic with the device's rounding.
+// This file contains helpers of the host programs: buffers, inputs, and arithmetic with the device's rounding.
 
 import (
 	"math"
@@ -8,8 +8,8 @@ import (
 	"gemu/interp"
 )
 
-// upload allocates a buffer with a copy of data. An error is kept in the session and returned by the next Launch; until
-// then the buffer must not be read.
+// upload allocates a buffer with a copy of data. An error is kept in the session, and the next Launch returns it; before
+// that Launch the buffer must not be read.
 func upload[T interp.Element](s *Session, data []T) *interp.Buffer {
 	b, err := interp.NewBuffer(s.Module.Device(), data)
 	if err != nil && s.err == nil {
@@ -32,14 +32,14 @@ func blocks(n, b int) int { return (n + b - 1) / b }
 // clamp returns the value in [0, n) closest to i.
 func clamp(i, n int) int { return max(0, min(i, n-1)) }
 
-// fma32 returns a·b + c rounded once, like fma.rn.f32. The product is exact in float64; the sum is rounded to odd
-// there, so that the second rounding is correct as well (Boldo and Melquiond 2008). The numbers must be finite and of
-// moderate size.
+// fma32 returns a·b + c rounded once, like fma.rn.f32. The product is exact in float64. The sum is rounded to odd in
+// float64, so rounding it to float32 gives the correct result (Boldo and Melquiond 2008). The numbers must be finite, and
+// neither very large nor very small.
 func fma32(a, b, c float32) float32 {
 	p, q := float64(a)*float64(b), float64(c)
 	sum := p + q
-	t := sum - p // the error of the sum is rest, exactly (Knuth's TwoSum)
-	rest := (p - (sum - t)) + (q - t)
+	t := sum - p
+	rest := (p - (sum - t)) + (q - t) // p + q - sum, exactly (Knuth's TwoSum)
 	if bits := math.Float64bits(sum); rest != 0 && bits&1 == 0 {
 		if (rest > 0) == (sum > 0) {
 			sum = math.Float64frombits(bits + 1)
@@ -50,13 +50,13 @@ func fma32(a, b, c float32) float32 {
 	return float32(sum)
 }
 
-// dot32 returns a·b, summed from the first dimension on.
+// dot32 returns the dot product of a and b, summed from the first dimension on.
 func dot32(a, b [3]float32) float32 { return fma32(a[2], b[2], fma32(a[1], b[1], a[0]*b[0])) }
 
-// sqrt32 returns the root rounded once: float64 has more than twice the digits.
+// sqrt32 returns the square root, correctly rounded: float64 has more than twice the digits of float32.
 func sqrt32(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
-// rng is a small generator, so that inputs are the same everywhere (xorshift64*, Marsaglia 2003, Vigna 2016).
+// rng generates pseudorandom numbers for inputs that are the same on all hosts (xorshift64*, Marsaglia 2003, Vigna 2016).
 type rng uint64
 
 func newRNG(seed uint64) *rng {
@@ -88,7 +88,8 @@ func (r *rng) floats(n int, lo, hi float32) []float32 {
 	return f
 }
 
-// testImage makes a grey image for filters: a slope, a bright disc with a sharp edge, noise, and a few stray pixels.
+// testImage makes a grey image for filters: a gradient from left to right, a bright disc with a sharp edge, noise, and a few
+// black or white pixels.
 func testImage(seed uint64, w, h int) []uint8 {
 	r := newRNG(seed)
 	p := make([]uint8, w*h)

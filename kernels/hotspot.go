@@ -21,7 +21,7 @@ func init() {
 func hotspot(s *Session) error {
 	block := s.Block
 	const steps, launches = 2, 2
-	// A chip 0.5 mm thick and 16 mm wide: as much heat flows to the neighbours as outwards.
+	// The chip is 0.5 mm thick and 16 mm wide: as much heat flows to the neighbouring cells as outwards.
 	const capacity, acrossX, acrossY, outwards, ambient = float32(0.25), float32(0.5), float32(0.375), float32(0.125), float32(80)
 	cols, rows := s.N, landscape(s.N)
 	r := newRNG(1)

@@ -25,26 +25,26 @@ var Header string
 
 // Workload is a program of kernels with inputs and a reference.
 type Workload struct {
-	Name string // unique name without spaces; of a version with a slash or a number: "aes/rolled", "hotspot32"
+	Name string // unique name without spaces; that of a version has a slash or a number: "aes/rolled", "hotspot32"
 	Doc  string // a line about the program
-	// N is the default size, Max the maximum, and SizeDoc the unit of both.
+	// N is the default size, and Max the maximum, in units of SizeDoc.
 	N, Max  int
-	SizeDoc string // unit of N and Max, as a plural: "nodes"
+	SizeDoc string // unit of sizes, as a plural: "nodes"
 	// Origin is the source of the algorithm or benchmark.
 	Origin string
-	// Papers lists the studies of value structure that measured it, or the benchmark that it is named after: keys of
-	// Studies.
+	// Papers lists studies of value structure, as keys of Studies. They measured this workload, or the benchmark after
+	// which it is named.
 	Papers []string
-	// Blocks lists the sides of the thread blocks for which there are versions, its own first; empty: the kernels fix
-	// their blocks. Block is the side of this version.
+	// Blocks lists the sides of the thread blocks for which the workload has versions, in threads. The first is that of the
+	// library's own version. Blocks is empty if the kernels determine their block size.
 	Blocks []int
-	Block  int // side of the blocks of this version, in threads; 0: the kernels fix it
-	// Version is the difference from the library's own version, as "compiled without unrolling"; "": it is the own
+	Block  int // side of the thread blocks of this version, in threads; 0 if the kernels determine their block size
+	// Version is the difference from the library's own version, such as "compiled without unrolling"; "" for the own
 	// version.
 	Version string
 	Run     func(s *Session) error // launches the kernels on inputs of size s.N, and compares the results with a reference
 
-	source, ptx string      // files in cuda/, without suffix
+	source, ptx string      // names of the files in cuda/, without their suffixes
 	versions    []*Workload // further versions
 }
 
@@ -57,6 +57,7 @@ var Studies = map[string]string{
 
 var workloads []*Workload
 
+// register adds a workload and its versions to the library.
 func register(w *Workload) {
 	w.source, w.ptx = w.Name, w.Name
 	if len(w.Blocks) > 0 {
@@ -94,6 +95,7 @@ func (w *Workload) Source() string { return file(w.source + ".cu") }
 // PTX returns the workload's compiled PTX.
 func (w *Workload) PTX() string { return file(w.ptx + ".ptx") }
 
+// file returns the text of a file in cuda/.
 func file(name string) string {
 	b, err := files.ReadFile("cuda/" + name)
 	if err != nil {
@@ -107,7 +109,7 @@ type Session struct {
 	Context context.Context // ends the launches when it is done
 	Module  *interp.Module  // loaded PTX of the workload
 	N       int             // size, in units of Workload.SizeDoc
-	Block   int             // side of the blocks, for workloads with versions
+	Block   int             // Workload.Block
 
 	// Prepare, if not nil, is called before every launch and may change it: warp width, step limit …
 	Prepare func(l *interp.Launch)
@@ -116,7 +118,7 @@ type Session struct {
 	// Summary describes the computed result in one line; the workload sets it.
 	Summary string
 
-	err error // error of upload, for the next launch
+	err error // first error of upload, which the next launch returns
 }
 
 // Start loads a workload's module into a device and prepares a run of size n; 0 means the default size.
@@ -169,26 +171,28 @@ func (m *Mismatch) Error() string {
 	return fmt.Sprintf("%s differs from the host reference in %d of %d elements, first at [%d]: got %v, want %v", m.Values, m.Count, m.Total, m.Index, m.Got, m.Want)
 }
 
-// Equal compares device results with the reference, element by element.
-func Equal[T comparable](what string, got, want []T) error {
-	return compare(what, got, want, func(g, w T) bool { return g == w })
+// Equal compares the results of a kernel with the reference, element by element. name is the name of the results. The
+// error is a *Mismatch, or says that the lengths differ.
+func Equal[T comparable](name string, got, want []T) error {
+	return compare(name, got, want, func(g, w T) bool { return g == w })
 }
 
-// Close compares floats: each must be within tol of the reference, relative to its magnitude (absolute below 1).
-// Infinities must be equal, NaN equals NaN.
-func Close[T float32 | float64](what string, got, want []T, tol float64) error {
-	return compare(what, got, want, func(g, w T) bool {
+// Close is Equal for floats that may differ from the reference by tol times its magnitude, or by tol if the magnitude is
+// below 1. Infinities must be equal, and NaN equals NaN.
+func Close[T float32 | float64](name string, got, want []T, tol float64) error {
+	return compare(name, got, want, func(g, w T) bool {
 		if g == w || g != g && w != w {
 			return true
 		}
-		size := math.Abs(float64(w))
-		return !math.IsInf(size, 0) && math.Abs(float64(g)-float64(w)) <= tol*max(1, size)
+		magnitude := math.Abs(float64(w))
+		return !math.IsInf(magnitude, 0) && math.Abs(float64(g)-float64(w)) <= tol*max(1, magnitude)
 	})
 }
 
-func compare[T any](what string, got, want []T, same func(g, w T) bool) error {
+// compare is Equal with another comparison of elements.
+func compare[T any](name string, got, want []T, same func(g, w T) bool) error {
 	if len(got) != len(want) {
-		return fmt.Errorf("%s has %d elements, the host reference %d", what, len(got), len(want))
+		return fmt.Errorf("%s has %d elements, the host reference %d", name, len(got), len(want))
 	}
 	var m *Mismatch
 	for i := range got {
@@ -196,7 +200,7 @@ func compare[T any](what string, got, want []T, same func(g, w T) bool) error {
 			continue
 		}
 		if m == nil {
-			m = &Mismatch{Values: what, Index: i, Got: got[i], Want: want[i], Total: len(got)}
+			m = &Mismatch{Values: name, Index: i, Got: got[i], Want: want[i], Total: len(got)}
 		}
 		m.Count++
 	}

@@ -28,8 +28,8 @@ func kmeans(s *Session) error {
 	})
 }
 
-// iterations runs rounds of Lloyd's iteration until no object changes its centre, and compares them with the host's.
-// copies is the number of copies of the sums and sizes of the clusters.
+// iterations calls round, which launches a round of Lloyd's iteration, until no object changes its cluster or rounds are
+// done, and compares the result with the host's. copies is the number of copies of the sums and sizes of the clusters.
 func iterations(s *Session, k, dims, rounds, copies int, round func(object, centre, cluster, sum, size, changed *interp.Buffer) error) error {
 	n := s.N
 	object, centre, cluster := clusters(n, k, dims)
@@ -57,10 +57,10 @@ func iterations(s *Session, k, dims, rounds, copies int, round func(object, cent
 	return Equal("centre", interp.Slice[float32](dCentre), centre)
 }
 
-// clusters makes n objects close to k places and the initial centres, and assigns no object.
+// clusters makes n objects, each close to one of k places, and the initial centres. cluster is -1 for every object.
 func clusters(n, k, dims int) (object []int32, centre []float32, cluster []int32) {
 	r := newRNG(1)
-	object = make([]int32, dims*n) // close to any of k places
+	object = make([]int32, dims*n)
 	for i := range n {
 		place := newRNG(uint64(i%k) + 100)
 		for d := range dims {

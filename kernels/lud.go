@@ -30,19 +30,19 @@ func lud(s *Session) error {
 		if err := s.Launch("lud_diagonal", ptx.Dim(1), ptx.Dim(tile), n, i*tile, matrix); err != nil {
 			return err
 		}
-		left := tiles - 1 - i
-		if left == 0 {
+		remaining := tiles - 1 - i // tiles to the right of, and below, the diagonal tile
+		if remaining == 0 {
 			break
 		}
-		if err := s.Launch("lud_perimeter", ptx.Dim(left), ptx.Dim(2*tile), n, i*tile, matrix); err != nil {
+		if err := s.Launch("lud_perimeter", ptx.Dim(remaining), ptx.Dim(2*tile), n, i*tile, matrix); err != nil {
 			return err
 		}
-		if err := s.Launch("lud_internal", ptx.Dim(left, left), ptx.Dim(tile, tile), n, i*tile, matrix); err != nil {
+		if err := s.Launch("lud_internal", ptx.Dim(remaining, remaining), ptx.Dim(tile, tile), n, i*tile, matrix); err != nil {
 			return err
 		}
 	}
-	// Element by element: subtract the products with each earlier tile, each summed first, and then the products
-	// with the preceding elements of its own tile.
+	// The reference computes element by element, in the kernel's order of rounding: it sums the products with each earlier
+	// tile and subtracts the sum, and then subtracts the products with the preceding elements of the element's own tile.
 	for k := range n {
 		factor := func(y, x int) {
 			v, own := a[y*n+x], k/tile*tile

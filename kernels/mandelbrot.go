@@ -24,8 +24,8 @@ func mandelbrot(s *Session) error {
 	if err := s.Launch("mandelbrot", ptx.Dim(blocks(w, 16), blocks(h, 16)), ptx.Dim(16, 16), left, top, step, w, h, limit, output); err != nil {
 		return err
 	}
-	// Escape times change with the last bit, so the rounding is that of the PTX: the compiler has contracted a·b + c
-	// wherever it could.
+	// Escape times depend on the last bit, so the reference rounds as the PTX does, in which the compiler has contracted
+	// a·b + c to an fma wherever it could.
 	want := make([]int32, w*h)
 	inside := 0
 	for i := range want {

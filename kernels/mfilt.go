@@ -32,7 +32,7 @@ func mfilt(s *Session) error {
 	if err := s.Launch("mfilt", ptx.Dim(blocks(w, 32), blocks(h, 8)), ptx.Dim(32, 8), src, dMask, dst, w, h); err != nil {
 		return err
 	}
-	// With a table of sums over the rectangles from the corner (Crow 1984).
+	// The reference uses a table of the sums over the rectangles between the upper left corner and each pixel (Crow 1984).
 	area := make([]int, (w+1)*(h+1))
 	at := func(x, y int) int { return area[y*(w+1)+x] }
 	for i, v := range in {

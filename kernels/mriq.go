@@ -51,9 +51,9 @@ func mriq(s *Session) error {
 			return err
 		}
 	}
-	// In float64. Angles, up to 12 turns, are rounded three times, by up to 2^-21 each; together with the error of
-	// sin.approx and cos.approx, 2^-20.5, that is below 10^-5. Sums, at most the sums of the magnitudes, are rounded
-	// by 2^-24 of themselves with each sample.
+	// The reference computes in float64. The kernel rounds angles, up to 12 turns, three times, by up to 2^-21 each;
+	// together with the error of sin.approx and cos.approx, 2^-20.5, this is below 10^-5. It rounds its sums, which are at
+	// most the sum of the magnitudes, by 2^-24 of themselves with each sample.
 	tolerance := (1e-5 + float64(samples)/(1<<24)) * sum
 	wantRe, wantIm := make([]float32, n), make([]float32, n)
 	for i := range n {

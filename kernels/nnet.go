@@ -18,7 +18,8 @@ func init() {
 	})
 }
 
-// layer is a layer of the network: maps of side×side neurons above maps of below×below. A side of 1 is fully connected.
+// layer is a layer of the network: maps of side×side neurons, and the maps of sideBelow×sideBelow neurons in the layer below.
+// A layer with side 1 is fully connected; other layers are convolutions with 5×5 weights.
 type layer struct {
 	maps, side, mapsBelow, sideBelow int
 }
@@ -88,7 +89,7 @@ func (l layer) forward(below, weights []float32) []float32 {
 	return out
 }
 
-// digits draws images with strokes on an empty ground.
+// digits makes n images of side×side pixels: a curved line on an empty background.
 func digits(r *rng, n, side int) []float32 {
 	images := make([]float32, n*side*side)
 	for i := range n {

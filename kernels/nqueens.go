@@ -20,11 +20,11 @@ func init() {
 // queens is the number of solutions by n (OEIS A000170).
 var queens = [...]int32{1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512}
 
-// board is the board of nqueens.cu.
-type board struct{ cols, remaining, right uint32 }
+// board is struct board of nqueens.cu: the columns and diagonals that the placed queens attack in the next row, as bits.
+type board struct{ cols, left, right uint32 }
 
 func nqueens(s *Session) error {
-	// The host places queens in the first rows: a board for each thread.
+	// The host places queens in the first rows in all ways. Each thread continues one of these boards.
 	n := s.N
 	placed := max(0, min(n-1, 4))
 	boards := []board{{}}
@@ -33,8 +33,8 @@ func nqueens(s *Session) error {
 		for _, b := range boards {
 			for c := range n {
 				q := uint32(1) << c
-				if q&(b.cols|b.remaining|b.right) == 0 {
-					next = append(next, board{b.cols | q, (b.remaining | q) << 1, (b.right | q) >> 1})
+				if q&(b.cols|b.left|b.right) == 0 {
+					next = append(next, board{b.cols | q, (b.left | q) << 1, (b.right | q) >> 1})
 				}
 			}
 		}
@@ -42,7 +42,7 @@ func nqueens(s *Session) error {
 	}
 	start := make([]uint32, 0, 3*len(boards))
 	for _, b := range boards {
-		start = append(start, b.cols, b.remaining, b.right)
+		start = append(start, b.cols, b.left, b.right)
 	}
 	src, solutions := upload(s, start), alloc[int32](s, 1)
 	if err := s.Launch("nqueens", ptx.Dim(blocks(len(boards), 64)), ptx.Dim(64), n, n-placed, len(boards), src, solutions); err != nil {

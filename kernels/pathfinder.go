@@ -19,7 +19,7 @@ func init() {
 }
 
 func pathfinder(s *Session) error {
-	const block, rows, most = 256, 100, 20 // most is the maximum number of rows of a launch
+	const block, rows, maxRows = 256, 100, 20 // a launch advances by at most maxRows rows
 	cols := s.N
 	r := newRNG(1)
 	grid := make([]int32, rows*cols)
@@ -27,8 +27,8 @@ func pathfinder(s *Session) error {
 		grid[i] = int32(r.intn(10))
 	}
 	from, to := upload(s, grid[:cols]), alloc[int32](s, cols)
-	for row := 1; row < rows; row += most {
-		count := min(most, rows-row)
+	for row := 1; row < rows; row += maxRows {
+		count := min(maxRows, rows-row)
 		cost := upload(s, grid[row*cols:][:count*cols])
 		if err := s.Launch("pathfinder", ptx.Dim(blocks(cols, block-2*count)), ptx.Dim(block), count, cols, cost, from, to); err != nil {
 			return err

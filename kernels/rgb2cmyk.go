@@ -28,7 +28,7 @@ func rgb2cmyk(s *Session) error {
 	if err := s.Launch("rgb2cmyk", ptx.Dim(blocks(s.N, 256)), ptx.Dim(256), s.N, src, dst); err != nil {
 		return err
 	}
-	// image/color scales the inks by 255 - k; this is reverted.
+	// image/color scales the inks by 255/(255 - k), which the kernel does not; scaled reverts it.
 	scaled := func(v, k uint8) uint8 { return uint8((int(v)*(255-int(k)) + 254) / 255) }
 	for i := range s.N {
 		c, m, y, k := color.RGBToCMYK(rgb[3*i], rgb[3*i+1], rgb[3*i+2])

@@ -31,7 +31,7 @@ func sad(s *Session) error {
 	before := testImage(5, stride, height+2*reach)
 	r := newRNG(1)
 	frame := make([]uint8, width*height)
-	for i := range frame { // moved by (2, -1), with noise
+	for i := range frame { // the image before, moved by (2, -1), with noise
 		x, y := i%width+reach+2, i/width+reach-1
 		frame[i] = uint8(clamp(int(before[y*stride+x])+r.intn(9)-4, 256))
 	}

@@ -27,7 +27,7 @@ func spmv(s *Session) error {
 		value  float32
 	}
 	rows := make([][]element, n)
-	for i := range rows { // near the diagonal, with exceptions; some rows have many
+	for i := range rows { // most elements are near the diagonal; some rows have four times as many elements
 		count := 1 + r.intn(16)
 		if r.intn(32) == 0 {
 			count *= 4

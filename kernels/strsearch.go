@@ -49,12 +49,12 @@ func strsearch(s *Session) error {
 		for _, t := range texts {
 			n := int32(0)
 			for { // strings.Count does not count overlaps
-				at := strings.Index(t, w)
-				if at < 0 {
+				start := strings.Index(t, w)
+				if start < 0 {
 					break
 				}
 				n++
-				t = t[at+1:]
+				t = t[start+1:]
 			}
 			want = append(want, n)
 			total += n
@@ -64,7 +64,7 @@ func strsearch(s *Session) error {
 	return Equal("count", interp.Slice[int32](count), want)
 }
 
-// starts returns the start of each string in their concatenation, and the end of the last.
+// starts returns the offset of each string in the concatenation of the list, and the length of the concatenation.
 func starts(list []string) []int32 {
 	first := []int32{0}
 	for _, t := range list {

@@ -20,7 +20,7 @@ func init() {
 }
 
 func tpacf(s *Session) error {
-	const sets, bins, bounds, threads = 3, 22, 31, 256 // the sky, and two random sets
+	const sets, bins, bounds, threads = 3, 22, 31, 256 // the sets are the sky and two random sets
 	n := s.N
 	r := newRNG(1)
 	p := make([][3]float32, sets*n)
@@ -35,7 +35,7 @@ func tpacf(s *Session) error {
 		}
 	}
 	bound := slices.Repeat([]float32{-2}, bounds)
-	for k := range bins - 1 { // five bins per factor of ten, from a minute of arc
+	for k := range bins - 1 { // five bins for each factor of ten, from one minute of arc on
 		bound[k] = float32(math.Cos(math.Pi / 180 / 60 * math.Pow(10, float64(k)/5)))
 	}
 	setVar(s, "bound", bound)

@@ -1,7 +1,7 @@
 package kernels
 
-// This file holds further versions of workloads: from the same sources and with the same host references, but compiled
-// with fewer optimisations, or with different block sizes.
+// This file makes the further versions of workloads. They have the same sources and host references as the library's own
+// versions, but are compiled with fewer optimisations, or for different block sizes.
 
 import (
 	"fmt"
@@ -11,13 +11,13 @@ import (
 
 // Compilation is an alternative compilation of a workload; the library's own is clang's -O2.
 type Compilation struct {
-	Name string // after the workload's name and a slash, as in "aes/rolled"
-	Doc  string // difference from the library's compilation, as the end of a sentence
+	Name string // part of the version's name after the slash: "rolled" in "aes/rolled"
+	Doc  string // difference from the library's own compilation, as the end of a sentence
 }
 
-// Compilations lists them, for the workloads of table 1 of Kim et al. 2013. The flags are in the first lines of
-// cuda/compiled/*.ptx. Requests in the sources remain in effect: loops with unroll pragmas, and conditional values
-// written without an if.
+// Compilations lists the alternative compilations, which the workloads of table 1 of Kim et al. 2013 have. The flags are
+// in the first lines of cuda/compiled/*.ptx. They do not change the effect of unroll pragmas in the sources, nor
+// conditional values that are written without an if.
 var Compilations = []Compilation{
 	{"branches", "compiled without if-conversion: no code is executed before its branch, and conditions are not merged"},
 	{"rolled", "compiled without unrolling"},
@@ -28,7 +28,7 @@ var Compilations = []Compilation{
 // "aes/rolled", and versions with different Blocks, such as "hotspot32".
 func (w *Workload) Versions() []*Workload { return slices.Clone(w.versions) }
 
-// addVersions fills in the versions of the workload.
+// addVersions sets the versions of the workload: a version for each file in cuda/compiled, and for each further block size.
 func (w *Workload) addVersions() {
 	add := func(name, ptx, doc string) *Workload {
 		v := *w

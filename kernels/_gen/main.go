@@ -1,8 +1,8 @@
 // Command _gen compiles kernels/cuda/*.cu to PTX with Debian's clang-19 (packages clang-19 and libclang-common-19-dev)
 // and writes the command into the first line of each file. A .ptx file marked as hand-written in its first line is not
-// changed. Some sources have further versions: compiled with different flags, in cuda/compiled; and sources with a
-// BLOCK, the side of the thread blocks, with blocks of 32 as NAME32.ptx. Run it by "go generate ./kernels", or in
-// kernels/ by "go run ./_gen NAME …" to compile only the named sources.
+// changed. Some sources have further versions: compiled with different flags, in cuda/compiled. A source with a macro
+// BLOCK, the side of the thread blocks, is also compiled for blocks of 32×32 threads, as NAME32.ptx. Run it by "go
+// generate ./kernels", or in kernels/ by "go run ./_gen NAME …" to compile only the named sources.
 package main
 
 import (
@@ -16,11 +16,11 @@ import (
 	"strings"
 )
 
-// otherwise lists the workloads of table 1 of Kim et al. 2013, which are compiled with all sets of flags.
-var otherwise = strings.Fields("aes bfs bilat bsearch cmult conv cp kmeansum lps median mfilt nnet nqueens sgemm")
+// table1 lists the workloads of table 1 of Kim et al. 2013, which are compiled with all sets of flags.
+var table1 = strings.Fields("aes bfs bilat bsearch cmult conv cp kmeansum lps median mfilt nnet nqueens sgemm")
 
-// ways are the additional flags, by the names of kernels.Compilations.
-var ways = map[string]string{
+// compilations gives the additional flags, by the names in kernels.Compilations.
+var compilations = map[string]string{
 	"branches": noIfs,
 	"rolled":   noUnrolling,
 	"plain":    noIfs + " " + noUnrolling,
@@ -50,9 +50,9 @@ func main() {
 			continue
 		}
 		compile(src, name+".ptx", "")
-		if slices.Contains(otherwise, name) {
-			for way, flags := range ways {
-				compile(src, "compiled/"+name+"."+way+".ptx", flags)
+		if slices.Contains(table1, name) {
+			for compilation, flags := range compilations {
+				compile(src, "compiled/"+name+"."+compilation+".ptx", flags)
 			}
 		}
 		if text, err := os.ReadFile(src); err != nil {
@@ -63,22 +63,22 @@ func main() {
 	}
 }
 
-// compile compiles a source with further flags, and writes the command into the first line.
-func compile(src, to, flags string) {
-	args := strings.Fields("-x cuda --cuda-gpu-arch=sm_80 --cuda-feature=+ptx70 --cuda-device-only -nocudainc -nocudalib -O2 " + flags + " -S " + src + " -o " + to)
+// compile compiles a source with additional flags to the file output, and writes the command into its first line.
+func compile(src, output, flags string) {
+	args := strings.Fields("-x cuda --cuda-gpu-arch=sm_80 --cuda-feature=+ptx70 --cuda-device-only -nocudainc -nocudalib -O2 " + flags + " -S " + src + " -o " + output)
 	cmd := exec.Command("clang-19", args...)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
 		log.Fatalf("%s: %v", src, err)
 	}
-	ptx, err := os.ReadFile(to)
+	ptx, err := os.ReadFile(output)
 	if err != nil {
 		log.Fatal(err)
 	}
-	var out bytes.Buffer
-	fmt.Fprintf(&out, "// clang-19 %s\n", strings.Join(args, " "))
-	out.Write(ptx)
-	if err := os.WriteFile(to, out.Bytes(), 0o644); err != nil {
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "// clang-19 %s\n", strings.Join(args, " "))
+	text.Write(ptx)
+	if err := os.WriteFile(output, text.Bytes(), 0o644); err != nil {
 		log.Fatal(err)
 	}
 }
