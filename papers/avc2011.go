@@ -204,10 +204,10 @@ func avcRun(m *Meter, w *kernels.Workload, module *ptx.Module, regs int, out map
 	if err != nil {
 		return err
 	}
-	recorder := &avc.Recorder{Warps: avcKept, CompressedOnly: true}
+	recorder := &avc.Recorder{Warps: avcKept, RecordedOnly: true}
 	for _, r := range out {
 		if r.shown(regs) {
-			recorder.CompressedOnly = false
+			recorder.RecordedOnly = false
 		}
 	}
 	if err := avcWatch(m, w, src, recorder); err != nil {

@@ -372,7 +372,7 @@ var fgInterpretations = []fgInterpretation{
 	{Interpretation{"refetch4", "as fgsimt, 4 cycles more after a branch that lanes decide"}, func(c *kim.FGConfig) { c.Refetch += 4 }},
 	{Interpretation{"latency", "as fgsimt, multiplications, floating point and divisions take twice as long"}, func(c *kim.FGConfig) { double(c.Results[1:]) }},
 	{Interpretation{"hit6", "as fgsimt, 6 cycles to data"}, func(c *kim.FGConfig) { c.Hit = 6 }},
-	{Interpretation{"skips", "as fgsimt, units skip groups of eight without active lanes"}, func(c *kim.FGConfig) { c.SkipsIssue = true }},
+	{Interpretation{"skips", "as fgsimt, units skip groups of eight without active lanes"}, func(c *kim.FGConfig) { c.SkipIdleGroups = true }},
 }
 
 // figure9Interpretations returns the interpretations of table 3, and the further interpretations with cycles.

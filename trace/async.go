@@ -46,7 +46,7 @@ func (c *comparison) effect(i int, r *Record) {
 		w.thread = c.thread(i, r, bits.TrailingZeros64(r.Lanes|1<<63))
 		w.n = s.counts[w.thread]
 		s.counts[w.thread]++
-		c.room(i, c.thread(i, r, 64))
+		c.growCounts(i, c.thread(i, r, 64))
 		w.number = c.counts[i][w.thread]
 		s.issued[number] = w
 	}
@@ -73,7 +73,7 @@ func (c *comparison) effect(i int, r *Record) {
 		}
 		delete(other.waits, d)
 		if len(other.order) > 2*len(other.waits)+64 {
-			other.forget()
+			other.compactOrder()
 		}
 		pair := [2]*Record{&x, y}
 		if i == 1 {
@@ -87,7 +87,7 @@ func (c *comparison) effect(i int, r *Record) {
 }
 
 // forget removes keys from order that are no longer in waits.
-func (s *asyncOperations) forget() {
+func (s *asyncOperations) compactOrder() {
 	n := 0
 	for _, d := range s.order {
 		if s.waits[d] != nil {

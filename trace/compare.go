@@ -83,7 +83,7 @@ type comparison struct {
 const maxThreads = 1 << 16
 
 // room extends counts[i] to at least a number of threads.
-func (c *comparison) room(i, threads int) {
+func (c *comparison) growCounts(i, threads int) {
 	if n := threads - len(c.counts[i]); n > 0 {
 		c.counts[i] = append(c.counts[i], make([]uint64, n)...)
 	}
@@ -349,7 +349,7 @@ func (c *comparison) warpSize(i int) int { return int(cmp.Or(c.launch[i].WarpSiz
 
 // count counts an instruction for the threads of a record.
 func (c *comparison) count(i int, r *Record) {
-	c.room(i, c.thread(i, r, 64))
+	c.growCounts(i, c.thread(i, r, 64))
 	for m := c.lanesOf(r); m != 0; m &= m - 1 {
 		c.countLane(i, r, bits.TrailingZeros64(m))
 	}
@@ -400,7 +400,7 @@ func (c *comparison) sameLanes(x, y *Record) bool {
 		}
 	}
 	for i := range c.counts {
-		c.room(i, c.thread(i, x, 64))
+		c.growCounts(i, c.thread(i, x, 64))
 	}
 	for m := c.lanesOf(x); m != 0 && x.Numbers == nil; m &= m - 1 {
 		if t := c.thread(0, x, bits.TrailingZeros64(m)); c.counts[0][t] != c.counts[1][t] {

@@ -67,7 +67,7 @@ func (d *Difference) SliceOf(i int, logs [2]Source) ([]Origin, error) {
 			return nil, err
 		}
 	}
-	goal := &sliceTarget{record: r, launch: d.Launch, lane: d.Lane[i], instrItself: d.Name != "" || r.Kind == Effect}
+	goal := &sliceTarget{record: r, launch: d.Launch, lane: d.Lane[i], startsAtRecord: d.Name != "" || r.Kind == Effect}
 	if err := s.run(goal); err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ type sliceTarget struct {
 	record      *Record
 	launch      uint64
 	lane        int
-	instrItself bool          // start at the instruction, not at the instruction before it
+	startsAtRecord bool          // start at the instruction, not at the instruction before it
 	ranges      []memoryRange // written bytes of interest of an asynchronous operation; nil: all
 
 	history      []threadRecord // history of the thread, up to the target; for an asynchronous operation up to its issue
@@ -179,16 +179,16 @@ func (s *slicer) run(goal *sliceTarget) error {
 		if len(loads) == 0 {
 			return nil
 		}
-		if err := s.stores(loads); err != nil {
+		if err := s.findWriters(loads); err != nil {
 			return err
 		}
-		goals = s.written(loads)
+		goals = s.writerTargets(loads)
 	}
 	return nil
 }
 
 // written returns a target for each writer of loaded memory, and adds the writers to the sources of the loads.
-func (s *slicer) written(loads []*load) (goals []*sliceTarget) {
+func (s *slicer) writerTargets(loads []*load) (goals []*sliceTarget) {
 	type key struct {
 		ordinal uint64
 		lane    int
@@ -209,7 +209,7 @@ func (s *slicer) written(loads []*load) (goals []*sliceTarget) {
 					continue
 				}
 				n := &node{threadRecord: threadRecord{Record: laneRecord(w.Record, w.lane), code: w.code}, launch: w.launch, lane: w.lane}
-				g = &sliceTarget{record: w.Record, launch: w.launch, lane: w.lane, instrItself: true, sources: []*node{n}}
+				g = &sliceTarget{record: w.Record, launch: w.launch, lane: w.lane, startsAtRecord: true, sources: []*node{n}}
 				known[k], goals = g, append(goals, g)
 			}
 			if !slices.Contains(l.node.sources, g.sources[0]) {
@@ -261,7 +261,7 @@ func laneRecord(r *Record, lane int) *Record {
 
 // open moves to the beginning of a launch. It does nothing if this launch is being read and the log has an index, which leads to
 // the launch's CTAs.
-func (s *slicer) open(launch uint64) (err error) {
+func (s *slicer) openLaunch(launch uint64) (err error) {
 	if s.c != nil && len(s.c.index) > 0 && s.c.launch != nil && s.c.launch.Number == launch && s.c.sorted == nil {
 		return nil
 	}
@@ -281,7 +281,7 @@ func (s *slicer) open(launch uint64) (err error) {
 			return err
 		}
 	}
-	return s.begin(launch)
+	return s.skipToLaunch(launch)
 }
 
 // launchPlace returns the position of a launch in the index of the log, or -1.
@@ -290,7 +290,7 @@ func (s *slicer) launchPlace(launch uint64) int {
 }
 
 // begin reads forward to the beginning of a launch.
-func (s *slicer) begin(launch uint64) error {
+func (s *slicer) skipToLaunch(launch uint64) error {
 	for {
 		l, err := s.c.nextLaunch()
 		if err != nil {
@@ -307,8 +307,8 @@ func (s *slicer) begin(launch uint64) error {
 }
 
 // cta calls do for the records of a CTA until it returns false.
-func (s *slicer) cta(launch, cta uint64, do func(r *Record) bool) error {
-	if err := s.open(launch); err != nil {
+func (s *slicer) eachRecord(launch, cta uint64, do func(r *Record) bool) error {
+	if err := s.openLaunch(launch); err != nil {
 		return err
 	}
 	if p, ok := s.c.placeOf(launch, cta); ok && p.Kind == CTAPlace {
@@ -317,7 +317,7 @@ func (s *slicer) cta(launch, cta uint64, do func(r *Record) bool) error {
 		}
 	} else if len(s.c.index) > 0 { // from the beginning of the launch
 		s.c.launch = nil
-		if err := s.open(launch); err != nil {
+		if err := s.openLaunch(launch); err != nil {
 			return err
 		}
 	}
@@ -363,11 +363,11 @@ func (s *slicer) histories(goals []*sliceTarget) error {
 		g.limit = max(sliceHistory/len(goals), 1)
 	}
 	for _, k := range order {
-		err := s.cta(k.launch, k.cta, func(r *Record) bool {
+		err := s.eachRecord(k.launch, k.cta, func(r *Record) bool {
 			unresolved := false
 			for _, g := range byThread[k] {
 				if !g.complete {
-					s.history(g, r)
+					s.addToHistory(g, r)
 				}
 				unresolved = unresolved || !g.complete
 			}
@@ -381,7 +381,7 @@ func (s *slicer) histories(goals []*sliceTarget) error {
 }
 
 // history adds a record to a target's history.
-func (s *slicer) history(g *sliceTarget, r *Record) {
+func (s *slicer) addToHistory(g *sliceTarget, r *Record) {
 	async := g.record.Kind == Effect && len(g.record.Results) == 0
 	past := r.ordinal >= g.record.ordinal
 	if async && r.Kind == Effect {
@@ -419,7 +419,7 @@ func (g *sliceTarget) number() uint64 {
 // walk finds the sources of a target in its thread's history, and returns their loads.
 func (s *slicer) walk(g *sliceTarget) (loads []*load) {
 	position := len(g.history) - 1
-	if !g.instrItself {
+	if !g.startsAtRecord {
 		for position--; position >= 0 && g.history[position].Kind != Instruction; {
 			position--
 		}
@@ -440,7 +440,7 @@ func (s *slicer) walk(g *sliceTarget) (loads []*load) {
 	}
 	if root.Kind == Effect {
 		root.note("asynchronous")
-		loads = append(loads, s.moved(g, root)...)
+		loads = append(loads, s.effectLoads(g, root)...)
 	}
 	seen := map[int]*node{position: root}
 	queue := []int{position}
@@ -448,7 +448,7 @@ func (s *slicer) walk(g *sliceTarget) (loads []*load) {
 		k := queue[0]
 		n := seen[k]
 		queue = queue[1:]
-		loads = append(loads, s.loaded(n)...)
+		loads = append(loads, s.loadsOf(n)...)
 		if n.code == nil {
 			n.note("the log does not record the registers that it reads")
 			continue
@@ -482,7 +482,7 @@ func (s *slicer) walk(g *sliceTarget) (loads []*load) {
 }
 
 // loaded returns the memory reads of an instruction.
-func (s *slicer) loaded(n *node) (loads []*load) {
+func (s *slicer) loadsOf(n *node) (loads []*load) {
 	if n.Kind == Effect {
 		if len(n.Results) > 0 {
 			n.note("its reads of shared memory are not traced")
@@ -511,7 +511,7 @@ func (s *slicer) load(n *node, r *Record, space string, addr, bytes uint64) *loa
 }
 
 // moved returns the memory that an asynchronous operation read for the written bytes of interest.
-func (s *slicer) moved(g *sliceTarget, n *node) (loads []*load) {
+func (s *slicer) effectLoads(g *sliceTarget, n *node) (loads []*load) {
 	var from, to []*Access
 	if g.reads != nil {
 		for i := range g.reads.Accesses {
@@ -573,11 +573,11 @@ func (g *sliceTarget) findDefinition(before int, n *node, name string) int {
 
 // stores finds the last writers of loaded memory, in the order of the log, which is the order of time within a CTA. It searches
 // the CTA first, or its cluster for shared memory, and then all of the log before the load.
-func (s *slicer) stores(loads []*load) error {
+func (s *slicer) findWriters(loads []*load) error {
 	type key struct{ launch, cta uint64 }
 	done := map[key]bool{}
 	for _, l := range loads {
-		if err := s.open(l.launch); err != nil {
+		if err := s.openLaunch(l.launch); err != nil {
 			return err
 		}
 		cluster := []uint64{l.cta}
@@ -587,8 +587,8 @@ func (s *slicer) stores(loads []*load) error {
 		for _, cta := range cluster {
 			if k := (key{l.launch, cta}); !done[k] {
 				done[k] = true
-				if err := s.cta(l.launch, cta, func(r *Record) bool {
-					s.wrote(loads, r)
+				if err := s.eachRecord(l.launch, cta, func(r *Record) bool {
+					s.noteWrites(loads, r)
 					return true
 				}); err != nil {
 					return err
@@ -612,7 +612,7 @@ func (s *slicer) stores(loads []*load) error {
 // before searches the records before a record for writers; if the log has an index, it searches backwards.
 func (s *slicer) before(last uint64, loads []*load) error {
 	if len(s.c.index) == 0 {
-		return s.forwards(last, loads)
+		return s.searchFromStart(last, loads)
 	}
 	end := last
 	for i := len(s.c.index) - 1; i >= 0; i-- {
@@ -638,7 +638,7 @@ func (s *slicer) searchPart(p Place, end uint64, loads []*load) error {
 	if p.Kind == LaunchPlace {
 		s.c.launch = nil // from its beginning
 	}
-	if err := s.open(p.Launch); err != nil {
+	if err := s.openLaunch(p.Launch); err != nil {
 		return err
 	}
 	if p.Kind == CTAPlace {
@@ -646,11 +646,11 @@ func (s *slicer) searchPart(p Place, end uint64, loads []*load) error {
 			return err
 		}
 	}
-	return s.upTo(end, loads)
+	return s.searchCTAs(end, loads)
 }
 
 // upTo searches the remaining CTAs of a launch up to the record with ordinal end.
-func (s *slicer) upTo(end uint64, loads []*load) error {
+func (s *slicer) searchCTAs(end uint64, loads []*load) error {
 	for {
 		ctaEntry, err := s.c.nextCTA()
 		if err != nil || ctaEntry == nil {
@@ -658,7 +658,7 @@ func (s *slicer) upTo(end uint64, loads []*load) error {
 		}
 		more, err := s.records(func(r *Record) bool {
 			if r.ordinal < end {
-				s.wrote(loads, r)
+				s.noteWrites(loads, r)
 			}
 			return r.ordinal < end
 		})
@@ -669,7 +669,7 @@ func (s *slicer) upTo(end uint64, loads []*load) error {
 }
 
 // forwards searches the log from its beginning up to the record with ordinal last.
-func (s *slicer) forwards(last uint64, loads []*load) (err error) {
+func (s *slicer) searchFromStart(last uint64, loads []*load) (err error) {
 	s.close()
 	if s.c, err = s.log.open(); err != nil {
 		return err
@@ -679,7 +679,7 @@ func (s *slicer) forwards(last uint64, loads []*load) (err error) {
 		if err != nil || l == nil || s.c.count > last {
 			return err
 		}
-		if err := s.upTo(last, loads); err != nil {
+		if err := s.searchCTAs(last, loads); err != nil {
 			return err
 		}
 	}
@@ -707,7 +707,7 @@ func clusterCTAs(l *Launch, cta uint64) []uint64 {
 }
 
 // wrote notes a record as the writer of the bytes that it wrote in the memory of loads.
-func (s *slicer) wrote(loads []*load, r *Record) {
+func (s *slicer) noteWrites(loads []*load, r *Record) {
 	launch := s.c.launch
 	for i := range r.Accesses {
 		a := &r.Accesses[i]
@@ -738,7 +738,7 @@ func (s *slicer) wrote(loads []*load, r *Record) {
 				}
 				for at := max(addr, l.addr); at < min(end, l.addr+uint64(len(l.writers))); at++ {
 					w := &l.writers[at-l.addr]
-					if a.leavesUnchanged(at-addr) || w.Record != nil && (w.ordinal > r.ordinal || w.ordinal == r.ordinal && w.lane > lane) {
+					if a.omitsByte(at-addr) || w.Record != nil && (w.ordinal > r.ordinal || w.ordinal == r.ordinal && w.lane > lane) {
 						continue
 					}
 					*w = byteWriter{r, s.codeOf(r), launch.Number, lane}
@@ -764,7 +764,7 @@ func (r *Record) fails(a *Access, lane int) bool {
 }
 
 // leavesUnchanged reports whether a store does not write a byte.
-func (a *Access) leavesUnchanged(offset uint64) bool {
+func (a *Access) omitsByte(offset uint64) bool {
 	if len(a.Store) == 0 || a.Kind == Zero || a.Bytes == 0 {
 		return false
 	}

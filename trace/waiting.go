@@ -165,7 +165,7 @@ func (c *comparison) pop(l *warpRecords, lane int) (*step, error) {
 	}
 	l.passed[lane]++
 	c.second.comparisons--
-	c.room(1, c.thread(1, r, 64))
+	c.growCounts(1, c.thread(1, r, 64))
 	c.countLane(1, r, lane)
 	return &step{r, lane, c.counts[1][c.thread(1, r, lane)] - 1}, nil
 }

@@ -405,7 +405,7 @@ func TestCountsOfRecorder(t *testing.T) {
 	if diff := cmp.Diff(want, k.Counts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	compressed := &Recorder{Warps: 2, CompressedOnly: true}
+	compressed := &Recorder{Warps: 2, RecordedOnly: true}
 	if _, err := mod.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(3), Block: ptx.Dim(64), Args: []any{b}, Probes: []probe.Probe{compressed}}); err != nil {
 		t.Fatal(err)
 	}

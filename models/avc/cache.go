@@ -13,7 +13,7 @@ const LineVectors = 16
 // Config is the caches of a multiprocessor.
 type Config struct {
 	Name    string // configuration in table 3: "B", "1", "2" or "3"
-	L1, AVC int    // ways; a way of L1 has 8 KB. AVC 0: no AVC
+	L1, AVC int    // ways of L1 and of the AVC, of 8 KB each; 0 ways of AVC: no AVC
 	LRU     bool   // exact replacement in place of the tree
 }
 
@@ -28,11 +28,11 @@ type Stats struct {
 	Replays             int64 // further lookups for lanes that a hit in the AVC does not have
 	AVCHits, L1Hits     int64 // lookups with at least one lane in the AVC; other lookups with all lanes in L1
 	AVCWrites, L1Writes int64 // writes that went to the AVC, and to L1
-	Conflicts           int64 // vectors of the AVC that are replaced by another code
-	Fills, WriteBacks   int64 // blocks of 128 bytes
+	Conflicts           int64 // vectors of the AVC replaced because a write had another code
+	Fills, WriteBacks   int64 // blocks of 128 bytes read from memory, and written to it
 }
 
-// Traffic returns the blocks to and from the memory below.
+// Traffic returns the number of blocks read from memory or written to it.
 func (s *Stats) Traffic() int64 { return s.Fills + s.WriteBacks }
 
 // Caches are an L1 and an AVC above a memory of blocks.

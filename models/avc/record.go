@@ -12,14 +12,14 @@ import (
 
 // Counts are the private transactions of launches.
 type Counts struct {
-	Instructions int64          // executed by warps
-	Loads        [Classes]int64 // transactions, by class
-	Stores       [Classes]int64 // as Loads
-	First        [Classes]int64 // loads and stores, the first word of each access only
+	Instructions int64          // instructions executed by warps
+	Loads        [Classes]int64 // load transactions, by class
+	Stores       [Classes]int64 // store transactions, by class
+	First        [Classes]int64 // load and store transactions of the first word of each access, by class
 
-	AnyStride int64 // generic by the paper's rules, but affine with another stride or base
-	Xor       int64 // zero, uniform or affine as the xor encoder finds it
-	NonDense  int64 // not generic, of several lanes that are not consecutive
+	AnyStride int64 // transactions that are generic by the paper's rules, but affine with another stride or base
+	Xor       int64 // transactions for which the xor encoder finds a code
+	NonDense  int64 // compact transactions of several lanes that are not consecutive
 	Global    int64 // blocks of 128 bytes of accesses to global memory, for reference
 }
 
@@ -51,11 +51,11 @@ func (c *Counts) Add(o *Counts) {
 // Kernel is the recorded launches of a kernel.
 type Kernel struct {
 	Name     string       // name of the kernel
-	Launches []*Recording // in order
+	Launches []*Recording // launches, in order
 	Counts
 }
 
-// Recording is a launch.
+// Recording is the recorded accesses of a launch.
 type Recording struct {
 	Warps  []*Warp // recorded warps, in the order of CTAs and of warps within a CTA
 	PerCTA int     // warps of a CTA
@@ -64,20 +64,20 @@ type Recording struct {
 
 // Warp is the accesses of a warp to private memory.
 type Warp struct {
-	Instructions int64    // executed by the warp
-	Accesses     []Access // in order
-	cta, index   int
-	generic      []Vector
+	Instructions int64    // instructions executed by the warp
+	Accesses     []Access // accesses, in order
+	cta, index   int      // linear index of the CTA, and index of the warp in it
+	generic      []Vector // vectors without a code
 }
 
 // Access is a transaction: the lanes of Mask load or store a word.
 type Access struct {
-	Step      int64  // number of the instruction, from 0
+	Step      int64  // index of the instruction among the instructions of the warp, from 0
 	Word      uint32 // private address divided by 4
 	Mask      uint32 // set of lanes: bit i is lane i
 	Store     bool   // a store, else a load
-	code      Code
-	codeIndex int32 // index in Warp.generic; -1: the vector is code
+	code      Code   // code of the vector, if codeIndex is -1
+	codeIndex int32  // index of the vector in Warp.generic; -1 if the vector has a code
 }
 
 // Vector returns the values that an access loads or stores.
@@ -94,7 +94,7 @@ type Recorder struct {
 	// are counted.
 	Warps int
 	// CompressedOnly leaves out CTAs without a recorded warp.
-	CompressedOnly bool
+	RecordedOnly bool
 
 	mu      sync.Mutex
 	kernels []*Kernel
@@ -158,7 +158,7 @@ func (r *Recorder) CTA(l *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
 	}
 	n := (l.Block.Count() + Lanes - 1) / Lanes
 	c := &cta{recorder: r, warps: make([]*Warp, n), record: index*n < r.Warps}
-	if r.CompressedOnly && !c.record {
+	if r.RecordedOnly && !c.record {
 		return nil
 	}
 	for i := range c.warps {
@@ -199,7 +199,7 @@ func (w *Warp) clone() *Warp {
 // OnEvent records an instruction.
 func (c *cta) OnEvent(e *probe.Event) {
 	if e.Kind == probe.OnCTAEnd {
-		c.endWarp(e)
+		c.endCTA(e)
 		return
 	}
 	w := c.warps[e.Warp]
@@ -320,7 +320,7 @@ func (c *cta) countGlobal(a *probe.Access, lanes uint64) {
 }
 
 // endWarp adds the CTA's counts and recorded warps to its kernel.
-func (c *cta) endWarp(e *probe.Event) {
+func (c *cta) endCTA(e *probe.Event) {
 	r := c.recorder
 	r.mu.Lock()
 	defer r.mu.Unlock()

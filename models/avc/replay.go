@@ -9,15 +9,15 @@ import (
 // Schedule is the interleaving of warps and the placement of their words.
 type Schedule struct {
 	Regs       int  // registers of a thread, which determine the number of resident warps
-	Greedy     bool // run each warp until it ends, in place of an instruction of each warp in turn
-	WarpByWarp bool // place the words of a warp side by side, in place of the same word of all warps
-	WholeCTAs  bool // make only whole CTAs resident (at least 1)
+	Greedy     bool // run each warp until it ends; otherwise each warp executes an instruction in rotation
+	WarpByWarp bool // the words of a warp are neighbours in memory; otherwise the same word of all warps
+	WholeCTAs  bool // only whole CTAs are resident, at least one
 }
 
 // The multiprocessor of table 2.
 const (
 	MaxWarps  = 48  // resident warps
-	Registers = 512 // each is a vector
+	Registers = 512 // vector registers
 )
 
 // Resident returns the number of resident warps with regs registers a thread, at least 1.
@@ -26,7 +26,7 @@ func Resident(regs int) int { return max(1, min(MaxWarps, Registers/max(regs, 1)
 // Outcome is the counts of a replay.
 type Outcome struct {
 	Stats
-	Instructions int64 // executed by warps
+	Instructions int64 // instructions executed by warps
 }
 
 // PerInstruction returns the traffic, in blocks of 128 bytes, per instruction of a warp.
@@ -42,11 +42,11 @@ type slot struct {
 	warp    *Warp
 	start   int64    // step at which the warp began
 	next    int      // index of the next access
-	written []uint32 // by word: lanes that the warp has stored to
+	written []uint32 // by word: lanes in which the warp has stored the word
 }
 
-// Replay runs the launches of a kernel through caches. It compares each load with the recording, in lanes that the
-// warp has stored to. An error is a bug of the caches.
+// Replay runs the launches of a kernel through caches. It compares each load with the recording, in the lanes in which
+// the warp has stored the word before. An error is a bug of the caches.
 func Replay(k *Kernel, c Config, s Schedule) (*Outcome, error) {
 	list, err := ReplayAll(k, s, c)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"gemu/ptx"
 )
 
-// This file looks at registers before anything is spilled.
+// This file counts the registers with generic values, before anything is spilled.
 
 // WorkingSet is a probe that finds the largest number of a thread's registers that hold generic values at the same
 // time. It counts 32-bit registers that are live after an instruction, by their class in the active lanes (section
 // 2.3). It requires warps of 32 lanes, and does not look into functions that kernels call.
 type WorkingSet struct {
-	// Warps is the number of warps of each launch that are examined, the first ones.
+	// Warps is the number of examined warps of each launch, from the first on.
 	Warps int
 
 	mu         sync.Mutex

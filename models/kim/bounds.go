@@ -12,19 +12,19 @@ import (
 // Use counts the uses of a machine's units by warps.
 type Use struct {
 	Instructions int64 // instructions, each of which takes an issue slot
-	Arithmetic   int64 // on arithmetic units: integers, multiplications, floating point
-	Special      int64 // on the unit for special functions
-	Loads        int64 // loads, and texture accesses with the rule of loads
+	Arithmetic   int64 // instructions of the arithmetic units: integers, multiplications, floating point
+	Special      int64 // instructions of the unit for special functions
+	Loads        int64 // loads, and texture accesses with the affine rule of loads
 	Stores       int64 // stores and atomics
-	Branches     int64 // conditional
+	Branches     int64 // conditional branches
 
-	// Executed by the affine unit under a policy, in place of the lanes:
-	AffineArithmetic int64 // without comparisons
-	AffineSpecial    int64 // special functions
-	Comparisons      int64 // comparisons, not in AffineArithmetic
-	Decided          int64 // conditional branches
-	UnitStride       int64 // loads at addresses that are affine and not uniform under the policy
-	Materialisations int64 // additional instructions of the lanes
+	// Counts under a policy:
+	AffineArithmetic int64 // arithmetic executed by the affine unit, without comparisons
+	AffineSpecial    int64 // special functions executed by the affine unit
+	Comparisons      int64 // comparisons executed by the affine unit; they are not in AffineArithmetic
+	Decided          int64 // conditional branches decided by compact values
+	UnitStride       int64 // loads at addresses that are affine and not uniform
+	Materialisations int64 // materialised registers; each is an additional instruction on the lanes
 }
 
 // ComputeUse counts the instructions of launches under their policy. Instructions that are neither arithmetic nor

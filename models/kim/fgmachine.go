@@ -5,7 +5,7 @@ package kim
 
 const (
 	fgLanes  = 8
-	fgGroups = 32 / fgLanes // cycles that an instruction takes a unit
+	fgGroups = 32 / fgLanes // cycles for which an instruction occupies a unit
 	fgBanks  = 8
 	fgLine   = 32
 	fgWord   = 4 // bytes of a narrow request
@@ -15,11 +15,11 @@ const (
 // where the text leaves a number open.
 type FGConfig struct {
 	FGSIMT
-	Queue      int                 // instructions between control processor and issue
-	Refetch    int64               // cycles from a resolved branch to the next instruction
-	SkipsIssue bool                // units skip groups without active lanes
-	Results    [latencyCount]int64 // cycles to a result: integers; multiplications and floating point; special functions
-	Hit        int64               // cycles from the last request to the data
+	Queue          int                 // entries of the queue between control processor and issue
+	Refetch        int64               // cycles from a resolved branch to the next instruction
+	SkipIdleGroups bool                // units skip groups without active lanes
+	Results        [latencyCount]int64 // cycles to a result: integers; multiplications and floating point; special functions
+	Hit            int64               // cycles from the last request to the data
 }
 
 // NewFGConfig returns the configuration of a machine with affine execution of the given instructions.
@@ -128,7 +128,7 @@ func (m *FGMachine) run(in *instr, r *record) {
 		return
 	}
 	cycles := int64(fgGroups)
-	if m.SkipsIssue {
+	if m.SkipIdleGroups {
 		cycles = int64(r.groups)
 	}
 	result := m.Results[in.latency]
@@ -160,7 +160,7 @@ func (m *FGMachine) materialisations(r *record) int {
 
 // enter puts the next fetched instruction into the queue and returns the first cycle in which it can issue.
 func (m *FGMachine) enter(fetched int64) int64 {
-	fetched = max(fetched, m.queue[m.queued%len(m.queue)]) // there is room once the instruction of a queue's length before has issued
+	fetched = max(fetched, m.queue[m.queued%len(m.queue)]) // an entry is free when the instruction len(m.queue) before has issued
 	m.fetch = fetched + 1
 	return max(fetched+1, m.issue)
 }
@@ -199,7 +199,7 @@ func (m *FGMachine) memory(in *instr, r *record) {
 	}
 	m.issued(cycle)
 	cycles := int64(fgGroups)
-	if m.SkipsIssue {
+	if m.SkipIdleGroups {
 		cycles = int64(r.groups)
 	}
 	first := cycle // cycle of the first request

@@ -27,15 +27,15 @@ const (
 // the text leaves a number open.
 type GPConfig struct {
 	GPSIMT                            // configuration of each multiprocessor
-	FrontEnd      int64               // cycles of the units in one cycle of the front end
+	FrontEnd      int64               // cycles of the units for each cycle of the front end
 	CTAs          int                 // limit of CTAs on a multiprocessor; 0: limited by the room alone
-	RoundRobin    bool                // warps issue in turn, not in the order of their numbers
-	BankConflicts bool                // a bank of registers serves one access per cycle
-	Results       [latencyCount]int64 // as FGConfig.Results
+	RoundRobin    bool                // warps issue in rotation; otherwise the warp with the lowest number issues first
+	BankConflicts bool                // a bank of registers serves a single access in a cycle; otherwise any number
+	Results       [latencyCount]int64 // cycles to a result: integers; multiplications and floating point; special functions
 	Hit           int64               // cycles from the last line to the data, in the L1 and in shared memory
 	Memory        bool                // model a memory hierarchy; false: the L1 has all data
-	L2, DRAM      int64               // cycles to the L2 and back; cycles of memory
-	LineCycles    int64               // in which a controller transfers a line; 0: no limit
+	L2, DRAM      int64               // latency of the L2 with the crossbar, and of memory, in cycles
+	LineCycles    int64               // cycles in which a controller transfers a line; 0: no limit
 }
 
 // NewGPConfig returns the configuration with the given lanes, warm caches, and a front end as fast as the units.
@@ -51,25 +51,25 @@ type Time struct {
 	Cycles     int64 // cycles of the units
 	Issues     int64 // cycles of the front ends, over all multiprocessors
 	BusyCycles int64 // cycles of the front ends with a warp on the multiprocessor
-	Issued     int64 // instructions
+	Issued     int64 // issued instructions
 
 	Arithmetic, Special, Memory int64 // cycles in which these units are taken, over all multiprocessors
 	Affine                      int64 // instructions that execute compactly
 	BankReads, BankWrites       int64 // accesses to banks of 32-bit registers
 	Lines                       int64 // lines that warps access: with GP-SIMT after the L1, with FG-SIMT requests
-	L1Misses, L2Misses          int64 // lines that the L1 and the L2 lacked
-	Bytes                       int64 // loaded and stored by lanes
+	L1Misses, L2Misses          int64 // misses of the L1 and of the L2
+	Bytes                       int64 // bytes loaded and stored by lanes
 }
 
 // GPMachine is a GP-SIMT machine in operation.
 type GPMachine struct {
 	GPConfig
-	issueCycles int64 // cycles that an instruction takes a unit
-	now         int64
-	sms         [gpSMs]sm
-	nextSM      int // multiprocessor that is offered a CTA first
-	maxCTAs     int // CTAs on all multiprocessors
-	time        Time
+	issueCycles  int64 // cycles for which an instruction occupies a unit
+	now          int64
+	sms          [gpSMs]sm
+	nextSM       int // first multiprocessor to try for the next CTA
+	residentCTAs int // CTAs on all multiprocessors
+	time         Time
 
 	l2          [l2Banks]cache
 	l2Free      [l2Banks]int64
@@ -105,7 +105,7 @@ func (m *GPMachine) Time() Time {
 type sm struct {
 	machine   *GPMachine
 	warps     [gpWarps]resident
-	used      uint64 // places of present warps, and of warps of present CTAs
+	used      uint64 // occupied places: all warps of resident CTAs, including ended warps
 	ctas      int
 	shared    int
 	busySince int64 // cycle from which on it has warps
@@ -134,7 +134,7 @@ type resident struct {
 // residentCTA is a CTA on a multiprocessor.
 type residentCTA struct {
 	*ctaRecord
-	waitingWarps uint64   // places of its warps, until all have ended
+	places       uint64   // places of its warps
 	runningWarps int      // number of warps that have not ended
 	arrived      []int    // warps that have arrived, by barrier
 	waiting      []uint64 // waiting warps, by barrier
@@ -145,15 +145,15 @@ func (m *GPMachine) runCTA(c *ctaRecord) int {
 	for !m.placeCTA(c) {
 		m.step()
 	}
-	return m.maxCTAs
+	return m.residentCTAs
 }
 
 // endLaunch runs the machine until it is empty. The next launch begins in the cycle in which the last warp ends.
 func (m *GPMachine) endLaunch() {
-	if m.maxCTAs == 0 {
+	if m.residentCTAs == 0 {
 		return
 	}
-	for m.maxCTAs > 0 {
+	for m.residentCTAs > 0 {
 		m.step()
 	}
 	m.now -= m.FrontEnd
@@ -169,7 +169,7 @@ func (m *GPMachine) placeCTA(c *ctaRecord) bool {
 			continue
 		}
 		m.nextSM = (m.nextSM + i + 1) % gpSMs
-		m.maxCTAs++
+		m.residentCTAs++
 		s.admit(c)
 		return true
 	}
@@ -188,7 +188,7 @@ func (s *sm) admit(c *ctaRecord) {
 	for i := range c.warps {
 		at := bits.TrailingZeros64(^s.used)
 		s.used |= 1 << at
-		r.waitingWarps |= 1 << at
+		r.places |= 1 << at
 		w := &s.warps[at]
 		registers := w.registers
 		if cap(registers) < c.registers {
@@ -451,8 +451,8 @@ func (s *sm) retire(at int) {
 	if c.runningWarps--; c.runningWarps > 0 {
 		return
 	}
-	s.used &^= c.waitingWarps
-	m.maxCTAs--
+	s.used &^= c.places
+	m.residentCTAs--
 	s.ctas--
 	s.shared -= c.shared
 	if s.ctas == 0 {

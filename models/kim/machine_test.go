@@ -284,7 +284,7 @@ func TestCyclesOfFGMachine(t *testing.T) {
 	queue.Queue, refetch.Refetch = 1, 5
 	dependent := append(executions(addR1, addR1, addR1, addR1), withFlags(isCompact, executions(slices.Repeat([]uint32{addBanks}, 10)...))...)
 	skips := base
-	skips.SkipsIssue = true
+	skips.SkipIdleGroups = true
 	short := executions(addR1, addR1, addR1)
 	for i := range short {
 		short[i].groups = 2

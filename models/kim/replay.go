@@ -30,10 +30,10 @@ type Replay struct {
 	line     uint64 // bytes of a line of the machines' memory
 	machines []machine
 
-	mu       sync.Mutex
-	launches map[uint64]*launchReplay // in progress
-	total    structure.Structure
-	maxCTAs  int // largest number of CTAs that a machine has kept
+	mu          sync.Mutex
+	launches    map[uint64]*launchReplay // in progress
+	total       structure.Structure
+	maxKeptCTAs int // largest number of CTAs that a machine has kept
 }
 
 // GPReplay returns a replay on GP-SIMT machines under a policy.
@@ -303,7 +303,7 @@ func (c *recorder) OnEvent(e *probe.Event) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for _, m := range r.machines {
-			r.maxCTAs = max(r.maxCTAs, m.runCTA(&c.cta))
+			r.maxKeptCTAs = max(r.maxKeptCTAs, m.runCTA(&c.cta))
 		}
 	}
 }

@@ -372,8 +372,8 @@ func TestRecordsHeldAreBounded(t *testing.T) {
 	r := GPReplay(affinetrack.PolicyByName("kim"), m, one)
 	const ctas, room = 3000, gpSMs * gpWarps / 2
 	run(t, r, kernels.Lookup("threshold").PTX(), "ex_gpsimt_kernel", 1, ptx.Dim(ctas), ptx.Dim(64), make([]uint32, 64*ctas), 3)
-	if r.maxCTAs != room {
-		t.Errorf("%d CTAs of two warps were kept at a time, want %d", r.maxCTAs, room)
+	if r.maxKeptCTAs != room {
+		t.Errorf("%d CTAs of two warps were kept at a time, want %d", r.maxKeptCTAs, room)
 	}
 	if m.Time().Issued != 15*2*ctas {
 		t.Errorf("%d instructions of %d", m.Time().Issued, 15*2*ctas)
