@@ -28,20 +28,20 @@ const (
 // isDeflated is the flag of a column whose stored bytes are deflated (RFC 1951).
 const isDeflated = 1
 
-// storedColumn is a column of a block, encoded. Its descriptor is the first descriptorBytes of it in the file:
+// storedColumn is an encoded column of a block. Its descriptor in the file has descriptorBytes bytes:
 //
 //	byte 0      encoding
 //	byte 1      bytes of a stored value: 1, 2, 4 or 8; 0 for constant and texts
 //	byte 2, 3   flags
-//	byte 4–7    stored bytes
-//	byte 8–11   stored bytes, inflated
+//	byte 4–7    number of stored bytes
+//	byte 8–11   number of these bytes when inflated
 //	byte 12–15  CRC-32 (IEEE) of the stored bytes
 //	byte 16–23  base
 type storedColumn struct {
 	encoding
 	width  uint8
 	flags  uint16
-	plain  uint32 // bytes before deflation
+	plain  uint32 // number of bytes before deflation
 	sum    uint32 // CRC-32 of stored
 	base   uint64
 	stored []byte
@@ -83,7 +83,7 @@ func encodeNumbers(values []uint64, signed bool) (c storedColumn) {
 			down, up, same = min(down, d), max(up, d), same && d == 0
 		}
 	}
-	// Of n bits, signed numbers reach from -2^(n-1) to 2^(n-1)-1.
+	// Signed numbers of n bits range from -2^(n-1) to 2^(n-1)-1.
 	farthest := max(uint64(up), uint64(-(down + 1)))
 	if down == 0 {
 		farthest = uint64(up)
@@ -152,7 +152,7 @@ func encodeTexts(values []string) (c storedColumn) {
 	return c
 }
 
-// smallestDeflated is the number of bytes from which a column is deflated.
+// smallestDeflated is the least number of bytes of a column to deflate.
 const smallestDeflated = 64
 
 // deflater deflates columns.
@@ -161,17 +161,17 @@ type deflater struct {
 	buffer bytes.Buffer
 }
 
-// deflate deflates a column, unless it grows.
+// deflate deflates a column, unless the result is larger.
 func (d *deflater) deflate(c *storedColumn) {
 	if len(c.stored) < smallestDeflated {
 		return
 	}
 	d.buffer.Reset()
 	if d.writer == nil {
-		d.writer, _ = flate.NewWriter(nil, flate.DefaultCompression) // fails for unknown levels only
+		d.writer, _ = flate.NewWriter(nil, flate.DefaultCompression) // fails only for unknown levels
 	}
 	d.writer.Reset(&d.buffer)
-	d.writer.Write(c.stored) // a bytes.Buffer accepts all
+	d.writer.Write(c.stored) // writes to a bytes.Buffer do not fail
 	d.writer.Close()
 	if d.buffer.Len() < len(c.stored) {
 		c.stored = bytes.Clone(d.buffer.Bytes())
@@ -205,7 +205,7 @@ func (c *storedColumn) inflated() ([]byte, error) {
 // maxInflation is the largest ratio of bytes to deflated bytes: a match of 258 bytes takes at least two bits.
 const maxInflation = 4 * 258
 
-// check returns an error if a column cannot have rows values of a type.
+// check returns an error if a column cannot hold values of a type for the given number of rows.
 func (c *storedColumn) check(t Type, rows int) error {
 	want := uint64(rows) * uint64(c.width)
 	switch {

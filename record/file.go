@@ -37,10 +37,10 @@ func IsRecording(head []byte) bool {
 
 // File is a recording that is read.
 type File struct {
-	// Version is the version of the format in which the file is written.
+	// Version is the version of the file's format.
 	Version int
-	// Complete reports whether the file has its end. A file without it belongs to a process that has not closed its recording; its
-	// whole blocks are there.
+	// Complete reports whether the file has its end. Otherwise the recording process has not closed it (yet), and only the
+	// blocks written completely can be read.
 	Complete bool
 
 	name   string
@@ -50,7 +50,7 @@ type File struct {
 
 	mu          sync.Mutex
 	cache       []cachedColumn // the latest decoded columns, the oldest first
-	cachedBytes uint64
+	cachedBytes uint64         // size of the columns in cache
 }
 
 // MaxReadBytes is the largest result of a call of Read, RowsOf, Table.ReadNumbers and Table.ReadTexts: 1 GiB. They return an error for
@@ -60,10 +60,10 @@ const MaxReadBytes = 1 << 30
 // maxEnumerations is the number of rows of the table enumerations that are read: a file may claim any number.
 const maxEnumerations = 1 << 16
 
-// maxCachedBytes is the size of the decoded columns that a File keeps, apart from the latest.
+// maxCachedBytes is the largest size of the decoded columns kept by a File, not counting the latest column.
 const maxCachedBytes = 64 << 20
 
-// maxColumns is the largest number of columns of all tables together.
+// maxColumns is the largest number of columns, summed over all tables.
 const maxColumns = 1 << 16
 
 type cachedColumn struct {
@@ -75,7 +75,7 @@ type cachedColumn struct {
 
 // Table is a table of a recording.
 type Table struct {
-	Name    string   // such as events
+	Name    string   // name, such as events
 	Columns []Column // columns, in the order of the file
 	Rows    uint64   // number of rows
 	Bytes   uint64   // size of its blocks in the file
@@ -86,12 +86,12 @@ type Table struct {
 
 // block is a block of a table.
 type block struct {
-	offset  uint64 // in the file
-	first   uint64
-	rows    int
+	offset  uint64         // offset in the file in bytes
+	first   uint64         // number of rows of the table in earlier blocks
+	rows    int            // number of rows
 	columns []storedColumn // descriptors
-	at      []uint64       // offsets of the stored bytes
-	sizes   []uint32       // stored bytes
+	at      []uint64       // by column: offset of the stored bytes in the file
+	sizes   []uint32       // by column: number of stored bytes
 }
 
 // Open reads the directory of a recording. name is its name in errors.
@@ -168,7 +168,7 @@ func (b *block) listed(table int) listedBlock {
 	return listedBlock{b.offset, uint64(table), b.first, uint64(b.rows)}
 }
 
-// readDirectory returns all blocks. If the file has no end, it finds them one after the other.
+// readDirectory returns all blocks. If the file has no end, it finds the blocks by reading their headers in sequence.
 func (f *File) readDirectory() (blocks []listedBlock, err error) {
 	var tail [trailerBytes]byte
 	if f.size >= 8+trailerBytes {
@@ -309,7 +309,7 @@ func (f *File) numbersOf(b *block, i int, t Type) ([]uint64, error) {
 	return c.numbers(t, b.rows)
 }
 
-// decoded returns the values of a column of a block, from the cache if they are there.
+// decoded returns the values of a column of a block. It decodes them unless they are in the cache.
 func (f *File) decoded(t *Table, b *block, i int) (any, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -342,7 +342,7 @@ func (f *File) decoded(t *Table, b *block, i int) (any, error) {
 	return values, nil
 }
 
-// sizeOfValue returns the size of a decoded value of a type in bytes, of a text without its letters.
+// sizeOfValue returns the size in bytes of a decoded value of a type; for a text, without its letters.
 func sizeOfValue(t Type) uint64 {
 	if t == Text {
 		return uint64(unsafe.Sizeof(""))

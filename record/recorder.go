@@ -85,20 +85,20 @@ type Options struct {
 	Filter trace.Filter
 	// MaxEvents is the largest number of events; 0 is DefaultMaxEvents, negative is no limit.
 	MaxEvents int64
-	// MaxBytes is the size of the file at which the recording ends; rows that are not written then (65,536 of each table at most) are
-	// added. It is also the largest sum of all memory images, uncompressed. 0 is DefaultMaxBytes, negative is no limit.
+	// MaxBytes is the size of the file at which the recording ends. Close then adds the rows not yet written, at most 65,536 of each
+	// table. MaxBytes is also the largest sum of all uncompressed memory images. 0 is DefaultMaxBytes, negative is no limit.
 	MaxBytes int64
 	// Uncompressed writes columns that readers can map into memory.
 	Uncompressed bool
 }
 
-// limit returns a limit as the recording states it: 0 for none.
+// limit returns the recorded value of a limit: 0 for no limit.
 func limit(n, standard int64) uint64 {
 	return uint64(max(cmp.Or(n, standard), 0))
 }
 
-// Recorder is a probe that records the launches of one device, or of several devices, whose events are then in the order of their
-// arrival. When a limit is reached, it records nothing more, and the launches go on.
+// Recorder is a probe that records the launches of one or several devices. Events of several devices are in the order of their
+// arrival. When a limit is reached, the Recorder records nothing more, and the launches continue.
 type Recorder struct {
 	mu       sync.Mutex
 	tables   *tables
@@ -110,8 +110,8 @@ type Recorder struct {
 
 // liveAllocation is an allocation that is not freed.
 type liveAllocation struct {
-	row    int32 // of the table allocations
-	device uint32
+	row    int32  // row of the table allocations
+	device uint32 // number of the device
 }
 
 // NewRecorder begins a recording.
@@ -131,14 +131,14 @@ func (r *Recorder) Close() error {
 	return r.tables.w.close()
 }
 
-// Full returns the reason why the recording is not whole, for messages: a limit; "" if it is whole.
+// Full returns the reached limit, as text for messages; "" if no limit has been reached and the recording is whole.
 func (r *Recorder) Full() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.tables.full
 }
 
-// ImagesCut reports whether memory images are not whole, because they have reached Options.MaxBytes.
+// ImagesCut reports whether memory images were shortened, because their sum has reached Options.MaxBytes.
 func (r *Recorder) ImagesCut() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,7 +159,7 @@ func (r *Recorder) Bytes() uint64 {
 	return r.tables.w.bytes()
 }
 
-// Subscription asks for the events of the table events, in one order.
+// Subscription returns the events of the table events, in a fixed order of CTAs.
 func (r *Recorder) Subscription() probe.Subscription {
 	s := probe.Subscription{
 		Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTA | probe.OnCTAEnd | probe.OnWarp | probe.OnWarpEnd | probe.OnAfter |
@@ -242,9 +242,9 @@ var allocationKinds = map[probe.AllocationKind]string{
 type launchRecording struct {
 	*Recorder
 	*program
-	row    uint32 // of the table launches
-	device uint32
-	step   uint64 // of the latest event
+	row    uint32 // row of the table launches
+	device uint32 // number of the device
+	step   uint64 // step of the latest event
 }
 
 // program is the instructions of a kernel in the tables.
@@ -410,7 +410,7 @@ func (r *Recorder) CTA(l *probe.LaunchInfo, _ int, _ ptx.Dim3) probe.Sink {
 	if c == nil {
 		return nil
 	}
-	// The filter of CTAs is in passes: the machine counts the steps of CTAs with a sink.
+	// Excluded CTAs need a sink, too, because the machine counts only the steps of CTAs with a sink. passes applies the filter.
 	return &sink{launchRecording: c, stacks: map[int][]probe.StackEntry{}}
 }
 
@@ -420,7 +420,7 @@ type sink struct {
 
 	accesses trace.Accesses
 	list     []trace.Access             // scratch space
-	texels   []probe.Texel              // of the next OnAfter
+	texels   []probe.Texel              // texels accessed since the previous OnAfter
 	stacks   map[int][]probe.StackEntry // the recorded stack of each warp
 	stack    []probe.StackEntry         // scratch space
 }

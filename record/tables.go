@@ -48,9 +48,9 @@ type Class uint8
 const (
 	Uniform Class = iota // all lanes have Base
 	Affine               // lane i has Base + i·Stride
-	Generic              // the lanes have one row each in the table values, the lowest lane first
-	Mask                 // of a predicate that differs between lanes: Base has the lanes where it holds
-	NoValue              // an element of a vector that is not stored
+	Generic              // each lane has a row in the table values, the lowest lane first
+	Mask                 // a predicate that differs between lanes: Base has the lanes in which it is true
+	NoValue              // an omitted element of a stored vector
 )
 
 var classNames = [...]string{"uniform", "affine", "generic", "mask", "none"}
@@ -58,7 +58,7 @@ var classNames = [...]string{"uniform", "affine", "generic", "mask", "none"}
 // String returns the name of the class.
 func (c Class) String() string { return nameOf(classNames[:], int(c)) }
 
-// AccessKind is the direction of an access. Its values are those of trace.AccessKind.
+// AccessKind is the direction of an access. Its values are the values of trace.AccessKind.
 type AccessKind uint8
 
 // The directions.
@@ -78,14 +78,14 @@ func (k AccessKind) String() string { return nameOf(accessNames[:], int(k)) }
 type Space uint8
 
 // The state spaces of accesses: .global, .shared, .local, .param and .const of PTX; and the texels of textures and surfaces,
-// whose addresses are those of global memory. Parameters of calls are in local memory.
+// whose addresses are global addresses. Parameters of calls are in local memory.
 const (
 	Global Space = iota
 	Shared
 	Local
 	Param
 	Const
-	Texture // texels that a fetch of a texture reads
+	Texture // texels read by a fetch of a texture
 	Surface // texels of a surface
 	spaceCount
 )
@@ -108,7 +108,7 @@ func spaceOf(s ptx.Space) Space {
 	return Space(max(slices.Index(spaces[:], s), int(Global)))
 }
 
-// StackKind is the kind of a StackRow. Its values are those of probe.StackKind.
+// StackKind is the kind of a StackRow. Its values are the values of probe.StackKind.
 type StackKind uint8
 
 // The kinds of entry of a reconvergence stack.
@@ -135,7 +135,7 @@ func nameOf(names []string, i int) string {
 type RecordingRow struct {
 	Simulator string // name of the simulator that executed the launches
 	Contents  string // optional parts: results, accesses, memory and stack, separated by commas
-	Filter    string // part of the launches that is recorded; "" is all
+	Filter    string // recorded part of the launches; "" is all
 	MaxEvents uint64 // limit of events; 0 is no limit
 	MaxBytes  uint64 // limit of the file and of memory images, in bytes; 0 is no limit
 }
@@ -143,7 +143,7 @@ type RecordingRow struct {
 // LaunchRow is a row of the table launches.
 type LaunchRow struct {
 	Kernel           string // name of the kernel
-	File             string // of the PTX
+	File             string // name of the PTX file
 	GridX            uint32 // CTAs in x
 	GridY            uint32 // CTAs in y
 	GridZ            uint32 // CTAs in z
@@ -159,7 +159,7 @@ type LaunchRow struct {
 	SharedBytes      uint32 // all shared memory of a CTA in bytes: static variables, padding, then dynamic shared memory
 	Device           uint32 // number of the device, from 0 on
 	SM               uint16 // compute capability of the device: 90 for 9.0; 0 for a log
-	Cooperative      uint8  // 1: all CTAs are in flight at once
+	Cooperative      uint8  // 1: all CTAs are in flight at the same time
 	Seed             uint64 // number of the schedule
 	MaxSteps         uint64 // limit of instructions of a warp; 0 for a log
 	EagerEffects     uint8  // 1: asynchronous operations happen where they are issued; 0: as late as possible
@@ -174,49 +174,49 @@ type LaunchRow struct {
 type EndRow struct {
 	Launch   uint32 // row of the table launches
 	Events   uint64 // number of events before the end of the launch
-	Complete uint8  // 1: the launch is recorded whole; 0: a limit has ended the recording
-	Error    string // that ended the launch; "" for a complete launch
+	Complete uint8  // 1: the whole launch is recorded; 0: a limit has ended the recording
+	Error    string // reason of a failed launch; "" for a complete launch
 }
 
 // InstructionRow is a row of the table instructions.
 type InstructionRow struct {
-	Function     string // function that contains it
-	Line         uint32 // in the PTX, from 1; 0 is unknown
-	Column       uint32 // in the PTX, from 1
+	Function     string // name of the function
+	Line         uint32 // line in the PTX, from 1; 0 is unknown
+	Column       uint32 // column in the PTX, from 1
 	Class        string // functional unit, as in gemu isa
 	Text         string // PTX without the semicolon
-	Flags        string // "clock": the results are times; "approx.f32" and so on: they are approximate
-	SourceFile   string // by the .loc in force; "" without one
-	SourceLine   uint32 // in the source file, from 1
-	SourceColumn uint32 // in the source file, from 1
+	Flags        string // "clock": the results are times; "approx.f32" and so on: the results are approximate
+	SourceFile   string // name of the source file, by the .loc in force; "" without .loc
+	SourceLine   uint32 // line in the source file, from 1
+	SourceColumn uint32 // column in the source file, from 1
 }
 
 // RegisterRow is a row of the table registers.
 type RegisterRow struct {
-	Function string // function that declares it
-	Name     string // with its %
-	Type     string // such as .f32
+	Function string // name of the declaring function
+	Name     string // name in the PTX, with its %
+	Type     string // type, such as .f32
 	Bits     uint16 // width; 1 for predicates
 }
 
-// OperandRow is a row of the table operands: a register that an instruction reads or writes.
+// OperandRow is a row of the table operands: a register read or written by an instruction.
 type OperandRow struct {
 	Instruction uint32 // row of the table instructions
 	Register    uint32 // row of the table registers
 	Writes      uint8  // 1: a result; 0: a source
 }
 
-// VariableRow is a row of the table variables: a variable or parameter that the kernel of a launch, or a function that it can
-// call, names. Its bytes are in memory images (global and const), in arguments (parameters of the kernel), or zero when a CTA or a
-// call begins (shared and local).
+// VariableRow is a row of the table variables: a variable or parameter named by the kernel of a launch or by a function it can
+// call. Its bytes are in memory images (global and const) or in arguments (parameters of the kernel); in shared and local memory
+// they are zero when a CTA or a call begins.
 type VariableRow struct {
-	Function    string // function that declares it; "" for a variable of the module
+	Function    string // name of the declaring function; "" for a variable of the module
 	Name        string // name in the PTX
 	Space       Space  // state space
 	Type        string // type of an element, such as .f32
-	Bytes       uint64 // size; 0 is dynamic shared memory, whose size the launch has
+	Bytes       uint64 // size; 0 for dynamic shared memory, whose size is in the table launches
 	Align       uint32 // alignment in bytes
-	Offset      uint64 // place in bytes: of global and const the address; of shared the offset in the memory of the CTA; of param in a kernel the offset in its parameters; else the offset in the frame of the function (column frame of events)
+	Offset      uint64 // place in bytes. For global and const it is the address; for shared, the offset in the memory of the CTA; for param of a kernel, the offset in its parameters; otherwise the offset in the frame of the function (column frame of events)
 	Declaration string // PTX without initialiser and semicolon
 }
 
@@ -224,26 +224,26 @@ type VariableRow struct {
 type ArgumentRow struct {
 	Launch   uint32 // row of the table launches
 	Variable uint32 // row of the table variables, which has the number of bytes
-	Value    uint64 // bytes as a little-endian number, of a parameter of at most 8 bytes; else 0
-	Data     uint64 // first row of the table data
+	Value    uint64 // bytes as a little-endian number, if the parameter has at most 8 bytes; otherwise 0
+	Data     uint64 // first row of its bytes in the table data
 }
 
 // EventRow is a row of the table events.
 type EventRow struct {
 	Kind        Kind   // kind of the event
 	Launch      uint32 // row of the table launches
-	Step        uint64 // number of instructions of the launch that began before; with FromLog the number of records
-	CTA         uint32 // linear index
-	Warp        int32  // in the CTA; -1 for CTA begin and CTA end
+	Step        uint64 // number of instructions of the launch begun before; with FromLog, the number of earlier records
+	CTA         uint32 // linear index of the CTA in the grid
+	Warp        int32  // index of the warp in the CTA; -1 for CTA begin and CTA end
 	Instruction int32  // row of the table instructions; -1 is none
 	Active      uint64 // the active mask: lanes of the running warp split
 	Lanes       uint64 // lanes of the event: for an instruction, the active lanes for which its guard holds
-	Depth       uint16 // calls that the active lanes are in
+	Depth       uint16 // call depth of the active lanes
 	Frame       uint32 // offset of the function's frame in the local memory of the active lanes, in bytes; 0 for a log
 	Reconverge  int32  // innermost reconvergence point of the active lanes: row of the table instructions; -1 is none
 }
 
-// GroupRow is a row of the table groups: lanes that continue at one place after a branch or split.
+// GroupRow is a row of the table groups: lanes continuing at the same place after a branch or split.
 type GroupRow struct {
 	Event       uint64 // row of the table events
 	Lanes       uint64 // lanes of the group
@@ -253,22 +253,22 @@ type GroupRow struct {
 // WaitRow is a row of the table waits, for events of kind wait and wake.
 type WaitRow struct {
 	Event      uint64 // row of the table events
-	Barrier    int8   // of the CTA, 0 to 15; 16 is the barrier of the cluster; -1 waits for lanes of the same warp
-	Threads    uint32 // that the barrier waits for; 0 is all threads of the CTA
+	Barrier    int8   // number of the CTA's barrier, 0 to 15; 16 is the barrier of the cluster; -1 is a wait for lanes of the same warp
+	Threads    uint32 // number of threads expected by the barrier; 0 is all threads of the CTA
 	Members    uint32 // membermask of a collective instruction
-	Generation uint32 // of a wake: number of earlier completions of the barrier
+	Generation uint32 // for a wake, the number of earlier completions of the barrier
 }
 
 // CallRow is a row of the table calls.
 type CallRow struct {
 	Event    uint64 // row of the table events
-	Function string // called function
+	Function string // name of the called function
 }
 
 // EffectRow is a row of the table effects: a stage of an asynchronous operation. Its memory is in accesses.
 type EffectRow struct {
 	Event  uint64 // row of the table events
-	Number int64  // of the operation among the operations that the CTA has issued
+	Number int64  // index of the operation among the operations issued by the CTA
 	Issued uint8  // 1: the instruction issues the operation
 	Reads  uint8  // 1: the operation reads its source
 	Writes uint8  // 1: the operation writes its destination
@@ -277,7 +277,7 @@ type EffectRow struct {
 // TrapRow is a row of the table traps.
 type TrapRow struct {
 	Event   uint64 // row of the table events
-	Message string // of the trap
+	Message string // message of the trap
 }
 
 // StackRow is a row of the table stack: an entry of the reconvergence stack of the event's warp. The rows of an event are the
@@ -285,61 +285,61 @@ type TrapRow struct {
 type StackRow struct {
 	Event       uint64    // row of the table events
 	Kind        StackKind // kind of the entry
-	Lanes       uint64    // of the warp split; for a point, the live lanes that are to reconverge there
-	Arrived     uint64    // of a point: lanes that wait there
+	Lanes       uint64    // lanes of the warp split; for a point, all live lanes of the reconvergence
+	Arrived     uint64    // for a point, the lanes waiting there
 	Instruction int32     // next instruction of the warp split, or first instruction after the point; -1 is the end of the function
-	Depth       uint16    // number of reconvergence points that enclose the entry
+	Depth       uint16    // number of enclosing reconvergence points
 }
 
-// ResultRow is a row of the table results: a register that the lanes of an event have written.
+// ResultRow is a row of the table results: a register written by the lanes of an event.
 type ResultRow struct {
 	Event    uint64 // row of the table events
-	Lanes    uint64 // lanes that have written the register: those of the event, except for tensor cores
+	Lanes    uint64 // writing lanes: the lanes of the event, except for tensor cores
 	Register uint32 // row of the table registers
 	Class    Class  // class of the value
-	Base     uint64 // of a uniform or affine value: bits 0 to 63 of lane 0; of a mask the lanes
+	Base     uint64 // for a uniform or affine value, bits 0 to 63 of lane 0; for a mask, the lanes
 	High     uint64 // bits 64 to 127 of a uniform .b128
-	Stride   int64  // of an affine value
+	Stride   int64  // stride of an affine value, from lane to lane; otherwise 0
 	Values   uint64 // first row of the table values, for class generic
 }
 
-// AccessRow is a row of the table accesses: memory that lanes of an event access. An instruction has several rows if it accesses
+// AccessRow is a row of the table accesses: memory accessed by lanes of an event. An instruction has several rows if it accesses
 // memory several times, or if its generic addresses lie in several state spaces. A fetch of a texture has a row for the first
 // texel of each lane, a row for the second, and so on.
 type AccessRow struct {
 	Event      uint64     // row of the table events
 	Kind       AccessKind // direction
-	Space      Space      // of the memory, also for generic addresses
-	Bytes      uint32     // of a lane; 0 for kind zero
-	Lanes      uint64     // lanes that access memory in this space
+	Space      Space      // state space of the memory, also for generic addresses
+	Bytes      uint32     // bytes accessed by each lane; 0 for kind zero
+	Lanes      uint64     // lanes with an access in this space
 	Class      Class      // class of the addresses
-	Base       uint64     // address in the state space: in global and const memory and of texels the address; in shared, local and param memory an offset. In a cluster, bits 24 and up of a shared address are the rank of the CTA
-	Stride     int64      // of affine addresses
+	Base       uint64     // for uniform or affine addresses, the address of lane 0: in shared, local and param memory an offset, otherwise the address. In a cluster, bits 24 and up of a shared address are the rank of the CTA
+	Stride     int64      // stride of affine addresses, from lane to lane; otherwise 0
 	Values     uint64     // first row of the table values, for class generic
-	Sectors    uint32     // distinct sectors of 32 bytes, in global and local memory; else 0: the layout of texels on GPUs is not documented
-	Passes     uint32     // passes through the banks of shared memory, or through the constant cache; else 0
-	Allocation int32      // row of the table allocations; -1 if it is unknown, or differs between lanes
+	Sectors    uint32     // distinct sectors of 32 bytes, in global and local memory; otherwise 0, also for texels, whose layout on GPUs is not documented
+	Passes     uint32     // passes through the banks of shared memory, or through the constant cache; otherwise 0
+	Allocation int32      // row of the table allocations; -1 if the allocation is unknown, or differs between lanes
 }
 
-// StoreRow is a row of the table stores: an element that an access stores, or the operand of an atomic operation.
+// StoreRow is a row of the table stores: an element stored by an access, or the operand of an atomic operation.
 type StoreRow struct {
 	Access  uint64 // row of the table accesses
-	Compare uint8  // 1: the value of .cas that memory is compared with
+	Compare uint8  // 1: the expected value of .cas; 0: the stored element, or the operand
 	Bits    uint8  // width of the element
 	Class   Class  // class of the value
-	Base    uint64 // of a uniform or affine value: that of lane 0
-	Stride  int64  // of an affine value
+	Base    uint64 // for a uniform or affine value, the value of lane 0
+	Stride  int64  // stride of an affine value, from lane to lane; otherwise 0
 	Values  uint64 // first row of the table values, for class generic
 }
 
-// WriteRow is a row of the table writes: the bytes that an access of an asynchronous operation writes.
+// WriteRow is a row of the table writes: the bytes written by an access of an asynchronous operation.
 type WriteRow struct {
 	Access uint64 // row of the table accesses
 	Bytes  uint64 // number of bytes
 	Data   uint64 // first row of the table data
 }
 
-// ValueRow is a row of the table values: the value of one lane.
+// ValueRow is a row of the table values: the value of a single lane.
 type ValueRow struct {
 	Low  uint64 // bits 0 to 63
 	High uint64 // bits 64 to 127
@@ -350,26 +350,26 @@ type AllocationRow struct {
 	Device uint32 // number of the device, from 0 on
 	Event  uint64 // number of events before the allocation became known
 	Base   uint64 // first address
-	Size   uint64 // in bytes
-	Kind   string // buffer, variable, constant, …
-	Name   string // given by the host or the module; may be empty
+	Size   uint64 // size in bytes
+	Kind   string // kind of allocation: buffer, variable, constant, …
+	Name   string // name given by the host or the module; may be empty
 }
 
 // FreeRow is a row of the table frees.
 type FreeRow struct {
 	Allocation uint32 // row of the table allocations
-	Event      uint64 // number of events before
+	Event      uint64 // number of events before the allocation was freed
 }
 
 // ImageRow is a row of the table images: the contents of an allocation when a launch begins.
 type ImageRow struct {
 	Launch     uint32 // row of the table launches
 	Allocation uint32 // row of the table allocations
-	Bytes      uint64 // recorded bytes; fewer than the allocation has if a limit was reached
+	Bytes      uint64 // number of recorded bytes; less than the size of the allocation if a limit was reached
 	Data       uint64 // first row of the table data. Equal contents share rows.
 }
 
-// DataRow is a row of the table data: a byte of a memory image or of an argument, or a byte that an asynchronous operation writes.
+// DataRow is a row of the table data: a byte of a memory image or of an argument, or a byte written by an asynchronous operation.
 type DataRow struct {
 	Byte uint8 // a byte of memory
 }
@@ -398,7 +398,7 @@ const (
 	Text Type = "text"
 )
 
-// bytes returns the size of a value of a type of numbers.
+// bytes returns the size in bytes of a value of a numeric type.
 func (t Type) bytes() uint8 {
 	switch t {
 	case U8, I8:
@@ -411,7 +411,7 @@ func (t Type) bytes() uint8 {
 	return 8
 }
 
-// extend returns the value that the low bits of a number are in a type, sign-extended for signed types.
+// extend returns the low bits of a number as a value of a type, sign-extended for signed types.
 func (t Type) extend(v uint64) uint64 {
 	shift := 64 - 8*t.bytes()
 	if t.IsSigned() {
@@ -448,8 +448,8 @@ func typeOf(t reflect.Type) Type {
 
 // Column is a column of a table.
 type Column struct {
-	Name string // such as active
-	Type Type   // type of its values
+	Name string // name, such as active
+	Type Type   // type of the values
 }
 
 // schema is a table that this package writes: its name and the type of its rows.
@@ -489,7 +489,7 @@ var schemas = []*schema{
 	tableOf[DataRow]("data"),
 }
 
-// enumerated are the types of columns whose values have names.
+// enumerated has the names of the values of each type of column with names.
 var enumerated = map[reflect.Type][]string{
 	reflect.TypeFor[Kind]():       kindNames[:],
 	reflect.TypeFor[Class]():      classNames[:],

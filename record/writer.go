@@ -38,8 +38,8 @@ const (
 	blockHeaderBytes = 32
 	maxBlockBytes    = 64 << 20
 	maxBlockRows     = 1 << 20
-	maxBlocks        = 1 << 22 // rows of the directory
-	maxTextBytes     = 8 << 20 // a block is written when its texts have this number of bytes
+	maxBlocks        = 1 << 22 // maximum number of rows of the directory
+	maxTextBytes     = 8 << 20 // a block is written when its texts reach this number of bytes
 )
 
 // Numbers of tables that are part of the layout.
@@ -127,7 +127,7 @@ func addRow[Row any](w *writer, row *Row) (number uint64) {
 	}
 	number = t.first + uint64(t.rows)
 	switch t.rows++; {
-	case t.rows >= blockRows && i == tableNumber[EventRow](): // of a file without its end, all tables are as complete
+	case t.rows >= blockRows && i == tableNumber[EventRow](): // then all tables of a file without its end are complete up to the same event
 		for k := range w.tables {
 			w.flush(k)
 		}

@@ -86,11 +86,11 @@ type slicer struct {
 
 // sliceTarget is a step of a thread whose sources are wanted.
 type sliceTarget struct {
-	record      *Record
-	launch      uint64
-	lane        int
+	record         *Record
+	launch         uint64
+	lane           int
 	startsAtRecord bool          // start at the instruction, not at the instruction before it
-	ranges      []memoryRange // written bytes of interest of an asynchronous operation; nil: all
+	ranges         []memoryRange // written bytes of interest of an asynchronous operation; nil: all
 
 	history      []threadRecord // history of the thread, up to the target; for an asynchronous operation up to its issue
 	limit        int            // history keeps at least the latest limit steps, at most 2·limit
