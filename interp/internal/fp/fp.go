@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Rounding is a PTX rounding modifier. For conversions to integral values the same constants stand for .rni, .rzi, .rmi
-// and .rpi. No other value may be passed; some functions then round as [RZ].
+// Rounding is a PTX rounding modifier. In conversions to integral values the same constants stand for .rni, .rzi, .rmi and
+// .rpi. Callers must pass no other value; some functions would round it as [RZ].
 type Rounding uint8
 
 const (
@@ -15,7 +15,7 @@ const (
 	RM                  // .rm: toward negative infinity
 	RP                  // .rp: toward positive infinity
 	RNA                 // .rna: to nearest, ties away from zero; only for [Format.Convert]
-	RS                  // .rs: away from zero if random bits carry out of the lost part; only for [Format.Convert]
+	RS                  // .rs: away from zero if random bits plus the lost part give a carry; only for [Format.Convert]
 )
 
 // String returns the modifier without its dot: "rn", "rz", "rm", "rp", "rna", "rs".
@@ -27,7 +27,7 @@ func (r Rounding) String() string {
 	return names[r]
 }
 
-// opposite exchanges RM and RP: it returns the mode for the magnitude of a negative number.
+// opposite exchanges RM and RP: for a negative number it returns the mode in which the magnitude is rounded.
 func (r Rounding) opposite() Rounding {
 	switch r {
 	case RM:
@@ -38,12 +38,12 @@ func (r Rounding) opposite() Rounding {
 	return r
 }
 
-// Bit patterns of the NaN that each operation returns, for any payloads of its operands. For f64 they apply only if no
-// operand is a NaN; otherwise see [Result64].
+// NaN results of operations. They do not depend on the payloads of operands. For f64 they apply only if no operand is a
+// NaN; otherwise see [Result64].
 //
 // The manual (PTX ISA, Floating-Point Instructions) does not specify the NaN of a single-precision result. It says that
-// double precision supports payloads, but not which operand's payload is the result's. These are the results of an H200
-// (testdata/hw). Only the high word of f64 counts in [RcpApprox64].
+// double precision supports payloads, but not which operand's payload the result has. The values here are the results of an
+// H200 (testdata/hw). [RcpApprox64] and [RsqrtApprox64] have a NaN of their own.
 const (
 	NaN32   uint32 = 0x7fffffff
 	NaN64   uint64 = 0xfff8000000000000 // Inf-Inf, 0*Inf, 0/0 and the like
@@ -63,8 +63,8 @@ func Canon32(x float32) float32 {
 }
 
 // Result64 returns r, the result of an operation on x and y. If r is a NaN, it returns the NaN of the operation: x made
-// quiet if it is a NaN, otherwise y made quiet, and [NaN64] if neither is. The caller passes the preferred operand as x:
-// the second operand of sums and products, the first of quotients; fma prefers the second factor, then the addend, then
+// quiet if x is a NaN, otherwise y made quiet if y is a NaN, otherwise [NaN64]. The caller passes the preferred operand as
+// x. Sums and products prefer the second operand, quotients the first; fma prefers the second factor, then the addend, then
 // the first factor.
 func Result64(r, x, y float64) float64 {
 	if r == r {
@@ -80,7 +80,7 @@ func Result64(r, x, y float64) float64 {
 	return math.Float64frombits(u)
 }
 
-// Quiet64 returns x, made quiet if it is a NaN. Its sign stays.
+// Quiet64 returns x; if x is a NaN, it is made quiet and keeps its sign.
 func Quiet64(x float64) float64 {
 	if x != x {
 		return math.Float64frombits(math.Float64bits(x) | quiet64)

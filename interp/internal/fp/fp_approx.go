@@ -1,9 +1,9 @@
 // This file holds the .approx functions.
 //
-// For each of them PTX documents a table of special values and a bound on the error, and leaves the rest to the
-// hardware. Here each is computed in float64 to 40 bits or more and rounded once to f32, so the error is barely above
-// half an ulp, inside every bound; it is not the bit pattern of any particular GPU. The kernels below replace package
-// math, which has assembly for some hosts and fused products for further hosts: the same input must give the same bits
+// For each function PTX documents a table of special values and a bound on the error; all else depends on the hardware.
+// Here each is computed in float64 to 40 bits or more and rounded once to f32. So the error is only slightly more than half
+// an ulp, within every bound; the result is not that of a particular GPU. Package math is not used for the series, because
+// it has assembly for some hosts, and on other hosts Go may fuse its products: the same input must give the same bits
 // everywhere.
 //
 // Subnormal operands and results are supported, as in the forms without .ftz.
@@ -41,12 +41,12 @@ func SqrtApprox32(x float32) float32 {
 
 // DivApprox32 is div.approx.f32: a/b. Bound: 2 ulp for |b| in [2^-126, 2^126].
 //
-// PTX describes it as a * (1/b) with a reciprocal that underflows for large b: for |b| in (2^126, 2^128)
-// an infinite a gives NaN, and any other a a zero of the sign of the quotient. Elsewhere, and for
-// subnormal b, about which the manual is silent, it is the correctly rounded quotient.
+// PTX describes it as a * (1/b) with a reciprocal that underflows for large b. For |b| in (2^126, 2^128) an infinite a
+// gives NaN, and any other a gives a zero with the sign of the quotient. For all other b the result is the correctly
+// rounded quotient, also for a subnormal b, which the manual does not mention.
 func DivApprox32(a, b float32) float32 {
 	if u := math.Float32bits(b); u<<1 > 0x7e800000<<1 && u<<1 < 0x7f800000<<1 {
-		b = math.Float32frombits(u&(1<<31) | 0x7f800000) // the zero, or NaN, that Inf gives
+		b = math.Float32frombits(u&(1<<31) | 0x7f800000) // division by Inf gives the zero or NaN
 	}
 	return Canon32(a / b)
 }
@@ -56,8 +56,8 @@ func DivFull32(a, b float32) float32 {
 	return Canon32(a / b)
 }
 
-// SinApprox32 is sin.approx.f32, for x in radians. Bound: 2^-20.5 absolute in [-2pi, 2pi], 2^-14.7 in
-// [-100pi, 100pi], none beyond; the reduction here is good for all x.
+// SinApprox32 is sin.approx.f32, for x in radians. The manual bounds the absolute error by 2^-20.5 in [-2pi, 2pi] and by
+// 2^-14.7 in [-100pi, 100pi], and not beyond. Here the error is small for all x.
 //
 //	-Inf: NaN   -0: -0   +0: +0   +Inf: NaN
 func SinApprox32(x float32) float32 {
@@ -120,7 +120,8 @@ func CosTurns32(x float32) float32 {
 	}
 }
 
-// quarterTurns returns the nearest quarter turn, and the angle from there to x turns, in radians.
+// quarterTurns returns the number of the quarter turn nearest to x turns (modulo 4), and the angle from this quarter turn
+// to x turns, in radians.
 func quarterTurns(x float32) (n uint, y float64) {
 	t := 4 * float64(x)
 	whole := math.RoundToEven(t)
@@ -177,7 +178,7 @@ func Ex2Approx32(x float32) float32 {
 	return float32(exp2(float64(x)))
 }
 
-// TanhApprox32 is tanh.approx.f32. Bound: 2^-11 relative; here as accurate as the remaining functions.
+// TanhApprox32 is tanh.approx.f32. Bound: 2^-11 relative; here it is as accurate as the other functions.
 //
 //	-Inf: -1   -0: -0   +0: +0   +Inf: +1
 //
@@ -198,21 +199,22 @@ func TanhApprox32(x float32) float32 {
 	return float32(math.Copysign(y, float64(x)))
 }
 
-// nan20 is the NaN of the .approx.ftz.f64 functions: the manual gives it a low word of zeros.
+// nan20 is the NaN of the .approx.ftz.f64 functions. The manual gives it a low word of zeros.
 const nan20 = 0x7fffffff00000000
 
 // RcpApprox64 is rcp.approx.ftz.f64: 1/x to 20 bits of fraction (PTX ISA, rcp.approx.ftz.f64).
 //
-// Only the high word of x is read and only the high word of the result is set, both in the 1.11.20 format
-// of sign, exponent and fraction. So an x that is NaN by its low word alone counts as Inf. NaN gives
-// 0x7fffffff00000000. Subnormal operands and results are flushed to zero of the same sign.
+// It reads only the high word of x and sets only the high word of the result, both in the 1.11.20 format of sign, exponent
+// and fraction. So a NaN whose payload is only in the low word counts as Inf. Any other NaN gives 0x7fffffff00000000.
+// Subnormal operands and results are flushed to zero of the same sign.
 //
 //	-Inf: -0   -subnormal, -0: -Inf   +0, +subnormal: +Inf   +Inf: +0
 func RcpApprox64(x float64) float64 {
 	return round20(1 / high20(x))
 }
 
-// RsqrtApprox64 is rsqrt.approx.ftz.f64: 1/sqrt(x) to 20 bits of fraction, in the manner of [RcpApprox64].
+// RsqrtApprox64 is rsqrt.approx.ftz.f64: 1/sqrt(x) to 20 bits of fraction. Words, NaNs and subnormals are as in
+// [RcpApprox64].
 //
 //	-Inf, -normal: NaN   -subnormal, -0: -Inf   +0, +subnormal: +Inf   +Inf: +0
 func RsqrtApprox64(x float64) float64 {
@@ -226,12 +228,12 @@ func Rsqrt64(x float64) float64 {
 	return Result64(1/math.Sqrt(x), x, x)
 }
 
-// high20 clears the low word of x and flushes a subnormal.
+// high20 clears the low word of x, and flushes a subnormal to zero.
 func high20(x float64) float64 {
 	return ftz64(math.Float64frombits(math.Float64bits(x) &^ (1<<32 - 1)))
 }
 
-// round20 flushes a subnormal and rounds x to 20 bits of fraction, to nearest.
+// round20 flushes a subnormal to zero, and rounds x to 20 bits of fraction, to nearest.
 func round20(x float64) float64 {
 	if x != x {
 		return math.Float64frombits(nan20)
@@ -248,8 +250,8 @@ func ftz64(x float64) float64 {
 	return x
 }
 
-// Taylor coefficients, constant first. Constant expressions are exact until stored, so only the digits of math.Ln2 need
-// checking.
+// Taylor coefficients, the constant first. Go evaluates constant expressions exactly and rounds once when it stores them,
+// so only the digits of math.Ln2 limit the precision.
 var (
 	sinCoeff = [...]float64{ // sin(y)/y in y*y
 		1, -1. / 6, 1. / 120, -1. / 5040, 1. / 362880, -1. / 39916800, 1. / 6227020800,
@@ -299,13 +301,13 @@ func horner(c []float64, x float64) float64 {
 	return p
 }
 
-// twoOverPi is 2/pi in fixed point: the first word is the integer part, the remaining words are the fraction.
+// twoOverPi is 2/pi in fixed point. The first word is the integer part; the remaining words are the fraction.
 var twoOverPi = [...]uint64{
 	0,
 	0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
 }
 
-// mul24 returns the product of w and m, which must be below 2^24. It uses operations that processors have for several
+// mul24 returns the product of w and m. m must be less than 2^24. It uses only operations that processors have for several
 // lanes at once.
 func mul24(w, m uint64) (hi, lo uint64) {
 	low := w & (1<<32 - 1) * m
@@ -313,12 +315,12 @@ func mul24(w, m uint64) (hi, lo uint64) {
 	return high >> 32, high<<32 | low&(1<<32-1)
 }
 
-// reducePiOver2 returns y, with |y| up to about pi/4, and n so that x = n*pi/2 + y modulo 2*pi. It returns NaN and 0
-// for Inf and NaN.
+// reducePiOver2 returns n and y with x = n*pi/2 + y modulo 2*pi. |y| is at most about pi/4. For Inf and NaN it returns 0
+// and NaN.
 //
-// For large x it multiplies by 2/pi in fixed point. Of the bits of 2/pi it takes only the bits that contribute to the
-// product between 4 and 2^-190 (after Payne and Hanek). No float32 comes closer to a multiple of pi/2 than about 2^-30,
-// so the fraction keeps 64 good bits and more, at every x.
+// For large x it multiplies by 2/pi in fixed point (after Payne and Hanek). It uses only the bits of 2/pi that contribute
+// to the product between 4 and 2^-190. No float32 is nearer to a multiple of pi/2 than about 2^-30, so the fraction has at
+// least 64 correct bits for every x.
 func reducePiOver2(x float32) (n uint, y float64) {
 	y = float64(x)
 	switch ax := math.Abs(y); {
@@ -331,8 +333,8 @@ func reducePiOver2(x float32) (n uint, y float64) {
 	m := uint64(u&(1<<23-1) | 1<<23)
 	e := int(u>>23&0xff) - 127 - 23 // |x| = m * 2^e with -24 <= e <= 104
 
-	// The word w2:w1:w0 is 2/pi * 2^e in units of 2^-190, without the bits worth 4 or more, which m*w
-	// would lose anyway. The bit of worth 2^(1-e) in 2/pi becomes its top bit.
+	// The word w2:w1:w0 is 2/pi * 2^e in units of 2^-190, without the bits worth 4 or more: in the product they are
+	// multiples of 4, which do not matter. Its top bit is the bit of 2/pi that is worth 2^(1-e).
 	i, s := uint(e+62)/64, uint(e+62)%64
 	is2 := -uint64(i >> 1)
 	is1 := -uint64(i & 1)

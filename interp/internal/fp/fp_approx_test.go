@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestApproxSpecialValues has the special values of the manual, and subnormals, on which it is silent.
+// TestApproxSpecialValues compares results with the special values of the manual. For subnormals the manual has none; the
+// expected values are exact.
 func TestApproxSpecialValues(t *testing.T) {
 	const (
 		negInf, negZero, posZero, posInf = 0xff800000, 0x80000000, 0, 0x7f800000
@@ -47,8 +48,8 @@ func TestApproxSpecialValues(t *testing.T) {
 	}
 }
 
-// TestApproxSpecialValues64 has the special values of rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 in the manual's
-// tables.
+// TestApproxSpecialValues64 compares rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 with the special values in the manual's
+// tables, and rsqrt.approx.f64 with its special values.
 func TestApproxSpecialValues64(t *testing.T) {
 	const (
 		negInf, negZero, posZero, posInf = 0xfff << 52, 1 << 63, 0, 0x7ff << 52
@@ -86,22 +87,22 @@ func TestApproxSpecialValues64(t *testing.T) {
 	}
 }
 
-// ulps returns the error of got in units in the last place of the float32 nearest to want.
+// ulps returns the error of got, in units in the last place of the float32 nearest to want.
 func ulps(got float32, want float64) float64 {
 	_, e := math.Frexp(want)
 	return math.Abs(float64(got)-want) / math.Ldexp(1, max(e-24, -149))
 }
 
-// TestApproxError: all functions are computed in more than 40 bits and rounded once, and the references have about 50
-// good bits.
+// TestApproxError checks that all results are within slightly more than half an ulp of the exact result: the functions are
+// computed in more than 40 bits and rounded once. The references have about 50 correct bits.
 func TestApproxError(t *testing.T) {
 	const bound = 0.5 + 0x1p-12
 	tests := []struct {
 		name   string
 		f      func(float32) float32
 		want   func(float64) float64
-		lo, hi float64 // magnitudes; all bit patterns are tried, too
-		both   bool    // signs
+		lo, hi float64 // range of magnitudes; random bit patterns are tried, too
+		both   bool    // both signs are tried
 	}{
 		{"rcp", RcpApprox32, func(x float64) float64 { return 1 / x }, 0.5, 2, true},
 		{"rsqrt", RsqrtApprox32, func(x float64) float64 { return 1 / math.Sqrt(x) }, 0.25, 4, false},
@@ -138,16 +139,16 @@ func TestApproxError(t *testing.T) {
 			try(x)
 			try(float32(math.Abs(float64(y))))
 		}
-		for u := range uint64(64) { // about one
+		for u := range uint64(64) { // numbers near 1
 			try(float32Of(0x3f800000 - 32 + u))
 		}
 		t.Logf("%s: worst error %.5f ulp", tt.name, worst)
 	}
 }
 
-// TestApproxSameBits pins results to the last bit of float64 where possible: they must not depend on the host, as they
-// would if a product were fused into a sum. The sums below were recorded from this code: they show that hosts agree, and
-// TestApproxError shows that results are right. A change of a series changes them.
+// TestApproxSameBits checks that results do not depend on the host, as they would if a product were fused into a sum. The
+// expected checksums were recorded from this code: they show that hosts agree, and TestApproxError shows that results are
+// right. A change of a series changes the checksums.
 func TestApproxSameBits(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -173,7 +174,7 @@ func TestApproxSameBits(t *testing.T) {
 	}
 }
 
-// log2 is a logarithm with relative precision near one, which math.Log2 does not have.
+// log2 is a logarithm that is precise relative to its result near 1, which math.Log2 is not.
 func log2(x float64) float64 {
 	if math.Abs(x-1) < 0.25 {
 		return math.Log1p(x-1) / math.Ln2
@@ -181,8 +182,8 @@ func log2(x float64) float64 {
 	return math.Log2(x)
 }
 
-// TestReducePiOver2: the float32 nearest to multiples of pi/2 test the reduction. The remainder is as small as 2^-30,
-// and its leading bits come from far down in 2/pi.
+// TestReducePiOver2 compares the reduction with exact arithmetic for float32 near multiples of pi/2. The remainder is as
+// small as 2^-30 there, and its leading bits come from far down in 2/pi. It also checks the words of twoOverPi.
 func TestReducePiOver2(t *testing.T) {
 	const prec = 480
 	pi, _, err := big.ParseFloat("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534"+
@@ -229,15 +230,15 @@ func TestReducePiOver2(t *testing.T) {
 			try(y)
 		}
 	}
-	// The last is the float32 that is relatively nearest to a multiple of pi/2, found by trying all: the remainder is
-	// 0x1.bbdp-30.
+	// The last number is the float32 that is nearest to a multiple of pi/2, relative to its size. It was found by trying
+	// all; the remainder is 0x1.bbdp-30.
 	for _, u := range []uint64{0x3f490fdb, 0x3f490fdc, 0x40490fdb, 0x7f7fffff, 0x437ce5f1, 0x50a3e87f, 0x6f79be45} {
 		try(float32Of(u))
 	}
 }
 
-// TestDivApprox32 compares div.approx.f32 with the exact quotient: 2 ulp, and the manual's special results for large
-// divisors.
+// TestDivApprox32 compares div.approx.f32 with the correctly rounded quotient, and with the manual's special results for
+// large divisors.
 func TestDivApprox32(t *testing.T) {
 	const inf, nan = 0x7f800000, 0x7fffffff
 	for _, a := range lay32.grid() {
@@ -256,7 +257,7 @@ func TestDivApprox32(t *testing.T) {
 	}
 }
 
-// TestApprox64 compares the approximations of float64 with math's functions, on the upper 32 bits that they use.
+// TestApprox64 compares the approximations of f64 with package math, for operands reduced to their upper 32 bits.
 func TestApprox64(t *testing.T) {
 	rnd := source(t)
 	for range count(100000) {

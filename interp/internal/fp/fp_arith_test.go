@@ -1,4 +1,4 @@
-// This file tests arithmetic, min and max against the oracle.
+// This file compares arithmetic, min and max with the oracle (fp_oracle_test.go).
 
 package fp
 
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestRoundingString shows the names of rounding modes.
+// TestRoundingString checks the names of rounding modes.
 func TestRoundingString(t *testing.T) {
 	for r, want := range map[Rounding]string{RN: "rn", RZ: "rz", RM: "rm", RP: "rp", 7: "Rounding(7)"} {
 		if got := r.String(); got != want {
@@ -42,7 +42,8 @@ func TestReferenceArithmetic(t *testing.T) {
 	}
 }
 
-// TestFma32DoubleRounding: float32 of a float64 fused multiply-add rounds twice and gives 3f800002.
+// TestFma32DoubleRounding checks a sum that a second rounding gets wrong: float32 of a float64 fused multiply-add gives
+// 3f800002.
 func TestFma32DoubleRounding(t *testing.T) {
 	a, b, c := float32Of(0x39800001), float32Of(0x397ffffe), float32Of(0x3f800001)
 	if got := bitsOf32(FmaRN32(a, b, c)); got != 0x3f800001 {
@@ -119,7 +120,7 @@ func TestArith64(t *testing.T) {
 		pair(a, b)
 		single(a)
 	}
-	// Products and quotients about the least subnormal and about tiny64, where residuals are lost.
+	// Products and quotients near the least subnormal and near tiny64, where residuals are lost.
 	for range count(5000) {
 		a := rnd.Uint64()
 		_, m := math.Frexp(math.Float64frombits(a))
@@ -156,8 +157,8 @@ func TestFma32(t *testing.T) {
 		triple(a, b, nearProduct(rnd.IntN(30), lay32, -wide(a)*wide(b), c))
 		triple(a, b, nearProduct(24+rnd.IntN(8), lay32, wide(a)*wide(b), c))
 	}
-	// The product is half an ulp of c, or off it by less than float64 can hold in the sum, for c down to
-	// the subnormals.
+	// The product is half an ulp of c, or differs from it by less than float64 can hold in the sum, for c down to the
+	// subnormals.
 	for e := -150; e < 100; e += 1 + count(10) {
 		for i := range 3 {
 			near := 1 + float32(i)*0x1p-23
@@ -172,8 +173,8 @@ func TestFma32(t *testing.T) {
 	}
 }
 
-// nearProduct returns the bits of the addend c moved to the exponent of p, or the given number of bits
-// above it: sums that cancel, and sums whose product is about half an ulp.
+// nearProduct returns the bits of the addend c, moved to the exponent of p, or the given number of bits above it. It makes
+// sums that cancel, and sums whose product is about half an ulp.
 func nearProduct(above int, l *testFormat, p float64, c uint64) uint64 {
 	_, e := math.Frexp(p)
 	e += above - 1 + 1<<(l.exp-1) - 1
@@ -206,8 +207,8 @@ func TestFma64(t *testing.T) {
 	}
 }
 
-// TestCanonicalNaNFlushAndSaturate compares canonical NaNs, flushing and saturation with their definitions, on a grid
-// of all kinds of numbers.
+// TestCanonicalNaNFlushAndSaturate compares Canon32, FTZ32, Sat32, Quiet64 and Sat64 with their definitions, on numbers of
+// all kinds.
 func TestCanonicalNaNFlushAndSaturate(t *testing.T) {
 	inf := math.Inf(1)
 	negZero := math.Copysign(0, -1)
@@ -240,7 +241,7 @@ func TestCanonicalNaNFlushAndSaturate(t *testing.T) {
 	}
 }
 
-// order maps the bits of a number to an integer ordered as the numbers are, -0 below +0.
+// order maps the bits of a number to an integer, so that integers have the order of the numbers, with -0 less than +0.
 func order(l *testFormat, u uint64) int64 {
 	if u&l.sign() != 0 {
 		return -int64(u&^l.sign()) - 1
@@ -248,7 +249,7 @@ func order(l *testFormat, u uint64) int64 {
 	return int64(u)
 }
 
-// TestMinMax compares minimum and maximum with the manual's rules for NaN and for zeros of both signs.
+// TestMinMax compares min and max with the manual's rules for NaNs and for zeros of both signs.
 func TestMinMax(t *testing.T) {
 	want := func(l *testFormat, a, b uint64, max bool) uint64 {
 		aNaN, bNaN := a&^l.sign() > l.inf(), b&^l.sign() > l.inf()
@@ -286,8 +287,8 @@ func TestMinMax(t *testing.T) {
 	}
 }
 
-// TestFlushedResults compares results near the least normal number with results that have 24 bits and any exponent:
-// smaller results are flushed.
+// TestFlushedResults checks which results near the least normal number are flushed. The reference has 24 bits and an
+// unbounded exponent: a result is flushed if the reference is less than the least normal number.
 func TestFlushedResults(t *testing.T) {
 	const least = 0x1p-126
 	modes := [4]big.RoundingMode{RN: big.ToNearestEven, RZ: big.ToZero, RM: big.ToNegativeInf, RP: big.ToPositiveInf}
@@ -308,7 +309,7 @@ func TestFlushedResults(t *testing.T) {
 	number := func(x float32) *big.Float { return exact().SetFloat64(float64(x)) }
 	rnd := source(t)
 	for range count(20000) {
-		// Two factors a few steps from 1, and scales that give a tiny result.
+		// Factors a few steps from 1, and scales with which the result is near the least normal number.
 		near := func() float32 { return float32Of(uint64(0x3f800000 - 6 + rnd.IntN(12))) }
 		k := rnd.IntN(120)
 		a, b := near()*float32(math.Ldexp(1, -k)), near()*float32(math.Ldexp(1, k-126))

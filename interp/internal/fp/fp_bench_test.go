@@ -1,4 +1,4 @@
-// This file holds the benchmarks. Each runs over a warp of 32 lanes and reports the time of a lane.
+// This file holds the benchmarks. Each runs over the 32 lanes of a warp and reports the time per lane.
 
 package fp
 
@@ -40,8 +40,8 @@ func BenchmarkFmaRN32(b *testing.B) {
 	})
 }
 
-// BenchmarkSumHard32 measures the sums of fused multiply-adds that need the slow path.
-func BenchmarkSumHard32(b *testing.B) { // the slow path alone
+// BenchmarkSumHard32 measures the slow path of fused multiply-adds alone.
+func BenchmarkSumHard32(b *testing.B) {
 	benchLanes(b, func(d, x, y, z *lanes) {
 		for i := range d {
 			d[i] = sumHard32(math.Float64bits(float64(x[i])*float64(y[i])), float64(z[i]))

@@ -1,5 +1,4 @@
-// This file holds the conversions of cvt: between float formats, from and to integers, and to integral
-// values.
+// This file holds the conversions of cvt: between float formats, from and to integers, and to integral values.
 
 package fp
 
@@ -35,9 +34,10 @@ func NarrowF64(x float64) float32 {
 }
 
 // F64ToF32FTZ is [F64ToF32] with .ftz for the result. Whether the result is flushed is decided as if the exponent had no
-// lower bound (tininess after rounding, IEEE 754, 7.5): x is rounded to 24 bits, and the result is zero if that is below
-// 0x1p-126. So some x that F64ToF32 rounds up to 0x1p-126 become zero. The machine code that ptxas makes of
-// cvt.ftz.f32.f64, div.ftz and rcp.ftz does the same; so does ptxas when it computes a mul.ftz of constants.
+// lower bound (tininess after rounding, IEEE 754, 7.5): x is rounded to 24 bits, and the result is zero if the rounded
+// number is below 0x1p-126. So some x that F64ToF32 rounds up to 0x1p-126 become zero. The machine code that ptxas
+// generates for cvt.ftz.f32.f64, div.ftz and rcp.ftz does the same, and so does ptxas when it evaluates a mul.ftz of
+// constants.
 func F64ToF32FTZ(x float64, r Rounding) float32 {
 	if math.Abs(x) < 0x1p-126 {
 		const scale = 0x1p64 // makes subnormal results normal, so that they are rounded to 24 bits
@@ -49,8 +49,9 @@ func F64ToF32FTZ(x float64, r Rounding) float32 {
 	return F64ToF32(x, r)
 }
 
-// narrow32 is F64ToF32: it rounds x to nearest, and returns the neighbour of that if mode r requires it. Inf and zero
-// need no special case: their bits are next to those of the largest and of the least finite number.
+// narrow32 rounds x to f32 in mode r: it rounds to nearest, and returns the neighbour of the result if the mode requires
+// it. Inf and zero need no special case, because their bits are next to the bits of the largest and of the least finite
+// number.
 func narrow32(x float64, r Rounding) float32 {
 	if x != x {
 		return math.Float32frombits(NaN32)
@@ -74,8 +75,7 @@ func narrow32(x float64, r Rounding) float32 {
 	return math.Float32frombits(u - 1)
 }
 
-// narrow16 returns the bits of x rounded to the 16-bit format f in mode r. Both 16-bit formats have the
-// same NaN.
+// narrow16 returns the bits of x rounded to the 16-bit format f in mode r. Both 16-bit formats have the same NaN.
 func narrow16(f format, x float64, r Rounding) uint16 {
 	switch {
 	case x != x:
@@ -128,7 +128,7 @@ func F32ToF16(x float32, r Rounding) uint16 {
 	return narrow16(f16, float64(x), r)
 }
 
-// F64ToF16 returns the bits of x rounded to f16 in mode r, once and not by way of f32.
+// F64ToF16 returns the bits of x rounded to f16 in mode r. It rounds once, not to f32 first.
 func F64ToF16(x float64, r Rounding) uint16 {
 	return narrow16(f16, x, r)
 }
@@ -151,13 +151,13 @@ func F32ToBF16(x float32, r Rounding) uint16 {
 	return narrow16(bf16, float64(x), r)
 }
 
-// F64ToBF16 returns the bits of x rounded to bf16 in mode r, once and not by way of f32.
+// F64ToBF16 returns the bits of x rounded to bf16 in mode r. It rounds once, not to f32 first.
 func F64ToBF16(x float64, r Rounding) uint16 {
 	return narrow16(bf16, x, r)
 }
 
-// oddU64 returns x rounded to odd in the 53 bits of a float64, ready to be rounded to a narrower format. It replaces Go's
-// float32(x), which rounds twice on 32-bit hosts.
+// oddU64 returns x rounded to odd in the 53 bits of a float64: a further rounding to a narrower format is correct. It
+// replaces Go's float32(x), which rounds twice on 32-bit hosts.
 func oddU64(x uint64) float64 {
 	if x >= 1<<53 {
 		x = (x>>11 | nonzero(x<<53)) << 11
@@ -173,8 +173,8 @@ func oddI64(x int64) float64 {
 	return oddU64(uint64(x))
 }
 
-// I64ToF32 returns x rounded once to f32 in mode r (cvt.rnd.f32.s64; narrower integers fit as well). x = 0 gives +0 in
-// every mode, here and in the other conversions from integers.
+// I64ToF32 returns x rounded once to f32 in mode r (cvt.rnd.f32.s64, and cvt from narrower integers). A zero gives +0 in
+// every mode, here and in all conversions from integers.
 func I64ToF32(x int64, r Rounding) float32 { return F64ToF32(oddI64(x), r) }
 
 // U64ToF32 returns x rounded once to f32 in mode r.
@@ -209,8 +209,8 @@ func U64ToF64(x uint64, r Rounding) float64 {
 	return math.Float64frombits(f64.pack(false, 63-n, x<<n, r))
 }
 
-// RoundIntegral32 returns x rounded to an integral value in mode r (cvt.rni.f32.f32 and its kin, IEEE 754
-// roundToIntegral; in RN ties go to even). A result of zero has the sign of x.
+// RoundIntegral32 returns x rounded to an integral value in mode r (cvt.rni.f32.f32 and its variants, IEEE 754
+// roundToIntegral; in mode RN ties go to even). A result of zero has the sign of x.
 func RoundIntegral32(x float32, r Rounding) float32 {
 	return Canon32(float32(roundIntegral(float64(x), r))) // exact: the integers nearest to a float32 are themselves float32
 }
@@ -220,6 +220,7 @@ func RoundIntegral64(x float64, r Rounding) float64 {
 	return Quiet64(roundIntegral(x, r))
 }
 
+// roundIntegral returns x rounded to an integral value in mode r. A NaN stays a NaN.
 func roundIntegral(x float64, r Rounding) float64 {
 	switch r {
 	case RN:
@@ -232,11 +233,11 @@ func roundIntegral(x float64, r Rounding) float64 {
 	return math.Trunc(x)
 }
 
-// ToInt returns x rounded to an integral value in mode r and clamped to the range of the integer type of the given
-// width (8, 16, 32 or 64 bits) and signedness, in two's complement in the low bits of the result; the upper bits are
-// zero. PTX clamps in every float-to-integer cvt, with or without .sat.
+// ToInt returns x rounded to an integral value in mode r and clamped to the range of an integer type. bits is the width of
+// the type (8, 16, 32 or 64). The result is in two's complement in its low bits; the upper bits are zero. PTX clamps in
+// every cvt from float to integer, with or without .sat.
 //
-// The result for NaN depends on the type of x in PTX. ToInt returns 0: use [F32ToInt] or [F64ToInt] where x may be NaN.
+// In PTX the result for a NaN depends on the type of x. ToInt returns 0: use [F32ToInt] or [F64ToInt] if x may be NaN.
 func ToInt(x float64, r Rounding, bits int, signed bool) uint64 {
 	x = roundIntegral(x, r)
 	mask := ^uint64(0) >> (64 - bits)

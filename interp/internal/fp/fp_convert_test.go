@@ -1,4 +1,4 @@
-// This file tests conversions against the oracle.
+// This file compares conversions with the oracle (fp_oracle_test.go).
 
 package fp
 
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestWiden16 and TestNarrow16 go through all 16-bit numbers.
+// TestWiden16 widens all 16-bit numbers.
 func TestWiden16(t *testing.T) {
 	for h := range uint64(1 << 16) {
 		for _, tt := range []struct {
@@ -56,8 +56,8 @@ func TestNarrow16(t *testing.T) {
 		{"F16", lay16, F16ToF32, F32ToF16, F64ToF16},
 		{"BF16", layBF16, BF16ToF32, F32ToBF16, F64ToBF16},
 	} {
-		// Each number gives itself back in every mode. Half an ulp above it is a tie, and a little above or below is no
-		// tie; the magnitude decides, so positive numbers stand for both signs.
+		// Each number gives itself in every mode. The number half an ulp above its magnitude is a tie, and the two float64 next
+		// to the tie are not.
 		for h := range uint64(1 << 16) {
 			x := tt.to32(uint16(h))
 			want := h
@@ -170,7 +170,7 @@ func TestConvertInt(t *testing.T) {
 	}
 }
 
-// wantIntegral rounds a finite x to an integer: the two neighbours first, then the choice.
+// wantIntegral returns a finite x rounded to an integer: it computes both neighbours, and then chooses.
 func wantIntegral(x float64, r Rounding) *big.Int {
 	exact := new(big.Rat).SetFloat64(x)
 	floor := new(big.Int).Div(exact.Num(), exact.Denom()) // Euclidean: toward -Inf, as Denom is positive
@@ -191,7 +191,7 @@ func wantIntegral(x float64, r Rounding) *big.Int {
 	return floor
 }
 
-// integralInputs returns numbers about the ties and the ends of the integer ranges.
+// integralInputs returns numbers near ties and near the ends of the integer ranges.
 func integralInputs(t *testing.T) []float64 {
 	xs := []float64{math.Inf(1), math.Inf(-1), math.Float64frombits(0xfff8123456789abc)}
 	for _, x := range []float64{0, 0.25, 0.5, 0.75, 1, 1.5, 2.5, 3.5, 1e-310, 0x1p22, 0x1p23, 0x1p51, 0x1p52, 0x1p53, 1e300,
@@ -280,8 +280,8 @@ func TestConvertToInt(t *testing.T) {
 	}
 }
 
-// TestNarrowNaN: a NaN keeps its sign and the upper bits of its payload, and becomes quiet. The results equal cvt on an
-// H200.
+// TestNarrowNaN checks that a NaN keeps its sign and the upper bits of its payload, and becomes quiet. The expected values
+// are the results of cvt on an H200.
 func TestNarrowNaN(t *testing.T) {
 	for _, tt := range []struct {
 		x    uint64

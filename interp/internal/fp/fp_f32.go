@@ -1,7 +1,7 @@
 // This file holds f32 arithmetic: add, mul, fma, div and sqrt in all rounding modes.
 //
-// Add32, Mul32, Div32 and their f64 counterparts are just within the budget of Go's inliner, so that a lane loop with a
-// constant RN contains only the host's instruction and a test for NaN. The slow paths have the same names in lower
+// Add32, Mul32, Div32 and their f64 counterparts are just within the budget of Go's inliner. So a loop over lanes with the
+// constant mode RN contains only the host's instruction and a test for NaN. The slow paths have the same names in lower
 // case.
 
 package fp
@@ -44,25 +44,24 @@ func Fma32(a, b, c float32, r Rounding) float32 {
 	return sum32(float64(float64(a)*float64(b)), float64(c), r)
 }
 
-// FmaRN32 is [Fma32] in mode RN, with a fast path that is inlined into a lane loop.
+// FmaRN32 is [Fma32] in mode RN, with a fast path that is inlined into a loop over lanes.
 //
-// The product of two float32 is exact in float64, so s is a*b+c rounded to 53 bits. Rounding s again is a wrong double
-// rounding only if s is the midpoint of two neighbouring float32, because a sum a little off the midpoint may have been
-// rounded to it; the low 29 bits of s are then 0x10000000. Below the normal range midpoints look different, so the slow
-// path takes these numbers, and with them zeros, overflows, Inf and NaN, because a single comparison of the exponent
-// field finds all of them.
+// The product of two float32 is exact in float64, so s is a*b+c rounded to 53 bits. A second rounding of s to float32 is
+// wrong only if s is the midpoint of two neighbouring float32, because a sum near the midpoint may have been rounded to it.
+// The low 29 bits of a midpoint are 0x10000000. Below the normal range midpoints have other bits, so all numbers there take
+// the slow path, and also zeros, overflows, Inf and NaN: a single comparison of the exponent field finds all of them.
 //
-// The slow path, also of a zero sum, takes about 10 ns, the fast path 2 ns.
+// The slow path takes about 10 ns, also for a zero sum; the fast path takes 2 ns.
 func FmaRN32(a, b, c float32) float32 {
 	return sumFast32(float64(float64(a)*float64(b)), float64(c), sumHard32)
 }
 
-// sumFast32 is sum32 in mode RN. It takes the slow path as a parameter because Go's inliner counts the call of a
-// parameter as cheap (17 units, go1.26) and the call of a named function as expensive (57): with the rest this would be
-// 101, above the limit of 80.
+// sumFast32 is sum32 in mode RN. It has the slow path as a parameter (hard), because Go's inliner assigns a low cost to the
+// call of a parameter (17 units, go1.26) and a high cost to the call of a named function (57). With such a call the
+// function would cost 101, more than the limit of 80.
 //
-// The slow path takes the bits of x, not x: for a float argument the compiler would compute x in the register of that
-// argument, whose upper half the conversion from float32 keeps (CVTSS2SD), so that each lane would wait for the
+// hard gets the bits of x, not x. For a float argument the compiler would compute x in the register of that argument. The
+// conversion from float32 keeps the upper half of its destination register (CVTSS2SD), so each lane would wait for the
 // previous lane. That is a fifth of the time of FmaRN32.
 func sumFast32(x, y float64, hard func(x uint64, y float64) float32) float32 {
 	s := x + y
@@ -72,9 +71,9 @@ func sumFast32(x, y float64, hard func(x uint64, y float64) float32) float32 {
 	return float32(s)
 }
 
-// hardToNarrow reports whether the float64 with bits u is the midpoint of two normal float32, or outside the normal
-// range of float32, 0x1p-126 <= |s| < 0x1p128. It compares 32-bit pieces because 64-bit constants would be loaded anew
-// for each lane (a fifth of the time of FmaRN32).
+// hardToNarrow reports whether the float64 s with bits u is the midpoint of two normal float32, or outside the normal range
+// of float32, 0x1p-126 <= |s| < 0x1p128. It compares 32-bit pieces, because 64-bit constants would be loaded again for each
+// lane (a fifth of the time of FmaRN32).
 func hardToNarrow(u uint64) bool {
 	const least, beyond = (1023 - 126) << 21, (1023 + 128) << 21 // exponents, as uint32(u>>31) holds them
 	return uint32(u<<3) == 1<<31 || uint32(u>>31)-least >= beyond-least
@@ -87,9 +86,9 @@ func sumHard32(x uint64, y float64) float32 {
 
 // Div32 returns a / b rounded once in mode r (div.rnd.f32, IEEE 754 division).
 //
-// Rounding the float64 quotient is enough, without a residual: if a/b is not itself a float32 y, or a midpoint of two,
-// then a - y*b is at least a unit of a product of 24 and 25 bits, so a/b and y differ by 2^-49 of their size or more,
-// and the float64 quotient stays on the same side of y as a/b.
+// It rounds the float64 quotient; no remainder is needed. Let y be a float32 or a midpoint of two float32. If a/b is not y,
+// then a - y*b is at least one unit of a product of 24 and 25 bits. So a/b and y differ by at least 2^-49 of their size,
+// and the float64 quotient is on the same side of y as a/b.
 func Div32(a, b float32, r Rounding) (q float32) {
 	if q = a / b; r != RN || q != q {
 		return div32(a, b, r)
@@ -102,20 +101,21 @@ func div32(a, b float32, r Rounding) float32 {
 	return narrow32(float64(a)/float64(b), r)
 }
 
-// Sqrt32 returns the square root of a rounded once in mode r (sqrt.rnd.f32, IEEE 754 squareRoot). The root of -0 is -0,
-// of any other negative number NaN.
+// Sqrt32 returns the square root of a rounded once in mode r (sqrt.rnd.f32, IEEE 754 squareRoot). The root of -0 is -0; the
+// root of any other negative number is NaN.
 //
-// A single rounding of the float64 root is enough for the reason given at [Div32]: a and y*y differ by at least one
-// unit of 50 bits.
+// It rounds the float64 root, which is correct for the reason given at [Div32]: a and y*y differ by at least one unit of 50
+// bits.
 func Sqrt32(a float32, r Rounding) float32 {
 	return narrow32(math.Sqrt(float64(a)), r)
 }
 
-// SqrtRN32 is the square root to nearest: rounding the 53-bit root to 24 bits gives the correctly rounded root.
+// SqrtRN32 is [Sqrt32] in mode RN.
 func SqrtRN32(a float32) float32 { return Canon32(float32(math.Sqrt(float64(a)))) }
 
 // MulFTZ32 is [Mul32] with .ftz for operands and result; [F64ToF32FTZ] describes which results are flushed. Sums of two
-// numbers and square roots need no such functions: a sum below 0x1p-126 is exact, and no root is below it.
+// numbers and square roots need no such function: a sum below 0x1p-126 is exact, and no root of a normal number is below
+// it.
 func MulFTZ32(a, b float32, r Rounding) float32 {
 	return F64ToF32FTZ(float64(FTZ32(a))*float64(FTZ32(b)), r)
 }
@@ -138,8 +138,8 @@ func FmaFTZ32(a, b, c float32, r Rounding) float32 {
 // held in a float64.
 func sum32(x, y float64, r Rounding) float32 { return F64ToF32(Sum(x, y, r), r) }
 
-// Sum returns x + y, ready to be rounded once more in mode r, to any format of this package except f64: it is rounded
-// to odd, and a zero has the sign for mode r. x + y must not overflow.
+// Sum returns x + y rounded to odd in float64. A further rounding in mode r, to any format of this package except f64, is
+// then correct. A zero has the sign that mode r requires. x + y must not overflow.
 func Sum(x, y float64, r Rounding) float64 {
 	s := sumOdd(x, y)
 	if s == 0 && r == RM && (math.Signbit(x) || math.Signbit(y)) {
@@ -148,12 +148,12 @@ func Sum(x, y float64, r Rounding) float64 {
 	return s
 }
 
-// sumOdd returns x + y rounded to odd: if the sum is not exact, the neighbouring float64 whose last bit is 1.
+// sumOdd returns x + y rounded to odd: an exact sum, or the one of its two float64 neighbours whose last bit is 1.
 func sumOdd(x, y float64) float64 {
 	s := x + y
 	e := sumError(x, y, s)
 	u := math.Float64bits(s)
-	if u&1 == 0 && (e < 0 || e > 0) { // an odd s is the odd neighbour itself; e may be NaN
+	if u&1 == 0 && (e < 0 || e > 0) { // if the last bit of s is 1, s is the result; e may be NaN
 		if e > 0 == (s > 0) {
 			u++
 		} else {

@@ -1,7 +1,7 @@
 // This file holds f64 arithmetic: add, mul, fma, div and sqrt in all rounding modes.
 //
-// A directed mode starts from the result to nearest, s, and the sign of the error exact-s, and takes the
-// neighbour of s if the mode asks for it.
+// A directed mode computes s, the result to nearest, and the sign of the error, exact - s. If the mode requires it, the
+// result is the neighbour of s.
 
 package fp
 
@@ -11,10 +11,11 @@ import (
 )
 
 const (
-	// tiny64 bounds the magnitudes for which the residual of a product, quotient or root could fall below
-	// the least subnormal, 2^-1074, and its sign be lost: residuals are above 2^-107 of the operand.
+	// tiny64 bounds the magnitudes of operands for which the residual of a product, quotient or root could be below the
+	// least subnormal, 2^-1074, so that its sign is lost. Residuals are above 2^-107 of the operand.
 	tiny64 = 0x1p-960
-	// subnormalShift64 is an even power of two that moves such operands away from the subnormals.
+	// subnormalShift64 is an even power of two that moves such operands into the normal range; subnormalShiftRoot64 is its
+	// root.
 	subnormalShift64     = 0x1p200
 	subnormalShiftRoot64 = 0x1p100
 )
@@ -83,13 +84,13 @@ func div64(a, b float64, r Rounding) float64 {
 	}
 	if math.Abs(a) < tiny64 {
 		if math.Abs(b) > 1/tiny64/subnormalShift64 {
-			// The quotient is below 2^-1700, so q is a zero and all of it is error.
+			// The quotient is below 2^-1700, so q is a zero, and the error is the whole quotient.
 			return adjust64(q, math.Copysign(1, q), r)
 		}
 		a *= subnormalShift64
 		b *= subnormalShift64
 	}
-	rem := math.FMA(-q, b, a) // exact, or at least of the right sign
+	rem := math.FMA(-q, b, a) // the sign is right, even if the value is not exact
 	if b < 0 {
 		rem = -rem
 	}
@@ -111,8 +112,8 @@ func Sqrt64(a float64, r Rounding) float64 {
 	return adjust64(s, math.FMA(-t, t, a), r)
 }
 
-// Fma64 returns a*b + c rounded once in mode r (fma.f64, IEEE 754 fusedMultiplyAdd).
-// The sign of an exact zero follows the rule of [Add64]. Directed modes are done in integers.
+// Fma64 returns a*b + c rounded once in mode r (fma.f64, IEEE 754 fusedMultiplyAdd). The sign of an exact zero follows the
+// rule of [Add64]. Directed modes are computed in integers.
 func Fma64(a, b, c float64, r Rounding) float64 {
 	switch {
 	case r == RN, !finite64(a), !finite64(b), !finite64(c):
@@ -132,9 +133,9 @@ func FmaRN64(a, b, c float64) float64 {
 	return Result64(math.FMA(a, b, c), b, y)
 }
 
-// adjust64 returns exact rounded in mode r, where s is exact rounded to nearest and e has the sign of
-// exact - s. An s of ±Inf with an e of the opposite sign is an overflow: its neighbour is the largest
-// finite number. An s of ±0 with an e of its sign is an underflow.
+// adjust64 returns the exact result rounded in mode r. s is the exact result rounded to nearest, and e has the sign of
+// exact - s. If s is ±Inf and e has the opposite sign, the operation has overflowed, and the neighbour of s is the largest
+// finite number. If s is ±0 and e has the sign of s, it has underflowed.
 func adjust64(s, e float64, r Rounding) float64 {
 	u := math.Float64bits(s)
 	negative := u>>63 == 1
@@ -152,13 +153,12 @@ func adjust64(s, e float64, r Rounding) float64 {
 	return math.Float64frombits(u - 1)
 }
 
-// fmaBits64 returns a*b + c rounded once in mode r, for finite a, b and c with a and b not zero.
+// fmaBits64 returns a*b + c rounded once in mode r. a, b and c must be finite, and a and b not zero.
 //
-// Product and addend are held as 128-bit significands with the top bit set, hi:lo / 2^127 * 2^exp. The
-// smaller is shifted to the exponent of the larger, and the bits that fall off are kept as a sticky last
-// bit. The product has at least 22 zero bits at its end and the addend 75, so bits fall off only where
-// the exponents differ by more than 22, and there a difference loses at most a leading bit: the sticky
-// bit stays below the bits that decide the rounding.
+// Product and addend are 128-bit significands with the top bit set, hi:lo / 2^127 * 2^exp. The smaller is shifted to the
+// exponent of the larger; if bits are lost, the last bit is set (sticky). The product has at least 22 zero bits at its end,
+// and the addend 75. So bits are lost only if the exponents differ by more than 22. Then a difference loses at most one
+// leading bit, and the sticky bit stays below the bits that decide the rounding.
 func fmaBits64(a, b, c float64, r Rounding) float64 {
 	ea, ma := unpack64(a)
 	eb, mb := unpack64(b)
@@ -173,7 +173,7 @@ func fmaBits64(a, b, c float64, r Rounding) float64 {
 	if c != 0 {
 		ec, chi := unpack64(c)
 		clo, cneg := uint64(0), math.Signbit(c)
-		if ec > exp || ec == exp && chi > hi { // clo is 0, so this is the order of the whole
+		if ec > exp || ec == exp && chi > hi { // clo is 0, so the upper words decide
 			exp, ec = ec, exp
 			hi, chi = chi, hi
 			lo, clo = clo, lo
@@ -213,7 +213,7 @@ func fmaBits64(a, b, c float64, r Rounding) float64 {
 	return math.Float64frombits(f64.pack(neg, exp, hi, r))
 }
 
-// shrSticky128 shifts hi:lo right by n and sets the last bit if any bit fell off.
+// shrSticky128 shifts hi:lo right by n bits. If it loses a bit that is 1, it sets the last bit of the result.
 func shrSticky128(hi, lo uint64, n uint) (uint64, uint64) {
 	if n >= 64 {
 		lo, hi = hi|nonzero(lo), 0

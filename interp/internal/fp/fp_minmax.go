@@ -4,8 +4,8 @@ package fp
 
 import "math"
 
-// Min32 returns the lesser of a and b as min.f32 does: -0 is less than +0, and a NaN loses to a number.
-// Two NaNs give the canonical NaN.
+// Min32 returns the lesser of a and b as min.f32 does. -0 is less than +0. If one of them is a NaN, the result is the
+// other; two NaNs give the canonical NaN.
 func Min32(a, b float32) float32 {
 	switch {
 	case a < b || b != b:
@@ -13,7 +13,7 @@ func Min32(a, b float32) float32 {
 	case b < a || a != a:
 		return b
 	}
-	// Equal, so the same bits, or two zeros: -0 if either is.
+	// a equals b: the bits are the same, or both are zeros. The result is -0 if one of them is.
 	return math.Float32frombits(math.Float32bits(a) | math.Float32bits(b))
 }
 
@@ -50,7 +50,7 @@ func Max64(a, b float64) float64 {
 	return math.Float64frombits(math.Float64bits(a) & math.Float64bits(b))
 }
 
-// MinNaN32 is min.NaN.f32: the canonical NaN if a or b is NaN, else as [Min32].
+// MinNaN32 is min.NaN.f32: the canonical NaN if a or b is NaN, otherwise [Min32].
 func MinNaN32(a, b float32) float32 {
 	if a != a || b != b {
 		return math.Float32frombits(NaN32)
@@ -58,7 +58,7 @@ func MinNaN32(a, b float32) float32 {
 	return Min32(a, b)
 }
 
-// MaxNaN32 is max.NaN.f32: the canonical NaN if a or b is NaN, else as [Max32].
+// MaxNaN32 is max.NaN.f32: the canonical NaN if a or b is NaN, otherwise [Max32].
 func MaxNaN32(a, b float32) float32 {
 	if a != a || b != b {
 		return math.Float32frombits(NaN32)

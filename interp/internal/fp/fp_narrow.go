@@ -1,4 +1,4 @@
-// This file holds the formats except f64, as data.
+// This file describes all formats except f64 as data, and converts to and from them.
 
 package fp
 
@@ -9,18 +9,18 @@ import (
 	"gemu/ptx"
 )
 
-// Format describes a format of 4 to 32 bits (PTX ISA 5.2.2 to 5.2.4): a sign, an exponent and a fraction, or a
-// fixed-point number. The numbers of every format are numbers of f32.
+// Format describes a format of 4 to 32 bits (PTX ISA 5.2.2 to 5.2.4): a sign, an exponent and a fraction, or a fixed-point
+// number. Every number of these formats is also a number of f32.
 type Format struct {
 	format
 	max   uint64 // bits of the largest finite number
 	nan   uint64 // bits of the NaN result of operations; 0: there is none
-	sign  uint64 // sign bit; 0: no negative numbers, and only exponents: no zero, no subnormals
-	fixed bool   // two's complement, in units of 2^-frac
-	plain bool   // no sign, but zero and subnormals: sign is the bit above the format
+	sign  uint64 // sign bit; 0: the format has only powers of two, without zero and negative numbers
+	fixed bool   // numbers are in two's complement, in units of 2^-frac
+	plain bool   // there is no sign, but zero and subnormals; sign is the bit above the format
 }
 
-// Formats. F16 and BF16 are the formats of [F32ToF16] and [F32ToBF16]; a TF32 is the upper 19 bits of an f32. E4M3 has
+// The formats. F16 and BF16 are the formats of [F32ToF16] and [F32ToBF16]. A TF32 is the upper 19 bits of an f32. E4M3 has
 // NaN but no infinity; E3M2, E2M3, E2M1 and S2F6 have neither.
 var (
 	F16   = Format{format: f16, max: 0x7bff, nan: uint64(NaN16), sign: 1 << 15}
@@ -37,7 +37,7 @@ var (
 	F32   = Format{format: format{frac: 23, bias: 127, inf: 0xff << 23}, max: 0xff<<23 - 1, nan: 0x7fffffff, sign: 1 << 31}
 )
 
-// narrow holds the formats by type.
+// narrow holds the formats of at most 19 bits, by type.
 var narrow = [...]*Format{
 	ptx.F16: &F16, ptx.BF16: &BF16, ptx.TF32: &TF32, ptx.E5M2: &E5M2, ptx.E4M3: &E4M3, ptx.E3M2: &E3M2, ptx.E2M3: &E2M3,
 	ptx.E2M1: &E2M1, ptx.UE8M0: &UE8M0, ptx.S2F6: &S2F6, ptx.UE5M3: &UE5M3,
@@ -69,14 +69,14 @@ func (f *Format) NaN() uint64 { return f.nan }
 // Infinity returns the bits of the infinity with the given sign.
 func (f *Format) Infinity(neg bool) uint64 { return f.signed(f.inf, neg) }
 
-// NarrowNaN returns the bits of cvt's result for a NaN x of f64: it keeps the sign and the upper bits of the payload,
-// as many as fit, and is made quiet. Formats without infinities have no such NaN.
+// NarrowNaN returns the bits of cvt's result for a NaN x of f64. The result keeps the sign, and the upper bits of the
+// payload that fit, and is made quiet. The format must have infinities.
 func (f *Format) NarrowNaN(x float64) uint64 {
 	u := math.Float64bits(x)
 	return f.signed(f.inf|1<<(f.frac-1)|u<<12>>(64-f.frac), u>>63 != 0)
 }
 
-// signed adds a sign to bits.
+// signed returns bits with a sign.
 func (f *Format) signed(bits uint64, neg bool) uint64 {
 	if neg {
 		return bits | f.sign
@@ -84,8 +84,8 @@ func (f *Format) signed(bits uint64, neg bool) uint64 {
 	return bits
 }
 
-// Split decodes the bits of a number of a format with a sign: mant · 2^(exp−Fraction). A subnormal has the exponent of
-// the least normal number. Bits above the format are ignored.
+// Split decodes the bits of a number as mant · 2^(exp−Fraction). A subnormal has the exponent of the least normal number.
+// Bits above the format are ignored. The format must have a sign bit.
 func (f *Format) Split(bits uint64) (neg bool, mant uint64, exp int, class Class) {
 	magnitude := bits & (f.sign - 1)
 	neg, mant, exp = bits&f.sign != 0 && !f.plain, magnitude&(1<<f.frac-1), int(magnitude>>f.frac)
@@ -102,8 +102,8 @@ func (f *Format) Split(bits uint64) (neg bool, mant uint64, exp int, class Class
 	return neg, mant, exp - f.bias, class
 }
 
-// Pack rounds mag · 2^exp in mode r, RN or RZ, to a format with infinities. A number that is too large becomes an
-// infinity in both modes. Zero is positive.
+// Pack rounds mag · 2^exp in mode r, which must be RN or RZ. The format must have infinities. A number that is too large
+// becomes an infinity in both modes. Zero is positive.
 func (f *Format) Pack(neg bool, mag uint64, exp int, r Rounding) uint64 {
 	if mag == 0 {
 		return 0
@@ -112,7 +112,7 @@ func (f *Format) Pack(neg bool, mag uint64, exp int, r Rounding) uint64 {
 	return f.signed(min(f.magnitude(exp+63-n, mag<<n, r, 0), f.inf), neg)
 }
 
-// Value returns the number with the given bits; bits above the format are ignored.
+// Value returns the number with the given bits. Bits above the format are ignored.
 func (f *Format) Value(bits uint64) float64 {
 	switch {
 	case f.fixed:
@@ -137,10 +137,11 @@ func (f *Format) Value(bits uint64) float64 {
 	return x
 }
 
-// Convert returns the bits of x rounded once in mode r; random holds the random bits of RS, from the uppermost on. With
-// satfinite, or if the format has neither infinity nor NaN, a number that is too large becomes the largest number;
-// otherwise it becomes an infinity or NaN, as the mode requires. If the format has no NaN, NaN becomes the largest
-// number. A format without negative numbers gets the magnitude.
+// Convert returns the bits of x rounded once in mode r. random holds the random bits of RS, from the uppermost bit on.
+//
+// A number that is too large becomes the largest number with satfinite, or if the format has neither infinity nor NaN.
+// Otherwise it becomes an infinity, a NaN or the largest number, as format and mode require. In a format without NaN, a NaN
+// becomes the largest number. In a format without negative numbers, the sign of x is ignored.
 func (f *Format) Convert(x float64, r Rounding, random uint64, satfinite bool) uint64 {
 	if x != x {
 		if f.nan == 0 {
@@ -175,7 +176,7 @@ func (f *Format) Convert(x float64, r Rounding, random uint64, satfinite bool) u
 	return f.signed(u, neg)
 }
 
-// beyond returns the magnitude for numbers that are too large.
+// beyond returns the magnitude that replaces numbers that are too large.
 func (f *Format) beyond(r Rounding) uint64 {
 	switch {
 	case f.inf != 0 && (r == RZ || r == RM):
@@ -188,8 +189,8 @@ func (f *Format) beyond(r Rounding) uint64 {
 	return f.max
 }
 
-// magnitude rounds m/2^63 * 2^exp, and returns the number of representable magnitudes up to the result; it may exceed
-// the largest of the format.
+// magnitude rounds m/2^63 * 2^exp in mode r. It returns the bits of the result without a sign, which may exceed the largest
+// number of the format.
 func (f *Format) magnitude(exp int, m uint64, r Rounding, random uint64) uint64 {
 	biased := exp + f.bias
 	if f.sign == 0 { // a power of two
@@ -205,7 +206,7 @@ func (f *Format) magnitude(exp int, m uint64, r Rounding, random uint64) uint64 
 	var u uint64
 	shift := 63 - f.frac
 	if biased > 0 {
-		u = uint64(biased-1) << f.frac // as in pack
+		u = uint64(biased-1) << f.frac // one less, because the leading bit of m adds 1: see pack
 	} else {
 		shift += uint(1 - biased)
 	}
@@ -221,7 +222,7 @@ func (f *Format) magnitude(exp int, m uint64, r Rounding, random uint64) uint64 
 	return u
 }
 
-// away reports whether the mode rounds the magnitude u + lost/2^64 up.
+// away reports whether mode r increases the magnitude u + lost/2^64 to u + 1.
 func away(r Rounding, u, lost, random uint64) bool {
 	switch r {
 	case RN:
@@ -236,7 +237,7 @@ func away(r Rounding, u, lost, random uint64) bool {
 	return false
 }
 
-// convertFixed rounds to nearest.
+// convertFixed rounds x to nearest, for a fixed-point format.
 func (f *Format) convertFixed(x float64) uint64 {
 	unit := float64(uint64(1) << f.frac)
 	n := max(-float64(f.sign), min(math.RoundToEven(float64(x*unit)), float64(f.max)))

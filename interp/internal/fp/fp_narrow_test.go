@@ -1,5 +1,5 @@
-// This file tests narrow formats: each code against its value in the manual, and each rounding against a search of all
-// codes.
+// This file tests narrow formats: it compares each code with its value in the manual, and each rounding with a search of
+// all codes.
 
 package fp
 
@@ -28,8 +28,8 @@ var narrowFormats = []narrowFormat{
 	{"e2m1", &E2M1, 4, 1, 0.5, 6, nil, nil},
 }
 
-// TestNarrowValues decodes all codes: between zero and the largest number they are in order, and the step to the next
-// number is the unit of its exponent.
+// TestNarrowValues decodes all codes. Between zero and the largest number they must be in order, and the step to the next
+// number must be the unit of its exponent.
 func TestNarrowValues(t *testing.T) {
 	for _, tt := range narrowFormats {
 		sign := uint64(1) << (tt.width - 1)
@@ -55,7 +55,7 @@ func TestNarrowValues(t *testing.T) {
 			if c == 1 && x != tt.min {
 				t.Errorf("%s: the least is %v, want %v", tt.name, x, tt.min)
 			}
-			// The step is the step of subnormals, doubled with every exponent above the first.
+			// The step is that of subnormals, doubled for every exponent above the first.
 			step := tt.min * math.Pow(2, max(0, float64((int(c)-1)>>tt.frac)-1))
 			if c > 0 && x-last != step {
 				t.Errorf("%s %#x is %v, %v above the one before, want %v", tt.name, c, x, x-last, step)
@@ -81,7 +81,7 @@ func TestNarrowValues(t *testing.T) {
 	}
 }
 
-// nearest finds the code of the finite number nearest to x, the even one of two.
+// nearest returns the code of the finite number nearest to x; of two such codes the even one.
 func nearest(f *Format, width int, x float64) uint64 {
 	best, found := uint64(0), false
 	for c := range uint64(1) << width {
@@ -97,7 +97,7 @@ func nearest(f *Format, width int, x float64) uint64 {
 	return best
 }
 
-// TestNarrowConvert rounds all numbers, the midpoints between them and their neighbours.
+// TestNarrowConvert converts all numbers, the midpoints between them, and neighbours of these.
 func TestNarrowConvert(t *testing.T) {
 	for _, tt := range append(narrowFormats, narrowFormat{name: "s2f6", f: &S2F6, width: 8}) {
 		f := tt.f
@@ -119,7 +119,7 @@ func TestNarrowConvert(t *testing.T) {
 					if f.fixed {
 						continue
 					}
-					// Random bits: the part of the 2^16 values that rounds away must be the lost part.
+					// With .rs the number of random values, of 2^16, that round away from zero must be the lost part of y.
 					down, up := f.Convert(y, RZ, 0, true), f.Convert(y, RP, 0, true)
 					if y < 0 {
 						up = f.Convert(y, RM, 0, true)
@@ -149,7 +149,7 @@ func TestNarrowConvert(t *testing.T) {
 	}
 }
 
-// TestNarrowBeyond converts numbers that are too large, and NaN.
+// TestNarrowBeyond converts numbers that are too large, and NaNs.
 func TestNarrowBeyond(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, tt := range []struct {

@@ -1,4 +1,4 @@
-// This file holds the oracle of the tests: rounding by search, and the inputs.
+// This file holds the oracle of the tests, which rounds by search, and the generation of inputs.
 
 package fp
 
@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// testFormat describes a float format to the oracle. It is not the package's own format type, so that a mistake there
-// cannot hide.
+// testFormat describes a float format to the oracle. It is separate from the package's own type, so that a mistake in that
+// type is noticed.
 type testFormat struct {
 	frac, exp uint // widths in bits
 	nan       uint64
@@ -28,8 +28,8 @@ var (
 func (l *testFormat) inf() uint64  { return (1<<l.exp - 1) << l.frac }
 func (l *testFormat) sign() uint64 { return 1 << (l.width - 1) }
 
-// value returns the number with the non-negative bits u. For the bits of Inf it returns the power of two that would
-// follow the largest finite number: rounding to nearest treats Inf like that.
+// value returns the number with the bits u, without a sign. For the bits of Inf it returns the power of two that would
+// follow the largest finite number, because rounding to nearest treats Inf as this number.
 func (l *testFormat) value(u uint64) *big.Float {
 	e, m := int(u>>l.frac), u&(1<<l.frac-1)
 	if e == 0 {
@@ -41,10 +41,10 @@ func (l *testFormat) value(u uint64) *big.Float {
 	return x.SetMantExp(x, e-(1<<(l.exp-1)-1)-int(l.frac))
 }
 
-// round returns the bits, for each mode, of a real number other than zero of the given sign. The number is known only
-// by compare, which returns the sign of |number| - x.
+// round returns the bits of a number rounded in each mode. The number must not be zero; neg is its sign. compare returns
+// the sign of |number| - x; round knows the number only by this function.
 //
-// Magnitudes are ordered like their bits, so a binary search finds the last magnitude that is not above the number.
+// Magnitudes have the order of their bits, so a binary search finds the largest magnitude that is not above the number.
 func (l *testFormat) round(neg bool, compare func(x *big.Float) int) (out [4]uint64) {
 	lo, hi := uint64(0), l.inf() // lo <= number < hi, or number >= the power of two for Inf
 	for hi-lo > 1 {
@@ -86,7 +86,7 @@ func (l *testFormat) round(neg bool, compare func(x *big.Float) int) (out [4]uin
 // allLanes returns the same bits for each mode.
 func allLanes(u uint64) [4]uint64 { return [4]uint64{u, u, u, u} }
 
-// zero returns the bits of an exact zero sum of x and y, IEEE 754 section 6.3.
+// zero returns the bits of an exact zero sum of x and y, given their signs (IEEE 754, section 6.3).
 func (l *testFormat) zero(xneg, yneg bool) [4]uint64 {
 	switch {
 	case xneg && yneg:
@@ -105,20 +105,20 @@ func (l *testFormat) signed(neg bool, u uint64) uint64 {
 	return u
 }
 
-// exactly returns x as a big.Float of enough precision for a sum of a product and a number to be exact.
-// The widest is 2^2048 + 2^-2148.
+// exactly returns x as a big.Float in which a sum of a product and a number is exact. The widest such sum is 2^2048 +
+// 2^-2148.
 func exactly(x float64) *big.Float {
 	return new(big.Float).SetPrec(4300).SetFloat64(x)
 }
 
-// number rounds an exact x other than zero.
+// number returns an exact x, which must not be zero, rounded in each mode.
 func (l *testFormat) number(x *big.Float) [4]uint64 {
 	abs := new(big.Float).Abs(x)
 	return l.round(x.Signbit(), abs.Cmp)
 }
 
-// aNaN returns the NaN result of an operation without a number as result: for f64 the first operand that is a NaN, in
-// the order of preference, made quiet.
+// aNaN returns the NaN result of an operation. For f64 it is the first operand that is a NaN, made quiet; the operands are
+// in the order of preference.
 func (l *testFormat) aNaN(operands ...float64) [4]uint64 {
 	for _, x := range operands {
 		if x != x && l == lay64 {
@@ -211,7 +211,7 @@ func (l *testFormat) wantSqrt(a float64) [4]uint64 {
 	})
 }
 
-// wantConvert rounds a float64, or anything widened to one.
+// wantConvert returns x rounded in each mode.
 func (l *testFormat) wantConvert(x float64) [4]uint64 {
 	switch {
 	case x != x:
@@ -224,7 +224,7 @@ func (l *testFormat) wantConvert(x float64) [4]uint64 {
 	return l.number(exactly(x))
 }
 
-// wantInt rounds an integer.
+// wantInt returns an integer rounded in each mode.
 func (l *testFormat) wantInt(x *big.Int) [4]uint64 {
 	if x.Sign() == 0 {
 		return allLanes(0)
@@ -232,8 +232,8 @@ func (l *testFormat) wantInt(x *big.Int) [4]uint64 {
 	return l.number(new(big.Float).SetPrec(128).SetInt(x))
 }
 
-// grid returns the bits of the corner values of a format, with both signs: zeros, the ends of the
-// subnormal and normal ranges, small integers and their neighbours, ties, scattered exponents, Inf, NaN.
+// grid returns the bits of special numbers of a format, with both signs: zeros, the ends of the subnormal and normal
+// ranges, small integers and their neighbours, ties, scattered exponents, Inf and NaN.
 func (l *testFormat) grid() []uint64 {
 	one := (uint64(1)<<(l.exp-1) - 1) << l.frac
 	ulp := uint64(1) << l.frac // one step of the exponent
@@ -242,7 +242,7 @@ func (l *testFormat) grid() []uint64 {
 		ulp, ulp + 1, 2*ulp - 1, 2 * ulp, 3*ulp + 5, // least normals
 		one - 2*ulp, one - ulp, one - ulp + 1, one - 2, one - 1, one, one + 1, one + 2, one + 3,
 		one + ulp/2, one + ulp/2 + 1, one + ulp - 1, one + ulp, one + ulp + ulp/2, one + ulp + ulp/4,
-		one / 2, one/2 + 1, one + one/2, one + one/2 + 3, // about the roots of the least and the greatest
+		one / 2, one/2 + 1, one + one/2, one + one/2 + 3, // near the roots of the least and the largest number
 		one - uint64(l.frac)*ulp, one - uint64(l.frac+1)*ulp, one - uint64(l.frac+1)*ulp + 1,
 		one + uint64(l.frac)*ulp, one + uint64(l.frac)*ulp + 1, one + uint64(l.frac+1)*ulp + 1,
 		one + 0x5555555555555555&(ulp-1), // 4/3
@@ -258,7 +258,7 @@ func (l *testFormat) grid() []uint64 {
 
 var seedFlag = flag.Uint64("seed", 0, "seed of the random inputs; 0 for the fixed one")
 
-// source returns a seeded generator and reports the seed if the test fails.
+// source returns a random generator. If the test fails, its seed is logged.
 func source(t *testing.T) *rand.Rand {
 	t.Helper()
 	seed := *seedFlag
@@ -281,8 +281,8 @@ func count(n int) int {
 	return n
 }
 
-// random returns random bits: usually any pattern, often with an exponent near one, so that operands interact, and
-// often with a run of equal bits, which makes ties and cancellations.
+// random returns random bits. Any bits may occur. Often the exponent is near that of 1, so that operands interact; often
+// there is a run of equal bits, which gives ties and cancellations.
 func (l *testFormat) random(rnd *rand.Rand) uint64 {
 	u := rnd.Uint64() & (l.sign()<<1 - 1)
 	kind := rnd.IntN(8)
@@ -310,6 +310,7 @@ func wide(u uint64) float64      { return float64(float32Of(u)) }
 
 var mismatches int // of all tests, so that a mistake in a common routine does not fill the screen
 
+// check compares the result of a function in mode r with the expected bits. in lists the bits of the operands.
 func check(t *testing.T, name string, r Rounding, got, want uint64, in ...uint64) {
 	t.Helper()
 	if got == want {

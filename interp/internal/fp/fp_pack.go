@@ -1,4 +1,4 @@
-// This file holds the integer side: taking floats apart, and rounding and assembling them.
+// This file takes floats apart as integers, and rounds and assembles them.
 
 package fp
 
@@ -7,13 +7,13 @@ import (
 	"math/bits"
 )
 
-// format is an IEEE 754 binary interchange format of at most 64 bits, or bf16, which has the same shape:
+// format is an IEEE 754 binary interchange format of at most 64 bits, or bf16, which has the same fields:
 //
 //	sign | biased exponent | fraction (frac bits)
 type format struct {
 	frac uint   // fraction bits
 	bias int    // exponent bias, which is also the largest exponent
-	inf  uint64 // bits of +Inf; also just above the bits of the largest finite number
+	inf  uint64 // bits of +Inf, which are one more than the bits of the largest finite number
 }
 
 var (
@@ -25,23 +25,23 @@ var (
 // sign returns the bits of -0.
 func (f format) sign() uint64 { return f.inf + 1<<f.frac }
 
-// pack returns the bits of ±m/2^63 * 2^exp rounded once in mode r. The top bit of m must be set; its last
-// bit may be a sticky bit that stands for any smaller fraction.
+// pack returns the bits of ±m/2^63 * 2^exp rounded once in mode r. The top bit of m must be set. The last bit of m may be
+// sticky: it is set if a smaller fraction was lost.
 func (f format) pack(neg bool, exp int, m uint64, r Rounding) uint64 {
 	if neg {
 		r = r.opposite()
 	}
-	// u counts the representable magnitudes up to the result: the fraction carries into the exponent, and
-	// the largest finite number into Inf.
+	// u counts the representable magnitudes up to the result. So a carry out of the fraction increases the exponent, and a
+	// carry out of the largest finite number gives Inf.
 	var u uint64
 	shift := 63 - f.frac
 	if biased := exp + f.bias; biased > 0 {
-		u = uint64(biased-1) << f.frac // less one: the leading bit of m adds it
+		u = uint64(biased-1) << f.frac // one less, because the leading bit of m adds 1
 	} else {
 		shift += uint(1 - biased)
 	}
 	if shift > 64 {
-		m, shift = 1, 64 // below half of the least subnormal: only being nonzero matters
+		m, shift = 1, 64 // less than half of the least subnormal: any nonzero value rounds the same
 	}
 	u += m >> shift
 	switch lost := m << (64 - shift); r {
@@ -78,7 +78,7 @@ func unpack64(x float64) (exp int, m uint64) {
 	return -1022 - n, m << n
 }
 
-// nonzero returns 1 if m is not 0, for sticky bits.
+// nonzero returns 1 if m is not 0, otherwise 0: a sticky bit.
 func nonzero(m uint64) uint64 {
 	if m != 0 {
 		return 1
