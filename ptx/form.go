@@ -496,16 +496,12 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 	if rest != "" {
 		mods = strings.Split(rest, ".")
 	}
-	// If no form matches, the message describes the nearest form. It is the form that places the most modifiers before
-	// the first invalid one; if it places all, a form with fewer missing literal modifiers is nearer.
-	bestInvalid, bestScore := 0, math.MinInt
-	var bestMissing []string // candidates for the first missing modifier
-	var completions []string // candidates to complete the forms with a single missing modifier
+	var forms []*Form
 	for _, f := range op.Forms {
 		if !allow(f) {
 			continue
 		}
-		slots, invalid, ok := f.match(mods)
+		slots, _, ok := f.match(mods)
 		if ok {
 			v := &Variant{Text: text, Op: op, Form: f, mods: mods, slots: slots}
 			v.types = make([]Type, len(f.Operands))
@@ -514,40 +510,69 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 			}
 			return v, nil
 		}
-		score := 2 * invalid
-		var missing []*modSpec
-		if invalid == len(mods) {
+		forms = append(forms, f)
+	}
+	invalid, missing := nearestForm(forms, mods)
+	if invalid == len(mods) {
+		return nil, &opcodeError{msg: fmt.Sprintf("%s: missing %s", text, oneOf(missing))}
+	}
+	msg := fmt.Sprintf("%s: modifier .%s is not allowed", text, mods[invalid])
+	if invalid > 0 {
+		msg += " after " + name + "." + strings.Join(mods[:invalid], ".")
+	}
+	candidates := replacements(forms, mods, invalid)
+	hint := notation.Nearest(mods[invalid], candidates)
+	if hint != "" {
+		hint = "." + hint
+	} else if c := unique(candidates); len(c) > 0 && len(c) <= 16 {
+		msg += ", want " + oneOf(c)
+	}
+	return nil, &opcodeError{msg, hint}
+}
+
+// nearestForm returns the problem of the nearest of forms, none of which matches the modifiers: invalid is the index of the
+// first modifier without a place or, if all have a place, len(mods); then missing lists the candidates for the first
+// missing modifier. The nearest form places the most modifiers before the first invalid one; if it places all, a form with
+// fewer missing literal modifiers is nearer.
+func nearestForm(forms []*Form, mods []string) (invalid int, missing []string) {
+	bestScore := math.MinInt
+	var completions []string // candidates for the missing modifier of all forms that miss only one
+	for _, f := range forms {
+		slots, placed, _ := f.match(mods)
+		score := 2 * placed
+		var absent []*modSpec // required modifiers that are missing
+		if placed == len(mods) {
 			score++
 			for j := range f.mods {
 				if m := &f.mods[j]; f.isMissing(slots, j) {
-					missing = append(missing, m)
+					absent = append(absent, m)
 					if m.slot == "" {
 						score -= 2
 					}
 				}
 			}
-			if len(missing) == 1 {
-				completions = append(completions, missing[0].values...)
+			if len(absent) == 1 {
+				completions = append(completions, absent[0].values...)
 			}
 		}
 		if score > bestScore {
-			bestInvalid, bestScore, bestMissing = invalid, score, nil
-			if len(missing) > 0 {
-				bestMissing = missing[0].values
+			invalid, bestScore, missing = placed, score, nil
+			if len(absent) > 0 {
+				missing = absent[0].values
 			}
 		}
 	}
-	if bestInvalid == len(mods) {
-		if len(completions) > 0 {
-			bestMissing = unique(completions)
-		}
-		return nil, &opcodeError{msg: fmt.Sprintf("%s: missing %s", text, oneOf(bestMissing))}
+	if len(completions) > 0 {
+		missing = unique(completions)
 	}
-	// List the modifiers that could replace the first modifier without a place.
-	var candidates []string
-	for _, f := range op.Forms {
-		slots, invalid, _ := f.match(mods[:bestInvalid])
-		if invalid < bestInvalid || !allow(f) {
+	return invalid, missing
+}
+
+// replacements lists the modifiers that could replace mods[invalid], the first modifier without a place.
+func replacements(forms []*Form, mods []string, invalid int) (candidates []string) {
+	for _, f := range forms {
+		slots, placed, _ := f.match(mods[:invalid])
+		if placed < invalid {
 			continue
 		}
 		lastType := -1
@@ -557,25 +582,13 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 			}
 		}
 		for j, m := range f.mods {
-			late := slices.Contains(m.values, mods[bestInvalid]) // it is valid only before another modifier
+			late := slices.Contains(m.values, mods[invalid]) // the modifier is valid, but only before another one
 			if slots[j] == "" && !late && (j > lastType || TypeByName(m.values[0]) == NoType) {
 				candidates = append(candidates, m.values...)
 			}
 		}
 	}
-	msg := fmt.Sprintf("%s: modifier .%s is not allowed", text, mods[bestInvalid])
-	if bestInvalid > 0 {
-		msg += " after " + name + "." + strings.Join(mods[:bestInvalid], ".")
-	}
-	hint := notation.Nearest(mods[bestInvalid], candidates)
-	if hint != "" {
-		hint = "." + hint
-	} else {
-		if c := unique(candidates); len(c) > 0 && len(c) <= 16 {
-			msg += ", want " + oneOf(c)
-		}
-	}
-	return nil, &opcodeError{msg, hint}
+	return candidates
 }
 
 // unique removes repeated words; the first occurrence stays.

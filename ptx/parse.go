@@ -63,6 +63,15 @@ type checker struct {
 	ops    operandSlab[Operand]
 	debug  *Section // the section to which the next data line "@@DWARF" belongs; nil before the first section
 	sm     int      // NN of sm_NN in the latest .target; 0 if there is none
+
+	unresolved []func()      // initialisers and aliases, to be resolved after all declarations
+	bodies     []unbuiltBody // bodies of functions, to be built after all declarations
+}
+
+// unbuiltBody is a function with a body that is not built yet.
+type unbuiltBody struct {
+	fn   *Func
+	body *syntax.Body
 }
 
 func (c *checker) report(pos Pos, hint, format string, args ...any) {
@@ -84,141 +93,169 @@ func (c *checker) unknown(pos Pos, noun, name, hint string) {
 	}
 }
 
+// module builds the module: first all declarations, because initialisers, aliases and bodies can use names in any order.
 func (c *checker) module(tree *syntax.File) {
 	m := c.mod
-	// Declare all names first: bodies can use them in any order.
-	type unbuiltBody struct {
-		fn   *Func
-		body *syntax.Body
-	}
-	var bodies []unbuiltBody
-	var inits []func()
 	for _, item := range tree.Items {
-		pos := Pos{int32(item.Pos.Line), int32(item.Pos.Column)}
-		switch {
-		case item.Version != nil:
-			if m.Version != (Version{}) {
-				c.errorf(pos, "a second .version: a module has only one")
-			}
-			major, minor, whole := strings.Cut(string(item.Version.Number), ".")
-			m.Version.Major, _ = strconv.Atoi(major)
-			m.Version.Minor, _ = strconv.Atoi(minor)
-			if !whole || m.Version.Major < 1 || m.Version.Major > 99 {
-				c.errorf(pos, ".version %s is not a PTX ISA version: want MAJOR.MINOR", item.Version.Number)
-			}
-		case item.Target != nil:
-			c.sm = 0
-			for _, name := range item.Target.Names {
-				t := string(name)
-				if !slices.Contains(m.Target, t) {
-					m.Target = append(m.Target, t)
-				}
-				if !knownTarget(t) {
-					c.report(pos, notation.Nearest(t, targetWords), "unknown target %q", t)
-				}
-				if c.sm == 0 {
-					c.sm = smOf([]string{t})
-				}
-			}
-		case item.AddressSize != nil:
-			switch bits := string(item.AddressSize.Bits); bits {
-			case "32", "64":
-				m.AddressSize, _ = strconv.Atoi(bits)
-			default:
-				c.errorf(pos, ".address_size %s: must be 32 or 64", bits)
-			}
-		case item.File != nil:
-			n, _ := strconv.Atoi(string(item.File.Index))
-			f := SourceFile{Index: n, Name: strings.Clone(unquote(string(item.File.Name)))}
-			for _, s := range item.File.Stamp {
-				f.Stamp = append(f.Stamp, string(s))
-			}
-			m.Files = append(m.Files, f)
-		case item.Section != nil:
-			c.section(string(item.Section.Name), item.Section.Body.Lines)
-		case item.Sources != nil:
-			c.sources(item.Sources.Body.Blocks)
-		case item.Dwarf != nil:
-			c.dwarf(item.Dwarf)
-		case item.Pragma != nil:
-			var p Pragma
-			for _, t := range item.Pragma.Text {
-				p = append(p, unquote(string(t)))
-			}
-			m.Decls = append(m.Decls, p)
-		case item.Alias != nil:
-			a := &Alias{Pos: pos, Name: strings.Clone(string(item.Alias.Name))}
-			m.Decls = append(m.Decls, a)
-			of := string(item.Alias.Target)
-			inits = append(inits, func() {
-				f, ok := m.symbols[of].(*Func)
-				if c.broken[of] {
-					return
-				}
-				if !ok {
-					c.report(pos, notation.Nearest(of, c.symbolNames()), ".alias %s: %s is not a function", a.Name, of)
-					return
-				}
-				a.Target = f
-				m.symbols[a.Name] = f
-			})
-		case item.Decl != nil && item.Decl.Entry != nil:
-			e := item.Decl.Entry
-			f := c.kernel(e, c.linkage(item.Decl))
-			if e.Body != nil {
-				bodies = append(bodies, unbuiltBody{f, e.Body})
-			}
-		case item.Decl != nil && item.Decl.Func != nil:
-			f := c.function(item.Decl.Func, c.linkage(item.Decl))
-			if item.Decl.Func.Body != nil {
-				bodies = append(bodies, unbuiltBody{f, item.Decl.Func.Body})
-			}
-		case item.Decl != nil && item.Decl.Var != nil:
-			link := c.linkage(item.Decl)
-			for i := range item.Decl.Var.Names {
-				d := &item.Decl.Var.Names[i]
-				if item.Decl.Var.IsRegister() {
-					if v := c.variable(item.Decl.Var, i, link); v != nil {
-						c.static(v, d)
-					}
-					continue
-				}
-				for _, v := range c.variables(item.Decl.Var, i, link) {
-					switch v.Space {
-					case Global, Const, Shared:
-					case Local:
-						c.static(v, d)
-						continue
-					case Param:
-						c.errorf(v.Pos, ".param variable %s is not allowed at module level", v.Name)
-						continue
-					default:
-						c.errorf(v.Pos, "%s: want a state space (.global, .const or .shared)", v.Name)
-						continue
-					}
-					c.declare(v.Pos, v.Name, v)
-					m.Decls = append(m.Decls, v)
-					if d.Init != nil {
-						inits = append(inits, func() { c.initialiser(v, d.Init, nil) })
-					}
-				}
-			}
-		}
+		c.item(item)
 	}
 	if m.Version == (Version{}) && len(c.errs) == 0 {
 		c.errorf(Pos{1, 1}, "no .version directive: a PTX module begins with one")
 	}
-	for _, f := range inits {
-		f()
+	for _, resolve := range c.unresolved {
+		resolve()
 	}
 	var funcs []*Func
-	for _, b := range bodies {
+	for _, b := range c.bodies {
 		fb := &funcBuilder{checker: c, fn: b.fn}
 		fb.build(b.body)
 		funcs = append(funcs, b.fn)
 	}
 	if len(c.errs) == 0 {
 		m.findPending(funcs)
+	}
+}
+
+// item adds a module-level statement.
+func (c *checker) item(item *syntax.Item) {
+	m := c.mod
+	pos := Pos{int32(item.Pos.Line), int32(item.Pos.Column)}
+	switch {
+	case item.Version != nil:
+		c.version(pos, string(item.Version.Number))
+	case item.Target != nil:
+		c.target(pos, item.Target)
+	case item.AddressSize != nil:
+		switch bits := string(item.AddressSize.Bits); bits {
+		case "32", "64":
+			m.AddressSize, _ = strconv.Atoi(bits)
+		default:
+			c.errorf(pos, ".address_size %s: must be 32 or 64", bits)
+		}
+	case item.File != nil:
+		n, _ := strconv.Atoi(string(item.File.Index))
+		f := SourceFile{Index: n, Name: strings.Clone(unquote(string(item.File.Name)))}
+		for _, s := range item.File.Stamp {
+			f.Stamp = append(f.Stamp, string(s))
+		}
+		m.Files = append(m.Files, f)
+	case item.Section != nil:
+		c.section(string(item.Section.Name), item.Section.Body.Lines)
+	case item.Sources != nil:
+		c.sources(item.Sources.Body.Blocks)
+	case item.Dwarf != nil:
+		c.dwarf(item.Dwarf)
+	case item.Pragma != nil:
+		var p Pragma
+		for _, t := range item.Pragma.Text {
+			p = append(p, unquote(string(t)))
+		}
+		m.Decls = append(m.Decls, p)
+	case item.Alias != nil:
+		c.alias(pos, item.Alias)
+	case item.Decl != nil:
+		c.declaration(item.Decl)
+	}
+}
+
+// version sets the module's version.
+func (c *checker) version(pos Pos, number string) {
+	v := &c.mod.Version
+	if *v != (Version{}) {
+		c.errorf(pos, "a second .version: a module has only one")
+	}
+	major, minor, whole := strings.Cut(number, ".")
+	v.Major, _ = strconv.Atoi(major)
+	v.Minor, _ = strconv.Atoi(minor)
+	if !whole || v.Major < 1 || v.Major > 99 {
+		c.errorf(pos, ".version %s is not a PTX ISA version: want MAJOR.MINOR", number)
+	}
+}
+
+// target adds the targets of a directive to the module.
+func (c *checker) target(pos Pos, d *syntax.Target) {
+	c.sm = 0
+	for _, name := range d.Names {
+		t := string(name)
+		if !slices.Contains(c.mod.Target, t) {
+			c.mod.Target = append(c.mod.Target, t)
+		}
+		if !knownTarget(t) {
+			c.report(pos, notation.Nearest(t, targetWords), "unknown target %q", t)
+		}
+		if c.sm == 0 {
+			c.sm = smOf([]string{t})
+		}
+	}
+}
+
+// alias adds an alias; its function is looked up after all declarations.
+func (c *checker) alias(pos Pos, d *syntax.Alias) {
+	a := &Alias{Pos: pos, Name: strings.Clone(string(d.Name))}
+	c.mod.Decls = append(c.mod.Decls, a)
+	target := string(d.Target)
+	c.unresolved = append(c.unresolved, func() {
+		f, ok := c.mod.symbols[target].(*Func)
+		if c.broken[target] {
+			return
+		}
+		if !ok {
+			c.report(pos, notation.Nearest(target, c.symbolNames()), ".alias %s: %s is not a function", a.Name, target)
+			return
+		}
+		a.Target = f
+		c.mod.symbols[a.Name] = f
+	})
+}
+
+// declaration adds a kernel, a function, or the variables of a declaration.
+func (c *checker) declaration(d *syntax.Decl) {
+	link := c.linkage(d)
+	switch {
+	case d.Entry != nil:
+		f := c.kernel(d.Entry, link)
+		if d.Entry.Body != nil {
+			c.bodies = append(c.bodies, unbuiltBody{f, d.Entry.Body})
+		}
+	case d.Func != nil:
+		f := c.function(d.Func, link)
+		if d.Func.Body != nil {
+			c.bodies = append(c.bodies, unbuiltBody{f, d.Func.Body})
+		}
+	case d.Var != nil:
+		for i := range d.Var.Names {
+			c.moduleVariables(d.Var, i, link)
+		}
+	}
+}
+
+// moduleVariables adds the variables of declarator i of a module-level declaration.
+func (c *checker) moduleVariables(d *syntax.Var, i int, link Linkage) {
+	n := &d.Names[i]
+	if d.IsRegister() {
+		if v := c.variable(d, i, link); v != nil {
+			c.static(v, n)
+		}
+		return
+	}
+	for _, v := range c.variables(d, i, link) {
+		switch v.Space {
+		case Global, Const, Shared:
+		case Local:
+			c.static(v, n)
+			continue
+		case Param:
+			c.errorf(v.Pos, ".param variable %s is not allowed at module level", v.Name)
+			continue
+		default:
+			c.errorf(v.Pos, "%s: want a state space (.global, .const or .shared)", v.Name)
+			continue
+		}
+		c.declare(v.Pos, v.Name, v)
+		c.mod.Decls = append(c.mod.Decls, v)
+		if n.Init != nil {
+			c.unresolved = append(c.unresolved, func() { c.initialiser(v, n.Init, nil) })
+		}
 	}
 }
 
