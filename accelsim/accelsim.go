@@ -29,8 +29,8 @@ type Exporter struct {
 	// Packed selects .tracez files, in which the instructions of each warp are compressed separately, instead of
 	// .traceg.
 	Packed bool
-	// Partial makes Close omit launches without a trace, such as launches that trap, and return the reasons. Without
-	// Partial, Close then installs nothing.
+	// Partial makes Close install the traces of all other launches if some launches have no trace, such as launches that
+	// trap, and return the reasons. Without Partial, Close then installs nothing.
 	Partial bool
 
 	dir           string
@@ -47,7 +47,7 @@ type Exporter struct {
 	err          error
 }
 
-// New makes an exporter to an existing directory for a binary version: see Versions. It is an error if the
+// New makes an exporter to an existing directory for a binary version: see Versions. It returns an error if the
 // kernelslist.g of the directory names files that gemu has not written.
 func New(dir string, version int) (*Exporter, error) {
 	supported := known[version]
@@ -62,7 +62,7 @@ func New(dir string, version int) (*Exporter, error) {
 }
 
 // Close writes kernelslist.g and moves it and the traces to the directory. It removes the traces of earlier exports.
-// Files not written by gemu stay; a file of this kind under the name of a new file is an error. After an error, nothing
+// Files not written by gemu stay; if such a file has the name of a new file, this is an error. After an error, nothing
 // is moved. The error is the first of these: a file that cannot be written, an instruction without a row, a launch that
 // did not end, warps without 32 lanes.
 func (x *Exporter) Close() error {
@@ -156,15 +156,15 @@ func (x *Exporter) CTA(_ *probe.LaunchInfo, _ int, id ptx.Dim3) probe.Sink {
 // launch is the trace of a launch.
 type launch struct {
 	info          *probe.LaunchInfo
-	id            int
-	version       int
+	id            int // number of the launch, from 1
+	version       int // binary version
 	file          *os.File
 	out           *bufio.Writer
-	packer        *packer  // packer of a .tracez file
+	packer        *packer  // writer of a .tracez file; nil for .traceg
 	spill         *os.File // overflow of CTAs in flight
 	spilledBytes  int64    // size of spill
-	bytesInMemory int      // size of the warps in memory
-	ops           []instr  // by index in the program
+	bytesInMemory int      // size of the text of warps in memory
+	ops           []instr  // instructions, by index in the program
 	endAddress    int      // address after the program
 	regs          map[*ptx.Func][]int
 	words         int // number of register numbers in use
@@ -174,19 +174,19 @@ type launch struct {
 
 // instr is a PTX instruction as SASS.
 type instr struct {
-	pc      int // pc of the first opcode
-	opcodes []string
-	places  int // number of addresses of the last opcode
-	dest    int // register; -1: none
-	sources []int
-	imm     int64 // for a wait: number of groups that may be pending
-	jumps   bool
-	returns bool // from a function, or from the kernel (which ends it)
-	exits   bool
+	pc      int      // pc of the first opcode
+	opcodes []string // SASS opcodes, in order
+	places  int      // number of consecutive pcs reserved for the last opcode
+	dest    int      // number of the result register; -1: none
+	sources []int    // numbers of the source registers
+	imm     int64    // for a wait: number of groups that may be pending
+	jumps   bool     // a branch
+	returns bool     // a return from a function, or from the kernel (which ends the lanes)
+	exits   bool     // an exit
 }
 
-// count returns the number of addresses of the last opcode of an instruction: a number of 128-bit parts for an access;
-// for copies and fragments, the maximum of a loop over them.
+// count returns the number of consecutive pcs to reserve for the last opcode of an instruction. An access needs a pc for
+// each 16 bytes of a lane; a copy or fragment, whose number of accesses is only known at run time, gets 4.
 func (op *instr) count(in *ptx.Instr) int {
 	if !addressOpcodes[stem(op.opcodes[len(op.opcodes)-1])] {
 		return 1
@@ -358,8 +358,8 @@ func (x *Exporter) end(err error) {
 	x.mu.Unlock()
 }
 
-// cta is the trace of a CTA. It is written when the CTA has ended, because the number of a warp's instructions comes
-// before them; until then it is in memory, and in a file if it is long.
+// cta is the trace of a CTA. It is written when the CTA has ended, because in the file the number of a warp's
+// instructions stands before the instructions. Until then the trace is in memory, and in a temporary file if it is long.
 type cta struct {
 	*launch
 	id    ptx.Dim3
@@ -368,13 +368,12 @@ type cta struct {
 
 // warp is the trace of a warp so far.
 type warp struct {
-	text    []byte // the part in memory
-	spilled []fileRange
-	instrs  int
+	text    []byte      // instructions in memory, as text
+	spilled []fileRange // earlier instructions, in launch.spill
+	instrs  int         // number of instructions
 
-	// Values before the last instruction:
-	length, before int
-	effects        []effect // effects that it has issued
+	length, before int      // length of text, and instrs, before the last instruction
+	effects        []effect // effects issued by the last instruction
 }
 
 // fileRange is a range of bytes in a file.
@@ -403,7 +402,8 @@ func (c *cta) spillWarp(w *warp) {
 	w.text = w.text[:0]
 }
 
-// effect is a side of an asynchronous copy: bytes of global memory.
+// effect is the source or destination of an asynchronous copy in global memory; for copies within shared memory, the
+// destination.
 type effect struct {
 	lanes uint64
 	addr  uint64

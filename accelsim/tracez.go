@@ -35,7 +35,7 @@ type packer struct {
 	zstd   *zstd.Encoder
 	index  []byte
 	ctas   uint32
-	room   []byte
+	chunk  []byte // scratch space: the instructions of a chunk
 }
 
 func newPacker(out io.Writer) (*packer, error) {
@@ -93,11 +93,11 @@ func (p *packer) warp(instrs int, text io.Reader) error {
 	for remaining := instrs; remaining > 0; {
 		n := min(remaining, chunkInstrs)
 		remaining -= n
-		p.room = p.room[:0]
+		p.chunk = p.chunk[:0]
 		for range n {
 			for {
-				chunk, err := in.ReadSlice('\n')
-				if p.room = append(p.room, chunk...); err == nil {
+				line, err := in.ReadSlice('\n')
+				if p.chunk = append(p.chunk, line...); err == nil {
 					break
 				}
 				if !errors.Is(err, bufio.ErrBufferFull) {
@@ -105,7 +105,7 @@ func (p *packer) warp(instrs int, text io.Reader) error {
 				}
 			}
 		}
-		frame := p.zstd.EncodeAll(p.room, nil) // states its uncompressed size
+		frame := p.zstd.EncodeAll(p.chunk, nil) // states its uncompressed size
 		if err := p.numbers(uint32(len(frame))); err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ func (w *warp) add(pc int, lanes uint32, dest int, opcode string, sources []int,
 	for _, r := range sources {
 		w.text = fmt.Appendf(w.text, "R%d ", r)
 	}
-	if strings.Contains(opcode, "GMMA") { // whether it closes a wgmma group: the group has a separate instruction
+	if strings.Contains(opcode, "GMMA") { // 0: the instruction does not close a wgmma group, because a separate instruction does
 		w.text = append(w.text, "0 "...)
 	}
 	w.text = fmt.Appendf(w.text, "%s %d\n", memory, imm)
@@ -87,7 +87,7 @@ func (c *cta) effect(e *probe.Event) {
 		if p.Zeros || p.Bytes == 0 {
 			continue
 		}
-		// The side that is not shared memory.
+		// The source, unless it is in shared memory; then the destination.
 		f := effect{lanes: e.Lanes, addr: p.To.Base + p.ToOffset, bytes: p.Bytes, store: true}
 		if p.From != nil && !shared(p.From.Base) {
 			f.addr, f.store = p.From.Base+p.FromOffset, false
@@ -175,8 +175,9 @@ func (c *cta) fullOpcode(instr *ptx.Instr, opcode string, space ptx.Space, bytes
 	return b.String()
 }
 
-// addresses writes the addresses of lanes in the shortest of the format's three forms: all of them (0); the first and
-// the distance from each lane to the next, for lanes without a gap (1); the first and the differences (2).
+// addresses formats the addresses of lanes. The format has three forms, by the first number: 0, all addresses; 1, the first
+// address and a constant stride, for consecutive lanes; 2, the first address and the differences. Form 1 is used if
+// possible, otherwise the shorter form.
 func addresses(lanes uint32, addr func(lane int) uint64) string {
 	first := bits.TrailingZeros32(lanes)
 	run := lanes >> first

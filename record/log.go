@@ -14,10 +14,10 @@ import (
 	"gemu/trace"
 )
 
-// FromLog writes a recording of the launches of a log, which belong to r until its end. A log has executed instructions, returns,
-// wakes, effects and traps; it has no splits, waits, stacks, arguments, variables, allocations and memory, so Contents.Memory
-// and Stack have no effect. Its order is the order of CTAs. The step of an event is the number of records of its launch before. full
-// is as Recorder.Full.
+// FromLog reads a log to its end and writes a recording of its launches. A log has executed instructions, returns, wakes,
+// effects and traps; it has no splits, waits, stacks, arguments, variables, allocations and memory, so Contents.Memory and
+// Stack have no effect. Events are in the order of CTAs. The step of an event is the number of earlier records of its launch.
+// full is the reached limit, as from Recorder.Full.
 func FromLog(out io.Writer, r *trace.Reader, o Options) (events uint64, full string, err error) {
 	o.Memory, o.Stack = false, false
 	if r.Header.Filter.String() != "" && o.Filter.IsZero() {
@@ -51,15 +51,15 @@ func FromLog(out io.Writer, r *trace.Reader, o Options) (events uint64, full str
 // logConverter converts the entries of a log.
 type logConverter struct {
 	*tables
-	skipped   bool // the filter leaves the launch out
-	launch    uint32
-	step      uint64 // entries of the launch so far
+	skipped   bool   // the filter excludes the launch
+	launch    uint32 // row of the table launches
+	step      uint64 // number of earlier records of the launch
 	warpSize  int
 	pending   *LaunchRow // a launch whose code is not read yet
 	first     int32      // row of the launch's first instruction
 	code      []*trace.Code
-	registers map[[2]string]uint32 // rows, by function and name
-	unknown   map[instructionName]int32
+	registers map[[2]string]uint32      // rows of the table registers, by function and name
+	unknown   map[instructionName]int32 // rows of instructions without code
 }
 
 // instructionName identifies an instruction without code.

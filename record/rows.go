@@ -22,7 +22,7 @@ type tables struct {
 
 	images     map[[32]byte]uint64 // rows of the table data, by SHA-256 of the contents
 	imageBytes uint64              // number of recorded bytes of images
-	imagesCut  bool                // some image is not whole
+	imagesCut  bool                // an image was shortened or left out because of maxBytes
 
 	lines     coalesce.Lines
 	conflicts coalesce.Conflicts
@@ -102,13 +102,13 @@ type laneAccess struct {
 	event      uint64
 	kind       AccessKind
 	space      Space
-	bytes      uint64     // of a lane
-	lanes      uint64     // not empty
-	addr       [64]uint64 // of each lane, in the state space
-	lengths    [64]uint64 // of each lane: fewer bytes at the end of memory, or those of st.bulk
-	bulk       bool
-	frame      bool // of space Param: parameters of a call
-	allocation int32
+	bytes      uint64     // bytes accessed by each lane
+	lanes      uint64     // accessing lanes; at least one
+	addr       [64]uint64 // addresses in the state space, by lane
+	lengths    [64]uint64 // accessed bytes by lane: less than bytes at the end of memory; for st.bulk its length
+	bulk       bool       // the access of an st.bulk
+	frame      bool       // for space Param: parameters of a call
+	allocation int32      // row of the table allocations; -1: none
 	warpSize   int
 }
 
