@@ -127,7 +127,7 @@ func (c *Context) destroy() {
 		case *Reference:
 			o.drop()
 		case *Event:
-			o.destroyed()
+			o.releaseShared()
 		}
 		delete(d.objects, h)
 	}

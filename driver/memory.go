@@ -24,7 +24,7 @@ func (t *Thread) MemGetInfo() (free, total uint64, err error) {
 func (v *Device) reserve(size uint64) error {
 	total := v.d.settings.Memory
 	if size > total-v.used {
-		return fail(OutOfMemory, "%d bytes requested, but %d of the device's %d bytes are in use: GEMU_MEMORY sets the device's memory", size, v.used, total)
+		return fail(OutOfMemory, "%d bytes requested, %d of %d are in use: GEMU_MEMORY sets the memory of the device", size, v.used, total)
 	}
 	v.used += size
 	return nil

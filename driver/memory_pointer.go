@@ -25,7 +25,7 @@ const (
 	PointerRangeStart    PointerAttribute = 11 // first address of the allocation or reservation
 	PointerRangeSize     PointerAttribute = 12 // size of the allocation or reservation in bytes
 	PointerMapped        PointerAttribute = 13 // always 1: kernels can access the memory
-	PointerHandleTypes   PointerAttribute = 14 // HandleTypes by which the memory can leave the process
+	PointerHandleTypes   PointerAttribute = 14 // HandleTypes that exports to other processes may make
 	PointerRDMACapable   PointerAttribute = 15 // always 0
 	PointerAccessFlags   PointerAttribute = 16 // MemoryAccess of devices
 	PointerMemPool       PointerAttribute = 17 // handle of the pool; 0: none
@@ -34,11 +34,10 @@ const (
 	PointerMemoryBlockID PointerAttribute = 20 // number of the created memory or of the allocation
 )
 
-// errNoPointer is the error for an address unknown to the driver.
+// errNoPointer is pointerAttribute's error for an address unknown to the driver.
 var errNoPointer = errors.New("unknown pointer")
 
-// PointerGetAttribute is cuPointerGetAttribute. It returns the value as a number of the width of the attribute's C
-// type.
+// PointerGetAttribute is cuPointerGetAttribute. The value has the width of the attribute's C type; its upper bits are 0.
 func (t *Thread) PointerGetAttribute(a PointerAttribute, addr uint64) (uint64, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -52,7 +51,8 @@ func (t *Thread) PointerGetAttribute(a PointerAttribute, addr uint64) (uint64, e
 	return v, err
 }
 
-// PointerGetAttributes is cuPointerGetAttributes. Unlike PointerGetAttribute, it returns 0 for unknown pointers.
+// PointerGetAttributes is cuPointerGetAttributes. Unlike PointerGetAttribute, it is no error if the pointer is unknown:
+// the value of each attribute is then 0, and that of PointerDeviceOrdinal -2.
 func (t *Thread) PointerGetAttributes(list []PointerAttribute, addr uint64) ([]uint64, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -76,17 +76,11 @@ func (t *Thread) PointerGetAttributes(list []PointerAttribute, addr uint64) ([]u
 // pointerAttribute returns the value of an attribute. The caller must hold d.mu.
 func (d *Driver) pointerAttribute(a PointerAttribute, addr uint64) (uint64, error) {
 	if a < PointerContext || a > PointerMemoryBlockID || a == 5 {
-		return 0, fail(InvalidValue, "pointer attribute %d", a)
+		return 0, fail(InvalidValue, "pointer attribute %d, want a CUpointer_attribute from %d to %d except 5", a, PointerContext, PointerMemoryBlockID)
 	}
 	r := d.regions.find(addr)
 	if r == nil {
 		return 0, errNoPointer
-	}
-	truth := func(b bool) (uint64, error) {
-		if b {
-			return 1, nil
-		}
-		return 0, nil
 	}
 	switch a {
 	case PointerContext:
@@ -109,7 +103,7 @@ func (d *Driver) pointerAttribute(a PointerAttribute, addr uint64) (uint64, erro
 	case PointerBufferID:
 		return r.id, nil
 	case PointerIsManaged:
-		return truth(r.kind == managedRegion)
+		return uint64(number(r.kind == managedRegion)), nil
 	case PointerDeviceOrdinal:
 		return uint64(r.device(d).ordinal), nil
 	case PointerRangeStart:
@@ -125,7 +119,7 @@ func (d *Driver) pointerAttribute(a PointerAttribute, addr uint64) (uint64, erro
 	case PointerMapped:
 		return 1, nil
 	case PointerIPCCapable:
-		return truth(sharedmem.Supported && r.isPlain())
+		return uint64(number(sharedmem.Supported && r.isPlain())), nil
 	case PointerHandleTypes:
 		if r.mapping != nil {
 			return uint64(r.mapping.memory.properties.HandleTypes), nil

@@ -1,7 +1,8 @@
 package driver
 
-// This file implements the linker. It merges PTX modules into a single module and packs it into a container, because
-// there is no machine code to link. The only known library is CUDA's device runtime, for which gemu has its own PTX.
+// This file implements the linker. There is no machine code to link, so it merges PTX modules into a single module, and
+// packs that module into a container (package cubin). The only supported library is CUDA's device runtime, for which gemu
+// has its own PTX.
 
 import (
 	"bytes"
@@ -16,11 +17,11 @@ import (
 	"gemu/internal/input"
 )
 
-// Link is a linker invocation.
+// Link is an invocation of the linker: its inputs and its result.
 type Link struct {
 	ctx    *Context
-	inputs []linker.Input
-	libs   []linker.Input // libraries: linked if they define a missing function
+	inputs []linker.Input // modules that are always linked
+	libs   []linker.Input // modules of libraries, linked only if they define a missing function
 	image  []byte         // result of LinkComplete
 	free   func()         // releases image; may be nil
 }
@@ -30,11 +31,11 @@ type LinkInput int32
 
 // The kinds of input.
 const (
-	LinkCubin   LinkInput = iota // cubin with PTX
+	LinkCubin   LinkInput = iota // container of gemu with PTX, in place of a cubin
 	LinkPTX                      // text of PTX
-	LinkFatbin                   // fatbinary
+	LinkFatbin                   // fat binary
 	LinkObject                   // object file of the host with device code
-	LinkLibrary                  // archive of object files: its members are linked if they define a missing function
+	LinkLibrary                  // archive of object files; only libcudadevrt is supported
 	LinkNVVM                     // NVVM code; not supported
 )
 
@@ -48,7 +49,7 @@ func (t *Thread) LinkCreate() (Handle, error) {
 	return c.addObject(&Link{ctx: c}), nil
 }
 
-// LinkAddData is cuLinkAddData.
+// LinkAddData is cuLinkAddData. size is the size of the data in bytes. name is the input's name in messages.
 func (t *Thread) LinkAddData(h Handle, kind LinkInput, data unsafe.Pointer, size uint64, name string) error {
 	switch kind {
 	case LinkLibrary:
@@ -64,7 +65,7 @@ func (t *Thread) LinkAddData(h Handle, kind LinkInput, data unsafe.Pointer, size
 	case LinkNVVM:
 		return t.d.printError(fail(NotSupported, "%s is NVVM code (LTO-IR): gemu links only PTX", name))
 	default:
-		return fail(InvalidValue, "link input type %d", kind)
+		return fail(InvalidValue, "link input type %d, want a CUjitInputType from %d to %d", kind, LinkCubin, LinkNVVM)
 	}
 	src, err := t.d.source(data, size)
 	if err != nil {
@@ -95,8 +96,8 @@ func (t *Thread) LinkAddFile(h Handle, kind LinkInput, file string) error {
 	return t.LinkAddData(h, kind, nil, 0, file)
 }
 
-// linkLibrary adds a library, which is an archive of machine code. Only the device runtime is known; gemu's PTX
-// replaces it.
+// linkLibrary adds a library, which is an archive of object files with machine code. The only supported library is the
+// device runtime; gemu's PTX replaces it.
 func (t *Thread) linkLibrary(h Handle, name string, archive []byte) error {
 	names, err := linker.Members(archive)
 	if err != nil {
@@ -113,17 +114,17 @@ func (t *Thread) linkLibrary(h Handle, name string, archive []byte) error {
 	return t.linkSource(h, "libcudadevrt_graph.ptx", linker.DeviceGraphs, (*Link).addLib)
 }
 
-// addInput adds a module to be linked in any case.
+// addInput adds a module that is always linked.
 func (l *Link) addInput(in linker.Input) { l.inputs = append(l.inputs, in) }
 
-// addLib adds a library, once.
+// addLib adds a module of a library, unless it was added before.
 func (l *Link) addLib(in linker.Input) {
 	if !slices.ContainsFunc(l.libs, func(o linker.Input) bool { return o.Module == in.Module }) {
 		l.libs = append(l.libs, in)
 	}
 }
 
-// linkSource parses a PTX source and adds it to a linker.
+// linkSource parses a PTX source and adds the module to a Link by add, which is addInput or addLib.
 func (t *Thread) linkSource(h Handle, name string, src []byte, add func(*Link, linker.Input)) error {
 	mod, err := t.d.compile(name, src)
 	if err != nil {
@@ -136,13 +137,13 @@ func (t *Thread) linkSource(h Handle, name string, src []byte, add func(*Link, l
 		return err
 	}
 	if l.image != nil {
-		return fail(InvalidHandle, "the link is already complete")
+		return fail(InvalidHandle, "cuLinkComplete was already called: begin a new link with cuLinkCreate")
 	}
 	add(l, linker.Input{Module: mod, Text: src})
 	return nil
 }
 
-// link returns the linker with a handle. The caller must hold d.mu.
+// link returns the Link with a handle. The caller must hold d.mu.
 func (t *Thread) link(h Handle) (*Link, error) {
 	if !t.d.ready {
 		return nil, fail(NotInitialized, "cuInit was not called")
@@ -150,7 +151,8 @@ func (t *Thread) link(h Handle) (*Link, error) {
 	return object[*Link](t.d, h)
 }
 
-// LinkComplete is cuLinkComplete: it returns a container with the merged module, valid until LinkDestroy.
+// LinkComplete is cuLinkComplete: it returns a container with the merged module. The container is valid until
+// LinkDestroy.
 func (t *Thread) LinkComplete(h Handle) ([]byte, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()

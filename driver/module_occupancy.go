@@ -7,15 +7,16 @@ import (
 	"gemu/interp"
 )
 
-// residency returns the number of blocks possible at once on a multiprocessor, by threads, blocks, shared memory and
-// registers. threads is the block size, dynamic its dynamic shared memory in bytes.
+// residency returns the number of blocks of a kernel that fit on a multiprocessor at the same time. The limits on threads,
+// blocks, shared memory and registers decide. threads is the size of a block, dynamic its dynamic shared memory in bytes.
+// The result is 0 if the kernel does not allow blocks of that size.
 func (f *Function) residency(threads, dynamic int) (int, error) {
 	info, err := f.prepared()
 	if err != nil {
 		return 0, err
 	}
 	if threads < 1 || dynamic < 0 {
-		return 0, fail(InvalidValue, "blocks of %d threads with %d bytes of dynamic shared memory", threads, dynamic)
+		return 0, fail(InvalidValue, "blocks of %d threads with %d bytes of dynamic shared memory: want at least 1 thread and 0 bytes", threads, dynamic)
 	}
 	if threads > info.MaxThreads {
 		return 0, nil
@@ -24,7 +25,7 @@ func (f *Function) residency(threads, dynamic int) (int, error) {
 	return n, nil
 }
 
-// residency returns a function and its residency.
+// residency returns the function with a handle, and its residency.
 func (t *Thread) residency(h Handle, threads int, dynamic uint64) (*Function, int, error) {
 	f, err := t.function(h)
 	if err != nil {
@@ -34,13 +35,15 @@ func (t *Thread) residency(h Handle, threads int, dynamic uint64) (*Function, in
 	return f, n, err
 }
 
-// OccupancyMaxActiveBlocks is cuOccupancyMaxActiveBlocksPerMultiprocessor.
+// OccupancyMaxActiveBlocks is cuOccupancyMaxActiveBlocksPerMultiprocessor: the number of blocks that fit on a
+// multiprocessor at the same time.
 func (t *Thread) OccupancyMaxActiveBlocks(h Handle, threads int, dynamic uint64) (int, error) {
 	_, n, err := t.residency(h, threads, dynamic)
 	return n, err
 }
 
-// OccupancyMaxActiveClusters is cuOccupancyMaxActiveClusters: the number of clusters possible at once on the device.
+// OccupancyMaxActiveClusters is cuOccupancyMaxActiveClusters: the number of clusters that fit on the device at the same
+// time.
 func (t *Thread) OccupancyMaxActiveClusters(p *LaunchParams) (int, error) {
 	f, n, err := t.residency(p.Func, p.Block.Count(), uint64(p.Shared))
 	if err != nil {
@@ -67,9 +70,9 @@ func (t *Thread) OccupancyMaxPotentialClusterSize(p *LaunchParams) (int, error) 
 	return min(f.maxCluster(), n*interp.Multiprocessors), nil
 }
 
-// OccupancyMaxPotentialBlockSize is cuOccupancyMaxPotentialBlockSize: the largest block size with the maximum number of
-// resident threads, and the number of blocks in a full device. dynamicFor returns the dynamic shared memory for a block
-// size. limit bounds the block size; 0: no limit.
+// OccupancyMaxPotentialBlockSize is cuOccupancyMaxPotentialBlockSize. block is the largest block size with which the
+// number of threads resident on a multiprocessor is the highest; grid is the number of such blocks that fill the device.
+// dynamicFor returns the dynamic shared memory for a block size. limit bounds the block size; 0: no limit.
 func (t *Thread) OccupancyMaxPotentialBlockSize(h Handle, dynamicFor func(threads int) uint64, limit int) (grid, block int, err error) {
 	f, info, err := t.prepared(h)
 	if err != nil {
@@ -96,8 +99,8 @@ func (t *Thread) OccupancyMaxPotentialBlockSize(h Handle, dynamicFor func(thread
 	return blocks * interp.Multiprocessors, block, nil
 }
 
-// OccupancyAvailableDynamicShared is cuOccupancyAvailableDynamicSMemPerBlock: the dynamic shared memory in bytes
-// available to each block if the given number of blocks share a multiprocessor.
+// OccupancyAvailableDynamicShared is cuOccupancyAvailableDynamicSMemPerBlock: the dynamic shared memory in bytes that is
+// available to each block if a number of blocks share a multiprocessor.
 func (t *Thread) OccupancyAvailableDynamicShared(h Handle, blocks, threads int) (uint64, error) {
 	f, err := t.function(h)
 	if err != nil {

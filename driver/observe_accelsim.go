@@ -16,12 +16,12 @@ import (
 // packedTraces is the prefix of GEMU_ACCELSIM for .tracez files.
 const packedTraces = "tracez:"
 
-// accelsimTraces are traces under construction, in a directory of the process below the directory of GEMU_ACCELSIM.
+// accelsimTraces writes the traces of a process.
 type accelsimTraces struct {
-	setting  string
-	dir      string
-	exporter *accelsim.Exporter
-	err      error // error of creating them
+	setting  string             // value of GEMU_ACCELSIM
+	dir      string             // directory of the process, in the directory of GEMU_ACCELSIM
+	exporter *accelsim.Exporter // nil after an error, and after close
+	err      error              // error of creating the directory or the exporter
 }
 
 func newAccelsimTraces(s *Settings) *accelsimTraces {
@@ -45,8 +45,8 @@ func newAccelsimTraces(s *Settings) *accelsimTraces {
 	return a
 }
 
-// processDirectory makes a new directory for this process: process-1234, or process-1234.2 and so on if an earlier
-// process had the same number.
+// processDirectory makes a new directory for this process in root. Its name is process-1234 for process ID 1234, or
+// process-1234.2 and so on if an earlier process had the same ID.
 func processDirectory(root string) (string, error) {
 	base := filepath.Join(root, fmt.Sprintf("process-%d", os.Getpid()))
 	dir := base

@@ -18,12 +18,12 @@ import (
 	"gemu/interp"
 )
 
-// Debugging selects the launches to stop before their first instruction, and the controlling front end.
+// Debugging selects the launches that stop before their first instruction, and the front end that controls them.
 type Debugging struct {
 	Kernel string // kernel whose launches stop; "": all kernels
 	Port   int    // TCP port for a client of the Debug Adapter Protocol; 0: use the terminal of the process
 
-	Front debug.Front // front end; nil: selected by Port
+	Front debug.Front // front end; nil: the front end that Port selects
 }
 
 // parseDebugging parses GEMU_DEBUG.
@@ -43,13 +43,13 @@ func parseDebugging(v string) (*Debugging, error) {
 	return d, nil
 }
 
-// debugger debugs a single launch at a time; launches on further streams wait.
+// debugger debugs a single launch at a time. Meanwhile launches on other streams wait.
 type debugger struct {
 	*Debugging
 	d  *Driver
 	mu sync.Mutex // held during a launch
 
-	session *debug.Session
+	session *debug.Session // nil until the first launch
 	output  *debug.Output
 	front   debug.Front // nil until the first launch
 	quit    bool        // the user has quit the debugger
@@ -66,12 +66,13 @@ func (g *debugger) run(m *interp.Module, l *interp.Launch) (*interp.Result, erro
 	return m.Run(g.d.unended.ctx, l)
 }
 
-// open connects to the front end. If it cannot, it prints the reason and turns debugging off.
+// open connects to the front end, unless it is connected. If that fails, it prints the reason, turns debugging off and
+// returns false.
 func (g *debugger) open() bool {
 	if g.front != nil {
 		return true
 	}
-	g.session = debug.New(debug.Options{Output: g.output, SourceDirs: g.d.settings.Source, NoCheckpoints: g.d.noReturn()})
+	g.session = debug.New(debug.Options{Output: g.output, SourceDirs: g.d.settings.Source, NoCheckpoints: g.d.noCheckpoints()})
 	var err error
 	switch {
 	case g.Front != nil:
@@ -88,7 +89,8 @@ func (g *debugger) open() bool {
 	return err == nil
 }
 
-// onTerminal opens a front end on the terminal of the process, even if its standard streams are redirected.
+// onTerminal opens a front end on the terminal of the process. It does so even if the process's standard streams are
+// redirected.
 func (g *debugger) onTerminal() (debug.Front, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -119,8 +121,8 @@ func (g *debugger) listen() (debug.Front, error) {
 	return s, nil
 }
 
-// Debug lets the front end control the launch. After a quit, this launch and all later launches run without the
-// debugger.
+// Debug implements debug.Front: the front end controls the launch. After the user has quit the debugger, this launch and
+// all later launches run without it.
 func (g *debugger) Debug(ctx context.Context, s *debug.Session) error {
 	err := g.front.Debug(ctx, s)
 	if errors.Is(err, debug.ErrQuit) {
@@ -130,8 +132,8 @@ func (g *debugger) Debug(ctx context.Context, s *debug.Session) error {
 	return err
 }
 
-// noReturn returns the reason why launches cannot step back; "" if they can.
-func (d *Driver) noReturn() string {
+// noCheckpoints returns the reason why the debugger cannot go back; "" if it can.
+func (d *Driver) noCheckpoints() string {
 	switch s := &d.settings; {
 	case s.Log != "":
 		return "the log of GEMU_LOG already contains the executed instructions"

@@ -13,13 +13,13 @@ import (
 	"gemu/trace"
 )
 
-// launchFile is a file that is written with data of all launches.
+// launchFile is a file with data of all launches.
 type launchFile struct {
-	variable string // environment variable that asks for it, for messages
+	variable string // environment variable that names the file, for messages
 	name     string
 	file     *os.File
-	probe    launchWriter // nil if the file could not be created
-	err      error        // why the file or its probe could not be created
+	probe    launchWriter // nil if the file could not be created, and after close
+	err      error        // error of creating the file or its probe
 }
 
 // launchWriter is a probe that writes a file.
@@ -28,7 +28,7 @@ type launchWriter interface {
 	io.Closer
 }
 
-// newLaunchFile creates a file. open returns the probe that writes it.
+// newLaunchFile creates a file. open returns the probe that writes the file to w.
 func newLaunchFile(variable, name string, open func(w io.Writer) (launchWriter, error)) *launchFile {
 	l := &launchFile{variable: variable, name: name}
 	if l.file, l.err = os.Create(name); l.err == nil {
@@ -37,13 +37,14 @@ func newLaunchFile(variable, name string, open func(w io.Writer) (launchWriter, 
 	return l
 }
 
+// newCommitLog creates the log of GEMU_LOG.
 func newCommitLog(name string) *launchFile {
-	return newLaunchFile("GEMU_LOG", name, func(to io.Writer) (launchWriter, error) {
+	return newLaunchFile("GEMU_LOG", name, func(file io.Writer) (launchWriter, error) {
 		format := trace.Text
 		if filepath.Ext(name) == ".gtr" {
 			format = trace.Binary
 		}
-		w, err := trace.NewWriter(to, format, &trace.Header{Version: trace.Version})
+		w, err := trace.NewWriter(file, format, &trace.Header{Version: trace.Version})
 		if err != nil {
 			return nil, err
 		}
@@ -51,13 +52,14 @@ func newCommitLog(name string) *launchFile {
 	})
 }
 
+// newRecording creates the recording of GEMU_RECORD.
 func newRecording(name string, contents record.Contents) *launchFile {
-	return newLaunchFile("GEMU_RECORD", name, func(to io.Writer) (launchWriter, error) {
-		return record.NewRecorder(to, record.Options{Contents: contents})
+	return newLaunchFile("GEMU_RECORD", name, func(file io.Writer) (launchWriter, error) {
+		return record.NewRecorder(file, record.Options{Contents: contents})
 	})
 }
 
-// probes returns the probe that writes the file; none if the file could not be created.
+// probes returns the probe that writes the file, or nothing if the file or the probe could not be created.
 func (l *launchFile) probes() []probe.Probe {
 	if l.err != nil || l.probe == nil {
 		return nil
@@ -65,7 +67,7 @@ func (l *launchFile) probes() []probe.Probe {
 	return []probe.Probe{l.probe}
 }
 
-// note returns a message about a file that is not whole; "" for others.
+// note returns a message about a recording that has reached its limit; "" for other files.
 func (l *launchFile) note() string {
 	if r, ok := l.probe.(*record.Recorder); ok && r.Full() != "" {
 		return fmt.Sprintf("%s=%s: the recording ends at its limit of %s; events after it are not recorded", l.variable, l.name, r.Full())

@@ -16,7 +16,8 @@ import (
 	"gemu/sanitize"
 )
 
-// Found reports errors found by sanitizers, or a failed write of their report: the process must end with Status.
+// Found is the error of Driver.Exit if sanitizers have found errors, or if their report could not be written. The process
+// must end with Status.
 type Found struct {
 	Errors int // number of errors
 	Status int // exit status of the process
@@ -32,16 +33,17 @@ func (f *Found) Error() string {
 	return fmt.Sprintf("sanitizers have found %d errors", f.Errors)
 }
 
-// logFile returns the name of the file for the findings, "" if there is none. %p stands for the process number.
+// logFile returns the name of the file for the findings, with %p replaced by the process ID; "" if there is none.
 func (s *Settings) logFile() string {
 	return strings.ReplaceAll(s.SanitizeLog, "%p", strconv.Itoa(os.Getpid()))
 }
 
-// unfinishedNote is the content of the file for the findings until the process ends.
+// unfinishedNote is the content of a text file for the findings until the process ends.
 const unfinishedNote = "========= The process has not ended, or it ended without its exit handlers (_exit, exec, a signal): nothing was judged.\n"
 
-// announceFindings writes unfinishedNote to the file for the findings, to replace the report of an earlier process
-// even if this process ends without its exit handlers. An error is ignored here: printFindings will report it.
+// announceFindings writes unfinishedNote, or an incomplete JSON report, to the file for the findings. So the file does not
+// keep the report of an earlier process if this process ends without its exit handlers. An error is ignored here, because
+// printFindings will report it.
 func (d *Driver) announceFindings() {
 	s := &d.settings
 	if len(s.Sanitize) == 0 || s.SanitizeLog == "" {
@@ -57,25 +59,26 @@ func (d *Driver) announceFindings() {
 	})
 }
 
-// printFindings writes the findings to the file named in the settings, or to the driver's standard error. If the file
-// cannot be written, the findings go to standard error, too.
+// printFindings writes the findings to Settings.SanitizeLog. If that is not set, or if the file cannot be written, it
+// prints them on the driver's standard error.
 func (d *Driver) printFindings() error {
 	d.sanitizer.Finish()
-	var failed error
+	var writeErr error
 	if d.settings.SanitizeLog != "" {
-		failed = d.writeFindings(func(w io.Writer) error { return d.sanitizer.Print(w, 0) }, d.sanitizer.Report)
-		if failed == nil {
+		writeErr = d.writeFindings(func(w io.Writer) error { return d.sanitizer.Print(w, 0) }, d.sanitizer.Report)
+		if writeErr == nil {
 			return nil
 		}
 	}
-	to := d.settings.Stderr
-	if to == nil { // findings are printed all the same
-		to = d.settings.PlainText(os.Stderr)
+	stderr := d.settings.Stderr
+	if stderr == nil { // other messages are discarded, but findings are not
+		stderr = d.settings.PlainText(os.Stderr)
 	}
-	return errors.Join(failed, d.sanitizer.Print(to, sanitize.Limit))
+	return errors.Join(writeErr, d.sanitizer.Print(stderr, sanitize.Limit))
 }
 
-// writeFindings writes the file for the findings, as text or as JSON.
+// writeFindings writes the file for the findings: by text, or as JSON the result of report if the file's name ends in
+// .json.
 func (d *Driver) writeFindings(text func(io.Writer) error, report func() *sanitize.Report) error {
 	name := d.settings.logFile()
 	if strings.HasSuffix(name, ".json") {

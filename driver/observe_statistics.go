@@ -33,7 +33,7 @@ type KernelStat struct {
 	LaunchCounts
 }
 
-// LaunchCounts are sums over launches that did not fail.
+// LaunchCounts holds sums over the launches that did not fail.
 type LaunchCounts struct {
 	Launches           int64              `json:"launches"`            // number of launches
 	Seconds            float64            `json:"seconds"`             // duration of the launches
@@ -44,8 +44,8 @@ type LaunchCounts struct {
 	DivergentBranches  int64              `json:"divergent_branches"`  // as in gemu-run
 	Structure          *structure.Summary `json:"structure,omitempty"` // value structure of the launches
 
-	laneSlots int64
-	structure *structure.Structure
+	laneSlots int64                // sum of interp.Result.LaneSlots
+	structure *structure.Structure // nil if no launch has counted the structure of its values
 }
 
 // add adds the counts of a launch.
@@ -65,7 +65,7 @@ func (c *LaunchCounts) add(r *interp.Result) {
 	}
 }
 
-// finish computes the fields derived from the sums.
+// finish computes the fields that are derived from sums.
 func (c *LaunchCounts) finish() {
 	if c.WarpInstructions > 0 {
 		c.ActiveLanesMean = float64(c.laneSlots) / float64(c.WarpInstructions)
@@ -76,13 +76,13 @@ func (c *LaunchCounts) finish() {
 	}
 }
 
-// statistics collects Statistics.
+// statistics collects the counts for Statistics.
 type statistics struct {
 	mu      sync.Mutex
 	mode    string
 	policy  string
 	total   LaunchCounts
-	kernels []*KernelStat
+	kernels []*KernelStat             // in the order of first launches
 	index   map[[2]string]*KernelStat // by module and kernel
 	models  *models.Comparison        // nil: none
 }
@@ -135,6 +135,5 @@ func (s *statistics) write(file string) error {
 	return wholefile.Write(context.Background(), file, append(b, '\n'))
 }
 
-// Statistics returns the counts of all launches so far. It includes the value structure if the settings name a file for
-// statistics.
+// Statistics returns the counts of all launches so far. They include the value structure if Settings.Stats is set.
 func (d *Driver) Statistics() *Statistics { return d.stats.snapshot() }

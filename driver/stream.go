@@ -12,26 +12,27 @@ import (
 type Stream struct {
 	handle      Handle
 	ctx         *Context
-	nonBlocking bool // created with CU_STREAM_NON_BLOCKING: not ordered with the default stream
-	perThread   bool // it is the default stream of a thread
-	priority    int
-	line        int           // see ordering
+	nonBlocking bool          // created with CU_STREAM_NON_BLOCKING: not ordered with the default stream
+	perThread   bool          // the default stream of a thread
+	priority    int           // from greatestPriority to 0; only stored
+	line        int           // number of the stream's line; see ordering
 	last        *task         // the last task submitted; nil at first
-	queued      int           // number of unended tasks
-	green       *GreenContext // nil: none
+	queued      int           // number of tasks that have not ended
+	green       *GreenContext // green context for which the stream was made; nil: none
 
-	attributes  map[StreamAttribute]AttributeValue // set attributes
+	attributes  map[StreamAttribute]AttributeValue // attributes set by the client
 	capture     *capture                           // nil while the stream is not captured
 	captureTips []*Node                            // predecessors of the next captured node
-	clientTips  *ClientMemory                      // the client's last copy of captureTips
+	clientTips  *ClientMemory                      // memory for the client's last copy of captureTips
 }
 
 // Reserved handles of streams.
 const (
-	streamLegacy    Handle = 1
-	streamPerThread Handle = 2
+	streamLegacy    Handle = 1 // CU_STREAM_LEGACY: the default stream of a context
+	streamPerThread Handle = 2 // CU_STREAM_PER_THREAD: the default stream of a thread in a context
 )
 
+// flagNonBlocking is CU_STREAM_NON_BLOCKING.
 const flagNonBlocking = 1
 
 // newStream makes a stream. The caller must hold d.mu.
@@ -42,8 +43,9 @@ func (c *Context) newStream(flags uint32, priority int) *Stream {
 	return s
 }
 
-// stream returns the stream with a handle; 0 and streamLegacy name the default stream of the current context. A stream
-// with its own handle needs no current context. The caller must hold d.mu.
+// stream returns the stream with a handle. 0 and streamLegacy are the default stream of the current context;
+// streamPerThread is this thread's default stream there. Other handles need no current context. The error may be an
+// earlier fault in the stream's context. The caller must hold d.mu.
 func (t *Thread) stream(h Handle) (*Stream, error) {
 	switch h {
 	case 0, streamLegacy:
@@ -85,7 +87,7 @@ func (t *Thread) enterStream(h Handle) (*Stream, error) {
 	return s, err
 }
 
-// StreamCreate is cuStreamCreateWithPriority; cuStreamCreate passes priority 0.
+// StreamCreate is cuStreamCreateWithPriority, and cuStreamCreate with a priority of 0.
 func (t *Thread) StreamCreate(flags uint32, priority int) (Handle, error) {
 	c, err := t.enter()
 	if err != nil {
@@ -93,7 +95,7 @@ func (t *Thread) StreamCreate(flags uint32, priority int) (Handle, error) {
 	}
 	defer t.d.mu.Unlock()
 	if flags&^flagNonBlocking != 0 {
-		return 0, fail(InvalidValue, "stream flags %#x", flags)
+		return 0, fail(InvalidValue, "stream flags %#x, want 0 or CU_STREAM_NON_BLOCKING (1)", flags)
 	}
 	return c.newStream(flags, min(max(priority, greatestPriority), 0)).handle, nil
 }
@@ -126,7 +128,8 @@ func (s *Stream) retire() {
 		s.remove()
 		return
 	}
-	// Until the work has ended, waits for the context or the default stream include it.
+	// The stream stays in the context until its work has ended, so that waits for the context or for the default stream
+	// include the work.
 	go func() {
 		<-s.last.done
 		d.mu.Lock()
@@ -156,8 +159,8 @@ func (t *Thread) StreamQuery(h Handle) error {
 	return s.ctx.outcome()
 }
 
-// waitedTasks lists the tasks awaited by a wait for the stream: for the default stream, the tasks of all blocking
-// streams, too. The caller must hold d.mu.
+// waitedTasks lists the tasks for which a wait for the stream waits: the last task of the stream, and for the default
+// stream also the last tasks of all blocking streams. The caller must hold d.mu.
 func (s *Stream) waitedTasks() []*task {
 	list := []*task{s.last}
 	if s == s.ctx.legacy {
@@ -197,7 +200,7 @@ func (t *Thread) LaunchHostFunc(h Handle, f HostFunc) error {
 	}
 	defer t.d.mu.Unlock()
 	s.submit("", func(o *probe.HostOrder) error {
-		t.d.hostKnows(o) // f may notify threads that call no driver function
+		t.d.hostKnows(o) // f may notify other threads, which then know the end of earlier work without a call of the driver
 		t.d.awaitHost(f.Call)
 		return nil
 	})

@@ -35,7 +35,7 @@ func (t *Thread) StreamGetPriority(h Handle) (int, error) {
 // StreamAttribute is a CUlaunchAttributeID of a stream.
 type StreamAttribute int32
 
-// The attributes of a stream. All except the priority are hints: they are only stored.
+// The attributes of a stream. They are hints, which are only stored.
 const (
 	StreamAccessPolicyWindow    StreamAttribute = 1  // range of addresses for the L2 cache
 	StreamSynchronizationPolicy StreamAttribute = 3  // kind of waiting of the host
@@ -47,12 +47,13 @@ const (
 // AttributeValue is a CUlaunchAttributeValue.
 type AttributeValue [64]byte
 
+// check returns an error for a launch attribute that streams do not have.
 func (a StreamAttribute) check() error {
 	switch a {
 	case StreamAccessPolicyWindow, StreamSynchronizationPolicy, StreamPriority, StreamMemSyncDomainMap, StreamMemSyncDomain:
 		return nil
 	}
-	return fail(InvalidValue, "attribute %d of a stream", a)
+	return fail(InvalidValue, "streams have no attribute %d: want a CUlaunchAttributeID of 1, 3, 8, 9 or 10", a)
 }
 
 // StreamSetAttribute is cuStreamSetAttribute.
@@ -100,11 +101,11 @@ func (t *Thread) StreamCopyAttributes(to, from Handle) error {
 		return err
 	}
 	defer t.d.mu.Unlock()
-	o, err := t.stream(from)
+	source, err := t.stream(from)
 	if err != nil {
 		return err
 	}
-	s.attributes, s.priority = maps.Clone(o.attributes), o.priority
+	s.attributes, s.priority = maps.Clone(source.attributes), source.priority
 	return nil
 }
 

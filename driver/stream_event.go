@@ -6,10 +6,11 @@ import (
 	"slices"
 )
 
-// eventExternal is CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL: in a capture, the call becomes a node; it
-// records the event, or waits for it, in every launch of the graph.
+// eventExternal is CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL. With this flag, a call on a captured stream adds a
+// node to the graph. Every launch of the graph records the event at the node, or waits for it.
 const eventExternal uint32 = 1
 
+// errExternal is the error of a call with eventExternal on a stream that is not captured.
 var errExternal = fail(InvalidValue, "CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL are allowed only in a capture")
 
 // StreamWaitEvent is cuStreamWaitEvent: later work on the stream runs after the work recorded by the event.
@@ -24,7 +25,7 @@ func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
 		return err
 	}
 	if flags&^eventExternal != 0 {
-		return fail(InvalidValue, "flags %#x", flags)
+		return fail(InvalidValue, "flags %#x, want 0 or 1", flags)
 	}
 	switch {
 	case flags == eventExternal && s.capture == nil:
@@ -43,7 +44,7 @@ func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
 	return nil
 }
 
-// Event is a point in the work of a stream.
+// Event marks a point in the work of a stream, when it is recorded.
 type Event struct {
 	ctx      *Context
 	noTiming bool
@@ -53,9 +54,9 @@ type Event struct {
 
 // recorded is the last recording of an event.
 type recorded struct {
-	task    *task    // nil until it is recorded on a stream outside captures
-	capture *capture // nil unless it was last recorded on a captured stream
-	tips    []*Node  // predecessors of the recording in the capture
+	task    *task    // the last recording on a stream that was not captured; nil: none
+	capture *capture // nil unless the event was last recorded on a captured stream
+	tips    []*Node  // nodes of the capture before the recording
 }
 
 // Flags of EventCreate.
@@ -74,9 +75,9 @@ func (t *Thread) EventCreate(flags uint32) (Handle, error) {
 	e := &Event{ctx: c, noTiming: flags&flagNoTiming != 0}
 	switch {
 	case flags&^7 != 0:
-		return 0, fail(InvalidValue, "event flags %#x", flags)
+		return 0, fail(InvalidValue, "event flags %#x: %#x is unknown", flags, flags&^7)
 	case flags&flagInterprocess != 0 && !e.noTiming:
-		return 0, fail(InvalidValue, "event flags %#x: CU_EVENT_INTERPROCESS without CU_EVENT_DISABLE_TIMING", flags)
+		return 0, fail(InvalidValue, "event flags %#x: CU_EVENT_INTERPROCESS needs CU_EVENT_DISABLE_TIMING", flags)
 	case flags&flagInterprocess != 0:
 		if e.shared, err = createShared(); err != nil {
 			return 0, err
@@ -94,12 +95,12 @@ func (t *Thread) EventDestroy(h Handle) error {
 		return err
 	}
 	e.ctx.removeObject(h)
-	e.destroyed()
+	e.releaseShared()
 	return nil
 }
 
-// destroyed releases the event's memory. The caller must hold d.mu.
-func (e *Event) destroyed() {
+// releaseShared releases the memory shared with other processes, if any. The caller must hold d.mu.
+func (e *Event) releaseShared() {
 	if e.shared != nil {
 		e.shared.drop()
 	}
@@ -131,7 +132,7 @@ func (t *Thread) EventRecordWithFlags(h, stream Handle, flags uint32) error {
 	case e.ctx != s.ctx:
 		return fail(InvalidHandle, "the event and the stream belong to different contexts")
 	case flags&^eventExternal != 0:
-		return fail(InvalidValue, "flags %#x", flags)
+		return fail(InvalidValue, "flags %#x, want 0 or 1", flags)
 	case flags == eventExternal && s.capture == nil:
 		return errExternal
 	case flags == eventExternal && e.shared != nil:
@@ -183,11 +184,11 @@ func (t *Thread) EventSynchronize(h Handle) error {
 		return err
 	}
 	if e.foreign() {
-		shared, m := e.shared, e.shared.newest()
+		shared, record := e.shared, e.shared.newest()
 		shared.add()
 		defer shared.drop()
 		t.d.mu.Unlock()
-		if err := shared.wait(m); err != nil {
+		if err := shared.wait(record); err != nil {
 			return err
 		}
 		return e.ctx.settle(nil)
@@ -197,7 +198,7 @@ func (t *Thread) EventSynchronize(h Handle) error {
 	return e.ctx.settle([]*task{last})
 }
 
-// EventElapsedTime is cuEventElapsedTime: host time between two events, in milliseconds.
+// EventElapsedTime is cuEventElapsedTime: the time between two events in milliseconds, measured by the host's clock.
 func (t *Thread) EventElapsedTime(start, end Handle) (float32, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -214,9 +215,9 @@ func (t *Thread) EventElapsedTime(start, end Handle) (float32, error) {
 	case b.capture != nil:
 		return 0, b.invalidateCapture()
 	case a.task == nil || b.task == nil:
-		return 0, fail(InvalidHandle, "an event has not been recorded")
+		return 0, fail(InvalidHandle, "one of the events has not been recorded")
 	case a.noTiming || b.noTiming:
-		return 0, fail(InvalidHandle, "an event was created with CU_EVENT_DISABLE_TIMING")
+		return 0, fail(InvalidHandle, "one of the events was created with CU_EVENT_DISABLE_TIMING and has no time")
 	case a.ctx != b.ctx:
 		return 0, fail(InvalidHandle, "the events belong to different contexts")
 	case !a.task.ended() || !b.task.ended():

@@ -1,14 +1,14 @@
 package driver
 
-// This file computes, for probes, the order of operations enforced by a program. Race detection uses this order, not
+// This file computes, for probes, the order of operations that a program enforces. Race detection uses this order, not
 // the order in which operations happened to run (PTX manual 8.9.4, "CUDA API synchronization").
 //
-// Each stream is a line of operations, and so is each chain of nodes of a graph. An operation comes after the previous
-// operation of its line, after the awaited events of its stream, and after all operations whose end the host knew at
-// the submission. Host threads count as ordered among themselves, because gemu does not see their synchronisation.
+// Each stream is a line, a sequence of operations, and so is each chain of nodes of a graph. An operation comes after the
+// previous operation of its line, after the events for which its stream waits, and after all operations whose end the
+// host knew at the submission. Host threads count as a single thread, because gemu does not see how they synchronise.
 //
-// If a probe requires events in a single order, operations also run in the order of submission. This is legal: streams
-// may run concurrently, but need not.
+// If a probe needs the order, operations also run one at a time, in the order of submission. This is legal: streams may
+// run concurrently, but need not.
 
 import (
 	"fmt"
@@ -17,10 +17,10 @@ import (
 	"gemu/probe"
 )
 
-// clock holds, for each line, the number of operations at its start, ended or before some operation.
+// clock is a set of operations (a vector clock): for each line, the number of its first operations that are in the set.
 type clock []uint64
 
-// union returns the element-wise maximum.
+// union returns the union of two sets: the element-wise maximum.
 func (c clock) union(o clock) clock {
 	if len(c) < len(o) {
 		c, o = o, c
@@ -28,41 +28,41 @@ func (c clock) union(o clock) clock {
 	if o.isWithin(c) {
 		return c
 	}
-	n := slices.Clone(c)
-	for i, at := range o {
-		n[i] = max(n[i], at)
+	joined := slices.Clone(c)
+	for line, n := range o {
+		joined[line] = max(joined[line], n)
 	}
-	return n
+	return joined
 }
 
-// isWithin reports whether no element of c is greater than in o, which must not be shorter.
+// isWithin reports whether c is a subset of o, which must not be shorter.
 func (c clock) isWithin(o clock) bool {
-	for i, at := range c {
-		if at > o[i] {
+	for line, n := range c {
+		if n > o[line] {
 			return false
 		}
 	}
 	return true
 }
 
-// upTo returns a copy of the clock in which the element of line is at.
-func (c clock) upTo(line int, at uint64) clock {
-	n := make(clock, max(len(c), line+1))
-	copy(n, c)
-	n[line] = at
-	return n
+// upTo returns a copy of the clock in which the number for a line is n.
+func (c clock) upTo(line int, n uint64) clock {
+	changed := make(clock, max(len(c), line+1))
+	copy(changed, c)
+	changed[line] = n
+	return changed
 }
 
-// ordering is a driver's knowledge about the order of operations. The driver's mutex guards it.
+// ordering holds the order of a driver's operations. The driver's mutex guards it.
 type ordering struct {
 	enabled   bool     // a probe needs the order
 	lines     []uint64 // number of operations ever submitted on each line
-	freeLines []int    // lines that take no more operations
+	freeLines []int    // lines that get no more operations from their stream or graph
 	known     clock    // operations whose end the host knows
-	last      *task    // the last task submitted
+	last      *task    // the last task submitted to any stream
 }
 
-// newLine returns an unused line, or a free line whose operations have all ended, as the host knows.
+// newLine returns a free line if the host knows the end of all its operations, and otherwise a new line.
 func (o *ordering) newLine() int {
 	for i, l := range o.freeLines {
 		if l < len(o.known) && o.lines[l] <= o.known[l] || o.lines[l] == 0 {
@@ -74,17 +74,17 @@ func (o *ordering) newLine() int {
 	return len(o.lines) - 1
 }
 
-// releaseLines frees lines that take no more operations.
+// releaseLines makes lines free, which must get no more operations.
 func (o *ordering) releaseLines(lines ...int) { o.freeLines = append(o.freeLines, lines...) }
 
-// newOrder returns the order of an operation submitted after the given clock.
+// newOrder returns the order of a new operation at the end of a line. The operation comes after the operations in after.
 func (o *ordering) newOrder(line int, name, stream string, after clock) *probe.HostOrder {
 	o.lines[line]++
-	at := o.lines[line]
-	return &probe.HostOrder{Line: line, Clock: at, Before: o.known.union(after).upTo(line, at), Ended: o.known, Name: name, Stream: stream}
+	n := o.lines[line]
+	return &probe.HostOrder{Line: line, Clock: n, Before: o.known.union(after).upTo(line, n), Ended: o.known, Name: name, Stream: stream}
 }
 
-// learn records that the host knows the end of tasks.
+// learn records that the host knows the end of tasks. Tasks may be nil.
 func (o *ordering) learn(tasks []*task) {
 	for _, t := range tasks {
 		if t != nil && t.order != nil {
@@ -93,14 +93,14 @@ func (o *ordering) learn(tasks []*task) {
 	}
 }
 
-// learnBefore records that the host knows the end of all predecessors of an operation.
+// learnBefore records that the host knows the end of all operations before x. x may be nil.
 func (o *ordering) learnBefore(x *probe.HostOrder) {
 	if x != nil {
 		o.known = o.known.union(clock(x.Before).upTo(x.Line, x.Clock-1))
 	}
 }
 
-// hostKnows records, for a host function in a stream, that the host knows the end of all its predecessors.
+// hostKnows is learnBefore for a function of the host that runs as operation x of a stream. It locks the driver.
 func (d *Driver) hostKnows(x *probe.HostOrder) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -118,31 +118,31 @@ func (s *Stream) name() string {
 	return fmt.Sprintf("stream %#x", uint64(s.handle))
 }
 
-// remove removes an idle stream that takes no more work. Its clock is kept: later operations may still come after its
-// work.
+// remove removes an idle stream that gets no more work. The context keeps the stream's clock, because later operations may
+// come after the stream's work.
 func (s *Stream) remove() {
 	c := s.ctx
 	delete(c.streams, s)
 	if s.last != nil && s.last.order != nil {
-		past := &c.endedClocks[0]
+		ended := &c.endedClocks[0]
 		if s.nonBlocking {
-			past = &c.endedClocks[1]
+			ended = &c.endedClocks[1]
 		}
-		*past = past.union(s.last.order.Before)
+		*ended = ended.union(s.last.order.Before)
 	}
 	c.dev.d.ordering.releaseLines(s.line)
 }
 
-// learnPredecessors records the knowledge of a host after a wait for the stream: a wait for the default stream covers
-// destroyed blocking streams, too. The caller must hold d.mu.
+// learnPredecessors records that the host knows the end of the work of destroyed blocking streams, if s is the default
+// stream. It is for a wait for s, which covers that work, too. The caller must hold d.mu.
 func (s *Stream) learnPredecessors() {
 	if o := &s.ctx.dev.d.ordering; s == s.ctx.legacy {
 		o.known = o.known.union(s.ctx.endedClocks[0])
 	}
 }
 
-// chains assigns the nodes of a graph to lines, in which the nodes of a line are in sequence. after lists the
-// predecessors of each node, which must have lower indices. n is the number of lines.
+// chains assigns each node of a graph to a line. Each node of a line is a successor of the previous node of the line.
+// after lists the predecessors of each node, which must have lower indices. n is the number of lines.
 func chains(after [][]int) (lines []int, n int) {
 	continues := make([]bool, len(after))
 	for _, before := range after {

@@ -2,14 +2,14 @@ package driver
 
 // This file bounds the queue of a stream.
 //
-// A task takes memory until it ends, so a stream accepts maxQueued tasks, as the launch queue of a GPU does. At the
-// maximum, a call that adds a task waits until a task of the stream has ended. On a GPU, a program hangs if the thread
-// waiting for room is the thread expected to release a task of the full queue. Here it does not: while any task waits
-// for the host, calls do not wait for room.
+// A task occupies memory until it ends, so a stream has at most maxQueued tasks, as the launch queue of a GPU has. At the
+// maximum, a call that adds a task waits until a task of the stream has ended. On a GPU, a program hangs if a task of the
+// full queue waits for the very thread that waits for room. Here the program does not hang: while any task waits for the
+// host, calls do not wait for room.
 
 import "sync"
 
-// maxQueued is the maximum number of unended tasks of a stream.
+// maxQueued is the maximum number of a stream's tasks that have not ended.
 const maxQueued = 1024
 
 // queues holds the state of calls waiting for room in a queue. The driver's mutex guards it.
@@ -40,8 +40,8 @@ func (t *Thread) queue(h Handle) (*Stream, error) {
 	return s, err
 }
 
-// awaitHost runs wait, in which a task waits for the host. Meanwhile no call waits for room, because the task may
-// depend on the waiting thread.
+// awaitHost calls wait, in which a task waits for the host. Until wait returns, no call waits for room in a queue, because
+// the task may depend on the thread that would wait.
 func (d *Driver) awaitHost(wait func()) {
 	change := func(n int) {
 		d.mu.Lock()

@@ -2,10 +2,11 @@ package driver
 
 // This file holds tasks, the operations of streams, and their order.
 //
-// Every operation is a task with its own goroutine. The goroutine first waits for its predecessors: the previous task
-// of its stream. A task on the default stream also waits for the last task of every blocking stream of the context, and
-// a task on a blocking stream waits for the last task of the default stream (manual of the driver API, "Stream
-// synchronization behavior"). A task waits only for tasks submitted before it, so waits have no cycles.
+// Every operation is a task with its own goroutine. The goroutine first waits for the predecessors of the task. The
+// previous task of its stream is a predecessor of each task. A task on the default stream also waits for the last task of
+// every blocking stream of the context, and a task on a blocking stream waits for the last task of the default stream
+// (driver API, "Stream synchronization behavior"). A task waits only for tasks submitted before it, so waits have no
+// cycles.
 
 import (
 	"time"
@@ -15,24 +16,25 @@ import (
 
 // task is a submitted operation.
 type task struct {
-	done    chan struct{}    // closed when it ends
-	endedAt time.Time        // set when it ends
+	done    chan struct{}    // closed when the task ends
+	endedAt time.Time        // set when the task ends
 	order   *probe.HostOrder // nil if no probe needs the order
 
-	launches *taskLaunches // nil if it has no launches, or if Exit does not wait for launches
+	launches *taskLaunches // nil if the task has no launches, or if Exit does not wait for launches
 }
 
-// submit puts an operation into the stream's queue. It runs after the previous operation and after the given tasks.
-// name describes it for probes. It does not run if the context has a fault by then. An error of run becomes a fault of
-// the context. The caller must hold d.mu.
+// submit puts an operation into the stream's queue. The operation runs after the previous operation of the stream and
+// after the given tasks. name describes the operation for probes. run is not called if the context has a lasting fault
+// when its turn comes. An error of run becomes a fault of the context. The caller must hold d.mu.
 func (s *Stream) submit(name string, run func(*probe.HostOrder) error, after ...*task) *task {
 	t, after := s.next(name, after)
 	s.start(t, run, after)
 	return t
 }
 
-// submitToAll submits an operation to a default stream and orders it on the default streams of all further contexts,
-// too, as if it were in each of their queues. The caller must hold d.mu.
+// submitToAll submits an operation to stream s. If contexts is not empty, s must be a default stream; the operation is
+// then ordered on the default streams of these contexts, too, as if it were in each of their queues. The caller must hold
+// d.mu.
 func (s *Stream) submitToAll(contexts []*Context, name string, run func(*probe.HostOrder) error) *task {
 	var after []*task
 	for _, c := range contexts {
@@ -45,11 +47,11 @@ func (s *Stream) submitToAll(contexts []*Context, name string, run func(*probe.H
 	return t
 }
 
-// next makes the task of an operation at the end of the stream's queue, and lists its predecessors. The caller must
-// hold d.mu.
+// next makes a task at the end of the stream's queue, and returns it with its predecessors: the tasks of after, and those
+// given by the order of streams. Predecessors may be nil. The caller must hold d.mu.
 func (s *Stream) next(name string, after []*task) (*task, []*task) {
 	c := s.ctx
-	o := &c.dev.d.ordering
+	ordering := &c.dev.d.ordering
 	after = append(after, s.last, c.dev.d.paused, c.orderedAfter)
 	if s.green != nil {
 		after = append(after, s.green.orderedAfter)
@@ -66,7 +68,7 @@ func (s *Stream) next(name string, after []*task) (*task, []*task) {
 	}
 	t := &task{done: make(chan struct{})}
 	s.queued++
-	if s.last = t; !o.enabled {
+	if s.last = t; !ordering.enabled {
 		return t, after
 	}
 	var before clock
@@ -78,13 +80,13 @@ func (s *Stream) next(name string, after []*task) (*task, []*task) {
 	if s == c.legacy {
 		before = before.union(c.endedClocks[0])
 	}
-	t.order = o.newOrder(s.line, name, s.name(), before)
-	after = append(after, o.last)
-	o.last = t
+	t.order = ordering.newOrder(s.line, name, s.name(), before)
+	after = append(after, ordering.last)
+	ordering.last = t
 	return t, after
 }
 
-// start makes a task run when its predecessors have ended.
+// start starts the goroutine of a task: it waits for the predecessors, calls run, and ends the task.
 func (s *Stream) start(t *task, run func(*probe.HostOrder) error, after []*task) {
 	c := s.ctx
 	d := c.dev.d
@@ -109,10 +111,12 @@ func (s *Stream) start(t *task, run func(*probe.HostOrder) error, after []*task)
 	}()
 }
 
-// noOperation is the function of an operation that only waits.
+// noOperation is the run function of an operation that only waits for its predecessors.
 func noOperation(*probe.HostOrder) error { return nil }
 
-// submitAlways is submit for an operation that runs even after a fault of the context. The caller must hold d.mu.
+// submitAlways is submit for an operation that runs even after a fault of the context. It uses two tasks, because the
+// function of a task is not called after a fault. run is called when the first task has ended. The second task, which is
+// the result, waits for the return of run, except after a fault. The caller must hold d.mu.
 func (s *Stream) submitAlways(name string, run func(*probe.HostOrder), after ...*task) *task {
 	before := s.submit(name, noOperation, after...)
 	ended := make(chan struct{})
@@ -133,7 +137,7 @@ func wait(tasks []*task) {
 	}
 }
 
-// ended reports whether a task has ended. A nil task has.
+// ended reports whether a task has ended. A nil task counts as ended.
 func (t *task) ended() bool {
 	if t == nil {
 		return true
@@ -166,8 +170,8 @@ func (d *Driver) pending() []*task {
 	return list
 }
 
-// settle waits for tasks of the context and records that the host knows their end. It returns the context's fault, if
-// any.
+// settle waits for tasks of the context, writes the output of kernels, and records that the host knows the end of the
+// tasks. It returns the context's fault, if any.
 func (c *Context) settle(tasks []*task) error {
 	d := c.dev.d
 	wait(tasks)
@@ -178,7 +182,7 @@ func (c *Context) settle(tasks []*task) error {
 	return c.outcome()
 }
 
-// finish ends a call that has submitted a task: it unlocks the driver, and waits for the task if blocking.
+// finish ends a call that has submitted task t: it unlocks the driver, and waits for t if blocking is true.
 func (s *Stream) finish(t *task, blocking bool) error {
 	s.ctx.dev.d.mu.Unlock()
 	if !blocking {

@@ -16,18 +16,21 @@ type Tensor struct {
 	Address uint64   // device address of the first element
 	Dims    []uint64 // in elements, for each dimension
 	Strides []uint64 // in bytes, for each dimension except the innermost
-	Steps   []uint32 // elementStrides
-	// Interleave, Swizzle, L2 and OOB are a CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, which has
-	// no effect, and CUtensorMapFloatOOBfill: 1 fills with NaN, 0 with zero.
-	Interleave, Swizzle, L2, OOB uint32
+	Steps   []uint32 // traversal strides in elements, for each dimension (elementStrides)
+
+	Interleave uint32 // CUtensorMapInterleave
+	Swizzle    uint32 // CUtensorMapSwizzle
+	L2         uint32 // CUtensorMapL2promotion; without effect
+	OOB        uint32 // CUtensorMapFloatOOBfill: elements outside the tensor are 0 (0) or NaN (1)
 }
 
-// tensorMap makes a map from the common parameters.
+// tensorMap makes a map from the common parameters. The caller must add the parameters of the mode.
 func tensorMap(s *Tensor, mode tensormap.Mode) (*tensormap.Map, error) {
 	n := len(s.Dims)
 	switch {
 	case n < 1 || n > tensormap.Rank || len(s.Strides) < n-1 || len(s.Steps) < n:
-		return nil, fail(InvalidValue, "a tensor of %d dimensions, with %d strides and %d traversal strides", n, len(s.Strides), len(s.Steps))
+		return nil, fail(InvalidValue, "a tensor of %d dimensions, with %d strides and %d traversal strides: want 1 to %d dimensions, a stride for each except the first, and a traversal stride for each",
+			n, len(s.Strides), len(s.Steps), tensormap.Rank)
 	case s.Type >= uint32(len(tensormap.Types)) || s.Swizzle >= uint32(len(tensormap.Swizzles)) || s.Interleave >= uint32(tensormap.InterleaveCount) || s.OOB > 1 || s.L2 > 3:
 		return nil, fail(InvalidValue, "type %d, swizzle %d, interleave %d, fill %d, promotion %d of a tensor map: one of these numbers is invalid", s.Type, s.Swizzle, s.Interleave, s.OOB, s.L2)
 	}
@@ -44,7 +47,7 @@ func tensorMap(s *Tensor, mode tensormap.Mode) (*tensormap.Map, error) {
 	return m, nil
 }
 
-// encode checks the map and returns its bytes.
+// encode checks a map and returns its bytes. err is the error of making the map: if it is not nil, encode returns it.
 func (t *Thread) encode(m *tensormap.Map, err error) (TensorMap, error) {
 	if err == nil {
 		err = t.Check()
@@ -62,7 +65,7 @@ func (t *Thread) encode(m *tensormap.Map, err error) (TensorMap, error) {
 func (t *Thread) TensorMapEncodeTiled(s *Tensor, box []uint32) (TensorMap, error) {
 	m, err := tensorMap(s, tensormap.Tiled)
 	if err == nil && len(box) < m.Rank {
-		err = fail(InvalidValue, "a box of %d dimensions is too short", len(box))
+		err = fail(InvalidValue, "a box of %d dimensions for a tensor of %d", len(box), m.Rank)
 	}
 	if err == nil {
 		copy(m.Box[:m.Rank], box)
@@ -70,7 +73,8 @@ func (t *Thread) TensorMapEncodeTiled(s *Tensor, box []uint32) (TensorMap, error
 	return t.encode(m, err)
 }
 
-// TensorMapEncodeIm2col is cuTensorMapEncodeIm2col. The corners are in the order W, H, D, as CUTLASS passes them.
+// TensorMapEncodeIm2col is cuTensorMapEncodeIm2col. lower and upper are the corners of the bounding box of pixels, in the
+// order W, H, D, as CUTLASS passes them. channels and pixels are the numbers of each in a box.
 func (t *Thread) TensorMapEncodeIm2col(s *Tensor, lower, upper []int32, channels, pixels uint32) (TensorMap, error) {
 	m, err := tensorMap(s, tensormap.Im2col)
 	if err == nil && (m.Rank < 3 || len(lower) < m.Rank-2 || len(upper) < m.Rank-2) {
@@ -87,7 +91,7 @@ func (t *Thread) TensorMapEncodeIm2col(s *Tensor, lower, upper []int32, channels
 // TensorMapEncodeIm2colWide is cuTensorMapEncodeIm2colWide; mode is a CUtensorMapIm2ColWideMode.
 func (t *Thread) TensorMapEncodeIm2colWide(s *Tensor, lower, upper int32, channels, pixels, mode uint32) (TensorMap, error) {
 	if mode > 1 {
-		return TensorMap{}, fail(InvalidValue, "CUtensorMapIm2ColWideMode %d", mode)
+		return TensorMap{}, fail(InvalidValue, "CUtensorMapIm2ColWideMode %d, want 0 (W) or 1 (W128)", mode)
 	}
 	m, err := tensorMap(s, [...]tensormap.Mode{tensormap.Im2colW, tensormap.Im2colW128}[mode])
 	if err == nil {
@@ -96,7 +100,7 @@ func (t *Thread) TensorMapEncodeIm2colWide(s *Tensor, lower, upper int32, channe
 	return t.encode(m, err)
 }
 
-// TensorMapReplaceAddress is cuTensorMapReplaceAddress.
+// TensorMapReplaceAddress is cuTensorMapReplaceAddress: it returns a copy of the map with another address.
 func (t *Thread) TensorMapReplaceAddress(b *TensorMap, address uint64) (TensorMap, error) {
 	m, err := tensormap.Decode(b[:])
 	if err != nil {
