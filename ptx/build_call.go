@@ -2,21 +2,14 @@ package ptx
 
 import "gemu/ptx/internal/syntax"
 
-// resolveCall resolves a call: {(rets),} target {, (args)} {, list}.
+// resolveCall resolves a call: {(rets),} target {, (args)} {, list}. list is a prototype, a list of targets or a call table.
 func (b *funcBuilder) resolveCall(instr *Instr, s *syntax.Instr) bool {
 	ops := s.Operands
 	call := &Call{}
 	instr.Call = call
 	ok := true
 	if len(ops) > 0 && ops[0].Kind == syntax.List {
-		call.Rets = make([]Operand, 0, len(ops[0].Elems))
-		for i := range ops[0].Elems {
-			var o Operand
-			if !b.resolveResult(&o, &ops[0].Elems[i], instr) {
-				ok = false
-			}
-			call.Rets = passedOperands(call.Rets, o)
-		}
+		call.Rets, ok = resolvePassed(ops[0].Elems, instr, b.resolveResult)
 		ops = ops[1:]
 	}
 	if len(ops) == 0 || ops[0].Kind != syntax.Name {
@@ -29,68 +22,18 @@ func (b *funcBuilder) resolveCall(instr *Instr, s *syntax.Instr) bool {
 	}
 	ops = ops[1:]
 	if len(ops) > 0 && ops[0].Kind == syntax.List {
-		call.Args = make([]Operand, 0, len(ops[0].Elems))
-		for i := range ops[0].Elems {
-			var o Operand
-			if !b.resolveArgument(&o, &ops[0].Elems[i], instr) {
-				ok = false
-			}
-			call.Args = passedOperands(call.Args, o)
-		}
+		var valid bool
+		call.Args, valid = resolvePassed(ops[0].Elems, instr, b.resolveArgument)
+		ok = ok && valid
 		ops = ops[1:]
 	}
-	var signatures []*Func // functions or prototypes whose signatures the arguments and results must match
-	switch call.Target.Kind {
-	case SymOperand:
-		f, isFunc := call.Target.Sym().(*Func)
-		if !isFunc {
-			b.errorf(Pos(target.Pos), "%s: %s is not a function", instr.Text, target.Sym)
-			return false
-		}
-		signatures = []*Func{f}
-		if f.Entry {
-			b.errorf(Pos(target.Pos), "%s: %s is a kernel", instr.Text, target.Sym)
-			return false
-		}
-		if len(ops) > 0 {
-			b.errorf(Pos(ops[0].Pos), "%s: a prototype or a list of targets is allowed only for a call through a register; %s is a function", instr.Text, target.Sym)
-			return false
-		}
-	case RegOperand:
-		if t := b.fn.Regs[call.Target.Reg].Type; !t.holdsAddress() {
-			b.errorf(Pos(target.Pos), "%s: %s (%s) cannot hold an address", instr.Text, target.Sym, t)
-			return false
-		}
-		if len(ops) == 0 {
-			b.errorf(Pos(s.Pos), "%s: a call through a register needs a prototype or a list of targets", instr.Text)
-			return false
-		}
-	default:
-		b.errorf(Pos(target.Pos), "%s: the call target must be a function, or a register that holds its address", instr.Text)
+	if !b.checkCallTarget(instr, target, ops, Pos(s.Pos)) {
 		return false
 	}
-	var listed *syntax.Operand // the written name of the prototype, target list or call table
+	var list *syntax.Operand
 	if len(ops) > 0 {
-		listed = &ops[0]
-		w := listed
-		e, found := b.scope.lookup(w.Sym)
-		switch {
-		case found && e.kind == entTable:
-			call.List = e.table
-			if p := e.table.Proto; p != nil {
-				signatures = []*Func{p}
-			}
-		case found && e.kind == entVar:
-			call.Var = e.v
-		case b.mod.symbols[w.Sym] != nil:
-			v, isVar := b.mod.symbols[w.Sym].(*Var)
-			if !isVar {
-				b.errorf(Pos(w.Pos), "%s: %s is not a call table", instr.Text, w.Sym)
-				return false
-			}
-			call.Var = v
-		default:
-			b.unknown(Pos(w.Pos), instr.Text+": unknown prototype or target list", w.Sym, b.nearestName(w.Sym))
+		list = &ops[0]
+		if !b.resolveCallList(instr, list) {
 			return false
 		}
 		ops = ops[1:]
@@ -99,16 +42,75 @@ func (b *funcBuilder) resolveCall(instr *Instr, s *syntax.Instr) bool {
 		b.errorf(Pos(ops[0].Pos), "%s: too many operands", instr.Text)
 		return false
 	}
-	if targets, known := call.Targets(); known {
-		if signatures = targets; len(signatures) == 0 {
-			b.errorf(Pos(listed.Pos), "%s: %s contains no function", instr.Text, listed.Sym)
-			return false
-		}
+	signatures, known := call.Targets()
+	switch {
+	case known && len(signatures) == 0:
+		b.errorf(Pos(list.Pos), "%s: %s contains no function", instr.Text, list.Sym)
+		return false
+	case known:
+	case call.List != nil:
+		signatures = []*Func{call.List.Proto}
+	default:
+		signatures = []*Func{call.Target.Sym().(*Func)}
 	}
-	for _, head := range signatures {
-		ok = ok && b.checkCallTypes(instr, head, Pos(s.Pos))
+	for _, f := range signatures {
+		ok = ok && b.checkCallTypes(instr, f, Pos(s.Pos))
 	}
 	return ok
+}
+
+// checkCallTarget checks the target of a call. ops are the operands after the arguments, and pos is the place of the call.
+func (b *funcBuilder) checkCallTarget(instr *Instr, target *syntax.Operand, ops []syntax.Operand, pos Pos) bool {
+	o := &instr.Call.Target
+	switch o.Kind {
+	case SymOperand:
+		f, isFunc := o.Sym().(*Func)
+		switch {
+		case !isFunc:
+			b.errorf(Pos(target.Pos), "%s: %s is not a function", instr.Text, target.Sym)
+		case f.Entry:
+			b.errorf(Pos(target.Pos), "%s: %s is a kernel", instr.Text, target.Sym)
+		case len(ops) > 0:
+			b.errorf(Pos(ops[0].Pos), "%s: a prototype or a list of targets is allowed only for a call through a register; %s is a function", instr.Text, target.Sym)
+		default:
+			return true
+		}
+	case RegOperand:
+		t := b.fn.Regs[o.Reg].Type
+		switch {
+		case !t.holdsAddress():
+			b.errorf(Pos(target.Pos), "%s: %s (%s) cannot hold an address", instr.Text, target.Sym, t)
+		case len(ops) == 0:
+			b.errorf(pos, "%s: a call through a register needs a prototype or a list of targets", instr.Text)
+		default:
+			return true
+		}
+	default:
+		b.errorf(Pos(target.Pos), "%s: the call target must be a function, or a register that holds its address", instr.Text)
+	}
+	return false
+}
+
+// resolveCallList resolves the name of a call's prototype, list of targets or call table.
+func (b *funcBuilder) resolveCallList(instr *Instr, parsed *syntax.Operand) bool {
+	e, found := b.scope.lookup(parsed.Sym)
+	switch {
+	case found && e.kind == entTable:
+		instr.Call.List = e.table
+	case found && e.kind == entVar:
+		instr.Call.Var = e.v
+	case b.mod.symbols[parsed.Sym] != nil:
+		v, isVar := b.mod.symbols[parsed.Sym].(*Var)
+		if !isVar {
+			b.errorf(Pos(parsed.Pos), "%s: %s is not a call table", instr.Text, parsed.Sym)
+			return false
+		}
+		instr.Call.Var = v
+	default:
+		b.unknown(Pos(parsed.Pos), instr.Text+": unknown prototype or target list", parsed.Sym, b.nearestName(parsed.Sym))
+		return false
+	}
+	return true
 }
 
 // callTarget and callOperand are the specs of a call's operands. The callee's signature decides their types.
@@ -117,13 +119,22 @@ var (
 	callOperand = OperandSpec{Name: "argument", Symbol: true, element: true, Access: Read, Vector: true, count: count{kind: countAny}}
 )
 
-// passedOperands appends an argument or result of a call to list. A vector register is passed as its components, like a
-// vector parameter.
-func passedOperands(list []Operand, o Operand) []Operand {
-	if o.Kind == VecOperand {
-		return append(list, o.Elems()...)
+// resolvePassed resolves the arguments or results of a call by the function resolve. A vector register is passed as its
+// components, like a vector parameter.
+func resolvePassed(written []syntax.Operand, instr *Instr, resolve func(o *Operand, parsed *syntax.Operand, instr *Instr) bool) (list []Operand, ok bool) {
+	list, ok = make([]Operand, 0, len(written)), true
+	for i := range written {
+		var o Operand
+		if !resolve(&o, &written[i], instr) {
+			ok = false
+		}
+		if o.Kind == VecOperand {
+			list = append(list, o.Elems()...)
+		} else {
+			list = append(list, o)
+		}
 	}
-	return append(list, o)
+	return list, ok
 }
 
 // resolveArgument resolves an argument of a call.
