@@ -303,7 +303,7 @@ func mbarrierAt(w *machine.Warp, h int, instr *code.Instr, lane int, space ptx.S
 	default:
 		return location.Alloc.Base - probe.SharedWindow + location.Offset, true
 	}
-	t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrWrongSpace, "the mbarrier sharedAddr %s is %s", machine.HexAddr(addr), place)
+	t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrWrongSpace, "the mbarrier at %s is %s", machine.HexAddr(addr), place)
 	t.Addr, t.Bytes = addr, 8
 	return 0, false
 }
@@ -333,7 +333,7 @@ func mbarrierCountOf(w *machine.Warp, h int, instr *code.Instr, lane int, addr u
 func mbarrierName(c *machine.CTA, addr uint64) string {
 	owner, offset := "", machine.AddressInRank(addr, 0)
 	if c.Grid.Clustered() {
-		owner = fmt.Sprintf(" owner cta %s", c.CTAAt(addr).ID)
+		owner = fmt.Sprintf(" of cta %s", c.CTAAt(addr).ID)
 	}
 	for _, v := range c.Code.Shared {
 		if varOffset := offset - uint64(v.Offset); offset >= uint64(v.Offset) && (varOffset < uint64(v.Var.Size()) || v.Var.Size() == 0) {
@@ -343,7 +343,7 @@ func mbarrierName(c *machine.CTA, addr uint64) string {
 			return fmt.Sprintf("mbarrier %s+%d%s (shared memory %#x)", v.Var.Name, varOffset, owner, addr)
 		}
 	}
-	return fmt.Sprintf("mbarrier at %#x owner shared memory%s", addr, owner)
+	return fmt.Sprintf("mbarrier at %#x of shared memory%s", addr, owner)
 }
 
 // failMbarrier stops the warp with a trap for the operation of a lane on the mbarrier at addr.

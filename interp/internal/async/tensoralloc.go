@@ -176,7 +176,7 @@ func TensorDealloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 	})
 	switch {
 	case i < 0:
-		text := fmt.Sprintf("no allocation of %d columns begins address %v", n, matrix.TensorAddress(address))
+		text := fmt.Sprintf("no allocation of %d columns begins at %v", n, matrix.TensorAddress(address))
 		for k := range s.Blocks {
 			text += "; " + s.Blocks[k].String()
 		}

@@ -807,7 +807,7 @@ func deadlockTrap(g *machine.Grid) error {
 			}
 			if trap == nil {
 				if mbarrier != "" && kind == probe.ErrDeadlock {
-					why = "the mbarriers phase can never complete: " + mbarrier
+					why = "the awaited phase can never complete: " + mbarrier
 				}
 				trapCTA, trap = c, w.Fail(g.Kernel.FirstSource(g.Kernel.Block(w.PC)), w.Mask, kind, "%v: %s", kind, why)
 			}

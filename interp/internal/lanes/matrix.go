@@ -37,7 +37,7 @@ func matrixRows(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, to *
 			required = "global or shared"
 		}
 		if required != "" {
-			t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrWrongSpace, "%v: %s rowAddr %s, which is not in %s memory", probe.ErrWrongSpace, w.SourceOf(instr).Text, machine.HexAddr(rowAddr), required)
+			t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrWrongSpace, "%v: %s at %s, which is not in %s memory", probe.ErrWrongSpace, w.SourceOf(instr).Text, machine.HexAddr(rowAddr), required)
 			t.Addr, t.Bytes = rowAddr, a.Bytes
 			return false
 		}
