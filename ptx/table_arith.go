@@ -254,7 +254,8 @@ var alternateRows = []row{
 	{"fma", "9.7.6.4", ClassFP, AffineUniform, FamilyMixed, Pure, alternate("fma", "atype.btype", "%a:atype!, %b:btype!, %c:dtype!")},
 }
 
-// alternate returns the form of an instruction on quadruples, whose sources have any of seven types.
+// alternate returns the form of an instruction on quadruples. types lists the slots of the source types, each of which may
+// be any of seven types; sources lists the operands after d.
 func alternate(op, types, sources string) string {
 	const any = "e5m2x4 e4m3x4 e3m2x4 e2m3x4 e2m1x4 e2m1p4x4 ue8m0x4"
 	return op + "{.rn}{.satfinite}.dtype." + types + " d:dtype!, " + sources +

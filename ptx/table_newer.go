@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// This file generates rows of forms that differ in one modifier or one number: the additions of PTX 9.4 to tensor
-// copies, and the compression of sparse data.
+// This file contains forms of PTX 9.3 to 9.5. It generates forms that differ from each other in one modifier or one
+// number: those of tensor copies, of copies between devices (fabric), of tcgen05.mma, and of the compression of sparse data.
 
 // tensorMode is the coordinate mode of a tensor copy.
 type tensorMode struct {
 	dim    string // modifier of the dimensions
 	mode   string // modifier of the mode, in braces if it is optional
-	coords string // operand of the coordinates, without its name
-	info   string // operand of the offsets, without its name; "" if there is none
-	slots  string
-	sm     int // the lowest target with the mode
+	coords string // operand of the coordinates in the table's notation, without "<" and its name
+	info   string // operand of the offsets, in the same way; "" if there is none
+	slots  string // definitions of the slots in dim and mode
+	sm     int    // the lowest target with the mode
 }
 
 var (
@@ -34,21 +34,22 @@ type override struct {
 	modifier string
 	operands string // operands within the address of the map, each after a comma
 	dim      string // modifier of the dimensions; "" for the mode's own
-	slots    string
+	slots    string // definitions of the slots in modifier and dim
 }
 
 var (
-	// overrideAddress is optional.
+	// overrideAddress replaces the address of the memory. It may be left out.
 	overrideAddress = override{modifier: "{.override}", operands: ", %i?override:b64-", slots: ".override = override::global_address"}
-	// overrideShape replaces the extents and strides of tiles.
+	// overrideShape replaces the address, and the extents and strides of a tensor in tile mode.
 	overrideShape = []override{
 		{".override::global_address.override::global_dim", ", %i:b64-, <j*1dim>:b16- or <j*1dim>:b8", ".dim", ".dim = 1d"},
 		{".override::global_address.override::global_dim_stride", ", %i:b64-, <j*dim>:b16- or <j*dim>:b8, %<k*dim-1>:b32, %l:b16-", ".dim", ".dim = 2d 3d 4d 5d"},
 	}
 )
 
-// form returns a form of a copy: mods are between the mode and the override modifier, before and after are the operands
-// around the address of the map.
+// form returns a form of a copy. name is the opcode up to the mode, in which it replaces DIM by the modifier of the
+// dimensions and MODE by that of the mode. mods are the modifiers between name and the override modifier. before and after
+// are the operands around the address of the map. slots are further definitions of slots.
 func (m tensorMode) form(name, mods, before, after string, o override, slots string, sm int) string {
 	dim, dims := m.dim, m.slots
 	if o.dim != "" {
@@ -66,8 +67,8 @@ func (m tensorMode) form(name, mods, before, after string, o override, slots str
 	return fmt.Sprintf("%s; ptx 9.4; sm %d\n", strings.Join(parts, "; "), max(sm, m.sm))
 }
 
-// tensorLoads returns the forms of cp.async.bulk.tensor from global memory: with a multicast to 16 CTAs, which any
-// target has (narrow), or with the additions of sm_107.
+// tensorLoads returns the forms of cp.async.bulk.tensor from global memory added by PTX 9.4. With narrow these are the forms
+// with a multicast to 16 CTAs, which any target with the mode has; otherwise the additions of sm_107.
 func tensorLoads(narrow bool) (forms string) {
 	const group = ".group = cta_group::1 cta_group::2"
 	for _, m := range loadModes {
@@ -139,6 +140,8 @@ func priorities() string {
 	return hints("applypriority.async.bulk.tensor!DIM{.global}MODE.bulk_group", ".L2::evict_normal", "")
 }
 
+// hints returns the forms of an instruction that names elements of a tensor in global memory but transfers none to shared
+// memory; see tensorMode.form for the parameters.
 func hints(name, mods, after string) (forms string) {
 	for _, m := range loadModes {
 		info := ""
@@ -155,8 +158,8 @@ func hints(name, mods, after string) (forms string) {
 	return strings.NewReplacer("[b", "[a", "<c*", "<b*").Replace(forms)
 }
 
-// sparseForms returns the forms of spcompress or spdecompress (manual of PTX 9.4, 9.7.10.30 and 9.7.10.31). .b2 and .b4
-// are the sizes of indices; there is an index for each element.
+// sparseForms returns the forms of spcompress or spdecompress (manual of PTX 9.4, 9.7.10.30 and 9.7.10.31). The second
+// modifier, .b2 or .b4, is the size of an index; each element of compressed data has an index.
 func sparseForms(decompress bool) (forms string) {
 	for _, elem := range []int{8, 16} {
 		for _, index := range []int{2, 4} {
@@ -183,7 +186,7 @@ func sparseForms(decompress bool) (forms string) {
 	return forms
 }
 
-// newerRows contains forms of PTX 9.4 and 9.5. Forms of FamilyNone have the section of the newer manual.
+// newerRows contains forms of PTX 9.3 to 9.5, and one of 8.6. Forms of FamilyNone have the section of the newer manual.
 var newerRows = []row{
 	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Async | MayTrap, tensorLoads(true) + tensorLoads(false) + tensorStores(false)},
 	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Atomic | Async | MayTrap, tensorStores(true) + `
@@ -229,9 +232,10 @@ var newerRows = []row{
 		fabricReductions("fabric.try_atom!.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.hint}.relaxed.sys.op.type [b, i:u64]:u32, [a]:shared, [c]:shared, [e]:shared, h?hint:b64-", "atom", "f16x2 bf16x2")},
 }
 
-// fabricTensors returns the forms of an operation between devices on a tensor. The map contains an endpoint and an
-// offset instead of the address of its memory. A variable with the map must be in shared memory: NVIDIA's assembler
-// accepts no other space.
+// fabricTensors returns the forms of fabric.try_NAME, an operation between devices, on a tensor. The tensor map contains an
+// endpoint and an offset instead of the address of its memory. A variable with the map must be in shared memory: NVIDIA's
+// assembler accepts no other space. completion is the unit in which the mbarrier counts, before and after are the operands
+// around the address of the map, counter is a further operand of the address, and op is the last modifier.
 func fabricTensors(name, completion, before, after, counter, op string) (forms string) {
 	slots, multimem := "", ""
 	if strings.Contains(completion, "counted") {
@@ -256,7 +260,9 @@ func fabricTensors(name, completion, before, after, counter, op string) (forms s
 	return forms
 }
 
-// fabricReductions returns the forms of a syntax with .op and .type: bit operations, minima and maxima, and sums.
+// fabricReductions returns the forms of a syntax with .op and .type: bit operations, minima and maxima, and sums. kind is
+// "pull" for fabric.try_pullred, "atom" for fabric.try_atom, which has more operations, and "" otherwise; halves are the
+// types of half precision.
 func fabricReductions(syntax, kind, halves string) (forms string) {
 	sums := "u32 u64 f32 f64 " + halves
 	if kind == "pull" {
@@ -274,8 +280,8 @@ func fabricReductions(syntax, kind, halves string) (forms string) {
 	return forms
 }
 
-// tensorMultiplications returns the forms of tcgen05.mma added by sm_107: .kind::ti16, the collectors of B, and a B of
-// indices into a table.
+// tensorMultiplications returns the forms of tcgen05.mma added by sm_107: with .kind::ti16, with collector buffers for B, and
+// with a matrix B of indices into a table.
 func tensorMultiplications() (forms string) {
 	const (
 		acol  = "; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard"
@@ -308,7 +314,7 @@ func tensorMultiplications() (forms string) {
 	return forms
 }
 
-// wsCollectors returns the modifiers of the four buffers of tcgen05.mma.ws.
+// wsCollectors returns the modifiers of the four collector buffers for B of tcgen05.mma.ws, separated by spaces.
 func wsCollectors() string {
 	var list []string
 	for buffer := range 4 {

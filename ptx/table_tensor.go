@@ -159,7 +159,8 @@ func wgmmaShapes(k int) string {
 	return strings.Join(list, " ")
 }
 
-// wgmmaIntegerShapes returns the shapes of integer and single-bit types: above n = 32 only every second n.
+// wgmmaIntegerShapes returns the matrix shapes of wgmma with the given k for integer and single-bit types, which above n = 32
+// have only every second n.
 func wgmmaIntegerShapes(k int) string {
 	list := []string{fmt.Sprintf("m64n8k%d", k), fmt.Sprintf("m64n24k%d", k)}
 	for n := 16; n <= 256; n += 16 {
@@ -198,9 +199,10 @@ var textureRows = []row{
 		suq.query.b32 d:b32, [a]; .query = width height depth channel_data_type channel_order array_size memory_layout; ptx 1.5`},
 }
 
-// texForms returns the forms of a kind of tex; suffix contains the operands after the coordinates, and more lists
-// additional geometries. Results are .v4, or .v2 of .f16x2. Coordinates are integers or floats; a cube requires floats.
-// Only forms with float coordinates have a depth comparison, and not in 3D. A cube has no offsets.
+// texForms returns the forms of a kind of tex. suffix contains the operands after the coordinates, more lists additional
+// geometries with integer coordinates, and since is the end of each form. Results are .v4, or .v2 of .f16x2. Coordinates
+// are integers or floats; a cube requires floats. Only forms with float coordinates can compare depths, and not in 3D. A
+// cube has no offsets.
 func texForms(kind, suffix, more, since string) string {
 	var forms strings.Builder
 	for _, result := range []string{".vec = v4; .dtype = u32 s32 f16 f32", ".vec = v2; .dtype = f16x2"} {

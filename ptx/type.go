@@ -212,8 +212,8 @@ func (t Type) Elements() (Type, int) {
 	return t, 1
 }
 
-// packed reports whether t contains several numbers with which instructions compute. It is false for the packed formats
-// that instructions only convert or multiply as matrices, such as .e4m3x2.
+// packed reports whether t is a packed type of integers, or of floats with 16 or 32 bits. It is false for packed formats
+// of fewer bits, such as .e4m3x2.
 func (t Type) packed() bool {
 	switch t {
 	case U16x2, S16x2, U8x4, S8x4, F16x2, BF16x2, F32x2:
