@@ -147,7 +147,7 @@ func plainSegments(e *machine.AsyncEffect) {
 // tensorSegments lists the segments of a tensor copy. It lists none if the tensor map is no longer valid for the copy.
 func tensorSegments(e *machine.AsyncEffect) {
 	c, s, t := e.CTA, e.CTA.Stream, e.Tensor
-	m := t.M
+	m := t.Map
 	if m == nil {
 		var err error
 		if m, err = tensorMapOf(e); err != nil {

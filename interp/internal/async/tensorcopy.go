@@ -31,7 +31,7 @@ func AsyncTensor(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 			rest = rest[1:]
 			return v
 		}
-		t := &machine.TensorCopy{At: f.Src64(instr.B)[lane], Space: op.Map, Reduce: op.Op}
+		t := &machine.TensorCopy{MapAddress: f.Src64(instr.B)[lane], MapSpace: op.Map, Reduce: op.Op}
 		t.Copy = tensormap.Copy{Mode: op.Mode, Dims: op.Dims, Rows: op.Rows, Store: op.Store, Reset: op.Shape}
 		for i := range op.Coordinates() {
 			t.Copy.Position[i] = int32(next())
@@ -49,19 +49,19 @@ func AsyncTensor(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 			mask = next()
 		}
 		if op.Override {
-			t.With = &tensormap.Override{Address: f.Src64(rest[0].Row)[lane]}
+			t.Override = &tensormap.Override{Address: f.Src64(rest[0].Row)[lane]}
 			rest = rest[1:]
 		}
 		if op.Shape {
-			t.With.Dims = op.Dims
+			t.Override.Dims = op.Dims
 			for i := range op.Dims {
-				t.With.Dim[i] = uint16(next())
+				t.Override.Dim[i] = uint16(next())
 			}
 			for i := range op.Dims - 1 {
-				t.With.Low[i] = next()
+				t.Override.Low[i] = next()
 			}
 			if op.Dims > 1 {
-				t.With.High = uint16(next())
+				t.Override.High = uint16(next())
 			}
 		}
 		issueTensor(w, h, instr, e, op, f.Src64(instr.C)[lane], mask)
@@ -111,24 +111,24 @@ func sharedAddressOf(e *machine.AsyncEffect) uint64 {
 // tensorTrap makes the trap for an invalid copy.
 func tensorTrap(e *machine.AsyncEffect, kind error, format string, args ...any) *probe.Trap {
 	t := e.Tensor
-	args = append([]any{kind, t.Copy.String(), machine.HexAddr(t.At)}, args...)
+	args = append([]any{kind, t.Copy.String(), machine.HexAddr(t.MapAddress)}, args...)
 	return effectTrap(e, kind, "%v: the box at %s by the tensor map at %s: "+format, args...)
 }
 
 // tensorFaultTrap makes the trap for a memory fault at addr, an address of the given number of bytes.
 func tensorFaultTrap(e *machine.AsyncEffect, fault *mem.Fault, addr uint64, bytes int) *probe.Trap {
-	t := effectTrap(e, fault.Kind, "%s: one of %d bytes of the box at %s by the tensor map at %s", fault.Msg, bytes, e.Tensor.Copy.String(), machine.HexAddr(e.Tensor.At))
+	t := effectTrap(e, fault.Kind, "%s: one of %d bytes of the box at %s by the tensor map at %s", fault.Msg, bytes, e.Tensor.Copy.String(), machine.HexAddr(e.Tensor.MapAddress))
 	t.Addr, t.Bytes, t.Nearby = addr, bytes, fault.Near
 	return t
 }
 
 // readTensorMap reads the tensor map, unless it has been read already.
 func readTensorMap(e *machine.AsyncEffect) error {
-	if e.Tensor.M != nil {
+	if e.Tensor.Map != nil {
 		return nil
 	}
 	m, err := tensorMapOf(e)
-	e.Tensor.M = m
+	e.Tensor.Map = m
 	return err
 }
 
@@ -138,18 +138,18 @@ func readTensorMap(e *machine.AsyncEffect) error {
 func tensorMapOf(e *machine.AsyncEffect) (*tensormap.Map, error) {
 	t, c := e.Tensor, e.CTA
 	view := mem.View{Map: c.Grid.Device.Memory, Shared: c.SharedMem}
-	place, fault := view.Resolve(&mem.Access{Request: probe.Request{Space: t.Space, Bytes: tensormap.Align, Kind: probe.AccessLoad}}, t.At)
+	place, fault := view.Resolve(&mem.Access{Request: probe.Request{Space: t.MapSpace, Bytes: tensormap.Align, Kind: probe.AccessLoad}}, t.MapAddress)
 	switch {
 	case fault == nil && (place.Alloc == nil || place.Alloc.Kind == probe.SharedMemory):
 		return nil, tensorTrap(e, probe.ErrWrongSpace, "the tensor map is in shared or local memory")
 	case fault == nil && place.Alloc.Size-place.Offset < tensormap.Size:
 		return nil, tensorTrap(e, probe.ErrOutOfBounds, "the tensor map does not fit its allocation: only %d of its %d bytes do", place.Alloc.Size-place.Offset, tensormap.Size)
 	case fault != nil:
-		return nil, tensorFaultTrap(e, fault, t.At, tensormap.Size)
+		return nil, tensorFaultTrap(e, fault, t.MapAddress, tensormap.Size)
 	}
 	var b [tensormap.Size]byte
 	copy(b[:], unsafe.Slice((*byte)(unsafe.Add(place.Alloc.Ptr, place.Offset)), tensormap.Size))
-	m, err := tensormap.DecodeWith(b[:], t.With)
+	m, err := tensormap.DecodeWith(b[:], t.Override)
 	if err == nil {
 		err = m.Fits(&t.Copy)
 	}
@@ -255,7 +255,7 @@ func readTensor(e *machine.AsyncEffect) (err error) {
 	if err := readTensorMap(e); err != nil {
 		return err
 	}
-	m, t := e.Tensor.M, e.Tensor
+	m, t := e.Tensor.Map, e.Tensor
 	from, err := tensorBox(e, m)
 	if err != nil {
 		return err
@@ -322,7 +322,7 @@ func keepEffectData(e *machine.AsyncEffect, data []byte) {
 //
 //go:norace
 func writeTensor(e *machine.AsyncEffect) (err error) {
-	m, t, data := e.Tensor.M, e.Tensor, e.Data
+	m, t, data := e.Tensor.Map, e.Tensor, e.Data
 	e.Data = nil
 	if !t.Copy.Store {
 		to, err := tensorBox(e, m)

@@ -157,7 +157,7 @@ func prepare(w *machine.Warp, r *machine.InstrRun) {
 	if s.Side == code.AccessSide {
 		compareAddresses(w, p)
 	}
-	if s.LaneIndependent && k.NativeFuncs {
+	if s.RunsOnce && k.NativeFuncs {
 		compareReads(w, p)
 	}
 }
@@ -219,7 +219,7 @@ func runReference(w *machine.Warp, r *machine.InstrRun) (inShadows bool) {
 		}
 	case k.RanOnce: // AfterLanes has copied the results
 	case !p.Computes && s.Kind == code.Store: // a store has no results
-	case !p.Computes && s.LaneIndependent:
+	case !p.Computes && s.RunsOnce:
 		copyToReference(k, p.Writes)
 	default:
 		for i := range r.Pairs {

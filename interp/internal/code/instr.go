@@ -1,23 +1,27 @@
 package code
 
-// This file defines the instruction. It is data of a fixed size without pointers, which can be printed, compared,
-// verified and translated; data of variable size is in a side table.
+// This file defines the instruction. It has a fixed size and no pointers, so that it can be printed, compared, verified
+// and translated. Data of variable size is in a side table.
 
 // Instr is an instruction of lowered code. A PTX instruction becomes any number of instructions.
 //
-// Operands are rows of the register file: of 32-bit slots, of 64-bit slots or of predicates, as the signature of Op
-// says. A negative operand is a constant: the complement of an index into the constants of its slot. D and F are
-// results; A, B, C and E are sources. Vectors of registers and the arguments of calls are in side tables.
+// Operands are rows of the register file: rows of 32-bit slots, rows of 64-bit slots or predicates, as the signature of
+// Op says. A negative operand is a constant: the complement of an index into the constants of its slot. Vectors of
+// registers and the arguments of calls are in side tables.
 type Instr struct {
-	Op            Op
-	Plan          ExecPlan
-	CountsSkipped bool  // counts the lanes in which the guard does not hold: set for the first instruction of a PTX instruction that does not end a block of PTX
-	Guard         int32 // 0: none; p+1: executes in the lanes where predicate p holds; -(p+1): where it does not hold
-	Side          int32 // index into the side table of Op
-	Src           int32 // index of its PTX instruction
+	Op   Op
+	Plan ExecPlan
 
-	D, F       int32
-	A, B, C, E int32
+	// CountsSkipped makes the instruction count the lanes in which its guard does not hold. It is set for the first
+	// instruction of a guarded PTX instruction, unless the PTX instruction ends a block.
+	CountsSkipped bool
+
+	Guard int32 // 0: none; p+1: executes in the lanes where predicate p holds; -(p+1): where it does not hold
+	Side  int32 // index into the side table of Op
+	Src   int32 // index of its PTX instruction in Program.Sources; -1: none
+
+	D, F       int32  // results
+	A, B, C, E int32  // sources
 	Imm        uint64 // further data, as Op defines it
 }
 
@@ -31,9 +35,9 @@ const NoRow = -1 << 31
 // operands.
 type ExecPlan struct {
 	Exec        Exec
-	Materialise Operands // sources whose value may be only in their shadows
-	LeavesStale bool     // the shadows of results may contain older values
-	WritesBoth  bool     // results are also written to their rows
+	Materialise Operands // sources whose values may be only in their shadows
+	LeavesStale bool     // execution on lanes leaves older values in the shadows of results
+	WritesBoth  bool     // compact results are also written to their rows
 }
 
 // Operands is a set of source operands of an instruction.
@@ -55,20 +59,20 @@ type Exec uint8
 const (
 	OnLanes        Exec = iota // as in vector mode
 	Materialised               // on the lanes, after materialising compact operands
-	CompactOne                 // a kernel with a single source, on a compact operand if it is compact
-	CompactTwo                 // a kernel with two sources
-	CompactThree               // a kernel with three sources
-	CompactMixed               // a kernel with any sources, including predicates
-	CompactCompare             // a comparison
+	CompactOne                 // a kernel with a single source, on the compact operand if the shadow has it, else on lanes
+	CompactTwo                 // a kernel with two sources, in the same way
+	CompactThree               // a kernel with three sources, in the same way
+	CompactMixed               // a kernel with any sources, including predicates, in the same way
+	CompactCompare             // a comparison, in the same way
 	CompactSource              // reads a special register or the address of a local variable
 	CompactLoad                // load at a compact address
-	CompactStore
-	CompactLocal // access to local memory at a uniform address
-	ProvedOne    // a kernel with a single source; source and result are proved uniform
-	ProvedTwo
-	ProvedThree
-	ProvedFour
-	ExecCount // number of ways
+	CompactStore               // store at a compact address
+	CompactLocal               // access to local memory at a uniform address
+	ProvedOne                  // a kernel with a single source; source and result are proved uniform
+	ProvedTwo                  // a kernel with two sources, all proved uniform
+	ProvedThree                // a kernel with three sources, all proved uniform
+	ProvedFour                 // a kernel with four sources, all proved uniform
+	ExecCount                  // number of ways
 )
 
 var execNames = [ExecCount]string{

@@ -3,11 +3,11 @@ package code
 // This file derives the rows that an instruction reads and writes from the signature of its operation and its entry in
 // the side tables.
 
-// Tables are the side tables of a program.
+// Tables are the side tables of a program, indexed by Instr.Side. The constants of type Side say which operations use them.
 type Tables struct {
 	Access    []Access
 	Calls     []CallSite
-	Targets   [][]int32 // pcs
+	Targets   [][]int32 // pcs of the target blocks
 	Barriers  []BarrierOp
 	Fragments []Fragments
 	Textures  []Texture

@@ -1,6 +1,6 @@
 package code
 
-// This file defines the operations that are more than a kernel of package alu. zops.go contains the kernels.
+// This file defines the operations that are no kernels of package alu. zops.go defines the operations that are kernels.
 
 import (
 	"fmt"
@@ -20,14 +20,14 @@ type Slot uint8
 // The slots.
 const (
 	NoSlot Slot = iota
-	R           // 32-bit row
-	Q           // 64-bit row
+	R           // 32 bits in each lane
+	Q           // 64 bits in each lane
 	P           // predicate
 )
 
 func (s Slot) String() string { return [...]string{"-", "r", "q", "p"}[s] }
 
-// Bits returns the width of a slot in bits.
+// Bits returns the width of a slot in bits; for a predicate 32, the bits of its lane mask.
 func (s Slot) Bits() int {
 	if s == Q {
 		return 64
@@ -35,7 +35,7 @@ func (s Slot) Bits() int {
 	return 32
 }
 
-// SlotOf returns the slot of a register type. A type of more than 64 bits takes two slots.
+// SlotOf returns the slot of a register type. A register of 128 bits has two rows of slot Q.
 func SlotOf(t ptx.Type) Slot {
 	switch {
 	case t == ptx.Pred:
@@ -54,10 +54,10 @@ const (
 	Plain      Kind = iota // needs the values of the lanes
 	Arithmetic             // a kernel of package alu
 	Read                   // reads a special register or the address of a local variable
-	Load
-	Store
-	Warp    // computes a single result for all lanes from their values
-	Control // ends a block
+	Load                   // loads elements
+	Store                  // stores elements
+	Warp                   // computes a single result for all lanes from their values
+	Control                // ends a block
 )
 
 // Signature describes an operation: its operands and properties.
@@ -65,14 +65,12 @@ type Signature struct {
 	Name string
 	Kind Kind
 
-	// The slots of result D, second result F, and sources A, B, C and E. C of a comparison is a constant if Imm has no
-	// boolean operator.
-	Dst, Dst2 Slot
-	Src       [4]Slot
+	Dst, Dst2 Slot    // slots of results D and F
+	Src       [4]Slot // slots of sources A, B, C and E; the kernel of a comparison ignores C if Imm has no boolean operator
 
-	LaneIndependent bool // has effects besides its results, and is no Store: it cannot be repeated
-	Side            Side // the table that Instr.Side indexes
-	Member          int8 // 1 + the index of the source that is a membermask; 0 if none is
+	RunsOnce bool // check mode must not repeat it: it has effects besides its results, and is no Store
+	Side     Side // the table that Instr.Side indexes
+	Member   int8 // 1 + the index of the source that is a membermask; 0 if none is
 
 	affinetrack.Operation // the properties that affinetrack.Unit needs
 }
@@ -83,12 +81,12 @@ type Side uint8
 // The side tables.
 const (
 	NoSide       Side = iota
-	AccessSide        // Access: the instruction's address A and its elements
-	CallSide          // CallSite: the places of arguments and results, also for an instruction with many operands
-	TargetSide        // the target blocks of a BranchIndex
-	BarrierSide       // BarrierOp
-	FragmentSide      // Fragments: the registers of fragments, for all lanes together
-	TextureSide       // Texture: the registers of its operands
+	AccessSide        // Tables.Access: the elements of a memory access and the properties of its address, operand A
+	CallSide          // Tables.Calls: the places of arguments and results, also for an instruction with many operands
+	TargetSide        // Tables.Targets: the target blocks of a BranchIndex
+	BarrierSide       // Tables.Barriers
+	FragmentSide      // Tables.Fragments: the registers of an instruction that lanes execute together on matrices
+	TextureSide       // Tables.Textures: the registers of an instruction on a texture or a surface
 )
 
 // Collective reports whether lanes of a warp at different instructions execute the operation together.
@@ -113,9 +111,9 @@ const (
 	Sreg16 // read special register Imm
 	Sreg32
 	Sreg64
-	Frame32 // address Imm of the running function's local frame
+	Frame32 // D: the address of byte Imm of the running function's local frame
 	Frame64
-	Shared32 // address Imm bytes into the CTA's shared memory, if the cluster has several CTAs
+	Shared32 // D: the address of byte Imm of the CTA's shared memory; only if clusters have several CTAs
 	Shared64
 	Isspacep  // D: is generic address A in space Imm? Bit 8 of Imm: in shared memory of any CTA of the cluster
 	CheckRank // traps unless A is the rank of the CTA in its cluster
@@ -132,7 +130,7 @@ const (
 	LoadFixed  // from a fixed address
 	LoadFrame  // from the running function's local frame
 	LoadLocal
-	LoadEach // lane by lane
+	LoadEach // lane by lane, for accesses without an operation of their own
 	LoadWide // elements of 128 bits
 	StoreVector
 	StoreFrame
@@ -174,7 +172,7 @@ const (
 	AsyncCommit // commits the group
 	AsyncWait   // waits for all groups but the last A
 	AsyncBulk   // copies C bytes from B to A; notifies the mbarrier at E
-	AsyncMasked // as AsyncBulk. The upper half of C is a mask: the ranks of receiving CTAs if it notifies an mbarrier, else the bytes to copy of each 16. With Imm.IgnoreOOB it is the number of ignored bytes at the start, plus 256 times the number at the end
+	AsyncMasked // as AsyncBulk. The upper half of C is a mask: the ranks of receiving CTAs if it notifies an mbarrier, else the bytes to copy of each 16. With Imm.IgnoreOutOfBounds it is the number of ignored bytes at the start, plus 256 times the number at the end
 	AsyncCancel // cancels a cluster that has not begun, writes its index to A, and notifies the mbarrier at B
 	AsyncStore  // stores the lower Imm.Bytes of C and E to A; notifies the mbarrier at B
 	AsyncTensor // copies between the box in shared memory at A and the tensor of the map at B; notifies the mbarrier at C. Imm: see Tensor
@@ -183,11 +181,11 @@ const (
 	MapLarge    // D: is the allocation class of the tensor map at A large? Imm: see MapField, only the space
 
 	TextureFetch  // tex, tld4
-	TextureQuery  // an attribute of object A at level B; Imm is a texture.Attribute
+	TextureQuery  // an attribute of object A at level B; Imm is a sampling.Attribute
 	SurfaceQuery  // an attribute of surface A
 	IsObject      // D: is A an object of type Imm, a ptx.Type?
-	SurfaceLoad   // bytes
-	SurfaceStore  // bytes, or a texel
+	SurfaceLoad   // loads bytes
+	SurfaceStore  // stores bytes, or a texel
 	SurfaceReduce // sured
 
 	WgmmaFence   // makes the values of registers visible to multiplications
@@ -217,26 +215,27 @@ const (
 	Nanosleep // sleeps for A nanoseconds
 	NoOp      // counts the lanes in which its guard does not hold
 
-	Jump        // continues with the next block
-	Branch      // lanes of the guard go to the target, all other lanes to the next block
-	BranchIndex // each lane goes to the target with index A
-	Return      // lanes of the guard go to the function's exit
+	Jump        // continues at the next block
+	Branch      // lanes of the guard continue at the target, all other lanes at the next block
+	BranchIndex // each lane continues at the target with index A
+	Return      // lanes of the guard continue at the function's exit
 	Pop         // at the function's exit: returns to the caller
 	Exit        // lanes of the guard end
 	Call
-	CallR // call through a pointer
-	CallQ
+	CallR       // call through a 32-bit pointer
+	CallQ       // call through a 64-bit pointer
 	Barrier     // bar, barrier: number A, thread count B
 	BarrierPopc // bar.red, barrier.red with predicate C
 	BarrierVote
 	BarrierCluster
 	BarrierWarp // bar.warp.sync with membermask A
 
-	loads  // loads of an element (see LoadOp)
-	stores = loads + 4*2*2*2
-	kernel = stores + 4*2*2 // first kernel of package alu
+	loads                    // first load of an element (see LoadOp); there is one for each size, address slot, data slot and sign extension
+	stores = loads + 4*2*2*2 // first store of an element (see StoreOp)
+	kernel = stores + 4*2*2  // first kernel of package alu
 )
 
+// machine contains the signatures of the operations that are no kernels, except loads and stores of an element.
 var machine = [...]Signature{
 	Invalid:          {Name: "invalid"},
 	Sreg16:           {Name: "sreg.16", Kind: Read, Dst: R, Operation: affinetrack.Operation{Width: 16}},
@@ -249,25 +248,25 @@ var machine = [...]Signature{
 	Isspacep:         {Name: "isspacep", Dst: P, Src: [4]Slot{Q}},
 	CheckRank:        {Name: "checkrank", Src: [4]Slot{R}},
 	CheckSame:        {Name: "checksame", Src: [4]Slot{Q}},
-	Stacksave32:      {Name: "stacksave.32", LaneIndependent: true, Dst: R},
-	Stacksave64:      {Name: "stacksave.64", LaneIndependent: true, Dst: Q},
-	Stackrestore32:   {Name: "stackrestore.32", LaneIndependent: true, Src: [4]Slot{R}},
-	Stackrestore64:   {Name: "stackrestore.64", LaneIndependent: true, Src: [4]Slot{Q}},
-	Alloca32:         {Name: "alloca.32", LaneIndependent: true, Dst: R, Src: [4]Slot{R}},
-	Alloca64:         {Name: "alloca.64", LaneIndependent: true, Dst: Q, Src: [4]Slot{Q}},
+	Stacksave32:      {Name: "stacksave.32", RunsOnce: true, Dst: R},
+	Stacksave64:      {Name: "stacksave.64", RunsOnce: true, Dst: Q},
+	Stackrestore32:   {Name: "stackrestore.32", RunsOnce: true, Src: [4]Slot{R}},
+	Stackrestore64:   {Name: "stackrestore.64", RunsOnce: true, Src: [4]Slot{Q}},
+	Alloca32:         {Name: "alloca.32", RunsOnce: true, Dst: R, Src: [4]Slot{R}},
+	Alloca64:         {Name: "alloca.64", RunsOnce: true, Dst: Q, Src: [4]Slot{Q}},
 	LoadVector:       {Name: "load.vector", Kind: Load, Side: AccessSide},
 	LoadFixed:        {Name: "load.fixed", Kind: Load, Side: AccessSide},
 	LoadFrame:        {Name: "load.frame", Kind: Load, Side: AccessSide},
 	LoadLocal:        {Name: "load.local", Kind: Load, Side: AccessSide},
 	LoadEach:         {Name: "load.each", Kind: Load, Side: AccessSide},
-	LoadWide:         {Name: "load.wide", LaneIndependent: true, Side: AccessSide},
+	LoadWide:         {Name: "load.wide", RunsOnce: true, Side: AccessSide},
 	StoreVector:      {Name: "store.vector", Kind: Store, Side: AccessSide},
 	StoreFrame:       {Name: "store.frame", Kind: Store, Side: AccessSide},
 	StoreLocal:       {Name: "store.local", Kind: Store, Side: AccessSide},
 	StoreEach:        {Name: "store.each", Kind: Store, Side: AccessSide},
-	StoreWide:        {Name: "store.wide", LaneIndependent: true, Side: AccessSide},
-	StoreBulk:        {Name: "store.bulk", LaneIndependent: true, Side: AccessSide},
-	Atomic:           {Name: "atomic", LaneIndependent: true, Side: AccessSide},
+	StoreWide:        {Name: "store.wide", RunsOnce: true, Side: AccessSide},
+	StoreBulk:        {Name: "store.bulk", RunsOnce: true, Side: AccessSide},
+	Atomic:           {Name: "atomic", RunsOnce: true, Side: AccessSide},
 	Shfl:             {Name: "shfl", Dst: R, Dst2: P, Src: [4]Slot{R, R, R}},
 	ShflSync:         {Name: "shfl.sync", Dst: R, Dst2: P, Src: [4]Slot{R, R, R, R}, Member: 4},
 	Vote:             {Name: "vote", Dst: P, Src: [4]Slot{P}},
@@ -280,60 +279,60 @@ var machine = [...]Signature{
 	Redux:            {Name: "redux", Kind: Warp, Dst: R, Src: [4]Slot{R, R}, Member: 2},
 	ReduxFloat:       {Name: "redux.f32", Kind: Warp, Dst: R, Src: [4]Slot{R, R}, Member: 2},
 	Elect:            {Name: "elect", Dst: R, Dst2: P, Src: [4]Slot{R}, Member: 1},
-	MbarrierInit:     {Name: "mbarrier.init", LaneIndependent: true, Src: [4]Slot{Q, R}},
-	MbarrierInval:    {Name: "mbarrier.inval", LaneIndependent: true, Src: [4]Slot{Q}},
-	MbarrierArrive:   {Name: "mbarrier.arrive", LaneIndependent: true, Dst: Q, Src: [4]Slot{Q, R}},
-	MbarrierTx:       {Name: "mbarrier.tx", LaneIndependent: true, Src: [4]Slot{Q, R}},
-	MbarrierTest:     {Name: "mbarrier.test", LaneIndependent: true, Dst: P, Dst2: R, Src: [4]Slot{Q, Q}},
-	MbarrierParity:   {Name: "mbarrier.parity", LaneIndependent: true, Dst: P, Dst2: R, Src: [4]Slot{Q, R}},
-	MbarrierLayout:   {Name: "mbarrier.layout", LaneIndependent: true, Dst: P, Src: [4]Slot{Q}},
-	MbarrierMany:     {Name: "mbarrier.many", LaneIndependent: true, Src: [4]Slot{Q, R, R}},
-	LoadMatrix:       {Name: "load.matrix", LaneIndependent: true, Side: AccessSide},
-	StoreMatrix:      {Name: "store.matrix", LaneIndependent: true, Side: AccessSide},
+	MbarrierInit:     {Name: "mbarrier.init", RunsOnce: true, Src: [4]Slot{Q, R}},
+	MbarrierInval:    {Name: "mbarrier.inval", RunsOnce: true, Src: [4]Slot{Q}},
+	MbarrierArrive:   {Name: "mbarrier.arrive", RunsOnce: true, Dst: Q, Src: [4]Slot{Q, R}},
+	MbarrierTx:       {Name: "mbarrier.tx", RunsOnce: true, Src: [4]Slot{Q, R}},
+	MbarrierTest:     {Name: "mbarrier.test", RunsOnce: true, Dst: P, Dst2: R, Src: [4]Slot{Q, Q}},
+	MbarrierParity:   {Name: "mbarrier.parity", RunsOnce: true, Dst: P, Dst2: R, Src: [4]Slot{Q, R}},
+	MbarrierLayout:   {Name: "mbarrier.layout", RunsOnce: true, Dst: P, Src: [4]Slot{Q}},
+	MbarrierMany:     {Name: "mbarrier.many", RunsOnce: true, Src: [4]Slot{Q, R, R}},
+	LoadMatrix:       {Name: "load.matrix", RunsOnce: true, Side: AccessSide},
+	StoreMatrix:      {Name: "store.matrix", RunsOnce: true, Side: AccessSide},
 	MoveMatrix:       {Name: "move.matrix", Dst: R, Src: [4]Slot{R}},
 	Multiply:         {Name: "multiply", Side: FragmentSide},
 	Sparse:           {Name: "sparse", Side: FragmentSide},
-	AsyncCopy:        {Name: "async.copy", LaneIndependent: true, Src: [4]Slot{Q, Q, R}},
-	AsyncArrive:      {Name: "async.arrive", LaneIndependent: true, Src: [4]Slot{Q}},
-	AsyncCommit:      {Name: "async.commit", LaneIndependent: true},
-	AsyncWait:        {Name: "async.wait", LaneIndependent: true, Src: [4]Slot{R}},
-	AsyncBulk:        {Name: "async.bulk", LaneIndependent: true, Src: [4]Slot{Q, Q, R, Q}},
-	AsyncMasked:      {Name: "async.masked", LaneIndependent: true, Src: [4]Slot{Q, Q, Q, Q}},
-	AsyncCancel:      {Name: "async.cancel", LaneIndependent: true, Src: [4]Slot{Q, Q}},
-	AsyncStore:       {Name: "async.store", LaneIndependent: true, Src: [4]Slot{Q, Q, Q, Q}},
+	AsyncCopy:        {Name: "async.copy", RunsOnce: true, Src: [4]Slot{Q, Q, R}},
+	AsyncArrive:      {Name: "async.arrive", RunsOnce: true, Src: [4]Slot{Q}},
+	AsyncCommit:      {Name: "async.commit", RunsOnce: true},
+	AsyncWait:        {Name: "async.wait", RunsOnce: true, Src: [4]Slot{R}},
+	AsyncBulk:        {Name: "async.bulk", RunsOnce: true, Src: [4]Slot{Q, Q, R, Q}},
+	AsyncMasked:      {Name: "async.masked", RunsOnce: true, Src: [4]Slot{Q, Q, Q, Q}},
+	AsyncCancel:      {Name: "async.cancel", RunsOnce: true, Src: [4]Slot{Q, Q}},
+	AsyncStore:       {Name: "async.store", RunsOnce: true, Src: [4]Slot{Q, Q, Q, Q}},
 	TextureFetch:     {Name: "texture.fetch", Side: TextureSide},
 	TextureQuery:     {Name: "texture.query", Dst: R, Src: [4]Slot{Q, R}},
 	SurfaceQuery:     {Name: "surface.query", Dst: R, Src: [4]Slot{Q}},
 	IsObject:         {Name: "isobject", Dst: P, Src: [4]Slot{Q}},
-	SurfaceLoad:      {Name: "surface.load", LaneIndependent: true, Side: TextureSide},
-	SurfaceStore:     {Name: "surface.store", LaneIndependent: true, Side: TextureSide},
-	SurfaceReduce:    {Name: "surface.reduce", LaneIndependent: true, Side: TextureSide},
-	WgmmaFence:       {Name: "wgmma.fence", LaneIndependent: true},
-	WgmmaIssue:       {Name: "wgmma.issue", LaneIndependent: true, Src: [4]Slot{Q, Q, R, P}, Side: FragmentSide},
-	WgmmaCommit:      {Name: "wgmma.commit", LaneIndependent: true},
-	WgmmaWait:        {Name: "wgmma.wait", LaneIndependent: true, Side: FragmentSide},
-	WgmmaDisturb:     {Name: "wgmma.disturb", LaneIndependent: true, Side: FragmentSide},
-	TensorAlloc:      {Name: "tensor.alloc", LaneIndependent: true, Dst: R, Src: [4]Slot{Q, R}},
-	TensorDealloc:    {Name: "tensor.dealloc", LaneIndependent: true, Src: [4]Slot{R, R}},
-	TensorRelinquish: {Name: "tensor.relinquish", LaneIndependent: true},
-	TensorLoad:       {Name: "tensor.load", LaneIndependent: true, Side: FragmentSide},
-	TensorStore:      {Name: "tensor.store", LaneIndependent: true, Side: FragmentSide},
-	TensorWait:       {Name: "tensor.wait", LaneIndependent: true},
-	TensorCopy:       {Name: "tensor.copy", LaneIndependent: true, Src: [4]Slot{R, Q}, Side: FragmentSide},
-	TensorShift:      {Name: "tensor.shift", LaneIndependent: true, Src: [4]Slot{R}},
-	TensorMma:        {Name: "tensor.mma", LaneIndependent: true, Src: [4]Slot{Q, Q, R, P}, Side: FragmentSide},
-	TensorCommit:     {Name: "tensor.commit", LaneIndependent: true, Src: [4]Slot{Q, R}},
-	AsyncTensor:      {Name: "async.tensor", LaneIndependent: true, Src: [4]Slot{Q, Q, Q}, Side: CallSide},
-	MapReplace:       {Name: "map.replace", LaneIndependent: true, Src: [4]Slot{Q, Q}},
-	MapCopy:          {Name: "map.copy", LaneIndependent: true, Src: [4]Slot{Q, Q}},
-	MapLarge:         {Name: "map.large", LaneIndependent: true, Dst: P, Src: [4]Slot{Q}},
-	Vprintf:          {Name: "vprintf", LaneIndependent: true, Side: CallSide},
-	Malloc:           {Name: "malloc", LaneIndependent: true, Side: CallSide},
-	Free:             {Name: "free", LaneIndependent: true, Side: CallSide},
-	AssertFail:       {Name: "assertfail", LaneIndependent: true, Side: CallSide},
-	Trap:             {Name: "trap", LaneIndependent: true},
-	Brkpt:            {Name: "brkpt", LaneIndependent: true},
-	Nanosleep:        {Name: "nanosleep", LaneIndependent: true, Src: [4]Slot{R}},
+	SurfaceLoad:      {Name: "surface.load", RunsOnce: true, Side: TextureSide},
+	SurfaceStore:     {Name: "surface.store", RunsOnce: true, Side: TextureSide},
+	SurfaceReduce:    {Name: "surface.reduce", RunsOnce: true, Side: TextureSide},
+	WgmmaFence:       {Name: "wgmma.fence", RunsOnce: true},
+	WgmmaIssue:       {Name: "wgmma.issue", RunsOnce: true, Src: [4]Slot{Q, Q, R, P}, Side: FragmentSide},
+	WgmmaCommit:      {Name: "wgmma.commit", RunsOnce: true},
+	WgmmaWait:        {Name: "wgmma.wait", RunsOnce: true, Side: FragmentSide},
+	WgmmaDisturb:     {Name: "wgmma.disturb", RunsOnce: true, Side: FragmentSide},
+	TensorAlloc:      {Name: "tensor.alloc", RunsOnce: true, Dst: R, Src: [4]Slot{Q, R}},
+	TensorDealloc:    {Name: "tensor.dealloc", RunsOnce: true, Src: [4]Slot{R, R}},
+	TensorRelinquish: {Name: "tensor.relinquish", RunsOnce: true},
+	TensorLoad:       {Name: "tensor.load", RunsOnce: true, Side: FragmentSide},
+	TensorStore:      {Name: "tensor.store", RunsOnce: true, Side: FragmentSide},
+	TensorWait:       {Name: "tensor.wait", RunsOnce: true},
+	TensorCopy:       {Name: "tensor.copy", RunsOnce: true, Src: [4]Slot{R, Q}, Side: FragmentSide},
+	TensorShift:      {Name: "tensor.shift", RunsOnce: true, Src: [4]Slot{R}},
+	TensorMma:        {Name: "tensor.mma", RunsOnce: true, Src: [4]Slot{Q, Q, R, P}, Side: FragmentSide},
+	TensorCommit:     {Name: "tensor.commit", RunsOnce: true, Src: [4]Slot{Q, R}},
+	AsyncTensor:      {Name: "async.tensor", RunsOnce: true, Src: [4]Slot{Q, Q, Q}, Side: CallSide},
+	MapReplace:       {Name: "map.replace", RunsOnce: true, Src: [4]Slot{Q, Q}},
+	MapCopy:          {Name: "map.copy", RunsOnce: true, Src: [4]Slot{Q, Q}},
+	MapLarge:         {Name: "map.large", RunsOnce: true, Dst: P, Src: [4]Slot{Q}},
+	Vprintf:          {Name: "vprintf", RunsOnce: true, Side: CallSide},
+	Malloc:           {Name: "malloc", RunsOnce: true, Side: CallSide},
+	Free:             {Name: "free", RunsOnce: true, Side: CallSide},
+	AssertFail:       {Name: "assertfail", RunsOnce: true, Side: CallSide},
+	Trap:             {Name: "trap", RunsOnce: true},
+	Brkpt:            {Name: "brkpt", RunsOnce: true},
+	Nanosleep:        {Name: "nanosleep", RunsOnce: true, Src: [4]Slot{R}},
 	NoOp:             {Name: "nothing"},
 	Jump:             {Name: "jump", Kind: Control},
 	Branch:           {Name: "branch", Kind: Control},
@@ -351,7 +350,7 @@ var machine = [...]Signature{
 	BarrierWarp:      {Name: "barrier.warp", Kind: Control, Src: [4]Slot{R}, Side: BarrierSide, Member: 1},
 }
 
-// Modes of shfl and vote, in Instr.Imm.
+// Modes of shfl and vote, in Instr.Imm. The modes of vote are counted from 0, too.
 const (
 	ShflUp uint64 = iota
 	ShflDown
@@ -433,8 +432,8 @@ func OpNamed(name string) Op {
 // OpOf returns the kernel that performs a whole PTX instruction; Invalid if there is none.
 func OpOf(v *ptx.Variant) Op { return byName[strings.Replace(v.Canonical(), ".layout::v0", "", 1)] } // without a default modifier
 
-// GeneralOpOf returns the kernel for all modifiers of an instruction of the same name and types, which has the
-// modifiers in Imm; Invalid if there is none.
+// GeneralOpOf returns the kernel for an instruction's name and types with any modifiers, which it reads from Imm; Invalid
+// if there is none.
 func GeneralOpOf(v *ptx.Variant) Op {
 	name := v.Op.Name + ".any"
 	if v.Form.HasSlot("atype") { // mixed precision

@@ -11,13 +11,14 @@ import (
 	"gemu/ptx"
 )
 
-// Print writes the program as a listing: the instructions that a launch computes before it begins, then the functions,
-// each with the storage of its registers and its blocks, where each PTX instruction is followed by its lowered
-// instructions. The text after a semicolon says how an instruction may execute on compact operands (compact, proved, or
-// after materialising them), and the proved facts about the addresses of an access: all lanes at the same place, or at
-// consecutive places.
+// Print writes the program as a listing. It begins with the instructions that a launch executes before it begins. Then the
+// functions follow: for each the storage of its registers, then its blocks, in which the lowered instructions of a PTX
+// instruction follow it. The text after a semicolon says how an instruction may execute on compact operands (compact,
+// proved, or after materialising them), and what is proved of the addresses of an access (same address, contiguous, or
+// strided).
 //
-// PTX registers have their names. r, q and p are temporaries: rows of 32-bit and 64-bit slots, and predicates.
+// PTX registers have their names. r, q and p with a number are temporaries: rows of 32-bit slots, rows of 64-bit slots and
+// predicates.
 func (p *Program) Print(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	if p.HasOrdered {
@@ -40,6 +41,7 @@ func (p *Program) Print(w io.Writer) error {
 	return out.Flush()
 }
 
+// function writes the listing of a function.
 func (p *Program) function(w io.Writer, f *Func) {
 	fmt.Fprintf(w, "\nfunction %s: rows %d r, %d q, %d p; %d words of local memory\n", f.Name, f.Frame.R, f.Frame.Q, f.Frame.P, f.Local)
 	for i, loc := range f.Regs {
@@ -95,13 +97,14 @@ func (k Storage) String() string {
 	return ""
 }
 
-// listing contains the names of a function's rows.
+// listing formats the instructions of a function.
 type listing struct {
 	*Program
 	fn    *Func
-	names map[Row][]ptx.RegID
+	names map[Row][]ptx.RegID // registers in each row, of which at most one is live at an instruction
 }
 
+// listing returns the listing of a function.
 func (p *Program) listing(f *Func) *listing {
 	l := &listing{p, f, map[Row][]ptx.RegID{}}
 	for i, loc := range f.Regs {
@@ -115,7 +118,8 @@ func (p *Program) listing(f *Func) *listing {
 	return l
 }
 
-// row returns the name of a row at a PTX instruction.
+// row returns the name of a row at the PTX instruction with index source: of the register that is live in it there, or the
+// value of a constant.
 func (l *listing) row(r Row, source int32) string {
 	for _, id := range l.names[r] {
 		loc, alive := l.fn.LocationOf(id, source)
@@ -141,6 +145,7 @@ func (l *listing) row(r Row, source int32) string {
 	return fmt.Sprint(l.Consts.ValueP(r.Row))
 }
 
+// number formats a constant: numbers of more than 16 bits in hexadecimal.
 func number(v uint64) string {
 	if v < 1<<16 {
 		return fmt.Sprint(v)
@@ -148,6 +153,7 @@ func number(v uint64) string {
 	return fmt.Sprintf("%#x", v)
 }
 
+// guard returns the guard of an instruction as PTX writes it, with a space; "" if it has none.
 func (l *listing) guard(instr *Instr) string {
 	if instr.Guard == 0 {
 		return ""
@@ -160,7 +166,7 @@ func (l *listing) guard(instr *Instr) string {
 	return "@" + negation + l.row(Row{P, p}, instr.Src) + " "
 }
 
-// text returns an instruction with its operands, results first, and how it executes.
+// text returns an instruction with its operands, results first, and the notes after the semicolon.
 func (l *listing) text(instr *Instr) string {
 	s := instr.Op.Signature()
 	var operands []string
@@ -229,6 +235,7 @@ func (l *listing) text(instr *Instr) string {
 	return strings.TrimRight(text, " ")
 }
 
+// address returns the address of a memory instruction in brackets.
 func (l *listing) address(instr *Instr) string {
 	a := &l.Access[instr.Side]
 	base := a.Space.String()
@@ -246,6 +253,7 @@ func (l *listing) address(instr *Instr) string {
 	return fmt.Sprintf("[%s%+d]", base, int64(a.Offset))
 }
 
+// places returns the results and the arguments of a call.
 func (l *listing) places(instr *Instr) string {
 	site := &l.Calls[instr.Side]
 	list := func(places []ParamPlace) string {
@@ -265,35 +273,35 @@ func (l *listing) places(instr *Instr) string {
 // end returns the text for the end of a block.
 func (l *listing) end(b *Block) string {
 	instr := l.End(b)
-	at := func(pc int32) int32 { return l.blockAt[pc].Index }
+	block := func(pc int32) int32 { return l.blockAt[pc].Index }
 	switch instr.Op {
 	case Jump:
-		return fmt.Sprintf("jump b%d", at(b.Next))
+		return fmt.Sprintf("jump b%d", block(b.Next))
 	case Branch:
-		return fmt.Sprintf("branch b%d, else b%d; reconverge at b%d", at(b.Target), at(b.Next), at(b.Reconverge))
+		return fmt.Sprintf("branch b%d, else b%d; reconverge at b%d", block(b.Target), block(b.Next), block(b.Reconverge))
 	case BranchIndex:
 		var list []string
 		for _, pc := range l.Targets[instr.Side] {
-			list = append(list, fmt.Sprintf("b%d", at(pc)))
+			list = append(list, fmt.Sprintf("b%d", block(pc)))
 		}
-		return fmt.Sprintf("branch.index %s of %s; reconverge at b%d", l.row(Row{R, instr.A}, instr.Src), strings.Join(list, ", "), at(b.Reconverge))
+		return fmt.Sprintf("branch.index %s of %s; reconverge at b%d", l.row(Row{R, instr.A}, instr.Src), strings.Join(list, ", "), block(b.Reconverge))
 	case Return:
 		if instr.Guard == 0 {
 			return "return"
 		}
-		return fmt.Sprintf("return, else b%d", at(b.Next))
+		return fmt.Sprintf("return, else b%d", block(b.Next))
 	case Exit:
 		if instr.Guard != 0 {
-			return fmt.Sprintf("exit, else b%d", at(b.Next))
+			return fmt.Sprintf("exit, else b%d", block(b.Next))
 		}
 	case Call:
-		return fmt.Sprintf("call %s %s; then b%d", l.Funcs[l.Calls[instr.Side].Target].Name, l.places(instr), at(b.Next))
+		return fmt.Sprintf("call %s %s; then b%d", l.Funcs[l.Calls[instr.Side].Target].Name, l.places(instr), block(b.Next))
 	case CallR, CallQ:
-		return fmt.Sprintf("call %s %s; then b%d", l.row(Row{instr.Op.Signature().Src[0], instr.A}, instr.Src), l.places(instr), at(b.Next))
+		return fmt.Sprintf("call %s %s; then b%d", l.row(Row{instr.Op.Signature().Src[0], instr.A}, instr.Src), l.places(instr), block(b.Next))
 	case Barrier, BarrierPopc, BarrierVote, BarrierWarp:
 		guard := *instr
 		guard.Guard = 0
-		return fmt.Sprintf("%s; then b%d", l.text(&guard), at(b.Next))
+		return fmt.Sprintf("%s; then b%d", l.text(&guard), block(b.Next))
 	}
 	return instr.Op.String()
 }

@@ -17,19 +17,19 @@ type Program struct {
 	Tables
 	Width           int // lanes of a warp
 	Instrs          []Instr
-	Blocks          []Block // in the order of their instructions
-	Funcs           []*Func // the kernel first
-	Sources         []Source
-	Fixed           []FixedInstr
-	Reference       *Program // the same program for execution on lanes, whose rows are neither compact nor shared; nil if there is none
-	Consts          regfile.Constants
-	NumHits         int  // number of allocations that memory instructions remember, HitsPerAccess for each
-	HasOrdered      bool // some instruction lets a CTA observe the effects of other CTAs
-	CancelsClusters bool // some instruction removes clusters that have not begun from the launch
+	Blocks          []Block           // in the order of their instructions
+	Funcs           []*Func           // the kernel first
+	Sources         []Source          // the PTX instructions
+	Fixed           []FixedInstr      // instructions that a launch executes once before it begins
+	Reference       *Program          // the same program for execution on lanes, whose rows are neither compact nor shared; nil if there is none
+	Consts          regfile.Constants // constants of all functions
+	NumHits         int               // number of allocations that memory instructions remember, HitsPerAccess for each
+	HasOrdered      bool              // some instruction is globally ordered
+	CancelsClusters bool              // some instruction removes clusters that have not begun from the launch
 
 	Globals   []probe.Variable // named variables in global and constant memory, by address
 	Params    []probe.Variable // variables in the parameter block
-	ParamLen  int              // size in bytes
+	ParamLen  int              // size of the parameter block in bytes
 	Shared    []probe.Variable // variables in shared memory, with dynamic shared memory last
 	SharedLen uint64           // size of static shared variables in bytes
 	SharedDyn uint64           // offset of dynamic shared memory in bytes
@@ -40,8 +40,8 @@ type Program struct {
 // FrameAlign is the minimum alignment of a function's local frame in words: 16 bytes.
 const FrameAlign = 4
 
-// Block is a basic block. A pc is an index of Program.Instrs; control can only go to the first pc of a block. Calls,
-// barriers and globally ordered instructions end or begin blocks.
+// Block is a basic block. A pc is an index of Program.Instrs. Control can be transferred only to the first pc of a block. A
+// call or a barrier ends a block, and a globally ordered instruction begins one.
 type Block struct {
 	Index       int32   // in Program.Blocks
 	First, Last int32   // pcs of its instructions; the last transfers control
@@ -49,13 +49,13 @@ type Block struct {
 	Sources     Range   // its PTX instructions
 	Func        int32   // index of the function
 
-	// The continuation of the block: the next block, the target of the lanes in a branch's guard, and the reconvergence
-	// point of diverged lanes, which is the immediate post-dominator.
+	// The pcs of the blocks that may follow: Next without a branch, Target for the lanes of a branch's guard, and Reconverge
+	// as the reconvergence point of diverged lanes, which is the immediate post-dominator.
 	Next, Target, Reconverge int32
 
-	EndsLanes bool    // the block only ends its lanes
+	EndsLanes bool    // the block does nothing but end its lanes
 	Caution   Caution // conditions to check before it runs
-	MayWait   bool    // it is in a loop that may wait for other threads
+	MayWait   bool    // it is in a loop that may be a spin-wait
 	Order     int32   // position in the reverse postorder of the function
 }
 
@@ -64,7 +64,7 @@ type Caution uint8
 
 const (
 	GloballyOrdered Caution = 1 << iota // its first instruction is globally ordered: it lets the CTA observe the effects of other CTAs
-	EndlessLoop                         // from here control loops forever without an effect
+	EndlessLoop                         // lanes that enter the block loop forever without an effect
 	SeparateCalls                       // the block is a call in which each lane may have a different target
 	GroupWait                           // its first instruction, a WgmmaWait, waits for the warp's warpgroup
 )
@@ -75,7 +75,7 @@ type FixedInstr struct {
 	BeforePC int32 // the pc of the instruction before which it stood
 }
 
-// Range is the indices from First to End, without End.
+// Range is a range of indices: from First up to, but not including, End.
 type Range struct{ First, End int32 }
 
 // Len returns the number of indices.
@@ -85,24 +85,24 @@ func (r Range) Len() int { return int(r.End - r.First) }
 type Func struct {
 	*ptx.Func
 	Index       int32 // in Program.Funcs
-	Begin, Exit int32 // pcs of its first instruction and of its exit, where returning lanes reconverge
-	Blocks      Range
-	Sources     Range
+	Begin, Exit int32 // pcs of its first instruction and of its exit, where lanes that return reconverge
+	Blocks      Range // indices in Program.Blocks
+	Sources     Range // indices in Program.Sources
 
 	Frame        regfile.Size     // number of rows in its register window
-	Saved        int              // size of its saved registers on a thread's stack in words; the same in every mode
+	Saved        int              // stack space of a thread for its registers during a call, in words; the same in every mode
 	Keeping      [P + 1][]Storage // storage in affine mode, by slot and row
 	Zero         []Row            // rows that may be read before they are written
-	Local        int              // size of its static local frame in words of 4 bytes
+	Local        int              // size of its local frame without allocations of alloca, in words of 4 bytes
 	Locals       []probe.Variable // variables, parameters and results in the local frame
-	Align        int              // alignment of the frame in words
+	Align        int              // alignment of the local frame in words
 	Multiply     bool             // it has multiplications that may be pending (WgmmaIssue)
 	Allocates    bool             // it has alloca or stackrestore, so the stacks of lanes may have different sizes
-	AddressTaken int32            // if Allocates is set, the row with the number of bytes in use above the static frame
+	AddressTaken int32            // if Allocates is set, the row with the number of bytes that alloca has allocated above the frame
 	Formals      []ParamPlace     // places of its parameters
 	Results      []ParamPlace     // places of its results
 	Regs         []Location       // by ptx.RegID
-	Err          error            // the reason why it could not be lowered; calling it raises this error
+	Err          error            // the reason why it could not be lowered, with which a call of it ends the launch; nil: none
 	Addr         uint64           // address for calls through pointers
 }
 
@@ -131,20 +131,20 @@ type Source struct {
 	Reads, Writes []ptx.RegID // registers it names, without its guard
 }
 
-// Storage is the place of a row's registers in affine mode. Only registers with the same storage share a row.
+// Storage says where the values of a row are in affine mode. Only registers with the same storage share a row.
 type Storage uint8
 
 // The places, which can be combined.
 const (
 	StorageLanes  Storage = 0         // always in its row
-	StorageShadow Storage = 1 << iota // in its shadow, in the lanes of the shadow's mask
-	StorageBoth                       // in its shadow and also in its row, because its readers need the lanes about as often
+	StorageShadow Storage = 1 << iota // in its shadow for the lanes of the shadow's mask, in its row for the others
+	StorageBoth                       // compact values are also written to the row, because instructions on lanes often read it
 	StorageProved                     // in its shadow, whose mask always includes the executing lanes
 	StorageFixed                      // among the constants: it has the same value in the whole launch
 )
 
-// Link assigns blocks to the program's instructions and instructions to its blocks. All functions must have been
-// lowered.
+// Link sets the fields that depend on the whole program: Index and Body of its blocks, the block of each pc, and
+// CallSite.Callable. All functions must have been lowered.
 func (p *Program) Link() {
 	p.blockAt = slices.Grow(p.blockAt[:0], len(p.Instrs))
 	for i := range p.Blocks {
@@ -164,7 +164,7 @@ func (p *Program) Link() {
 	}
 }
 
-// Refusal returns the reason why a call through a pointer must not reach a function (manual 9.7.12.5); "" if it may.
+// Refusal returns the reason why a call through a pointer must not call a function (manual 9.7.12.5); "" if it may.
 func (s *CallSite) Refusal(f *ptx.Func) string {
 	place := func(g *ptx.Func) string { return fmt.Sprintf("%s at %s", g.Name, g.Pos) }
 	if targets, known := s.Call.Targets(); known {

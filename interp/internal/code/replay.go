@@ -7,9 +7,9 @@ import (
 	"gemu/regfile"
 )
 
-// Replay compares a function with its form before register allocation, selected in program q. It tracks the register in
-// each row, and reports operands whose row contains a different register, or the right register with a different
-// storage.
+// Replay verifies the row allocation of function f of p. selected is the function before allocation, in program q, where
+// each register has a row of its own. Replay follows the control flow and tracks which register each place contains. It
+// reports operands whose place contains a different register, or the right register with a different storage.
 func (p *Program) Replay(f *Func, q *Program, selected *Func) error {
 	v := newVerifier(p, f)
 	if len(p.Instrs) != len(q.Instrs) || len(p.Fixed) != len(q.Fixed) {
@@ -34,14 +34,14 @@ func (p *Program) Replay(f *Func, q *Program, selected *Func) error {
 	}
 	setRows(f.Zero, selected.Zero)
 	setRows(PlaceRows(nil, f.Formals), PlaceRows(nil, selected.Formals))
-	at := func(pc int32) int32 { return v.blockAt[pc].Index - f.Blocks.First }
+	blockIndex := func(pc int32) int32 { return v.blockAt[pc].Index - f.Blocks.First }
 	in := make([][]int32, f.Blocks.Len())
-	in[at(f.Begin)] = begin
-	v.fixpoint(at(f.Begin), func(b *Block) func(next int32) bool {
-		out := slices.Clone(in[at(b.First)])
+	in[blockIndex(f.Begin)] = begin
+	v.fixpoint(blockIndex(f.Begin), func(b *Block) func(next int32) bool {
+		out := slices.Clone(in[blockIndex(b.First)])
 		r.block(b, out, selected, false)
 		return func(next int32) (changed bool) {
-			k := at(next)
+			k := blockIndex(next)
 			if in[k] == nil {
 				in[k] = slices.Clone(out)
 				return true
@@ -62,19 +62,21 @@ func (p *Program) Replay(f *Func, q *Program, selected *Func) error {
 	return errors.Join(v.faults...)
 }
 
-// replay tracks the register that each place contains. A place is a row, or a constant of the launch.
+// replay tracks the register that each place contains. A place is a row of the allocated function, or a constant whose
+// value each launch sets. A register is a row of the function before allocation.
 type replay struct {
 	*verifier
 	q                 *Program
-	places, registers space
-	consts            map[Row]int32 // places of constants
-	holds, heldBefore []Row
-	guarded           map[int32]int32 // results of the current PTX instruction's guarded writes, by place
+	places, registers space           // numbers of the rows after and before allocation
+	consts            map[Row]int32   // places of constants
+	holds, heldBefore []Row           // buffers for the operands of an instruction, after and before allocation
+	guarded           map[int32]int32 // registers written by guarded instructions of the current PTX instruction, by place
 }
 
-// space maps the rows of a function to consecutive numbers.
+// space maps the rows of a function to consecutive numbers: row 0 of slot s has the number space[s].
 type space [P + 2]int32
 
+// spaceOf returns the space of a function with n rows.
 func spaceOf(n regfile.Size) (s space) {
 	s[R+1], s[Q+1], s[P+1] = int32(n.R), int32(n.Q), int32(n.P)
 	for i := 1; i < len(s); i++ {
@@ -83,9 +85,10 @@ func spaceOf(n regfile.Size) (s space) {
 	return s
 }
 
+// size returns the number of rows.
 func (s *space) size() int32 { return s[P+1] }
 
-// place returns the number of a place; −1 if row is neither a row nor a known constant.
+// place returns the number of the place of an operand; −1 if the operand is neither a row nor a constant set by a launch.
 func (r *replay) place(row Row) int32 {
 	if row.Slot == NoSlot {
 		return -1
@@ -107,7 +110,8 @@ func (r *replay) register(row Row) int32 {
 	return r.registers[row.Slot] + row.Row + 1
 }
 
-// block tracks the instructions of a block. holds contains the register in each place.
+// block tracks the instructions of a block. holds contains the register in each place, 0 if it is unknown. report states
+// whether to report faults.
 func (r *replay) block(b *Block, holds []int32, selected *Func, report bool) {
 	source := int32(-1)
 	for pc := b.First; pc <= b.Last; pc++ {
@@ -126,7 +130,8 @@ func (r *replay) block(b *Block, holds []int32, selected *Func, report bool) {
 	}
 }
 
-// reads reports operands whose place does not contain the expected register.
+// reads reports the operands of instruction i whose place does not contain the register that instruction j, its
+// counterpart before allocation, reads.
 func (r *replay) reads(pc int32, i, j *Instr, holds []int32, selected *Func) {
 	r.holds, r.heldBefore = r.Operands(r.holds[:0], i), r.q.Operands(r.heldBefore[:0], j)
 	if i.Guard < 0 != (j.Guard < 0) || i.Guard > 0 != (j.Guard > 0) {
@@ -147,12 +152,12 @@ func (r *replay) reads(pc int32, i, j *Instr, holds []int32, selected *Func) {
 		case place < 0 || holds[place] != r.register(want) && r.guarded[place] != r.register(want):
 			r.fault(pc, "operand %d is %s%d, which does not hold %s%d there", k, row.Slot, row.Row, want.Slot, want.Row)
 		case row.Row >= 0 && r.fn.KeepingOf(row) != selected.KeepingOf(want):
-			r.fault(pc, "operand %d is kept in another way than %s%d", k, want.Slot, want.Row)
+			r.fault(pc, "operand %d, %s%d, does not have the storage of %s%d", k, row.Slot, row.Row, want.Slot, want.Row)
 		}
 	}
 }
 
-// results tracks the writes of an instruction.
+// results tracks the writes of instruction i, whose counterpart before allocation is j.
 func (r *replay) results(i, j *Instr, holds []int32) {
 	r.holds, r.heldBefore = r.Results(r.holds[:0], i), r.q.Results(r.heldBefore[:0], j)
 	for k, row := range r.holds {

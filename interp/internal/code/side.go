@@ -1,6 +1,7 @@
 package code
 
-// This file defines the side tables, which contain the data of variable size.
+// This file defines the entries of the side tables (type Tables), which contain data of variable size, and the properties
+// that operations pack into Instr.Imm.
 
 import (
 	"encoding/binary"
@@ -16,13 +17,13 @@ import (
 	"gemu/regfile"
 )
 
-// Row is a row of registers or predicates as an operand; a negative row is a constant.
+// Row is an operand: a row of the register file, or a constant if Row is negative. NoSlot and NoRow mean no operand.
 type Row struct {
 	Slot Slot
 	Row  int32
 }
 
-// Add returns the row moved up by base; constants stay the same.
+// Add returns the row as many rows higher as base has of its slot; constants stay the same.
 func (r Row) Add(base regfile.Size) Row {
 	if r.Row >= 0 {
 		r.Row += int32([...]int{NoSlot: 0, R: base.R, Q: base.Q, P: base.P}[r.Slot])
@@ -33,40 +34,40 @@ func (r Row) Add(base regfile.Size) Row {
 // Access is the access of a memory instruction. Operand A of the instruction is the row with its addresses.
 type Access struct {
 	Space      ptx.Space
-	Cluster    bool   // a generic address that must be in shared memory of any CTA of the cluster
-	Addr       Slot   // slot of the row with addresses; NoSlot: the address is Offset
-	Offset     uint64 // added to the value of the row
-	Frame      bool   // Offset is relative to the running function's local frame
-	Size       int    // size of an element in bytes
-	Elems      []Elem
-	Bytes      int // total size of the elements in bytes; the address must be a multiple of it
-	SpareBytes int // bytes of trailing elements whose values a load does not use
-	Signed     bool
-	HitIndex   int             // index of the first of the HitsPerAccess remembered allocations
+	Cluster    bool            // a generic address that must be in shared memory of any CTA of the cluster
+	Addr       Slot            // slot of the row with addresses; NoSlot: the address is Offset
+	Offset     uint64          // added to the value of the row, in bytes
+	Frame      bool            // Offset is relative to the running function's local frame
+	Size       int             // size of an element in bytes
+	Elems      []Elem          // registers with the elements
+	Bytes      int             // total size of the elements in bytes; the address must be a multiple of it
+	SpareBytes int             // bytes of trailing elements of a load whose values the program does not use
+	Signed     bool            // a load extends elements as signed numbers
+	HitIndex   int             // index in a CTA's LastHits of the first of HitsPerAccess allocations that the access found last
 	Fixed      *mem.Allocation // the allocation of a fixed address in device memory
 	Strided    *mem.Strided    // functions that copy rows of elements; nil for 128 bits
-	Store      bool
-	SingleLane bool // all lanes store the same value to the same place, so a single store suffices
-	Atom       *Atom
-	Pattern    Pattern
-	Stride     int          // for AnyStride: distance of the lanes' addresses in bytes, a multiple of Bytes
-	Tile       *matrix.Tile // for ldmatrix, stmatrix and wmma: the lanes' addresses are the addresses of its rows
+	Store      bool            // it stores the elements
+	SingleLane bool            // all lanes store the same value to the same place, so a single store suffices
+	Atom       *Atom           // the atomic operation; nil for loads and stores
+	Pattern    Pattern         // proved property of the addresses
+	Stride     int             // for AnyStride: distance of the lanes' addresses in bytes, a multiple of Bytes
+	Tile       *matrix.Tile    // for ldmatrix, stmatrix and wmma: the matrices; lane i has the address of row i
 }
 
-// Pattern is a proved property of the addresses of an access, for the executing lanes in each half of a warp.
+// Pattern is a proved property of the addresses of an access. It holds for the executing lanes in each half of a warp.
 type Pattern uint8
 
 // The patterns.
 const (
 	AnyPattern  Pattern = iota // nothing is proved
 	SameAddress                // all addresses are equal
-	Contiguous                 // Bytes apart from lane to lane, if that holds for the outermost lanes
-	AnyStride                  // Stride apart from lane to lane, under the same condition
+	Contiguous                 // the addresses are Bytes apart from lane to lane, if this fits the outermost executing lanes
+	AnyStride                  // the addresses are Stride apart from lane to lane, under the same condition
 )
 
 func (p Pattern) String() string { return [...]string{"", "same address", "contiguous", "strided"}[p] }
 
-// Distance returns the distance of elements from lane to lane in bytes, if the access has a pattern.
+// Distance returns the distance of addresses from lane to lane in bytes, if the access has a pattern.
 func (a *Access) Distance() int64 {
 	if a.Pattern == Contiguous {
 		return int64(a.Bytes)
@@ -84,7 +85,7 @@ type Elem struct {
 	High int32 // row of the upper half of a 128-bit element
 }
 
-// Request returns the access in the form of package mem.
+// Request returns the access as package mem describes it.
 func (a *Access) Request() mem.Access {
 	kind := probe.AccessLoad
 	switch {
@@ -108,8 +109,8 @@ func (a *Access) AddressAt(v uint64) uint64 {
 	return v
 }
 
-// FixedPointer returns the pointer of an access to a fixed address in device memory; nil if the access faults, or has
-// elements larger than a slot.
+// FixedPointer returns a pointer to the fixed address of an access to device memory; nil if the address is not fixed, if
+// the access faults, or if its elements are larger than 8 bytes.
 func (a *Access) FixedPointer() unsafe.Pointer {
 	if a.Fixed == nil {
 		return nil
@@ -117,7 +118,7 @@ func (a *Access) FixedPointer() unsafe.Pointer {
 	return a.PointerIn(a.Fixed, a.Offset-a.Fixed.Base)
 }
 
-// PointerIn returns a pointer to the offset in m, or nil if the access is not allowed there.
+// PointerIn returns a pointer to an offset in m; nil if the access faults there, or if its elements are larger than 8 bytes.
 func (a *Access) PointerIn(m *mem.Allocation, offset uint64) unsafe.Pointer {
 	n, request := uint64(a.Bytes), a.Request()
 	if offset > m.Size || n > m.Size-offset || offset%n != 0 || a.Size > 8 || !request.Allowed(m) { // freed memory has size 0
@@ -141,22 +142,22 @@ func (a *Access) Extend(v uint64) uint64 {
 // Atom is the operation of atom and red.
 type Atom struct {
 	Reduction
-	B, C   []Elem // operands of each element
-	Shared bool   // only the CTA can observe it, so it never needs a host atomic
+	B, C   []Elem // operands b and c of each element; C is empty if there is no operand c
+	Shared bool   // it is in shared memory of the CTA, so it never needs a host atomic
 }
 
 // Reduction is an operation that combines two values.
 type Reduction struct {
 	Op     AtomicOp
 	Type   ptx.Type
-	Global bool // a sum in global memory: .f32 is flushed to zero, and .f64 keeps the operand's NaN
+	Global bool // a sum as in global memory: subnormal .f32 numbers become zero, and .f64 keeps the operand's NaN
 	Float  Op   // kernel of package alu for AtomFloat
 }
 
 // floatOps maps operations on floats to kernels; sums of .f32 and .f64 have none.
 var floatOps = map[AtomicOp]string{AtomAdd: "add", AtomMin: "min", AtomMax: "max"}
 
-// ReductionOn returns the operation on memory of a state space.
+// ReductionOn returns the reduction with operation op on numbers of type t in memory of a state space.
 func ReductionOn(op AtomicOp, t ptx.Type, space ptx.Space) Reduction {
 	r := Reduction{Op: op, Type: t, Global: (t == ptx.F32 || t == ptx.F64) && op == AtomAdd && space != ptx.Shared}
 	if half := t == ptx.F16x2 || t == ptx.BF16x2 || t.IsFloat() && t.Bits() == 16; half || t.IsFloat() && op != AtomAdd {
@@ -168,7 +169,7 @@ func ReductionOn(op AtomicOp, t ptx.Type, space ptx.Space) Reduction {
 // Imm packs the operation of a redux into an Instr.Imm.
 func (r Reduction) Imm() uint64 { return uint64(r.Op) | uint64(r.Type)<<8 }
 
-// ReductionOf unpacks Imm.
+// ReductionOf is the inverse of Reduction.Imm.
 func ReductionOf(imm uint64) Reduction {
 	return Reduction{Op: AtomicOp(imm), Type: ptx.Type(imm >> 8)}
 }
@@ -182,7 +183,7 @@ type FloatReduction struct {
 // Packed packs the operation of a redux into an Instr.Imm.
 func (r FloatReduction) Packed() uint64 { return uint64(r.Op)<<32 | uint64(r.Imm) }
 
-// FloatReductionOf unpacks Packed.
+// FloatReductionOf is the inverse of FloatReduction.Packed.
 func FloatReductionOf(imm uint64) FloatReduction { return FloatReduction{Op(imm >> 32), uint32(imm)} }
 
 // AtomicOp is an atomic operation.
@@ -207,7 +208,7 @@ const (
 type Mbarrier struct {
 	Space      ptx.Space // space of the address: shared or generic
 	Drop       bool      // for an arrival: the next phases expect fewer arrivals
-	Expect     bool      // for a tx operation: the count is added to the tx-count; for an arrival: the same, followed by an arrival
+	Expect     bool      // the count is added to the tx-count; for an arrival, before it arrives
 	NoComplete bool      // for an arrival: it must not complete the phase
 	V1         bool      // for an initialisation or a layout query: .layout::v1
 	Condition  bool      // for a phase query: it is the conditional query
@@ -225,39 +226,39 @@ func (m Mbarrier) Imm() uint64 {
 	return v
 }
 
-// MbarrierOf unpacks Imm.
+// MbarrierOf is the inverse of Mbarrier.Imm.
 func MbarrierOf(imm uint64) Mbarrier {
 	flag := func(i int) bool { return imm>>(8+i)&1 != 0 }
 	return Mbarrier{ptx.Space(imm & 0xff), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5)}
 }
 
-// Fragments contains the operands of an instruction that the lanes of a warp execute together on matrices: for each
-// operand, the registers with a lane's part.
+// Fragments contains the operands of an instruction that the lanes of a warp execute together on matrices. Each operand is
+// a list of registers, which hold a lane's part of the matrix (its fragment).
 type Fragments struct {
 	D, A, B, C []Elem
 	E          []Elem // metadata of a sparse A, or scales with their selectors
 	Multiply   *matrix.Multiply
 	Sparse     *matrix.Compression // for Sparse. Compression: D is the indices and the kept elements, A all elements, E the descriptor. Decompression: D is all elements, A the indices, B the elements
-	Wgmma      *matrix.Wgmma       // for wgmma.mma_async: C is D, B is absent, and so is A if it is in shared memory
+	Wgmma      *matrix.Wgmma       // for wgmma.mma_async: C is D; B is in shared memory and absent; A is absent if it is in shared memory
 
-	Memory *TensorAccess // of operations on tensor memory
+	Memory *TensorAccess // for operations on tensor memory
 
-	// For operations that complete or are disturbed by pending multiplications: their indices in Tables.Fragments. D
-	// then contains all registers that the completed multiplications write, and A all that they read.
+	// Pending has, for WgmmaWait and WgmmaDisturb, the indices in Tables.Fragments of multiplications that may be pending.
+	// For WgmmaWait, D contains all registers that they write, and A all registers that they read.
 	Pending []int32
 }
 
-// TensorAccess is the operation on tensor memory; exactly one of Tile, Copy and Mma is set.
+// TensorAccess is an operation on tensor memory. Exactly one of Tile, Copy and Mma is set.
 type TensorAccess struct {
 	Tile *matrix.TensorTile // for TensorLoad and TensorStore: D or A are the registers, the first of E is the address
-	Copy *matrix.TensorCopy
-	Mma  *matrix.TensorMma // E has the operands from TensorD to TensorE
+	Copy *matrix.TensorCopy // for TensorCopy
+	Mma  *matrix.TensorMma  // for TensorMma: E has the operands from TensorD to TensorE
 
 	Reduce   *TensorReduction   // for TensorLoad: the last register of D is the combination of all that a lane has loaded
 	Compress *TensorCompression // for TensorLoad: the remaining registers of D are the indices and the kept elements
 }
 
-// TensorReduction combines values with Float or, if its operation is Invalid, with Integer.
+// TensorReduction combines values with Float or, if Float.Op is Invalid, with Integer.
 type TensorReduction struct {
 	Integer Reduction
 	Float   FloatReduction
@@ -269,17 +270,16 @@ type TensorCompression struct {
 	matrix.Choice
 }
 
-// The operands of TensorMma in Fragments.E: addresses in tensor memory, masks of lanes not written (eight
-// words), and the zero-column mask, which has 64 bits.
+// The indices of the operands of TensorMma in Fragments.E. From TensorD to TensorScaleB they are addresses in tensor memory.
 const (
 	TensorD = iota
 	TensorA
-	TensorMeta
+	TensorMeta // metadata of a sparse A, or the look-up table of a compressed B
 	TensorScaleA
 	TensorScaleB
-	TensorDisabled
-	TensorZero = TensorDisabled + 8
-	TensorE    = TensorZero + 1
+	TensorDisabled                      // the first of eight masks of lanes that are not written
+	TensorZero     = TensorDisabled + 8 // the zero-column mask, of 64 bits
+	TensorE        = TensorZero + 1     // number of operands
 )
 
 // TensorImm contains the properties of an operation of tcgen05, for Instr.Imm.
@@ -289,8 +289,8 @@ type TensorImm struct {
 	Multicast bool
 	Wide      bool // the CTA mask has 32 bits instead of 16
 	Store     bool // for a wait: for stores instead of loads
-	Exclusive bool // for an allocation: no further columns are allocated meanwhile
-	ReadA     bool // of tcgen05.commit: it arrives when matrices A in shared memory have been read
+	Exclusive bool // for an allocation: no further columns may be allocated until it is freed
+	ReadA     bool // for tcgen05.commit: it arrives as soon as the matrices A in shared memory have been read
 	Columns   int  // for an allocation: the maximum number of columns
 }
 
@@ -305,7 +305,7 @@ func (t TensorImm) Imm() uint64 {
 	return v
 }
 
-// TensorImmOf unpacks Imm.
+// TensorImmOf is the inverse of TensorImm.Imm.
 func TensorImmOf(imm uint64) TensorImm {
 	flag := func(i int) bool { return imm>>(8+i)&1 != 0 }
 	return TensorImm{ptx.Space(imm & 0xff), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5), int(imm >> 16)}
@@ -313,16 +313,16 @@ func TensorImmOf(imm uint64) TensorImm {
 
 // Texture is an instruction on a texture or a surface, with its registers.
 type Texture struct {
-	D       []Elem // results; a predicate tells whether the texels are present
-	Sources [TextureSources][]Elem
+	D       []Elem                 // results; a predicate after the texels states whether they are present
+	Sources [TextureSources][]Elem // by TextureObject to TextureData
 
-	Lookup    sampling.Lookup // of tex and tld4
-	Access    sampling.Access // of surface instructions
-	Size      int             // size of a data element in bytes
-	Reduction Reduction       // of sured
+	Lookup    sampling.Lookup // for tex and tld4
+	Access    sampling.Access // for surface instructions
+	Size      int             // for surface instructions: size of a data element in bytes
+	Reduction Reduction       // for sured
 }
 
-// The sources of an instruction on a texture or a surface; each is a list that may be empty.
+// The indices of the sources of an instruction on a texture or a surface. Each source is a list, which may be empty.
 const (
 	TextureObject = iota // a handle, or the address of a reference
 	TextureSampler
@@ -340,16 +340,16 @@ const (
 type Async struct {
 	To, From          ptx.Space // spaces of the addresses
 	MbarrierSpace     ptx.Space // space of the notified mbarrier's address
-	Bytes             int       // size of a copy or store with a fixed size
-	Bulk              bool      // its groups are the groups of bulk operations
+	Bytes             int       // size of a copy or store with a fixed size, in bytes
+	Bulk              bool      // it belongs to the groups of bulk operations, not to the groups of cp.async
 	NotifiesMbarrier  bool      // it notifies an mbarrier by complete-tx
-	Read              bool      // for a wait: only until the sources have been read
+	Read              bool      // for a wait: it ends as soon as the sources have been read
 	All               bool      // for a wait: also for operations that are not yet in a group; for AsyncCancel: all CTAs of the cluster are notified
-	NoInc             bool      // the arrival is already expected by the mbarrier
+	NoInc             bool      // for an arrival: the mbarrier expects it already
 	Reduces           bool      // it combines values by Reduction
 	Reduction         Reduction
 	IgnoreOutOfBounds bool         // up to 15 bytes at each end of the source are neither read nor written
-	ReportPattern     PatternCheck // pattern to search in the copied source
+	ReportPattern     PatternCheck // pattern to search in the source
 }
 
 // PatternCheck is a pattern that a bulk copy searches in its source, and reports to its mbarrier (manual 9.7.9.25.1.3).
@@ -431,7 +431,7 @@ func (a Async) Imm() uint64 {
 	return v
 }
 
-// AsyncOf unpacks Imm.
+// AsyncOf is the inverse of Async.Imm.
 func AsyncOf(imm uint64) Async {
 	flag := func(i int) bool { return imm>>(24+i)&1 != 0 }
 	r := ReductionOf(imm >> 32 & 0xffff)
@@ -445,7 +445,7 @@ func AsyncOf(imm uint64) Async {
 
 // WaitGroups selects the multiplications that a wait completes, for Instr.Imm.
 type WaitGroups struct {
-	All  bool // include the multiplications not yet issued by all warps of the warpgroup
+	All  bool // also multiplications that not all warps of the warpgroup have issued yet
 	Last int  // number of most recent groups that stay pending
 }
 
@@ -458,7 +458,7 @@ func (a WaitGroups) Imm() uint64 {
 	return v
 }
 
-// WaitGroupsOf unpacks Imm.
+// WaitGroupsOf is the inverse of WaitGroups.Imm.
 func WaitGroupsOf(imm uint64) WaitGroups { return WaitGroups{imm>>32 != 0, int(uint32(imm))} }
 
 // ParamPlace is the place of a parameter, argument or result.
@@ -475,14 +475,14 @@ type CallSite struct {
 	Args     []ParamPlace
 	Rets     []ParamPlace
 	Call     *ptx.Call // for a call through a pointer: its prototype, or its list of targets
-	Callable []bool    // for a call through a pointer: whether it may reach a function, by function index
+	Callable []bool    // for a call through a pointer: whether it may call each function, by index in Program.Funcs
 }
 
 // BarrierOp is bar or barrier, including bar.warp.sync.
 type BarrierOp struct {
 	Kind    BarrierKind
 	Aligned bool // all lanes of a warp arrive together
-	Neg     bool // for .red: the predicate is negated
+	Neg     bool // for .red: operand C is the complement of the predicate
 }
 
 // BarrierKind is the operation at a barrier.
@@ -490,17 +490,19 @@ type BarrierKind uint8
 
 // The kinds.
 const (
-	BarSync BarrierKind = iota
-	BarArrive
-	BarClusterArrive // arrives at the barrier of the cluster
-	BarClusterWait
-	BarWarp // synchronises the lanes of a warp
+	BarSync          BarrierKind = iota // arrives and waits
+	BarArrive                           // arrives only
+	BarClusterArrive                    // arrives at the barrier of the cluster
+	BarClusterWait                      // waits at the barrier of the cluster
+	BarWarp                             // synchronises the lanes of a warp
+
+	// The kinds of .red: they arrive, wait and reduce a predicate of all threads.
 	BarPopc
 	BarAnd
 	BarOr
 )
 
-// ElemRows appends the rows of elements of size bytes.
+// ElemRows appends the rows of elements of size bytes. Elements of 16 bytes have two rows.
 func ElemRows(list []Row, elems []Elem, size int) []Row {
 	for _, e := range elems {
 		list = append(list, Row{e.Slot, e.Row})

@@ -7,21 +7,21 @@ import (
 	"gemu/ptx"
 )
 
-// Tensor is a copy or reduction between a tensor and shared memory. Its CallSite lists its coordinates, its offsets and
-// the CTA mask, followed by the operands that override properties of the map: the address and, with Shape, the extents,
-// the lower halves of the strides and their upper halves.
+// Tensor contains the properties of a copy or reduction between a tensor and shared memory, for Instr.Imm. The
+// instruction's CallSite lists its coordinates, its offsets and the CTA mask. The operands that override properties of the
+// map follow: the address and, with Shape, the extents, the lower halves of the strides and their upper halves.
 type Tensor struct {
 	Shared, Map   ptx.Space // spaces of the addresses
 	MbarrierSpace ptx.Space // space of the notified mbarrier's address
 	Mode          tensormap.Mode
 	Dims          int
-	Rows          bool // four rows (gather4 or scatter4)
-	Store         bool // to the tensor
+	Rows          bool // it copies four separate rows (.tile::gather4 or .tile::scatter4)
+	Store         bool // it writes the tensor
 	Multicast     bool
 	Reduces       bool
-	Override      bool // an operand overrides the address of the tensor
-	Shape         bool // operands override the extents and strides
-	Report        PatternCheck
+	Override      bool         // an operand overrides the address of the tensor
+	Shape         bool         // operands override the extents and strides
+	Report        PatternCheck // pattern to search in the source
 	Op            AtomicOp
 }
 
@@ -36,7 +36,7 @@ func (t Tensor) Imm() uint64 {
 	return v
 }
 
-// TensorOf unpacks Imm.
+// TensorOf is the inverse of Tensor.Imm.
 func TensorOf(imm uint64) Tensor {
 	flag := func(i int) bool { return imm>>(48+i)&1 != 0 }
 	return Tensor{
@@ -46,7 +46,7 @@ func TensorOf(imm uint64) Tensor {
 	}
 }
 
-// Coordinates returns the number of coordinates.
+// Coordinates returns the number of coordinates; for four rows, their common coordinate and their four indices.
 func (t Tensor) Coordinates() int {
 	if t.Rows {
 		return tensormap.Rank
@@ -58,7 +58,7 @@ func (t Tensor) Coordinates() int {
 type MapField struct {
 	Space ptx.Space // space of the address
 	Field int       // index in MapFields
-	Ord   int
+	Ord   int       // dimension of the field, counted from 0
 }
 
 // MapFields lists the fields of a tensor map that can be replaced.
@@ -69,7 +69,7 @@ var MapFields = []string{
 // Imm packs m into an Instr.Imm.
 func (m MapField) Imm() uint64 { return uint64(m.Space) | uint64(m.Field)<<8 | uint64(m.Ord)<<16 }
 
-// MapFieldOf unpacks Imm.
+// MapFieldOf is the inverse of MapField.Imm.
 func MapFieldOf(imm uint64) MapField {
 	return MapField{ptx.Space(imm & 0xff), int(imm >> 8 & 0xff), int(imm >> 16)}
 }

@@ -11,9 +11,9 @@ import (
 	"gemu/ptx"
 )
 
-// Verify returns the faults of a function, with an error for each: operands whose types and rows disagree, control
-// that leaves the function, blocks without an end, unexpected reads of unwritten registers, and plan decisions that do
-// not fit the operands.
+// Verify returns the faults of a function, with a *Fault for each of the first maxFaults: operands whose types and rows
+// disagree, control that leaves the function, blocks without an end, reads of rows before they are written, and plan
+// decisions that do not fit the operands.
 func (p *Program) Verify(f *Func) error {
 	v := newVerifier(p, f)
 	v.shape()
@@ -30,8 +30,8 @@ func (p *Program) VerifyShape(f *Func) error {
 	return errors.Join(v.faults...)
 }
 
-// VerifyReference is VerifyShape for reference code, which must execute on lanes and compute every instruction in its
-// place.
+// VerifyReference is VerifyShape for reference code. All its instructions must execute on lanes, and none must be replaced
+// by a constant.
 func (p *Program) VerifyReference(f *Func) error {
 	v := newVerifier(p, f)
 	v.shape()
@@ -54,6 +54,7 @@ func (p *Program) VerifyReference(f *Func) error {
 	return errors.Join(v.faults...)
 }
 
+// shape does the checks that need no data flow.
 func (v *verifier) shape() {
 	p, f := v.Program, v.fn
 	if !v.starts[f.Begin] || !v.starts[f.Exit] {
@@ -74,7 +75,7 @@ func (v *verifier) constants() {
 		in := &v.Fixed[i]
 		results := v.Results(nil, &in.Instr)
 		if !slices.ContainsFunc(results, func(r Row) bool { return r.Slot != NoSlot && r.Row < 0 && r.Row != NoRow }) {
-			continue // the reference computes it in its place
+			continue // an instruction of the reference, whose result is a row
 		}
 		if in.Guard != 0 {
 			v.fault(in.BeforePC, "a constant of the launch has a guard")
@@ -93,8 +94,8 @@ func (v *verifier) constants() {
 	}
 }
 
-// places checks the rows in the function's own tables: they must exist, and rows not written by instructions
-// of blocks must always hold their values.
+// places checks the rows that the fields of the function name, and the rows that ends of blocks write. They must exist.
+// Except for rows in Func.Zero, their values must always be in the rows, because calls and barriers do not write shadows.
 func (v *verifier) places() {
 	size := [P + 1]int{R: v.fn.Frame.R, Q: v.fn.Frame.Q, P: v.fn.Frame.P}
 	check := func(noun string, r Row) {
@@ -109,7 +110,7 @@ func (v *verifier) places() {
 		}
 	}
 	for _, r := range v.fn.Zero {
-		check("what may be read before it is written", r)
+		check("a row that may be read before it is written", r)
 	}
 	for _, p := range v.fn.Formals {
 		checkFrame("a parameter", Row{p.Slot, p.Row})
@@ -127,6 +128,7 @@ func (v *verifier) places() {
 	}
 }
 
+// verifier collects the faults of a function.
 type verifier struct {
 	*Program
 	fn     *Func
@@ -149,9 +151,9 @@ func newVerifier(p *Program, f *Func) *verifier {
 // Fault is a fault of a function.
 type Fault struct {
 	Func  *Func
-	PC    int32
-	Op    Op
-	Instr *ptx.Instr // the PTX instruction to which it belongs; nil if there is none
+	PC    int32      // pc of the instruction with the fault
+	Op    Op         // operation of this instruction
+	Instr *ptx.Instr // the PTX instruction to which this instruction belongs; nil if there is none
 	Msg   string
 }
 
@@ -159,7 +161,7 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("%s, instruction %d (%s): %s", f.Func.Name, f.PC, f.Op, f.Msg)
 }
 
-// maxFaults bounds the number of reported faults: the first faults are the informative faults.
+// maxFaults is the largest number of reported faults. Further faults mostly follow from the first.
 const maxFaults = 8
 
 func (v *verifier) fault(pc int32, format string, args ...any) {
@@ -176,6 +178,7 @@ func (v *verifier) fault(pc int32, format string, args ...any) {
 	v.faults = append(v.faults, f)
 }
 
+// block checks the instructions of a block, and the blocks that control can reach from its end.
 func (v *verifier) block(b *Block) {
 	for pc := b.First; pc <= b.Last; pc++ {
 		instr := &v.Instrs[pc]
@@ -211,7 +214,7 @@ func (v *verifier) block(b *Block) {
 	}
 }
 
-// plan recomputes the effect of the plan's decision on the operands.
+// plan checks that an instruction can execute as its plan says, and recomputes the other fields of the plan.
 func (v *verifier) plan(pc int32, instr *Instr) {
 	s := instr.Op.Signature()
 	ok := true
@@ -250,11 +253,11 @@ func (v *verifier) plan(pc int32, instr *Instr) {
 	v.storage(pc, instr)
 }
 
-// storage checks the assumptions of instructions that execute without looking at shadow masks.
+// storage checks the operands of an instruction that executes without a test of shadow masks.
 func (v *verifier) storage(pc int32, instr *Instr) {
 	proved := func(r Row) bool { return r.Row < 0 || v.fn.KeepingOf(r)&(StorageProved|StorageFixed) != 0 }
 	if instr.Op.Signature().Kind == Control {
-		return // it checks shadows itself, and places checks the rows it writes
+		return // its execution tests shadow masks, and the method places checks the rows that it writes
 	}
 	all, predicates := true, false // all operands are proved; some are predicates
 	for _, r := range v.Reads(nil, instr) {
@@ -277,7 +280,7 @@ func (v *verifier) storage(pc int32, instr *Instr) {
 		ok := all && instr.Guard == 0
 		switch s := instr.Op.Signature(); s.Kind {
 		case Arithmetic:
-			ok = ok && instr.Plan.Exec != OnLanes && instr.Plan.Exec != Materialised // the masks make it uniform, too
+			ok = ok && instr.Plan.Exec != OnLanes && instr.Plan.Exec != Materialised // a compact execution of proved operands is uniform, too
 		case Load:
 			a := &v.Access[instr.Side]
 			ok = ok && instr.Plan.Exec == CompactLoad && a.Space != ptx.Generic && a.Space != ptx.Local && !a.Frame
@@ -295,7 +298,7 @@ func (v *verifier) storage(pc int32, instr *Instr) {
 	}
 }
 
-// KeepingOf returns the storage of a row.
+// KeepingOf returns the storage of a row; StorageLanes for a constant.
 func (f *Func) KeepingOf(r Row) Storage {
 	if list := f.Keeping[r.Slot]; r.Row >= 0 && int(r.Row) < len(list) {
 		return list[r.Row]
@@ -343,11 +346,11 @@ func (v *verifier) definitions() {
 		known[Row{p.Slot, p.Row}] = true
 	}
 	in := make([]rowSet, v.fn.Blocks.Len()) // by block; nil: not reached yet
-	at := func(pc int32) int32 { return v.blockAt[pc].Index - v.fn.Blocks.First }
-	in[at(v.fn.Begin)] = known
+	blockIndex := func(pc int32) int32 { return v.blockAt[pc].Index - v.fn.Blocks.First }
+	in[blockIndex(v.fn.Begin)] = known
 	var rows []Row
 	transfer := func(b *Block, report bool) rowSet {
-		out := in[at(b.First)].clone()
+		out := in[blockIndex(b.First)].clone()
 		guarded, source := rowSet{}, int32(-1)
 		for pc := b.First; pc <= b.Last; pc++ {
 			for _, k := range v.fixed[pc] {
@@ -355,13 +358,13 @@ func (v *verifier) definitions() {
 					out[r] = true
 				}
 			}
-			i := &v.Instrs[pc]
-			if i.Src != source {
-				guarded, source = rowSet{}, i.Src
+			instr := &v.Instrs[pc]
+			if instr.Src != source {
+				guarded, source = rowSet{}, instr.Src
 			}
-			rows = v.Reads(rows[:0], i)
-			if i.Guard != 0 {
-				p, _ := GuardRow(i.Guard)
+			rows = v.Reads(rows[:0], instr)
+			if instr.Guard != 0 {
+				p, _ := GuardRow(instr.Guard)
 				rows = append(rows, Row{P, p})
 			}
 			for _, r := range rows {
@@ -369,9 +372,9 @@ func (v *verifier) definitions() {
 					v.fault(pc, "row %s%d is read before it is written", r.Slot, r.Row)
 				}
 			}
-			rows = v.Writes(rows[:0], i)
+			rows = v.Writes(rows[:0], instr)
 			for _, r := range rows {
-				if i.Guard == 0 {
+				if instr.Guard == 0 {
 					out[r] = true
 				} else {
 					guarded[r] = true
@@ -380,10 +383,10 @@ func (v *verifier) definitions() {
 		}
 		return out
 	}
-	v.fixpoint(at(v.fn.Begin), func(b *Block) func(next int32) bool {
+	v.fixpoint(blockIndex(v.fn.Begin), func(b *Block) func(next int32) bool {
 		out := transfer(b, false)
 		return func(next int32) bool {
-			if k := at(next); in[k] == nil {
+			if k := blockIndex(next); in[k] == nil {
 				in[k] = out.clone()
 			} else {
 				return in[k].intersect(out)
@@ -391,15 +394,17 @@ func (v *verifier) definitions() {
 			return true
 		}
 	})
-	for i := range in {
-		if in[i] != nil {
-			transfer(&v.Blocks[v.fn.Blocks.First+int32(i)], true)
+	for instr := range in {
+		if in[instr] != nil {
+			transfer(&v.Blocks[v.fn.Blocks.First+int32(instr)], true)
 		}
 	}
 }
 
-// fixpoint visits the blocks of the function, starting with first, and propagates to their successors until nothing
-// changes. It always visits the first waiting block in program order, because control mostly goes forward.
+// fixpoint visits blocks of the function until nothing changes, starting with the block of index first. visit returns a
+// function that propagates the result to a successor, given by its pc, and reports whether it has changed the successor's
+// state; then the successor must be visited again. Indices of blocks are counted from the function's first block. Of the
+// waiting blocks, the first in program order is visited next, because most transfers of control are forward.
 func (v *verifier) fixpoint(first int32, visit func(b *Block) func(next int32) (changed bool)) {
 	waits := make([]bool, v.fn.Blocks.Len())
 	waits[first] = true

@@ -9,8 +9,8 @@ import (
 
 var sourceNames = [...]string{"source 0", "source 1", "source 2", "source 3"}
 
-// operands checks that rows exist, that their slots match the operation, and that they match the rows the instruction
-// is declared to read and write.
+// operands checks the operands of an instruction: their rows must exist, their slots must fit the operation, and there must
+// be as many of them as Reads and Writes return.
 func (v *verifier) operands(pc int32, instr *Instr) {
 	s := instr.Op.Signature()
 	rows := 0
@@ -138,12 +138,12 @@ func (v *verifier) operands(pc int32, instr *Instr) {
 			}
 		}
 		for _, e := range f.E {
-			if check("what goes with fragments", e.Slot, e.Row, true); e.Slot != R {
+			if check("an additional operand of fragments", e.Slot, e.Row, true); e.Slot != R {
 				v.fault(pc, "an additional operand of fragments is in row %s%d", e.Slot, e.Row)
 			}
 		}
 		if len(f.E) != m.Extra() {
-			v.fault(pc, "%d operands go with the fragments, and not %d", len(f.E), m.Extra())
+			v.fault(pc, "it has %d additional operands of fragments, want %d", len(f.E), m.Extra())
 		}
 	}
 	if s.Side == TextureSide {
@@ -158,11 +158,11 @@ func (v *verifier) operands(pc int32, instr *Instr) {
 			}
 		}
 		if len(x.Sources[TextureObject]) != 1 || len(x.Sources[TextureSampler]) > 1 || len(x.Sources[TextureCoord]) == 0 {
-			v.fault(pc, "it goes to no object, or to no place")
+			v.fault(pc, "it has %d objects, %d samplers and %d coordinates, want 1, at most 1 and at least 1", len(x.Sources[TextureObject]), len(x.Sources[TextureSampler]), len(x.Sources[TextureCoord]))
 		}
 	}
 	if listed := len(v.Reads(nil, instr)) + len(v.Writes(nil, instr)); rows != listed {
-		v.fault(pc, "it has %d rows, and is said to read and write %d", rows, listed)
+		v.fault(pc, "it has %d rows as operands, but Reads and Writes return %d", rows, listed)
 	}
 	if instr.Guard != 0 {
 		p, _ := GuardRow(instr.Guard)
@@ -240,14 +240,15 @@ func (v *verifier) pending(pc int32, instr *Instr, f *Fragments, check func(noun
 		for i, list := range [...][]Elem{v.Fragments[side].D, v.Fragments[side].A} {
 			for _, e := range list {
 				if e.Slot != NoSlot && e.Row >= 0 && (!read[e] || i == 0 && !written[e]) {
-					v.fault(pc, "it does not name %s%d, which a multiplication has that it completes", e.Slot, e.Row)
+					v.fault(pc, "it does not name %s%d, an operand of a multiplication that it completes", e.Slot, e.Row)
 				}
 			}
 		}
 	}
 }
 
-// hasMixedWidths reports whether a kernel has operands that only CompactMixed supports.
+// hasMixedWidths reports whether a kernel has operands that only CompactMixed supports: a second result, no source or four
+// sources, or a predicate.
 func hasMixedWidths(s *Signature) bool {
 	return s.Dst2 != NoSlot || s.Src[0] == NoSlot || s.Src[3] != NoSlot || slices.Contains(s.Src[:], P)
 }

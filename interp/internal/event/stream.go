@@ -73,7 +73,7 @@ func OpenStream(c *machine.CTA) {
 		p := &c.Grid.Probes[i]
 		if sink := p.CTA(c.Grid.Info, c.Index, c.ID); sink != nil {
 			n := len(s.Sinks)
-			s.Sinks = append(s.Sinks, machine.Subscriber{Sink: sink, Subscription: p.Subscription, Watcher: p})
+			s.Sinks = append(s.Sinks, machine.Subscriber{Sink: sink, Subscription: p.Subscription, Probe: p})
 			selectStreamEvents(s, n)
 			s.Subscription = s.Subscription.Union(p.Subscription)
 			same = same && n < len(before) && hasSameSelection(&before[n], &s.Sinks[n])
@@ -92,7 +92,7 @@ func OpenStream(c *machine.CTA) {
 // selectStreamEvents asks the probe of sink i for the instruction events that the sink receives.
 func selectStreamEvents(s *machine.EventStream, i int) {
 	l := &s.Sinks[i]
-	if l.Selected, l.Reduced = selectProbeEvents(l.Watcher, s.CTA.Grid.Info); i >= maxReducers {
+	if l.Selected, l.Reduced = selectProbeEvents(l.Probe, s.CTA.Grid.Info); i >= maxReducers {
 		l.Reduced = nil
 	}
 }
@@ -126,7 +126,7 @@ func selectProbeEvents(p *machine.ProbeState, l *probe.LaunchInfo) (chosen, ease
 
 // hasSameSelection reports whether both subscribers have the same probe and receive the same instruction events.
 func hasSameSelection(l *machine.Subscriber, other *machine.Subscriber) bool {
-	return l.Watcher == other.Watcher && sameSlice(l.Selected, other.Selected) && sameSlice(l.Reduced, other.Reduced)
+	return l.Probe == other.Probe && sameSlice(l.Selected, other.Selected) && sameSlice(l.Reduced, other.Reduced)
 }
 
 func sameSlice(a, b []probe.Events) bool {

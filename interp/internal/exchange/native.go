@@ -43,7 +43,7 @@ var Entered atomic.Int64
 // ResetExport forgets a launch, except the threads' indices in the block.
 func ResetExport(n *machine.NativeState) {
 	clear(n.Exported)
-	n.Scheduler, n.SourceCount, n.AnyInNative = native.Scheduler{}, 0, false
+	n.Scheduler, n.UniformCTA, n.AnyInNative = native.Scheduler{}, 0, false
 }
 
 // Compile assembles the code for the lanes of a CTA's first warp.
@@ -64,8 +64,8 @@ func (MachineCode) Compile(g *machine.Grid) {
 func setConstants(w *machine.Warp) {
 	c := w.CTA
 	n, l := &c.Native, w.Exported
-	if n.SourceCount != 1+c.Index {
-		n.SourceCount = 1 + c.Index
+	if n.UniformCTA != 1+c.Index {
+		n.UniformCTA = 1 + c.Index
 		for _, r := range c.Code.Native.Uniform {
 			n.Uniform[r] = lanes.UniformSpecial(w, &code.Instr{Imm: uint64(r)})
 		}
@@ -90,8 +90,8 @@ func setLaunchConstants(w *machine.Warp) {
 	c := w.CTA
 	n, l := &c.Native, w.Exported
 	tid, uniform := &n.ThreadIDs[w.ID], &n.Uniform
-	if !n.HasSource[w.ID] {
-		n.HasSource[w.ID] = true
+	if !n.HasThreadIDs[w.ID] {
+		n.HasThreadIDs[w.ID] = true
 		present := uint32(regfile.Full) >> (regfile.Lanes - min(c.Code.Width, c.Grid.Block.Count()-w.ThreadIndex(0)))
 		for i := range tid {
 			instr := &code.Instr{Imm: uint64(ptx.TidX) + uint64(i)}
@@ -209,7 +209,7 @@ func importIfExported(w *machine.Warp) {
 func prepareExport(n *machine.NativeState, c *machine.CTA) {
 	size := len(c.Warps)
 	n.Exported, n.Contexts = make([]machine.ExportedWarp, size), make([]*native.Context, size)
-	n.ThreadIDs, n.Index, n.HasSource = make([][3]regfile.Row32, size), make([][3]native.Source, size), make([]bool, size)
+	n.ThreadIDs, n.Index, n.HasThreadIDs = make([][3]regfile.Row32, size), make([][3]native.Source, size), make([]bool, size)
 	for i := range c.Warps {
 		n.Contexts[i] = &n.Exported[i].Context
 		c.Warps[i].Exported = &n.Exported[i]

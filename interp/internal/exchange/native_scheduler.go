@@ -112,7 +112,7 @@ func syncEndedCTAs(c *machine.CTA) {
 	if int64(c.Index) > c.Grid.LowestFailed.Load() { // CTAs after the failed CTA do not count
 		c.NextFlights, f.Remaining = c.NextFlights[:c.CompletedCTAs], 0
 	}
-	n.SourceCount = 1 + c.Index
+	n.UniformCTA = 1 + c.Index
 	f.Completed, f.EndedCounts = 0, native.WarpCounts{}
 	c.Begin()
 	for i := range n.Exported {

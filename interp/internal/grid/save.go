@@ -179,7 +179,7 @@ func copyCTA(c *machine.CTA, other *machine.CTA) {
 	saved := *c
 	*c = *other
 	c.Native = saved.Native
-	c.Native.SourceCount = 0
+	c.Native.UniformCTA = 0
 	c.Warps, c.Shared, c.SharedMem, c.LastHits, c.IdleStream = saved.Warps, saved.Shared, saved.SharedMem, saved.LastHits, saved.IdleStream
 	c.Cluster, c.OwnCluster = saved.Cluster, saved.OwnCluster
 	copy(c.Shared, other.Shared)

@@ -94,18 +94,18 @@ func operandElems(o *ptx.Operand) []ptx.Operand {
 func (l *lowerer) symbol(s ptx.Symbol, offset int64, slot code.Slot, d int32) int32 {
 	v, isVar := s.(*ptx.Var)
 	if isVar {
-		if offsetOrAddress, ok := l.locals[v]; ok && (v.Space == ptx.Local || v.Space == ptx.Param) {
+		if place, ok := l.locals[v]; ok && (v.Space == ptx.Local || v.Space == ptx.Param) {
 			if l.fn.Entry {
-				return l.moveConstant(slot, uint64(int64(4*l.fn.Align+offsetOrAddress)+offset), d)
+				return l.moveConstant(slot, uint64(int64(4*l.fn.Align+place)+offset), d)
 			}
 			if d == code.NoRow {
 				d = l.newTemp(slot)
 			}
-			l.emit(code.Instr{Op: bySlot(slot, code.Frame32, code.Frame64), D: d, Imm: uint64(int64(offsetOrAddress) + offset)})
+			l.emit(code.Instr{Op: bySlot(slot, code.Frame32, code.Frame64), D: d, Imm: uint64(int64(place) + offset)})
 			return d
 		}
-		if offsetOrAddress, ok := l.moduleLocals[v]; ok {
-			return l.moveConstant(slot, offsetOrAddress+uint64(offset), d)
+		if addr, ok := l.moduleLocals[v]; ok {
+			return l.moveConstant(slot, addr+uint64(offset), d)
 		}
 		if v.Space == ptx.Shared && l.opt.Cluster {
 			if d == code.NoRow {

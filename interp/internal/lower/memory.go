@@ -135,7 +135,7 @@ func lowerLd(l *lowerer, instr *ptx.Instr) {
 	list := operandElems(d)
 	// Sign extension ends at the width of the register, which may be less than the width of its slot.
 	a.Signed = false
-	var extended16 []int32 // rows of 16-bit registers, which must have zeros above
+	var extended16 []int32 // rows of 16-bit registers: their upper halves must be zero
 	for i := range list {
 		width := l.regBits(&list[i], 0)
 		if instr.Type().IsSigned() && width > 8*a.Size {

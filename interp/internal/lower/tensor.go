@@ -93,7 +93,7 @@ func addressElems(row int32) []code.Elem { return []code.Elem{{Slot: code.R, Row
 
 func lowerTensorLoad(l *lowerer, instr *ptx.Instr) {
 	t := &code.TensorAccess{Tile: l.tensorTile(instr, "b")}
-	f := code.Fragments{Memory: t, D: l.fragment(instr.Arg("d"), ptx.B32, false), E: addressElems(l.tensorAddress(instr.Arg("a")))}
+	f := code.Fragments{Memory: t, E: addressElems(l.tensorAddress(instr.Arg("a"))), D: l.fragment(instr.Arg("d"), ptx.B32, false)}
 	if instr.Has("spcompress") {
 		c := code.TensorCompression{Compression: matrix.NewCompression(32, 2, 2, 4, t.Tile.Registers), Choice: matrix.Choice{Type: ptx.F32, Least: instr.Has("min"), Magnitude: instr.Has("abs")}}
 		t.Compress = &c

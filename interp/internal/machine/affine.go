@@ -6,7 +6,7 @@ import (
 	"gemu/regfile"
 )
 
-// ShadowAt returns the shadow of a source operand.
+// ShadowAt is ShadowOf for row number row of slot s.
 func ShadowAt(f *regfile.File, s code.Slot, row int32) *regfile.Compact {
 	if s == code.Q {
 		return f.Shadow64(row)
@@ -14,8 +14,8 @@ func ShadowAt(f *regfile.File, s code.Slot, row int32) *regfile.Compact {
 	return f.Shadow32(row)
 }
 
-// MarkGeneric records that the row of a register, not its shadow, holds the values of the lanes of m. The file
-// must have shadows; row may be no register.
+// MarkGeneric records that the row of a register, not its shadow, holds the values of the lanes of m. The file must have
+// shadows. If row is a predicate or no operand, MarkGeneric does nothing.
 func MarkGeneric(f *regfile.File, row code.Row, m uint32) {
 	switch row.Slot {
 	case code.R, code.Q:
@@ -23,6 +23,7 @@ func MarkGeneric(f *regfile.File, row code.Row, m uint32) {
 	}
 }
 
+// UncompactRow is MarkGeneric for a row of slot R or Q.
 func UncompactRow(f *regfile.File, row code.Row, m uint32) {
 	c := ShadowOf(f, row)
 	c.Mask &^= m

@@ -12,46 +12,46 @@ import (
 
 // AsyncEffect is a pending asynchronous effect of an instruction, for one lane.
 type AsyncEffect struct {
-	CTA      *CTA  // the issuing CTA
-	Sequence int64 // position in the order of issue of its cluster
-	Src      *code.Source
-	Warp     int
-	Lane     int
-	Active   uint64
-	Group    int // number of groups committed by its thread before
+	CTA      *CTA         // the issuing CTA
+	Sequence int64        // position in the order of issue of its cluster
+	Src      *code.Source // the issuing instruction
+	Warp     int          // index in the CTA of the issuing warp
+	Lane     int          // the issuing lane
+	Active   uint64       // active mask at issue
+	Group    int          // number of groups that its thread had committed before
 
 	Op           code.Async
 	Arrives      bool        // the effect is only an arrival at the mbarrier
-	To, From     uint64      // addresses
+	To, From     uint64      // addresses in the spaces of Op
 	Bytes        uint64      // number of bytes copied or stored
 	Fill         uint64      // number of zero bytes written after them
 	Data         []byte      // data of a store, or data read already; nil: the source is still to be read
 	Persistent   bool        // Data is not a copy of memory contents and never changes
 	Unwritten    uint16      // bytes of each 16 not written by the effect, as a set of bits
 	Mbarrier     uint64      // address of the mbarrier in .shared space
-	IgnoredBytes uint64      // bytes not copied but counted at the mbarrier
-	PatternFound bool        // the source contains the pattern sought
-	KeptBytes    uint64      // host bytes taken by the effect while it is pending
+	IgnoredBytes uint64      // number of bytes that are not copied but counted at the mbarrier
+	PatternFound bool        // the source contains Op.ReportPattern
+	KeptBytes    uint64      // host memory of the effect while it is pending, in bytes
 	Tensor       *TensorCopy // the tensor copy; nil: none
 	PipeOp       *PipeOp     // the operation on tensor cores or tensor memory; nil: none
-	Commits      bool        // it arrives after all earlier operations of the pipeline have happened
+	Commits      bool        // it arrives after all earlier operations of the pipe have happened
 	ReadsA       bool        // it arrives after earlier multiplications have read their matrices A in shared memory
-	FactorA      [][]uint32  // for a multiplication: matrix A of each CTA, if a commit made it be read
-	Done         bool
+	FactorA      [][]uint32  // for a multiplication: matrix A of each CTA if it has been read early, for a commit with ReadsA
+	Done         bool        // the effect has happened
 }
 
 // AsyncThread is the asynchronous work issued by a thread.
 type AsyncThread struct {
 	Pending    [2][]*AsyncEffect // pending effects in the order of issue: [0] of cp.async, [1] of bulk operations with groups
-	Groups     [2]int            // groups committed, by the same index
-	GroupsRead int               // groups of bulk operations whose sources have been read
+	Groups     [2]int            // number of groups committed, by the same index
+	GroupsRead int               // number of groups of bulk operations whose sources have been read
 }
 
 // AsyncState is the asynchronous work of a CTA's threads, except effects that complete at mbarriers: see
 // Cluster.Pending.
 type AsyncState struct {
-	KeptBytes uint64        // host bytes taken by pending effects
-	Lanes     []AsyncThread // by thread; empty before the first asynchronous instruction
+	KeptBytes uint64        // host memory of pending effects, in bytes
+	Lanes     []AsyncThread // by linear index of the thread; empty before the first asynchronous instruction
 
 	Warpgroups []Warpgroup // up to the last warpgroup that has executed a wgmma instruction
 	Tensor     TensorState // tensor memory
@@ -62,8 +62,8 @@ func (a *AsyncState) IsUsed() bool {
 	return a.KeptBytes != 0 || a.Lanes != nil || a.Warpgroups != nil || a.Tensor.Memory != nil || a.Tensor.Relinquished || a.Tensor.Warps != nil
 }
 
-// RegionOf returns the allocation and the n bytes at an address. It returns a fault if the address is not a multiple of
-// align, or the bytes are not in one allocation.
+// RegionOf returns the n bytes at an address of a state space, and the allocation that contains them. It returns a fault if
+// the address is not a multiple of align bytes, or if the bytes are not inside a single allocation.
 func (c *CTA) RegionOf(space ptx.Space, kind probe.AccessKind, addr, n, align uint64) (*mem.Allocation, []byte, *mem.Fault) {
 	if n == 0 {
 		return nil, nil, nil

@@ -2,19 +2,19 @@ package machine
 
 // Backend executes the instructions of warps. All backends give the same results and counts, in every mode.
 //
-// The registers are in w.Files. Their windows show the frame of the running warp split, and each file has the active
-// lanes of its half.
+// The registers of a warp are in w.Files, one file for each half. The caller has set the window of each file to the frame
+// of the running warp split, and the active lanes of each file.
 type Backend interface {
 	Runner
 
-	// Span executes the instructions of one block from pc from up to pc to, for the active lanes. It returns the pc of
-	// the first instruction not executed: to, or an earlier instruction not supported by the backend. It stops after
-	// an instruction has set w.Err. Check mode and observed launches execute by spans; the portable backend then
-	// executes the instructions not supported by another backend.
+	// Span executes the instructions of a block from pc from up to, but not including, pc to, for the active lanes. It
+	// returns the pc of the first instruction that it has not executed: to, or an earlier instruction that the backend does
+	// not support and the portable backend must execute. It stops after an instruction has set w.Err. Check mode and
+	// observed launches use Span instead of Run.
 	Span(w *Warp, from, to int32) int32
 
-	// ImportAll copies back the state of warps kept elsewhere by the backend. It is called only while
-	// c.Native.AnyInNative holds.
+	// ImportAll copies the state of the warps that the backend keeps outside the machine back to it. It is called only while
+	// c.Native.AnyInNative is true.
 	ImportAll(c *CTA)
 }
 
@@ -25,15 +25,15 @@ func (c *CTA) ImportAll() {
 	}
 }
 
-// Runner executes the running warp split of a warp from w.PC on, block after block, along jumps and branches taken
-// alike by all its lanes. It returns to the run loop in package warp for everything else: see Reason. The run loop
-// alone decides how the warp split continues and which warp split runs next.
+// Runner executes the running warp split of a warp from w.PC on, block after block, as long as all its lanes continue at
+// the same block. For everything else it returns to the run loop in package warp, which decides how the warp split
+// continues and which warp split runs next: see Reason.
 //
 // During a run, w.PC and the counts may have any value; on return they are the same for every runner.
 type Runner interface {
 	// Run executes about budget PTX instructions: it checks the budget at the end of each block. It executes at least
-	// one block, or the remainder of a block. It counts the instructions of the warp; of lanes it counts only the
-	// instructions skipped by guards.
+	// one block, or the remainder of a block. It counts the instructions of the warp. Of the counts of lanes, it only
+	// subtracts the lanes in which guards do not hold.
 	Run(w *Warp, budget int) Reason
 }
 
@@ -41,8 +41,8 @@ type Runner interface {
 type Reason uint8
 
 const (
-	NoReason             Reason = iota // no reason
-	BudgetUsed                         // before a block: the budget is used up, or the warp yields the rest of it
+	NoReason             Reason = iota // no reason to return
+	BudgetUsed                         // before a block: the budget is used up, or the warp yields its remainder
 	LanesDiverge                       // at a block's end: a branch whose lanes diverge
 	ReachesReconvergence               // at a block's end: the policy must be notified of the next block
 	NoSplit                            // no warp split runs: its lanes wait at a reconvergence point

@@ -10,7 +10,7 @@ import (
 // FrameWords is the stack space of a call besides local memory and registers, in words of a thread.
 const FrameWords = 4
 
-// FunctionAt returns the index of the function at a code address, or -1 if there is none.
+// FunctionAt returns the index in Program.Funcs of the function at a code address, or -1 if there is none.
 func (c *Kernel) FunctionAt(addr uint64) int32 {
 	for i, f := range c.Funcs {
 		if f.Addr == addr && !f.Entry {
@@ -20,13 +20,15 @@ func (c *Kernel) FunctionAt(addr uint64) int32 {
 	return -1
 }
 
-// RegisterCopy holds a register while windows change.
+// RegisterCopy is a copy of a register, for example while the window of the register file moves. The field of the
+// register's slot is set.
 type RegisterCopy struct {
 	R regfile.Row32
 	Q regfile.Row64
 	P uint32
 }
 
+// Read copies the register at a place, after materialising it for the lanes of m.
 func (s *RegisterCopy) Read(f *regfile.File, p code.ParamPlace, m uint32) {
 	if f.Tracked() {
 		MaterialiseRow(f, code.Row{Slot: p.Slot, Row: p.Row}, m)
@@ -41,7 +43,8 @@ func (s *RegisterCopy) Read(f *regfile.File, p code.ParamPlace, m uint32) {
 	}
 }
 
-// FrameAbove returns the beginning of the frame of a function called now by the lane, in words of local memory.
+// FrameAbove returns the place where the local frame of a function begins if the lane calls the function now, in words of
+// local memory.
 func (w *Warp) FrameAbove(lane int, fn *code.Func) int {
 	top := w.Frame.Local + w.Frame.Func.Local
 	if w.Frame.Func.Allocates {
@@ -53,7 +56,7 @@ func (w *Warp) FrameAbove(lane int, fn *code.Func) int {
 // CallSite returns the call at a block's end.
 func (c *Kernel) CallSite(b *code.Block) *code.CallSite { return &c.Calls[c.End(b).Side] }
 
-// LocalTop returns the number of words of local memory used by the running warp split.
+// LocalTop returns the number of words of local memory that the running warp split uses, in the lane that uses most.
 func (w *Warp) LocalTop() int {
 	fn, files := w.Frame.Func, w.Files
 	if w.InReference() { // the reference does not allocate

@@ -10,25 +10,25 @@ import (
 type WarpCheck struct {
 	*Reference
 	Comparer
-	Files       []regfile.File // registers of the reference
-	EngineFiles []regfile.File // registers of the checked code
-	inReference bool           // the warp's files and code belong to the reference: see SwitchToReference
-	NativeFuncs bool           // the backend has functions of its own also for instructions on the lanes
+	Files       []regfile.File // registers of the reference, by half
+	EngineFiles []regfile.File // registers of the checked code, by half
+	inReference bool           // Warp.Files and CTA.Code are those of the reference: see SwitchToReference
+	NativeFuncs bool           // the backend does not use the portable functions for instructions on lanes, so that check mode compares these, too
 	CheckStep
 	CheckSaved
 }
 
-// CheckStep is a run of instructions under way in one half of the warp.
+// CheckStep is the execution of a run of instructions in one half of the warp.
 type CheckStep struct {
-	Run                       *InstrRun // nil: the end of a block
-	Phase                     checkPhase
-	Half                      int
+	Run                       *InstrRun     // nil: the end of a block
+	Phase                     checkPhase    // progress of the step
+	Half                      int           // half of the warp, 0 or 1
 	EngineFile, ReferenceFile *regfile.File // registers of the half
 	Lanes                     uint32        // executing lanes of the run
 	Idle                      uint32        // remaining live lanes of the half
-	OnLanes                   bool          // the run executes once, on the lanes, for the checked code and for the reference
-	RanOnce                   bool          // the same, because the checked code had no compact operands for it
-	FellBack                  int           // instructions of the run with a compact form, executed on the lanes
+	OnLanes                   bool          // the run executes once, on lanes, for the checked code and for the reference
+	RanOnce                   bool          // as OnLanes, but decided during the run, because operands were not compact
+	FellBack                  int           // number of instructions of the run with a compact form that executed on lanes
 	RepeatsLoad               bool          // a load executes again, because another CTA may have stored in between
 	RulesApplied              int64         // w.Unit.Applied when instructions were counted last
 }
@@ -37,23 +37,23 @@ type CheckStep struct {
 type checkPhase uint8
 
 const (
-	BetweenSteps  checkPhase = iota // code outside the step runs
-	Preparing                       // the guard is evaluated; operands of a run on the lanes are compared
-	Prepared                        // the state overwritten by the run is saved; addresses are compared
+	BetweenSteps  checkPhase = iota // no step is under way
+	Preparing                       // the guard is evaluated; operands of a run on lanes are compared
+	Prepared                        // the state that the run will overwrite is saved; addresses are compared
 	EngineRuns                      // the checked code runs
-	LanesRun                        // it runs an instruction on the lanes, for the reference, too
+	LanesRun                        // the checked code runs on lanes, for the reference, too
 	ReferenceRuns                   // the reference runs
 	Comparing                       // results are compared
 )
 
-// CheckSaved is the state from before a step, for mismatches and comparisons.
+// CheckSaved is the state from before a step, for comparisons and for messages about differences.
 type CheckSaved struct {
-	Operands        []regfile.Compact     // shadows of operands overwritten by the step
-	Saved           []SavedResult         // result registers, for idle lanes of the step
+	Operands        []regfile.Compact     // shadows of operands that the step overwrites
+	Saved           []SavedResult         // result registers, whose idle lanes must not change
 	AddressRegister RegisterCopy          // the address register of a load
 	AddressRow      regfile.Row64         // addresses of the reference's access, by lane
 	MemoryBefore    [regfile.Lanes][]byte // memory at the addresses of idle lanes, by lane
-	NativeNotes     []byte                // the same state as machine code saves it
+	NativeNotes     []byte                // buffer in which machine code saves operands, results and memory
 }
 
 // Comparer compares the results of the checked code with the results of the reference, for instructions executed
@@ -66,32 +66,34 @@ type Comparer interface {
 	// BeforeLanes is called before an instruction with a compact form runs on the lanes of m. It reports whether the
 	// instruction may run.
 	BeforeLanes(w *Warp, m uint32) bool
-	// AfterLanes is called after it has run, before any of its results is kept compactly.
+	// AfterLanes is called after this instruction has run, before a result of it becomes compact.
 	AfterLanes(w *Warp)
 }
 
-// SelectHalf chooses the half of the warp, and the lanes of it, for the next step.
+// SelectHalf chooses half h of the warp, and the executing lanes in this half, for the next step.
 func (w *Warp) SelectHalf(h int, lanes uint32) {
 	k := w.Check
 	k.Half, k.EngineFile, k.ReferenceFile, k.Lanes, k.Idle = h, &w.Files[h], &k.Files[h], lanes, uint32(w.Live>>(32*h))&^lanes
 }
 
-// BeginRun chooses the run of the next step.
+// BeginRun chooses the run for the next step.
 func (k *WarpCheck) BeginRun(r *InstrRun) {
 	k.Run, k.OnLanes, k.RanOnce, k.Phase = r, r.OnLanes && !k.NativeFuncs, false, BetweenSteps
 }
 
-// BeginInstr begins a step of one instruction, of the block with pc.
+// BeginInstr begins a step with a single instruction, which is in the block that contains pc. It returns the pair of the
+// instruction and its reference.
 func (w *Warp) BeginInstr(pc int32, instr *code.Instr) *InstrPair {
 	p := w.Check.Find(pc, instr)
 	w.Check.BeginRun(p.SingleRun)
 	return p
 }
 
-// InReference reports whether the reference is the warp's machine.
+// InReference reports whether the warp executes the reference.
 func (w *Warp) InReference() bool { return w.Check != nil && w.Check.inReference }
 
-// SwitchToReference makes the reference the warp's machine, or gives it back.
+// SwitchToReference makes the warp execute the reference, with its code, registers and frame; if it executes the reference
+// already, the checked code again.
 func (w *Warp) SwitchToReference() {
 	k := w.Check
 	if k.inReference = !k.inReference; k.inReference {

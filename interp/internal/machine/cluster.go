@@ -13,26 +13,25 @@ type Cluster struct {
 	CTAs   []*CTA            // by rank
 	Shared []*mem.Allocation // their shared memory; nil for one CTA
 
-	// The barrier. It completes when no warp is missing.
-	Missing   int // warps that have neither ended nor arrived
-	Live      int // live warps: they have not ended
+	// The barrier of the cluster. It completes when no warp is missing.
+	Missing   int // number of warps that have neither ended nor arrived
+	Live      int // number of warps that have not ended
 	Completed int // number of completions
 
-	// Pending effects that complete at mbarriers.
-	Sequence int64
-	Pending  map[uint64][]*AsyncEffect // by address of the mbarrier in .shared space, in the order of issue
+	Sequence int64                     // number of asynchronous effects issued so far: see AsyncEffect.Sequence
+	Pending  map[uint64][]*AsyncEffect // pending effects that complete at mbarriers, by address of the mbarrier in .shared space, in the order of issue
 
 	Pipes [][]*AsyncEffect // by pair of CTAs: pending tensor-core operations and their arrivals at mbarriers, in the order of issue
 
 	// The half of a round under way.
 	HalfUnderway bool
-	NextCTA      int   // the CTA that runs next
+	NextCTA      int   // rank of the CTA that runs next
 	InstrsLeft   []int // by rank: instructions left of the CTA's slice
 	AnyExecuted  bool  // a CTA has executed an instruction in this pass over the CTAs
 	AnyProgress  bool  // a CTA has changed memory, or executed instructions outside possible spin-waits, in this pass
 
 	ChangedSinceSave bool // the cluster may have changed since the launch was last saved or restored
-	StateRefs        int  // number of saved states that share this context
+	StateRefs        int  // number of saved states that share this object
 }
 
 // ClusterBarrier is the number of the cluster's barrier. The barriers of a CTA have the numbers 0 to 15.
@@ -57,9 +56,9 @@ func AddressInRank(addr uint64, rank int) uint64 {
 	return addr&(1<<probe.RankShift-1) + uint64(rank)<<probe.RankShift
 }
 
-// Cancel removes the next unbegun cluster from the launch, if there is one. It returns the response of
-// clusterlaunchcontrol, in the layout expected by lowerQueryCancel. CTAs must call it in the ordered half of a
-// round, where the next cluster does not depend on the host.
+// Cancel removes the next cluster that has not begun from the launch, if there is one. It returns the response of
+// clusterlaunchcontrol, in the layout of lowerQueryCancel of package lower. CTAs must call it in the ordered half of a
+// round, where the next cluster does not depend on timing on the host.
 func (g *Grid) Cancel() []byte {
 	var words [4]uint32
 	if g.Next < g.NumCTAs {

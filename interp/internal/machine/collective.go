@@ -6,11 +6,12 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// ErrAbsentLanes is the value of Warp.Err when a collective instruction, Warp.BlockedInstr, waits for lanes at
-// different instructions.
+// ErrAbsentLanes is the value of Warp.Err when a collective instruction, Warp.BlockedInstr, waits for lanes that are at
+// other instructions. The run loop handles it; it ends no launch.
 var ErrAbsentLanes = errors.New("lanes are elsewhere")
 
-// SameInstr reports whether two waits are for the same lanes and the same collective instruction.
+// SameInstr reports whether two waits are for the same lanes and for equal collective instructions, possibly at different
+// places.
 func (b *SplitWait) SameInstr(other *SplitWait) bool {
 	return b.Membermask == other.Membermask && b.IsCollective() && other.IsCollective() && b.Src.Text == other.Src.Text
 }

@@ -7,7 +7,7 @@ import (
 	"gemu/regfile"
 )
 
-// MaxLaneByLane is the largest number of lanes for which work lane by lane is faster.
+// MaxLaneByLane is the largest number of lanes for which a loop over the lanes is faster than work on whole rows.
 const MaxLaneByLane = 10
 
 // LaneValue returns the value of a register in a lane: from the shadow if it covers the lane, else from the row.
@@ -31,7 +31,7 @@ func RowLane(f *regfile.File, row code.Row, lane int) uint64 {
 	return f.Src64(row.Row)[lane]
 }
 
-// ValueText returns the value of a register in a lane, for messages.
+// ValueText returns LaneValue in hexadecimal, for messages.
 func ValueText(f *regfile.File, row code.Row, lane int) string {
 	return fmt.Sprintf("%#x", LaneValue(f, row, lane))
 }

@@ -12,8 +12,8 @@ import (
 	"gemu/ptx"
 )
 
-// MaxWarpBudget is the budget of a warp, in instructions. After about this number the next warp of the CTA runs:
-// thus a warp may spin on memory until another warp stores.
+// MaxWarpBudget is the largest budget of a warp, in instructions. After about this number the next warp of the CTA runs, so
+// that a warp may spin on memory until another warp stores.
 const MaxWarpBudget = 2048
 
 // CTA is a CTA in flight, or an idle context for a CTA.
@@ -41,7 +41,7 @@ type CTA struct {
 type CTAShared struct {
 	Shared    []byte
 	SharedMem *mem.Allocation   // shared memory as an allocation, at its generic addresses
-	LastHits  []*mem.Allocation // the allocation that each access found last
+	LastHits  []*mem.Allocation // code.HitsPerAccess allocations that each access found last, the latest first, from its HitIndex on
 }
 
 // CTASync is the state with which warps of a CTA wait for each other and for asynchronous operations.
@@ -51,7 +51,7 @@ type CTASync struct {
 	AsyncState     AsyncState
 	Cluster        *Cluster
 	OwnCluster     Cluster        // cluster of this CTA alone, in launches without clusters
-	ReleasedBlocks map[int32]bool // blocks without further waits of diverged lanes
+	ReleasedBlocks map[int32]bool // reconvergence points, as pcs, at which lanes no longer wait after an early release under time slices
 	ReleasedEarly  bool           // an early release has happened: proved access patterns no longer hold
 }
 
@@ -60,10 +60,10 @@ type CTAProgress struct {
 	Tolerated     toleratedFaults
 	Changed       bool   // memory has changed since the last call of NoteChange
 	ChangedBefore bool   // memory had changed before the last call of NoteChange
-	ReadClock     bool   // a thread has read the clock
+	ReadClock     bool   // a thread has read a clock
 	Slept         int64  // nanoseconds spent by warps in nanosleep
 	Ordered       bool   // the CTA may execute globally ordered instructions
-	NextWarp      int    // the warp that runs next
+	NextWarp      int    // index of the warp that runs next
 	Random        uint64 // random state for the budgets of warps, in a launch with a seed
 	CTASlice             // the slice in progress
 	Err           error
@@ -73,8 +73,8 @@ type CTAProgress struct {
 // CTANative is the state of a CTA for machine code, and the CTAs that machine code has run after it.
 type CTANative struct {
 	Native          NativeState
-	NextFlights     []Flight     // CTAs with which machine code may continue when all warps have ended
-	CompletedCTAs   int          // CTAs ended in machine code
+	NextFlights     []Flight     // CTAs with which machine code may continue when all warps of this CTA have ended
+	CompletedCTAs   int          // number of CTAs that ended in machine code
 	CompletedCounts probe.Counts // counts of CompletedCTAs
 }
 
@@ -110,7 +110,7 @@ func (c *CTA) Begin() {
 	}
 }
 
-// Begin resets the warp to its initial state, except registers.
+// Begin resets the warp to its initial state, except registers. sliced is WarpProgress.TimeSliced.
 func (w *Warp) Begin(sliced bool) {
 	c := w.CTA
 	lanes := w.AllLanes()
@@ -131,10 +131,10 @@ func (c *Kernel) LocalWords() int { return c.Entry.Align + c.Entry.Local }
 
 // CTASlice is the slice of a CTA in progress: its warps run in sequence, pass after pass.
 type CTASlice struct {
-	InstrsLeft    int   // instructions that the CTA may still execute; those of the running warp since SliceStart are not subtracted yet
-	SliceStart    int64 // instructions that the running warp had executed before it began to run in this pass
-	WarpsVisited  int   // number of warps that have had a chance to run in this pass
-	AllIdle       bool  // no warp could run in this pass
+	InstrsLeft    int   // number of instructions that the CTA may still execute; the instructions of the running warp in this pass are not subtracted yet
+	SliceStart    int64 // number of instructions that the running warp had executed before this pass
+	WarpsVisited  int   // number of warps that have run or could not run in this pass
+	AllIdle       bool  // no warp could run in this pass so far
 	PausedInSlice bool  // the launch paused while the warp NextWarp ran
 }
 
@@ -142,21 +142,21 @@ type CTASlice struct {
 type CTAStatus uint8
 
 const (
-	CTAEnded     CTAStatus = iota
-	WantsOrdered           // every ready warp is before a globally ordered instruction
-	BudgetSpent
-	CTAFailed
-	CTAPaused       // a probe paused the launch
-	WaitsForCluster // every warp waits, and at least one waits at the cluster's barrier
+	CTAEnded        CTAStatus = iota // all its warps have ended
+	WantsOrdered                     // every ready warp is before a globally ordered instruction
+	BudgetSpent                      // it has executed the instructions of its slice
+	CTAFailed                        // CTA.Err is set
+	CTAPaused                        // a probe paused the launch
+	WaitsForCluster                  // every warp waits, and at least one waits at the cluster's barrier
 )
 
-// NoteChange clears Changed and remembers it in ChangedBefore, for checks of the whole CTA.
+// NoteChange clears Changed, which describes a time slice, and remembers in ChangedBefore whether it was set.
 func (c *CTA) NoteChange() {
 	c.ChangedBefore = c.ChangedBefore || c.Changed
 	c.Changed = false
 }
 
-// NewTrap makes a trap at an instruction.
+// NewTrap returns a trap at an instruction; at the kernel if in is nil. It names no warp or lanes.
 func (c *CTA) NewTrap(in *code.Source, kind error, format string, args ...any) *probe.Trap {
 	m := c.Code.Module
 	t := &probe.Trap{Kind: kind, Msg: fmt.Sprintf(format, args...), Kernel: c.Code.Kernel.Name, File: m.Name, Grid: c.Grid.Dim, CTA: c.ID, Warp: -1, Index: -1, Width: c.Code.Width}
@@ -177,7 +177,7 @@ func (c *CTA) NewTrap(in *code.Source, kind error, format string, args ...any) *
 // ThreadID returns the tid of the thread with a linear index.
 func (c *CTA) ThreadID(i int) ptx.Dim3 { return c.Grid.Block.At(i) }
 
-// LanesDo returns a set of lanes and its verb: "lane 7 waits", "lanes 0-3,7 wait".
+// LanesDo returns a text that names lanes, with a verb in the right number: "lane 7 waits", "lanes 0-3,7 wait".
 func LanesDo(lanes uint64, verb string) string {
 	if bits.OnesCount64(lanes) == 1 {
 		verb += "s"
@@ -185,7 +185,7 @@ func LanesDo(lanes uint64, verb string) string {
 	return probe.LaneText(lanes) + " " + verb
 }
 
-// Whereabouts returns notes for a trap: the places of the given lanes, which do not execute the present instruction.
+// Whereabouts returns notes for a trap: the places of the given lanes, which do not execute the current instruction.
 func (w *Warp) Whereabouts(lanes uint64) []string {
 	var notes []string
 	if m := lanes & w.Mask; m != 0 {
@@ -201,25 +201,25 @@ func (w *Warp) Whereabouts(lanes uint64) []string {
 		notes = append(notes, LanesDo(lanes, "wait")+" "+place)
 	}
 	for i := len(w.WaitingSplits) - 1; i >= 0; i-- {
-		c := &w.WaitingSplits[i]
-		switch m := c.Mask & lanes; {
+		split := &w.WaitingSplits[i]
+		switch m := split.Mask & lanes; {
 		case m == 0:
-		case c.Wait != nil:
-			notes = append(notes, fmt.Sprintf("%s at %s:%s", LanesDo(m, "wait"), w.CTA.Code.Module.Name, c.Wait.Src.Pos))
+		case split.Wait != nil:
+			notes = append(notes, fmt.Sprintf("%s at %s:%s", LanesDo(m, "wait"), w.CTA.Code.Module.Name, split.Wait.Src.Pos))
 		default:
-			before(m, c.PC)
+			before(m, split.PC)
 		}
-		lanes &^= c.Mask
-		for j := c.Reconvergence; j != nil; j = j.Outer {
-			if m := j.Arrived & lanes; m != 0 {
-				before(m, j.PC)
+		lanes &^= split.Mask
+		for r := split.Reconvergence; r != nil; r = r.Outer {
+			if m := r.Arrived & lanes; m != 0 {
+				before(m, r.PC)
 				lanes &^= m
 			}
 		}
 	}
-	for j := w.Reconvergence; j != nil; j = j.Outer {
-		if m := j.Arrived & lanes; m != 0 {
-			before(m, j.PC)
+	for r := w.Reconvergence; r != nil; r = r.Outer {
+		if m := r.Arrived & lanes; m != 0 {
+			before(m, r.PC)
 			lanes &^= m
 		}
 	}

@@ -1,5 +1,5 @@
-// Package machine is the state of a launch: the grid, its CTAs, their warps, warp splits and registers, and the records
-// shared by the packages above it. It holds data and the elementary operations on them; it runs nothing.
+// Package machine is the state of a launch: the grid, its CTAs, their warps, warp splits and registers, and further types
+// that the packages below share. It has only elementary operations on this state; it runs nothing.
 //
 //	Grid ── CTA ── Warp ── WarpSplit    lanes executing together, at one pc
 //	 │       │      ├───── Files        registers: rows of 32 lanes, with compact copies
@@ -8,7 +8,7 @@
 //	 │       └── EventStream            events of this CTA for probes
 //	 └── Kernel, Device, Policy, Backend
 //
-// The packages for running a launch import each other in this order, lower ones first:
+// The packages that run a launch; each imports only packages above it in this list:
 //
 //	machine   state
 //	access    memory, textures and surfaces

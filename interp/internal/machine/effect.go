@@ -4,7 +4,7 @@ package machine
 type EffectStage uint8
 
 const (
-	StageIssued EffectStage = 1 << iota
-	StageReads
-	StageWrites
+	StageIssued EffectStage = 1 << iota // it has been issued
+	StageReads                          // it reads its source
+	StageWrites                         // it writes its destination
 )

@@ -15,9 +15,10 @@ import (
 	"gemu/ptx"
 )
 
-const ParallelInstrsPerCTA = 1 << 18 // instructions that a CTA may execute in the parallel half of a round
+// ParallelInstrsPerCTA is the number of instructions that a CTA may execute in the parallel half of a round.
+const ParallelInstrsPerCTA = 1 << 18
 
-// Grid is a launch under way. Its groups of fields are embedded, so that each is described and set by itself.
+// Grid is a launch under way. Its embedded structs are groups of fields.
 type Grid struct {
 	Kernel *Kernel
 	Device *Device
@@ -28,10 +29,10 @@ type Grid struct {
 	ContextReuse
 	Ending
 
-	Mutex   sync.Mutex
-	Count   probe.Counts
-	Flights []Flight // ascending by Flight.Index
-	Next    int      // index of the next CTA to be admitted
+	Mutex   sync.Mutex   // protects Output and Pool while workers run
+	Count   probe.Counts // counts of the CTAs already removed from Flights; also of a failed CTA
+	Flights []Flight     // ascending by Flight.Index
+	Next    int          // index of the next CTA to be admitted
 	Schedule
 	Output    map[int][]byte  // printed text of ended CTAs by Flight.Index, until all CTAs before them have ended
 	Tolerated toleratedFaults // tolerated faults of the CTAs already removed from Flights
@@ -68,7 +69,7 @@ type Execution struct {
 	Rules            *affinetrack.Table
 
 	MaxSteps     int64  // instructions that a warp may execute
-	Seed         uint64 // seed of the schedule; 0: the default schedule
+	Seed         uint64 // seed of the budgets of warps; 0: all warps have the same budget
 	GridID       uint64 // number of the launch on its device
 	Cooperative  bool   // all CTAs are in flight at once: a cooperative launch
 	Stdout       io.Writer
@@ -102,11 +103,11 @@ type ContextReuse struct {
 
 // Ending is how a launch ends, and the progress of all workers towards it.
 type Ending struct {
-	Cancelled    atomic.Bool
+	Cancelled    atomic.Bool   // the launch must end, by request or because of the time limit
 	TimedOut     atomic.Bool   // the time limit was reached
 	Elapsed      time.Duration // run time without pauses; counted only with a time limit
 	_            [64]byte      // gives this counter, written by all workers, a cache line of its own
-	Finished     atomic.Int64  // ended CTAs
+	Finished     atomic.Int64  // number of ended CTAs
 	_            [64]byte
 	LowestFailed atomic.Int64 // lowest index of a failed CTA
 }
@@ -140,11 +141,11 @@ func (g *Grid) CTAID(order int) ptx.Dim3 {
 
 // Schedule is the progress of a launch through its rounds.
 type Schedule struct {
-	Window      int           // CTAs permitted in flight
+	Window      int           // maximum number of CTAs in flight
 	Phase       RoundPhase    // half of the round
 	NextFlight  int           // index in Flights of the next CTA to run in this half of the round; kept when the launch pauses
-	EndedBefore int64         // ended CTAs when the round began
-	IdleRounds  int           // consecutive rounds in which no CTA ended
+	EndedBefore int64         // number of ended CTAs when the round began
+	IdleRounds  int           // number of consecutive rounds in which no CTA ended
 	Stall       StallDetector // detects a stall in idle rounds
 	StuckSince  time.Time     // time of the first stall since a CTA has ended
 }
@@ -158,22 +159,22 @@ const (
 	OrderedHalf
 )
 
-// ContextShape is the set of properties for which a context of a kernel's CTAs is made. Launches with the same shape
-// can use each other's contexts.
+// ContextShape is the set of properties on which a context of a kernel's CTAs depends. Launches of the kernel with the same
+// shape can use each other's contexts.
 type ContextShape struct {
 	Mode       Mode
 	Reconverge *Policy
 	Rules      *affinetrack.Table
-	Block      ptx.Dim3
-	Shared     uint64
-	Native     bool // check mode compares the functions of the native engine with the portable ones
+	Block      ptx.Dim3 // threads of a CTA
+	Shared     uint64   // shared memory of a CTA, in bytes
+	Native     bool     // check mode compares the functions of the native engine with the portable ones
 }
 
 // StallDetector detects a permanent lack of progress in a grid: no CTA has changed memory, and the state of all
 // threads has occurred before (Brent's cycle detection, with one comparison per round).
 type StallDetector struct {
 	Seed         maphash.Seed
-	SavedHash    uint64 // hash of the state with which later rounds are compared
+	SavedHash    uint64 // hash of the state of an earlier round, with which the states of later rounds are compared
 	RoundsToSave int    // number of rounds after which SavedHash is replaced, and this number doubled; 0: none saved
 	Rounds       int    // rounds since SavedHash was set
 	// LoopInstrs is the number of instructions that a CTA was permitted in consecutive rounds in which no memory changed and after

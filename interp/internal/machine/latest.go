@@ -5,17 +5,20 @@ import (
 	"gemu/ptx"
 )
 
-// LatestInstr is the step at which lanes of a warp last began an instruction.
+// LatestInstr is the last step in which lanes of a warp began an instruction.
 type LatestInstr struct {
 	Lanes uint64
-	Step  int64
+	Step  int64 // see Observation.Steps; counted from 0
 }
 
-// Latest returns the last instruction of a lane when the state was saved, or false if its CTA was not in flight.
+// Latest returns the last instruction that a lane had begun when the state was saved, or false if its CTA was not in
+// flight. cta and warp are linear indices.
 func (s *State) Latest(cta, warp, lane int) (probe.Latest, bool) {
 	return FindLatest(s.Flights, cta, warp, lane)
 }
 
+// FindLatest returns the last instruction that a lane of a CTA among flights has begun, or false if the CTA is not in
+// flight. cta and warp are linear indices.
 func FindLatest(flights []Flight, cta, warp, lane int) (probe.Latest, bool) {
 	for i := range flights {
 		if c := flights[i].CTA; c != nil && c.Index == cta && flights[i].Status != CTAEnded {

@@ -40,7 +40,7 @@ func TestManyObjects(t *testing.T) {
 	}
 	live, known := 0, 0
 	l.Each(func(uint64, *Object) { live++ })
-	l.Objects.Range(func(any, any) bool { known++; return true })
+	l.ByHandle.Range(func(any, any) bool { known++; return true })
 	if live != n/2 || known != n/2+MaxFreedObjects {
 		t.Errorf("%d objects and %d more, want %d and %d", live, known-live, n/2, MaxFreedObjects)
 	}

@@ -40,7 +40,7 @@ type EventStream struct {
 type Subscriber struct {
 	probe.Sink
 	Subscription probe.Subscription
-	Watcher      *ProbeState    // the probe
+	Probe        *ProbeState    // the probe
 	Selected     []probe.Events // received events, by instruction; nil: all
 	Reduced      []probe.Events // reduced events by instruction, for warps eased by the sink; nil: it eases none
 }

@@ -8,10 +8,10 @@ import (
 
 // TensorCopy is the tensor side of an effect; the other side is the box in shared memory.
 type TensorCopy struct {
-	Copy   tensormap.Copy
-	At     uint64 // address of the tensor map
-	Space  ptx.Space
-	M      *tensormap.Map // the tensor map; nil before it is read
-	Reduce code.AtomicOp
-	With   *tensormap.Override // replacements of fields of the map; nil: none
+	Copy       tensormap.Copy
+	MapAddress uint64 // address of the tensor map
+	MapSpace   ptx.Space
+	Map        *tensormap.Map // the tensor map; nil before it is read
+	Reduce     code.AtomicOp
+	Override   *tensormap.Override // replacements of fields of the map; nil: none
 }

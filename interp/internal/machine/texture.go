@@ -21,7 +21,7 @@ type Object struct {
 
 // Objects is the table of a device's objects, by handle. Objects can be made while a grid runs.
 type Objects struct {
-	Objects sync.Map // from handles to *Object
+	ByHandle sync.Map // from handles to *Object
 
 	mu    sync.Mutex
 	count uint64   // number of objects made
@@ -36,7 +36,7 @@ func (l *Objects) Add(obj *Object) (handle uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	handle = mem.HandleBase + handleSize*l.count
-	l.Objects.Store(handle, obj)
+	l.ByHandle.Store(handle, obj)
 	l.count++
 	return handle
 }
@@ -51,14 +51,14 @@ func (l *Objects) Free(handle uint64) {
 		return
 	}
 	if l.freed = append(l.freed, handle); len(l.freed) > MaxFreedObjects {
-		l.Objects.Delete(l.freed[0])
+		l.ByHandle.Delete(l.freed[0])
 		l.freed = l.freed[1:]
 	}
 }
 
 // Get returns the object of a handle, or nil if there is none or it is no longer in the table.
 func (l *Objects) Get(handle uint64) *Object {
-	o, _ := l.Objects.Load(handle)
+	o, _ := l.ByHandle.Load(handle)
 	p, _ := o.(*Object)
 	return p
 }
@@ -73,7 +73,7 @@ func (l *Objects) WasFreed(handle uint64) bool {
 
 // Each calls visit for every live object.
 func (l *Objects) Each(visit func(handle uint64, obj *Object)) {
-	l.Objects.Range(func(handle, o any) bool {
+	l.ByHandle.Range(func(handle, o any) bool {
 		if obj := o.(*Object); !obj.Freed.Load() {
 			visit(handle.(uint64), obj)
 		}
