@@ -130,7 +130,7 @@ func applyHostReduction(t code.Reduction, mask uint64, p unsafe.Pointer, size in
 			}
 		}
 	}
-	byteInWord := uintptr(p) % 4 // offset of the value byteInWord the word, byteInWord bytes
+	byteInWord := uintptr(p) % 4 // offset of the value in the word, in bytes
 	q := (*uint32)(unsafe.Add(p, -int(byteInWord)))
 	for {
 		v := hostatomic.LoadUint32(q)

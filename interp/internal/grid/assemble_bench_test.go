@@ -15,7 +15,7 @@ import (
 	"gemu/ptx"
 )
 
-// place contains the variables of modules: all are in a single allocation.
+// place provides the addresses of a module's variables: all variables have the same allocation.
 type place struct{ mem.Allocation }
 
 func (p *place) Address(s ptx.Symbol) (uint64, bool) {
@@ -31,8 +31,8 @@ func (*place) SM() int { return 90 }
 
 func (p *place) Memory(uint64) *mem.Allocation { return &p.Allocation }
 
-// BenchmarkAssemble measures the time to make the machine code of the workload library, by mode: without and with the
-// library's cache.
+// BenchmarkAssemble measures the time to assemble the machine code of the workload library, by mode, with and without the
+// cache of the stencil library.
 func BenchmarkAssemble(b *testing.B) {
 	if exchange.Native == nil {
 		b.Skip("this host executes no machine code of ours")
@@ -67,15 +67,15 @@ func BenchmarkAssemble(b *testing.B) {
 				instrs += len(p.Instrs)
 			}
 		}
-		for _, kept := range []bool{false, true} {
+		for _, cached := range []bool{false, true} {
 			name := "new"
-			if kept {
-				name = "kept"
+			if cached {
+				name = "cached"
 			}
 			b.Run(mode.name+"/"+name, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if !kept {
+					if !cached {
 						native.HostLibrary().ClearCache()
 					}
 					for _, k := range list {

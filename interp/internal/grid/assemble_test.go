@@ -8,8 +8,8 @@ import (
 	"gemu/regfile"
 )
 
-// Assemble prepares a kernel as NewKernel does, and makes the machine code that a launch may enter: for all lanes and for
-// the lanes of a mask; in check mode if p has a reference. It reports whether there is machine code.
+// Assemble prepares a kernel as NewKernel does, and assembles the machine code that a launch may enter: for full masks and
+// for other masks; for check mode if p has a reference. It reports whether the host gives memory for machine code.
 func Assemble(m *ptx.Module, k *ptx.Func, p *code.Program) bool {
 	c := NewKernel(m, k, p)
 	for _, mask := range []uint32{regfile.Full, 1} {

@@ -19,7 +19,7 @@ import (
 	"gemu/ptx"
 )
 
-// programs returns the programs of testdata/control, and a part of the remaining programs.
+// programs returns the programs of testdata/control, and a sample of the remaining programs.
 func programs(t *testing.T) []*corpus.Program {
 	t.Helper()
 	all, err := corpus.Programs("../../../testdata")
@@ -54,15 +54,15 @@ func (p *hashed) OnEvent(e *probe.Event) {
 	}
 }
 
-// engineOf returns an engine of a backend of the tests.
+// engineOf returns the engine of a backend.
 func engineOf(b machine.Backend) interp.Engine { return interp.Engine(backends.Add(b)) }
 
 // counting is the engine of grid.Counting.
 var counting = engineOf(grid.Counting)
 
-// TestBackendsAgree: a backend with few instructions, which returns the rest to Go, and machine code have the same
-// results and counts as the portable backend, on every second program, with GEMU_TEST=ci on all, in all modes, with and without a
-// probe. Texts of traps are equal, too.
+// TestBackendsAgree compares machine code, and a backend with few instructions that returns all other instructions to Go,
+// with the portable backend: results, counts and texts of traps must be equal. It tries a part of the programs (with
+// GEMU_TEST=ci all), in all modes, with and without a probe.
 func TestBackendsAgree(t *testing.T) {
 	t.Parallel()
 	n, seed, first, share := 0, maphash.MakeSeed(), part.Seed(t), uint64(part.Count(2, 1, 1))
@@ -80,14 +80,14 @@ func TestBackendsAgree(t *testing.T) {
 		}
 		for _, launch := range []interp.Launch{{Mode: interp.Vector}, {Mode: interp.Affine}, checks[i%len(checks)]} {
 			outcome := func(b interp.Engine) string {
-				told := hashed{maphash.Hash{}}
-				told.SetSeed(seed)
+				hash := hashed{maphash.Hash{}}
+				hash.SetSeed(seed)
 				o := p.Run(func(l *interp.Launch) {
 					if l.Mode, l.CompileEagerly, l.Engine = launch.Mode, launch.CompileEagerly, b; launch.Structure {
-						l.Structure, l.Probes = true, []probe.Probe{&told}
+						l.Structure, l.Probes = true, []probe.Probe{&hash}
 					}
 				})
-				s := fmt.Sprintf("memory %#x, error %v, told %#x", o.Memory, o.Err, told.Sum64())
+				s := fmt.Sprintf("memory %#x, error %v, events %#x", o.Memory, o.Err, hash.Sum64())
 				if trap := new(probe.Trap); errors.As(o.Err, &trap) {
 					s += "\n" + trap.Report() + "\n"
 				}
@@ -106,13 +106,13 @@ func TestBackendsAgree(t *testing.T) {
 		}
 	}
 	if !part.Short() && (n < 300 || grid.FewExecuted < 1e5) {
-		t.Errorf("only %d programs, in which it has executed %d instructions", n, grid.FewExecuted)
+		t.Errorf("only %d programs, in which the backend with few instructions has executed %d", n, grid.FewExecuted)
 	}
 }
 
-// TestWarpSplitHandedBack: when a backend returns a warp split, its executed instructions are counted, and its pc is
-// the next instruction, also at a collective instruction with absent lanes.
-func TestWarpSplitHandedBack(t *testing.T) {
+// TestReturnedWarpSplit checks the warp split that a backend returns: its executed instructions are counted, and its pc is
+// the next instruction, also at a collective instruction with missing lanes.
+func TestReturnedWarpSplit(t *testing.T) {
 	part.SkipShort(t)
 	t.Parallel()
 	audit := new(grid.Audit)
@@ -120,8 +120,8 @@ func TestWarpSplitHandedBack(t *testing.T) {
 	for _, p := range programs(t) {
 		p.Run(func(l *interp.Launch) { l.Mode, l.Engine = interp.Vector, engine })
 	}
-	if audit.Runs < 1000 || audit.Aways < 10 || audit.Wrong > 0 {
-		t.Errorf("handed back %d times, of them %d with lanes elsewhere: %d wrong", audit.Runs, audit.Aways, audit.Wrong)
+	if audit.Runs < 1000 || audit.MissingLanes < 10 || audit.Wrong > 0 {
+		t.Errorf("returned %d times, %d times for missing lanes: %d wrong", audit.Runs, audit.MissingLanes, audit.Wrong)
 	}
 }
 
@@ -138,18 +138,18 @@ func TestWrongBackendsAreFound(t *testing.T) {
 			if o := p.Run(func(l *interp.Launch) { l.Mode, l.Engine = interp.Check, engine }); errors.Is(o.Err, probe.ErrMismatch) {
 				found++
 			} else if want := p.Run(func(l *interp.Launch) { l.Mode = interp.Check }); fmt.Sprint(o.Memory, o.Err) != fmt.Sprint(want.Memory, want.Err) {
-				t.Errorf("%v: %s, which is not found: memory %#x, error %v, should be memory %#x, error %v", p, name, o.Memory, o.Err, want.Memory, want.Err)
+				t.Errorf("%v: %s, and check mode does not report it: memory %#x, error %v, should be memory %#x, error %v", p, name, o.Memory, o.Err, want.Memory, want.Err)
 			}
 		}
 		if found == 0 {
-			t.Errorf("%s, and no program notices", name)
+			t.Errorf("%s, and check mode reports it in no program", name)
 		}
 		t.Logf("%s: found in %d programs", name, found)
 	}
 }
 
-// TestCheckModeStoresOnce: with CTAs in parallel, check mode does not report a store of another CTA as a fault of its
-// own, and does not repeat a store; it still reports its own faults.
+// TestCheckModeStoresOnce checks check mode with CTAs in parallel: a store of another CTA is not reported as a mismatch, no
+// store is repeated in memory, and a wrong store of the engine is still reported.
 func TestCheckModeStoresOnce(t *testing.T) {
 	run := func(store func(stores int, memory []byte)) ([]uint32, error) {
 		dev, stores := interp.NewDevice(interp.Config{Workers: 2}), 0
@@ -169,7 +169,7 @@ func TestCheckModeStoresOnce(t *testing.T) {
 	add.u64 %p, %p, %o;
 	setp.lt.u32 %q, %t, 12;
 	mov.u32 %v, 2;
-AGAIN: // the first time the addresses are resolved
+AGAIN: // in the first iteration the addresses are resolved
 	@%q st.global.u32 [%p], 7;
 	sub.u32 %v, %v, 1;
 	setp.ne.u32 %more, %v, 0;
@@ -189,14 +189,14 @@ AGAIN: // the first time the addresses are resolved
 		})
 		return interp.Slice[uint32](output), err
 	}
-	for _, lane := range []int{3, 14} { // exactly one of them stores
+	for _, lane := range []int{3, 14} { // lane 3 stores, lane 14 does not
 		got, err := run(func(stores int, memory []byte) {
 			if stores == 2 {
 				memory[4*lane] = 9
 			}
 		})
 		if got[lane] != 9 || err != nil {
-			t.Errorf("element %d, where somebody has stored 9 in between, is %d, error %v", lane, got[lane], err)
+			t.Errorf("element %d, to which 9 was stored in between, is %d, error %v", lane, got[lane], err)
 		}
 		if _, err := run(func(_ int, memory []byte) { memory[4*lane]++ }); !errors.Is(err, probe.ErrMismatch) {
 			t.Errorf("a store that always changes element %d: error %v, want a mismatch", lane, err)
@@ -204,13 +204,13 @@ AGAIN: // the first time the addresses are resolved
 	}
 }
 
-// TestRacingLoadIsRepeated shows that check mode repeats a load while another CTA changes its memory between the
-// engine's load and the reference's, and reports a load that differs every time. The address is affine, or it is planned
-// as compact and falls back to the lanes, or it is loaded.
+// TestRacingLoadIsRepeated checks that check mode repeats a load while another CTA changes its memory between the loads of
+// the engine and the reference, and reports a load that differs every time. The address is affine; or planned as compact,
+// but executed on the lanes; or loaded.
 func TestRacingLoadIsRepeated(t *testing.T) {
 	for name, index := range map[string]string{
 		"affine":    "mov.u32 %i, %t;",
-		"fell back": "xor.b32 %i, %t, %k;", // no progression for k = 5
+		"fell back": "xor.b32 %i, %t, %k;", // not affine for k = 5
 		"generic":   "ld.global.u32 %i, [%p+64]; mad.lo.u32 %i, %i, 0, %t; xor.b32 %i, %i, 5;",
 	} {
 		run := func(change func(loads int, memory []byte)) ([]uint32, error) {
@@ -235,7 +235,7 @@ func TestRacingLoadIsRepeated(t *testing.T) {
 	mul.wide.u32 %o, %v, 4;
 	add.u64 %d, %d, %o;
 	mov.u32 %n, 2;
-AGAIN: // the first time the addresses are resolved
+AGAIN: // in the first iteration the addresses are resolved
 	ld.global.u32 %v, [%p];
 	st.global.u32 [%d], %v;
 	sub.u32 %n, %n, 1;

@@ -8,10 +8,10 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// Counting is the backend of machine code with counters: how often Go calls it to run a warp, and how often these runs enter
-// machine code. It is for launches on a single thread.
+// Counting is a backend of machine code that counts. It is for launches on a single host thread.
 var Counting = new(countingBackend)
 
+// countingBackend counts how often Go runs a warp, and how often these runs enter machine code.
 type countingBackend struct {
 	exchange.MachineCode
 	Runs, Entries int
@@ -25,7 +25,7 @@ func (a *countingBackend) beforeRun(w *machine.Warp) {
 	a.Runs++
 	if a.Runs == a.CancelAt {
 		for a.Cancel(); !w.CTA.Grid.Cancelled.Load(); {
-			runtime.Gosched() // the launch learns of it on another goroutine
+			runtime.Gosched() // another goroutine sets Cancelled
 		}
 	}
 }
@@ -41,16 +41,16 @@ func (a *countingBackend) Run(w *machine.Warp, budget int) machine.Reason {
 	return a.MachineCode.Run(w, budget)
 }
 
-func (a *countingBackend) NewCheckRunner() machine.Runner { return &countingCheckBackend{by: a} }
+func (a *countingBackend) NewCheckRunner() machine.Runner { return &countingCheckBackend{counts: a} }
 
 // countingCheckBackend is countingBackend in check mode.
 type countingCheckBackend struct {
 	exchange.NativeCheckRunner
-	by *countingBackend
+	counts *countingBackend
 }
 
 func (a *countingCheckBackend) Run(w *machine.Warp, budget int) machine.Reason {
-	a.by.beforeRun(w)
-	defer a.by.afterRun(w, w.CTA.Native.EnterCount)
+	a.counts.beforeRun(w)
+	defer a.counts.afterRun(w, w.CTA.Native.EnterCount)
 	return a.NativeCheckRunner.Run(w, budget)
 }

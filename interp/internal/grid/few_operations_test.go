@@ -11,8 +11,8 @@ import (
 	"gemu/regfile"
 )
 
-// few is a backend with few instructions: lane-by-lane operations of warps of up to 32 lanes, executed by a
-// function. It returns all other instructions to Go.
+// few is a backend with few instructions: operations that compute lane by lane, in warps of up to 32 lanes. The function
+// exec executes them. It returns all other instructions to Go.
 type few struct {
 	exec func(w *machine.Warp, instr *code.Instr)
 }
@@ -23,8 +23,8 @@ func (b *few) Run(w *machine.Warp, budget int) machine.Reason {
 
 func (b *few) block(w *machine.Warp, instrs []code.Instr) machine.Reason {
 	end := w.PC + int32(len(instrs))
-	if at := b.Span(w, w.PC, end); at < end {
-		warp.HaltBefore(w, w.CTA.Code.Block(w.PC), at, w.CTA.Code.Instrs[at].Src)
+	if pc := b.Span(w, w.PC, end); pc < end {
+		warp.HaltBefore(w, w.CTA.Code.Block(w.PC), pc, w.CTA.Code.Instrs[pc].Src)
 		return machine.Unsupported
 	}
 	return machine.NoReason
@@ -44,19 +44,19 @@ func (b *few) Span(w *machine.Warp, from, to int32) int32 {
 
 func (*few) ImportAll(*machine.CTA) {}
 
-// Few is a correct few backend.
+// Few is a backend with few instructions and without faults.
 var Few machine.Backend = &few{func(w *machine.Warp, instr *code.Instr) {
 	if m := lanes.ExecutingLanes(w, 0, instr); m != 0 {
 		alu.Vec[instr.Op](&w.Files[0], instr, m)
 	}
 }}
 
-// FewExecuted is the number of instructions executed by few backends.
+// FewExecuted is the number of instructions that backends with few instructions have executed.
 var FewExecuted int
 
-// Wrong has faulty few backends, by their fault.
+// Wrong has backends with few instructions and a fault, by the fault.
 var Wrong = map[string]machine.Backend{
-	"add.u32 adds one more": &few{func(w *machine.Warp, instr *code.Instr) {
+	"the result of add.u32 is 1 too large": &few{func(w *machine.Warp, instr *code.Instr) {
 		f, m := &w.Files[0], lanes.ExecutingLanes(w, 0, instr)
 		alu.Vec[instr.Op](f, instr, m)
 		if instr.Op == code.AddU32 {
@@ -65,19 +65,19 @@ var Wrong = map[string]machine.Backend{
 			}
 		}
 	}},
-	"all lanes execute": &few{func(w *machine.Warp, instr *code.Instr) {
+	"inactive and disabled lanes execute": &few{func(w *machine.Warp, instr *code.Instr) {
 		lanes.ExecutingLanes(w, 0, instr)
 		alu.Vec[instr.Op](&w.Files[0], instr, regfile.Full)
 	}},
-	"guards hold": &few{func(w *machine.Warp, instr *code.Instr) { alu.Vec[instr.Op](&w.Files[0], instr, w.Files[0].Active()) }},
-	"lanes held back are not counted": &few{func(w *machine.Warp, instr *code.Instr) {
+	"guards are ignored": &few{func(w *machine.Warp, instr *code.Instr) { alu.Vec[instr.Op](&w.Files[0], instr, w.Files[0].Active()) }},
+	"disabled lanes are counted as executing": &few{func(w *machine.Warp, instr *code.Instr) {
 		counted := w.Count.ThreadInstructions
 		alu.Vec[instr.Op](&w.Files[0], instr, lanes.ExecutingLanes(w, 0, instr))
 		w.Count.ThreadInstructions = counted
 	}},
 }
 
-// Meddler is the portable backend with a foreign store: after each instruction of the given kind in CTA 0, it calls
+// Meddler is the portable backend with a store of another CTA: after each instruction of the kind After in CTA 0, it calls
 // Store with the accessed memory.
 type Meddler struct {
 	warp.PortableBackend
@@ -101,21 +101,22 @@ func (b *Meddler) Span(w *machine.Warp, from, to int32) int32 {
 // Audit is the portable backend with a check of each warp split that it returns.
 type Audit struct {
 	warp.PortableBackend
-	mu          sync.Mutex
-	Runs, Aways int
-	Wrong       int // returned splits with a wrong pc or a wrong number of uncounted instructions
+	mu           sync.Mutex
+	Runs         int // number of returned splits
+	MissingLanes int // number of splits returned at a collective instruction with missing lanes
+	Wrong        int // number of splits with a wrong pc or a wrong number of uncounted instructions
 }
 
 func (b *Audit) Run(w *machine.Warp, budget int) machine.Reason {
-	why := b.PortableBackend.Run(w, budget)
+	reason := b.PortableBackend.Run(w, budget)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.Runs++
-	if why == machine.LanesAbsent {
-		b.Aways++
+	if reason == machine.LanesAbsent {
+		b.MissingLanes++
 		if instr := &w.CTA.Code.Instrs[w.PC]; instr != w.BlockedInstr || w.CTA.Code.Block(w.PC).Sources.End-w.Uncounted != instr.Src {
 			b.Wrong++
 		}
 	}
-	return why
+	return reason
 }

@@ -790,7 +790,7 @@ func deadlockTrap(g *machine.Grid) error {
 	var trap *probe.Trap
 	var all warp.StuckWarps
 	diverged := false
-	var mbarriers []string // descriptions of the mbarriers mbarriers
+	var mbarriers []string // descriptions of the awaited mbarriers
 	named := map[string]bool{}
 	for i := range g.Flights {
 		c := g.Flights[i].CTA
