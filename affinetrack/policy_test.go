@@ -22,17 +22,17 @@ func TestPoliciesByName(t *testing.T) {
 	for _, p := range Policies {
 		names = append(names, p.Name)
 		if PolicyByName(p.Name) != p {
-			t.Errorf("PolicyByName(%q) is another", p.Name)
+			t.Errorf("PolicyByName(%q) returns a different policy", p.Name)
 		}
 		if p.Doc == "" {
-			t.Errorf("policy %s says nothing of itself", p.Name)
+			t.Errorf("policy %s has no description", p.Name)
 		}
 	}
 	if diff := cmp.Diff([]string{"gemu", "kim", "collange", "ideal"}, names); diff != "" {
 		t.Errorf("policies (-want +got):\n%s", diff)
 	}
 	if PolicyByName("no such policy") != nil {
-		t.Error("found what is not there")
+		t.Error("PolicyByName returns a policy for an unknown name")
 	}
 }
 
@@ -46,8 +46,8 @@ func TestRuleSet(t *testing.T) {
 	}
 }
 
-// TestPolicyNamesEveryRule checks that a policy either has a rule or excludes it by its name, so that a new rule needs
-// a decision for each machine. AffineNone is no rule.
+// TestPolicyNamesEveryRule checks that each rule is either in Rules or in Excluded of each policy. So whoever adds a rule
+// must decide about it for each machine. AffineNone is no rule.
 func TestPolicyNamesEveryRule(t *testing.T) {
 	for _, p := range slices.Concat(Policies, Variants) {
 		for r := ptx.AffineNone + 1; r < ptx.AffineCount; r++ {
@@ -108,30 +108,30 @@ func TestInstructionsExecutedOnce(t *testing.T) {
 	}
 }
 
-// TestSourcesOfStructure checks the sources of structure: loads and special registers.
+// TestSourcesOfStructure checks which loads and special registers may give compact values under a policy.
 func TestSourcesOfStructure(t *testing.T) {
 	for _, c := range []struct {
-		space            ptx.Space
-		kim, konst, gemu bool
+		space               ptx.Space
+		kim, kimConst, gemu bool
 	}{{ptx.Param, true, true, true}, {ptx.Const, false, true, true}, {ptx.Global, false, false, true}, {ptx.Shared, false, false, true}} {
-		for name, want := range map[string]bool{"kim": c.kim, "kim-wide": c.kim, "fgsimt": c.kim, "fgsimt-narrow": c.kim, "fgsimt-wide": c.kim, "fgsimt-const": c.konst, "kim-const": c.konst, "gemu": c.gemu} {
+		for name, want := range map[string]bool{"kim": c.kim, "kim-wide": c.kim, "fgsimt": c.kim, "fgsimt-narrow": c.kim, "fgsimt-wide": c.kim, "fgsimt-const": c.kimConst, "kim-const": c.kimConst, "gemu": c.gemu} {
 			if got := PolicyByName(name).Loads.AllowsUniform(c.space); got != want {
-				t.Errorf("policy %s takes uniform loads of space %v: %v, want %v", name, c.space, got, want)
+				t.Errorf("policy %s allows uniform results of loads from space %v: %v, want %v", name, c.space, got, want)
 			}
 		}
 	}
 	for r, want := range map[ptx.SpecialReg]bool{ptx.TidX: true, ptx.TidZ: true, ptx.NtidY: true, ptx.CtaidX: true, ptx.NctaidZ: true, ptx.LaneID: false, ptx.WarpID: false, ptx.Clock: false} {
 		if got := PolicyByName("kim").AllowsIndex(r); got != want {
-			t.Errorf("kim takes %s for compact: %v, want %v", r, got, want)
+			t.Errorf("policy kim allows a compact %s: %v, want %v", r, got, want)
 		}
 		if !PolicyByName("gemu").AllowsIndex(r) {
-			t.Errorf("gemu does not take %s for compact", r)
+			t.Errorf("policy gemu does not allow a compact %s", r)
 		}
 	}
 }
 
-// TestAffineLoadsOfFGSIMT: FG-SIMT requires "s = {1,2,4} for byte, halfword, and word accesses respectively", for
-// loads.
+// TestAffineLoadsOfFGSIMT checks the affine accesses of FG-SIMT. It requires "s = {1,2,4} for byte, halfword, and word
+// accesses respectively", and has them for loads only.
 func TestAffineLoadsOfFGSIMT(t *testing.T) {
 	for _, c := range []struct {
 		rule   ptx.Affine
@@ -146,7 +146,7 @@ func TestAffineLoadsOfFGSIMT(t *testing.T) {
 			t.Errorf("%s of %d bytes with stride %d: %v, want %v", c.rule, c.size, int64(c.stride), got, c.want)
 		}
 		if !PolicyByName("kim").IsVectorAccess(c.rule, Value{Stride: c.stride}, 64, c.size) {
-			t.Error("kim wants unit stride")
+			t.Errorf("policy kim does not allow %s of %d bytes with stride %d", c.rule, c.size, int64(c.stride))
 		}
 	}
 }
@@ -262,7 +262,8 @@ func TestUnitUnderEveryPolicy(t *testing.T) {
 	}
 }
 
-// TestUnitLanes checks that operands must be compact in all lanes, except the operand that a selection does not select.
+// TestUnitLanes checks that an instruction executes lane by lane if an operand is not compact in all lanes, unless it is
+// the operand that a selection does not select.
 func TestUnitLanes(t *testing.T) {
 	for _, p := range Policies {
 		u := NewUnit(p, Rules)
@@ -278,7 +279,7 @@ func TestUnitLanes(t *testing.T) {
 					want = before
 				}
 				if u.HasCompactOperands(&a.Operation, src, lanes) != (want != PerLane) && before != PerLane {
-					t.Fatalf("%s of %v: has what it looks at: %v", m.rule, src, want == PerLane)
+					t.Fatalf("%s of %v: HasCompactOperands is %v", m.rule, src, want == PerLane)
 				}
 				if _, answer := u.Execute(&a.Operation, src, lanes); answer != want {
 					t.Fatalf("%s of %v: answer %d, want %d", m.rule, src, answer, want)
@@ -288,7 +289,8 @@ func TestUnitLanes(t *testing.T) {
 	}
 }
 
-// TestUnitWithoutRules checks instructions that, according to the instruction table, execute only on uniform operands.
+// TestUnitWithoutRules checks instructions that, according to the instruction table, execute compactly only on uniform
+// operands.
 func TestUnitWithoutRules(t *testing.T) {
 	u := NewUnit(Policies[0], Rules)
 	for _, c := range []struct {
@@ -305,9 +307,9 @@ func TestUnitWithoutRules(t *testing.T) {
 	}
 }
 
-// TestShiftRightKeepsProgressions: "shift operations correspond to affine multiplication or division" (Kim et al. 4.2),
-// so they keep a progression if the stride divides. For other strides gemu recognises a progression that results from
-// rounding; that machine does not.
+// TestShiftRightKeepsProgressions checks right shifts. "Shift operations correspond to affine multiplication or division"
+// (Kim et al. 4.2), so their result is a progression if 2^k divides the stride. For other strides policy gemu recognises a
+// progression that results from rounding; policy kim does not.
 func TestShiftRightKeepsProgressions(t *testing.T) {
 	for _, c := range []struct {
 		v         Value
@@ -377,7 +379,7 @@ func TestUnitCompares(t *testing.T) {
 
 // TestUnitUsesGivenRules checks that the unit uses the given table, even a broken one.
 func TestUnitUsesGivenRules(t *testing.T) {
-	broken := *Rules
+	broken := *Rules // with a wrong rule for additions
 	broken[ptx.AffineAdd].Apply = func(*Args) (Value, bool) { return Value{7, 7}, true }
 	u := NewUnit(Policies[0], &broken)
 	op := shape{32, 32, false}.operation(ptx.AffineAdd, 32)

@@ -1,8 +1,8 @@
 package affinetrack_test
 
-// This file compares both domains with lane-by-lane execution: random programs execute on the lanes of a warp, in Go's
-// integers and from the manual's definitions, and next to it on spacings. After each instruction the lanes must be as the
-// spacing says.
+// This file compares both domains with lane-by-lane execution. Random programs execute on the lanes of a warp, in Go's
+// integers by the manual's definitions, and at the same time on spacings. After each instruction the values of the lanes
+// must have the spacing.
 
 import (
 	"fmt"
@@ -16,7 +16,8 @@ import (
 	"gemu/ptx"
 )
 
-// numberOf returns an operand as the instruction reads it: the low bits of its slot, sign-extended or zero-extended.
+// numberOf returns the number that the instruction reads from an operand's slot: the low bits, sign-extended or
+// zero-extended.
 func numberOf(op *Operation, slot uint64) uint64 {
 	unused := 64 - op.Width
 	if op.Signed {
@@ -36,7 +37,7 @@ func isLess(op *Operation, x, y uint64) bool {
 // laneRule is the effect of an instruction on one lane.
 type laneRule struct {
 	operands int
-	amounts  bool // operands after the first are .u32, whatever the type
+	amounts  bool // operands after the first are .u32, regardless of the type
 
 	// compute returns the result for operands in their slots; it is taken modulo 2^Out. defined is false if the manual does
 	// not define a result.
@@ -178,7 +179,7 @@ func TestEveryRuleHasBothDomains(t *testing.T) {
 		case !defined:
 			t.Errorf("rule %s has no definition in laneRules", r)
 		case (rule.Spacing == nil) != (reason != ""):
-			t.Errorf("rule %s: %d transfers on spacings, in withoutSpacing %q; want one of both", r, len(rule.Spacing), reason)
+			t.Errorf("rule %s has %d transfers on spacings, and in withoutSpacing the reason %q; want either", r, len(rule.Spacing), reason)
 		}
 	}
 }
@@ -228,7 +229,7 @@ type seenResult struct {
 	bound Bound
 }
 
-// newLaneProgram returns a program whose registers have all kinds of spacings that are no results of instructions.
+// newLaneProgram returns a program whose registers have values of all kinds: uniform, progressions, constants and unknown.
 func newLaneProgram(r *rand.Rand, table *Table, seen map[seenResult]int) *laneProgram {
 	p := &laneProgram{r, table, map[int][]laneRegister{}, seen, []int{0, 24, 25, 26}[r.IntN(4)]}
 	for _, width := range []int{1, 16, 32, 64} {
@@ -367,13 +368,13 @@ func (p *laneProgram) step() error {
 		}
 	})
 	rule := rules[p.IntN(len(rules))]
-	if p.IntN(3) > 0 { // with conditions
+	if p.IntN(3) > 0 { // prefer rules whose transfers have conditions
 		rule = []ptx.Affine{ptx.AffineAdd, ptx.AffineMul, ptx.AffineMad, ptx.AffineMin, ptx.AffineMax, ptx.AffineConvert, ptx.AffineSelect, ptx.AffineShl}[p.IntN(8)]
 	}
 	types := operationTypes(rule)
 	s := types[p.IntN(len(types))]
 	if p.IntN(3) == 0 {
-		s = types[min(3, len(types)-1)] // of signed 32-bit numbers
+		s = types[min(3, len(types)-1)] // signed 32-bit numbers, for most rules
 	}
 	return p.execute(rule, s)
 }
@@ -387,18 +388,18 @@ func (p *laneProgram) address() error {
 		rule ptx.Affine
 		shape
 	}
-	some := func(rules ...ptx.Affine) ptx.Affine { return rules[p.IntN(len(rules))] }
+	oneOf := func(rules ...ptx.Affine) ptx.Affine { return rules[p.IntN(len(rules))] }
 	list := []instruction{
-		{ptx.AffineMax, number}, {ptx.AffineMin, number}, {some(ptx.AffineAdd, ptx.AffineSub), number},
-		{some(ptx.AffineConvert, ptx.AffineMul, ptx.AffineMad), wide},
-		{some(ptx.AffineShl, ptx.AffineMul, ptx.AffineMad, ptx.AffineSelect), address}, {ptx.AffineAdd, address},
+		{ptx.AffineMax, number}, {ptx.AffineMin, number}, {oneOf(ptx.AffineAdd, ptx.AffineSub), number},
+		{oneOf(ptx.AffineConvert, ptx.AffineMul, ptx.AffineMad), wide},
+		{oneOf(ptx.AffineShl, ptx.AffineMul, ptx.AffineMad, ptx.AffineSelect), address}, {ptx.AffineAdd, address},
 	}
 	switch p.IntN(4) {
-	case 0: // of two numbers that may have wrapped
-		list = []instruction{{ptx.AffineConvert, wide}, {some(ptx.AffineConvert, ptx.AffineMul), wide}, {some(ptx.AffineAdd, ptx.AffineSub), address}}
-	case 1: // clamped again
-		list = slices.Insert(list, 3, instruction{some(ptx.AffineMin, ptx.AffineMax), number})
-	case 2: // and narrowed
+	case 0: // the address is a sum of two numbers that may have wrapped
+		list = []instruction{{ptx.AffineConvert, wide}, {oneOf(ptx.AffineConvert, ptx.AffineMul), wide}, {oneOf(ptx.AffineAdd, ptx.AffineSub), address}}
+	case 1: // the coordinate is clamped again
+		list = slices.Insert(list, 3, instruction{oneOf(ptx.AffineMin, ptx.AffineMax), number})
+	case 2: // the address is narrowed
 		list = append(list, instruction{ptx.AffineConvert, shape{64, 32, false}})
 	}
 	for _, i := range list {
@@ -544,9 +545,9 @@ func (r *laneRegister) check(slot int) error {
 	return nil
 }
 
-// checkLanes is check for lanes i < j of a group; at reports whether two lanes are as far apart as the stride says. With
-// a wrap or a bound they may not be; but if they are, so are all lanes between them. This is what an access relies on that
-// compares the addresses of its outermost lanes.
+// checkLanes is check for lanes i < j of a group; at reports whether the difference of two lanes is the stride times their
+// distance. With a wrap or a bound it may be different. But if it is equal for the outermost lanes, it must be equal for
+// all lanes between them: a memory access that compares only the addresses of its outermost lanes relies on this.
 func (r *laneRegister) checkLanes(i, j int, at func(i, j int) bool) error {
 	switch {
 	case r.Bound == BoundAbove:
@@ -601,8 +602,8 @@ func TestSpacings(t *testing.T) {
 	}
 }
 
-// TestSpacingLimits has an example for each limit of the transfers that random programs seldom reach: lanes that are not
-// as a transfer without the limit would say.
+// TestSpacingLimits has an example for each limit of the transfers that random programs seldom reach. Without the limit, the
+// transfer would give a spacing that the lanes do not have.
 func TestSpacingLimits(t *testing.T) {
 	// progressionOf returns a progression of 32-bit numbers.
 	progressionOf := func(base, stride int64) *laneRegister {
@@ -620,13 +621,14 @@ func TestSpacingLimits(t *testing.T) {
 		}
 		return r
 	}
-	unknown := func(what string, r *laneRegister) {
+	unknown := func(name string, r *laneRegister) {
 		if r.Group != 0 {
-			t.Errorf("%s: spacing %+v, want none", what, r.Spacing)
+			t.Errorf("%s: spacing %+v, want none", name, r.Spacing)
 		}
 	}
 
-	// The first wraps upwards after lane 7 and the second downwards after lane 4: the outermost lanes are together again.
+	// The first wraps upwards after lane 7 and the second downwards after lane 4, so the sum is the same in the outermost
+	// lanes, but not in all lanes.
 	up, down := execute(ptx.AffineConvert, widening, progressionOf(-8, 1)), execute(ptx.AffineConvert, widening, progressionOf(4, -1))
 	unknown("sum of two numbers that wrap", execute(ptx.AffineAdd, address, up, down))
 
@@ -638,7 +640,7 @@ func TestSpacingLimits(t *testing.T) {
 	// And 2·2²⁵·2³⁸ is 2⁶⁴.
 	unknown("a large multiple of a clamped number", execute(ptx.AffineShl, address, execute(ptx.AffineShl, address, wide, constantRegister(31)), constantRegister(7)))
 
-	// Each half of the warp selects another operand.
+	// The halves of the warp select different operands.
 	halves := &laneRegister{Spacing: Spacing{Group: HalfRow}}
 	for lane := range HalfRow {
 		halves.values[lane] = 1
@@ -646,7 +648,7 @@ func TestSpacingLimits(t *testing.T) {
 	unknown("a selection by half rows", execute(ptx.AffineSelect, number, progressionOf(0, 1), progressionOf(100, 1), halves))
 }
 
-// runLanePrograms executes random programs until a result is not as its spacing says.
+// runLanePrograms executes random programs. It returns an error at the first result that does not have its spacing.
 func runLanePrograms(r *rand.Rand, table *Table, programs int, seen map[seenResult]int) error {
 	for range programs {
 		p := newLaneProgram(r, table, seen)
@@ -662,8 +664,8 @@ func runLanePrograms(r *rand.Rand, table *Table, programs int, seen map[seenResu
 	return nil
 }
 
-// TestRulesOnLanes compares the values of every rule with the lanes, which rules_test.go does in numbers of unlimited
-// size.
+// TestRulesOnLanes compares the result of every rule with the lanes, computed by laneRules in 64-bit integers. rules_test.go
+// computes them in integers of unlimited size.
 func TestRulesOnLanes(t *testing.T) {
 	r := rand.New(rand.NewPCG(part.Seed(t), 2))
 	rules := slices.Sorted(maps.Keys(laneRules))

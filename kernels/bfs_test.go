@@ -7,15 +7,16 @@ import (
 	"gemu/interp"
 )
 
-// TestBFSSearches: the search reaches nodes even in graphs whose middle node has no edges, such as that of 4096 nodes.
+// TestBFSSearches checks that the search reaches nodes even if the middle node of the graph has no edges, as with 4096
+// nodes.
 func TestBFSSearches(t *testing.T) {
 	for _, n := range []int{33, 100, 300, 1000, 2048, 4096} {
 		s := start(t, "bfs", interp.Config{}, n)
 		if err := Lookup("bfs").Run(s); err != nil {
 			t.Fatalf("n = %d: %v", n, err)
 		}
-		var reached, of, edges, levels int
-		if _, err := fmt.Sscanf(s.Summary, "reached %d of %d nodes over %d edges in %d levels", &reached, &of, &edges, &levels); err != nil {
+		var reached, nodes, edges, levels int
+		if _, err := fmt.Sscanf(s.Summary, "reached %d of %d nodes over %d edges in %d levels", &reached, &nodes, &edges, &levels); err != nil {
 			t.Fatal(err)
 		}
 		if reached < n/2 || levels < 2 {
@@ -24,7 +25,7 @@ func TestBFSSearches(t *testing.T) {
 	}
 }
 
-// TestBFSRoot: the first node with an edge to a different node, from the middle on, or else from 0.
+// TestBFSRoot checks that the root is the first node with an edge to a different node, from the middle on, or else from 0.
 func TestBFSRoot(t *testing.T) {
 	for _, c := range []struct {
 		first, edges []int32

@@ -49,7 +49,7 @@ func TestWorkloadsMatchReferences(t *testing.T) {
 			}
 			for _, n := range sizes {
 				if n > w.N && n > 257 || n > 4*w.N || n > w.Max {
-					continue // slow: the work grows exponentially with n
+					continue // too slow: with a small w.N the work grows fast with n
 				}
 				s := start(t, w.Name, interp.Config{}, n)
 				if err := w.Run(s); err != nil {
@@ -66,7 +66,7 @@ func TestWorkloadsMatchReferences(t *testing.T) {
 	}
 }
 
-// engine is a way to execute launches.
+// engine is a way to execute launches: a mode, a policy, and whether value structure is counted.
 type engine struct {
 	mode   interp.Mode
 	policy *affinetrack.Policy
@@ -84,7 +84,7 @@ func (e engine) String() string {
 	return s
 }
 
-// engines lists all engines; affine mode has an additional engine for launches without probes.
+// engines lists the ways to execute launches. Affine mode is also tried without a policy, so without a probe.
 func engines() []engine {
 	list := []engine{{mode: interp.Vector}, {mode: interp.Affine}}
 	for _, p := range affinetrack.Policies {
@@ -97,8 +97,8 @@ func engines() []engine {
 }
 
 // TestWorkloadsOnEveryEngine compares every workload with its reference in every mode, under every policy, in warps of
-// every width: only reduce relies on 32, and documents it. Each mode and policy uses one of the widths, in turn; with
-// GEMU_TEST=ci two, with GEMU_TEST=all all of them.
+// several widths. Only reduce requires a width of 32, which its source documents. Each mode and policy is tried with one
+// width, with GEMU_TEST=ci with two, and with GEMU_TEST=all with all widths.
 func TestWorkloadsOnEveryEngine(t *testing.T) {
 	part.SkipShort(t)
 	n, widths := part.Count(9, 33, 33), []int{1, 4, 8, 16, 32, 64}
@@ -121,7 +121,7 @@ func TestWorkloadsOnEveryEngine(t *testing.T) {
 					switch {
 					case w.Name == "reduce" && width != 32:
 						if err == nil || errors.As(err, &wrong) || errors.Is(err, probe.ErrMismatch) {
-							t.Errorf("%v, warps of %d: %v, want shuffles to be refused", e, width, err)
+							t.Errorf("%v, warps of %d: %v, want a trap at a shuffle", e, width, err)
 						}
 					case err != nil:
 						t.Errorf("%v, warps of %d: %v", e, width, err)
@@ -160,7 +160,8 @@ func TestCountsDoNotDependOnWorkers(t *testing.T) {
 	}
 }
 
-// TestFailingRuns uses a device without memory, and a context that has ended.
+// TestFailingRuns checks the errors of runs on a device with little memory, with a context that has ended, and with a size
+// that is too large.
 func TestFailingRuns(t *testing.T) {
 	part.SkipShort(t)
 	done, cancel := context.WithCancel(t.Context())
@@ -202,7 +203,7 @@ func TestListOfWorkloads(t *testing.T) {
 			}
 		}
 		if Lookup(w.Name) != w {
-			t.Errorf("Lookup(%q) is another", w.Name)
+			t.Errorf("Lookup(%q) returns a different workload", w.Name)
 		}
 		if !strings.Contains(w.Source(), "__global__") {
 			t.Errorf("%s.cu has no kernel", w.Name)
@@ -216,7 +217,7 @@ func TestListOfWorkloads(t *testing.T) {
 		t.Errorf("not sorted: %v", names)
 	}
 	if Lookup("no such workload") != nil {
-		t.Error("found what is not there")
+		t.Error("Lookup returns a workload for an unknown name")
 	}
 	sources, err := filepath.Glob("cuda/*.cu")
 	if err != nil {
@@ -245,8 +246,8 @@ func TestListOfWorkloads(t *testing.T) {
 	}
 }
 
-// TestWorkloadsAreDocumented: docs/workloads.md lists the workloads of its studies, with their kernels, default sizes
-// and studies.
+// TestWorkloadsAreDocumented checks that docs/workloads.md lists the workloads of all studies but kim2013, with their
+// kernels, default sizes and studies.
 func TestWorkloadsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../docs/workloads.md")
 	if err != nil {
@@ -264,7 +265,7 @@ func TestWorkloadsAreDocumented(t *testing.T) {
 		delete(rows, w.Name)
 		if !slices.ContainsFunc(w.Papers, func(p string) bool { return p != "kim2013" }) {
 			if row != nil {
-				t.Errorf("%s has a row, and is of none of these studies", w.Name)
+				t.Errorf("%s has a row, but belongs to no study other than kim2013", w.Name)
 			}
 			continue
 		}
@@ -294,7 +295,7 @@ func TestWorkloadsAreDocumented(t *testing.T) {
 	}
 }
 
-// TestPTXIsCurrent: the committed PTX is the compiler's output for the sources.
+// TestPTXIsCurrent checks for some workloads that the committed PTX is the compiler's output for the source.
 func TestPTXIsCurrent(t *testing.T) {
 	if _, err := exec.LookPath("clang-19"); err != nil {
 		t.Skip("no compiler to compare with: ", err)
@@ -304,7 +305,7 @@ func TestPTXIsCurrent(t *testing.T) {
 			t.Parallel()
 			command, committed, _ := strings.Cut(Lookup(name).PTX(), "\n")
 			args := strings.Fields(strings.TrimPrefix(command, "//"))
-			args[len(args)-1] = "-" // -o
+			args[len(args)-1] = "-" // the value of -o: standard output
 			cmd := exec.Command(args[0], args[1:]...)
 			cmd.Dir = "cuda"
 			var stderr bytes.Buffer
@@ -320,10 +321,10 @@ func TestPTXIsCurrent(t *testing.T) {
 	}
 }
 
-// TestWrongResult: a wrong result of a launch is detected.
+// TestWrongResult checks that Run detects a wrong result of a launch.
 func TestWrongResult(t *testing.T) {
 	s := start(t, "saxpy", interp.Config{}, 1000)
-	s.Prepare = func(l *interp.Launch) { l.Args[0] = 997 } // omits the last three
+	s.Prepare = func(l *interp.Launch) { l.Args[0] = 997 } // the kernel omits the last three elements
 	err := Lookup("saxpy").Run(s)
 	var m *Mismatch
 	if !errors.As(err, &m) || m.Index != 997 || m.Count != 3 || m.Total != 1000 {
@@ -342,7 +343,7 @@ func TestEqualReportsFirstDifference(t *testing.T) {
 		t.Error(err)
 	}
 	if err := Equal("x", want[:3], want); err == nil {
-		t.Error("3 elements equal 4")
+		t.Error("Equal accepts 3 elements where the reference has 4")
 	}
 }
 
@@ -376,7 +377,7 @@ func TestFMA32RoundsOnce(t *testing.T) {
 			t.Errorf("fma32(%v, %v, %v) = %v, want %v", a, b, c, fma32(a, b, c), want)
 		}
 	}
-	// Rounded twice, this would be one too large.
+	// If it were rounded twice, the last digit of this result would be one too large.
 	check(math.Float32frombits(0x39800001), math.Float32frombits(0x397ffffe), math.Float32frombits(0x3f800001))
 	check(0, 0, 0)
 	check(1, -1, 1)
@@ -412,10 +413,10 @@ func BenchmarkWorkloads(b *testing.B) {
 	}
 }
 
-// TestVersionsOfWorkloads: workloads in other versions have the same source and references, and differ from the
-// library's own version as documented.
+// TestVersionsOfWorkloads checks that the versions of a workload have the same source and reference, and are compiled with
+// the documented flags or block size.
 func TestVersionsOfWorkloads(t *testing.T) {
-	ways, wide := map[string]bool{}, 0
+	compilations, wide := map[string]bool{}, 0 // names of the compilations found, and number of versions with other blocks
 	for _, own := range All() {
 		for _, w := range own.Versions() {
 			if Lookup(w.Name) != w || w.Source() != own.Source() || w.Version == "" || own.Version != "" || w.PTX() == own.PTX() || len(w.Versions()) > 0 || slices.Contains(All(), w) {
@@ -425,13 +426,13 @@ func TestVersionsOfWorkloads(t *testing.T) {
 			command, files, _ := strings.Cut(strings.TrimPrefix(first, "// clang-19 "), " -S ")
 			want := own.Name + ".cu -o " + w.Name + ".ptx"
 			var flags []string
-			if _, way, ok := strings.Cut(w.Name, "/"); ok {
-				ways[way] = true
-				want = own.Name + ".cu -o compiled/" + own.Name + "." + way + ".ptx"
-				if way != "rolled" {
+			if _, compilation, ok := strings.Cut(w.Name, "/"); ok {
+				compilations[compilation] = true
+				want = own.Name + ".cu -o compiled/" + own.Name + "." + compilation + ".ptx"
+				if compilation != "rolled" {
 					flags = append(flags, "-two-entry-phi-node-folding-threshold=0")
 				}
-				if way != "branches" {
+				if compilation != "branches" {
 					flags = append(flags, "-fno-unroll-loops")
 				}
 			} else {
@@ -469,8 +470,8 @@ func TestVersionsOfWorkloads(t *testing.T) {
 			})
 		}
 	}
-	if len(ways) != len(Compilations) || wide == 0 {
-		t.Errorf("versions compiled as %v, want all of %v; %d with other blocks", ways, Compilations, wide)
+	if len(compilations) != len(Compilations) || wide == 0 {
+		t.Errorf("versions compiled as %v, want all of %v; %d with other blocks", compilations, Compilations, wide)
 	}
 	for _, name := range []string{"aes/", "aes/faster", "aes/rolled/plain", "aes/../aes", "saxpy/rolled", "none/rolled", "hotspot/32", "hotspot16", "saxpy32"} {
 		if w := Lookup(name); w != nil {

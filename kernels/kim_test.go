@@ -1,8 +1,8 @@
 package kernels
 
-// This file recounts the results of the policies kim and fgsimt. It is written from sections 4.1 to 4.3 of the paper on
-// top of a probe of PTX instructions: a register has one bit, compact or not, and all further properties are computed
-// from the values of the lanes.
+// This file counts the value structure under the policies kim and fgsimt a second time. It is written from sections 4.1 to
+// 4.3 of the paper, as a probe of PTX instructions. Its state of a register is whether it is compact, and its stride; all
+// other properties are computed from the values of the lanes.
 
 import (
 	"math/bits"
@@ -25,23 +25,23 @@ type kimRegister struct {
 	stride  int64
 }
 
-// kimPredicate is a predicate that is known to be equal in lanes.
+// kimPredicate is a predicate whose value is the same in lanes.
 type kimPredicate struct {
 	lanes  uint64
 	holds  bool
 	affine bool // it results from comparing an affine value
 }
 
-// kimCTA holds the affine register files of a CTA's warps.
+// kimCTA contains the affine register files of a CTA's warps.
 type kimCTA struct {
-	fgsimt     bool // "s = {1,2,4} for byte, halfword, and word accesses"; "only GP-SIMT supports more general affine branches"
-	counts     map[int]*affinetrack.Counts
-	launched   map[int]uint64
-	registers  map[[2]int]kimRegister
-	predicates map[[2]int]kimPredicate
+	fgsimt     bool                        // "s = {1,2,4} for byte, halfword, and word accesses"; "only GP-SIMT supports more general affine branches"
+	counts     map[int]*affinetrack.Counts // by Event.Index
+	launched   map[int]uint64              // lanes of each warp
+	registers  map[[2]int]kimRegister      // by warp and register
+	predicates map[[2]int]kimPredicate     // by warp and register
 }
 
-// kimProbe counts CTA by CTA.
+// kimProbe counts the value structure of a launch. It processes the CTAs one after the other, so it needs no lock.
 type kimProbe struct {
 	fgsimt bool
 	counts map[int]*affinetrack.Counts
@@ -55,14 +55,15 @@ func (p *kimProbe) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink {
 	return &kimCTA{p.fgsimt, p.counts, map[int]uint64{}, map[[2]int]kimRegister{}, map[[2]int]kimPredicate{}}
 }
 
-// sequence returns the stride of the values of lanes, if they are an arithmetic sequence modulo 2^width.
+// sequence returns the stride of the values of lanes; ok is false if they are no arithmetic sequence modulo 2^width.
 func sequence(values []uint64, lanes uint64, width int) (stride int64, ok bool) {
 	first := bits.TrailingZeros64(lanes)
 	if lanes&(lanes-1) == 0 {
 		return 0, true
 	}
 	shift := 64 - width
-	// A converged warp has neighbours; in diverged warps, non-integer strides do not occur.
+	// If the first two lanes are not neighbours, the stride is taken to be their difference divided by their distance, which
+	// must be an integer. These kernels have no other strides in diverged warps.
 	second := bits.TrailingZeros64(lanes & (lanes - 1))
 	delta, dist := int64((values[second]-values[first])<<shift)>>shift, int64(second-first)
 	if stride = delta / dist; delta%dist != 0 {
@@ -98,7 +99,7 @@ func (c *kimCTA) OnEvent(e *probe.Event) {
 	all, uniform := true, true
 	if e.Lanes != 0 {
 		for i := range e.Reads {
-			if e.Reads[i].Type == ptx.Pred { // logic and selections are not listed, moves are
+			if e.Reads[i].Type == ptx.Pred { // the paper's eligible instructions include moves, but no logic and selections
 				all = all && instr.Mnemonic() == "mov" && c.predicates[key(e.Reads[i].Reg)].lanes&e.Lanes == e.Lanes
 				continue
 			}
@@ -138,9 +139,8 @@ func (c *kimCTA) OnEvent(e *probe.Event) {
 		}
 		n.Addresses.Count(classOfRegister(base))
 	}
-	// Whether the instruction can execute on the affine unit.
-	eligible := false
-	exact := func(i int) bool { // a shift by a constant or a uniform register
+	eligible := false           // the instruction can execute on the affine unit
+	exact := func(i int) bool { // 2^amount divides the stride; the amount is a constant or the uniform register sources[i]
 		amount := instr.Ops[2].Imm.Bits
 		if i < len(sources) {
 			amount = uint64(uint32(e.Reads[i].Low[bits.TrailingZeros64(e.Lanes)]))
@@ -238,21 +238,22 @@ func classOfRegister(r kimRegister) affinetrack.Class {
 	return affinetrack.Affine
 }
 
-// farApart reports whether one of two integers is uniform and greater or less than the second in all lanes.
+// farApart reports whether one of the two compared integers is uniform, and greater in all lanes or less in all lanes than
+// the other.
 func farApart(e *probe.Event, instr *ptx.Instr) bool {
 	values := func(o *ptx.Operand) func(lane int) int64 {
-		at := func(int) uint64 { return o.Imm.Bits }
+		bitsOf := func(int) uint64 { return o.Imm.Bits }
 		for i := range e.Reads {
 			if o.Kind == ptx.RegOperand && e.Reads[i].Reg == o.Reg {
-				at = func(lane int) uint64 { return e.Reads[i].Low[lane] }
+				bitsOf = func(lane int) uint64 { return e.Reads[i].Low[lane] }
 			}
 		}
 		width := instr.Type().Bits()
 		return func(lane int) int64 {
 			if instr.Type().IsSigned() {
-				return int64(at(lane)<<(64-width)) >> (64 - width)
+				return int64(bitsOf(lane)<<(64-width)) >> (64 - width)
 			}
-			return int64(at(lane) << (64 - width) >> (64 - width)) // none of these kernels compares 64-bit values
+			return int64(bitsOf(lane) << (64 - width) >> (64 - width)) // none of these kernels compares unsigned 64-bit values
 		}
 	}
 	a, b := values(instr.Arg("a")), values(instr.Arg("b"))
@@ -268,8 +269,8 @@ func farApart(e *probe.Event, instr *ptx.Instr) bool {
 	return (below || above) && (constant[0] || constant[1])
 }
 
-// TestPoliciesOfKimsMachines compares the counts of the policies of the paper's two machines, instruction by
-// instruction.
+// TestPoliciesOfKimsMachines compares, instruction by instruction, the counts under the policies of the paper's two
+// machines with the counts of kimProbe.
 func TestPoliciesOfKimsMachines(t *testing.T) {
 	part.SkipShort(t)
 	for policy, reconverge := range map[string]string{"kim": "stack-wait", "fgsimt": "pc2-wait"} {

@@ -9,8 +9,8 @@ import (
 	"gemu/ptx"
 )
 
-// BenchmarkLaunch measures a repeated launch, and the work around the instructions of a warp: saxpy executes only 20
-// instructions. Memory and code are those of the previous launch.
+// BenchmarkLaunch measures a repeated launch with the memory and the code of the previous launch. Most of the time is the
+// overhead of a launch and of a warp, because saxpy executes only 20 instructions.
 func BenchmarkLaunch(b *testing.B) {
 	w := Lookup("saxpy")
 	for _, e := range interp.Engines()[1:] { // except auto, which stands for another engine of the list
@@ -65,7 +65,7 @@ func BenchmarkLaunchFirst(b *testing.B) {
 						args = append(args, make([]byte, p.Size()))
 					}
 					l := &interp.Launch{Kernel: k.Name, Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: args, Mode: interp.Vector, Engine: e}
-					mod.Run(context.Background(), l) // may trap: it has no memory
+					mod.Run(context.Background(), l) // may trap: the pointers are zero
 				}
 			})
 		}

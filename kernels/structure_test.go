@@ -25,8 +25,8 @@ func counts(s *Session) (list [][]affinetrack.Counts, lanes [][]int64) {
 	return list, lanes
 }
 
-// TestStructureAgrees: under every policy all modes find the same structure, for any number of workers. It tries a third of the policies
-// on each workload; with GEMU_TEST=ci all of them.
+// TestStructureAgrees checks that under a policy all modes count the same value structure, with one worker and with three.
+// It tries a third of the policies on each workload; with GEMU_TEST=ci all of them.
 func TestStructureAgrees(t *testing.T) {
 	part.SkipShort(t)
 	n, seed := part.Count(33, 100, 300), part.Seed(t)
@@ -60,26 +60,27 @@ func TestStructureAgrees(t *testing.T) {
 	}
 }
 
-// TestIdealPolicyIsCompactMost: the ideal policy is compact wherever any policy is, instruction by instruction. It
-// detects an ideal policy that judges results modulo a power of two other than their width. The types of results, which
-// no workload shows, are TestIdealPolicyByType of interp. Random programs are TestIdealPolicyOnRandomPrograms there.
+// TestIdealPolicyIsCompactMost checks, instruction by instruction, that no policy has more compact values than the ideal
+// policy. It detects an ideal policy that compares results modulo a power of two other than their width. Package interp
+// has further tests: TestIdealPolicyByType, for types of results that no workload has, and
+// TestIdealPolicyOnRandomPrograms.
 func TestIdealPolicyIsCompactMost(t *testing.T) {
 	n := part.Count(9, 17, 33)
 	for _, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, w.Name, interp.Config{}, min(n, 1+w.N/16))
-			var probes []*structure.Probe // of the previous launch
+			var probes []*structure.Probe // the probes of the previous launch
 			check := func() {
 				for _, ideal := range probes {
 					if !ideal.Ideal {
 						continue
 					}
-					most := ideal.Structure()
+					bound := ideal.Structure()
 					for _, p := range probes {
 						for i, got := range p.Structure().Instrs {
-							if what := got.Exceeds(&most.Instrs[i].Counts); what != "" {
-								t.Errorf("launch %d, line %d: %s has more %s than the ideal policy:\n%+v\n%+v", len(s.Results), got.Pos.Line, p.Name, what, got.Counts, most.Instrs[i].Counts)
+							if count := got.Exceeds(&bound.Instrs[i].Counts); count != "" {
+								t.Errorf("launch %d, line %d: policy %s has more compact %s than the ideal policy:\n%+v\n%+v", len(s.Results), got.Pos.Line, p.Name, count, got.Counts, bound.Instrs[i].Counts)
 							}
 						}
 					}
