@@ -33,10 +33,12 @@ type checkpointPace struct {
 	rate       float64       // instructions per second in recent runs
 	saving     time.Duration // duration of the latest save
 	fixedSteps int64         // fixed distance in instructions, for tests; 0: the distance is computed
+	executed   int64         // instructions of all runs, repeated instructions included
 }
 
 // noteRun updates the rate after a run of some instructions.
 func (p *checkpointPace) noteRun(steps int64, elapsed time.Duration) {
+	p.executed += steps
 	if steps < minPace/4 || elapsed <= 0 {
 		return
 	}

@@ -133,7 +133,7 @@ func TestBackToHitsOfOneCTA(t *testing.T) {
 				}
 			}
 			set()
-			var forth, back []int64
+			var forward, back []int64
 			for {
 				stop, err := s.Continue(t.Context())
 				if err != nil {
@@ -142,7 +142,7 @@ func TestBackToHitsOfOneCTA(t *testing.T) {
 				if stop.Reason == AtEnd {
 					break
 				}
-				forth = append(forth, s.Step())
+				forward = append(forward, s.Step())
 			}
 			s.breakpoints, s.watches = nil, nil
 			set()
@@ -161,8 +161,8 @@ func TestBackToHitsOfOneCTA(t *testing.T) {
 				back = append(back, stepAt)
 			}
 			none := cluster.Y == 1 && strings.HasPrefix(cond, "cluster")
-			if slices.Reverse(back); (len(forth) == 0) != none || !slices.Equal(forth, back) {
-				t.Errorf("clusters of %v, %q: forwards it stops at %d, backwards at %d", cluster, cond, forth, back)
+			if slices.Reverse(back); (len(forward) == 0) != none || !slices.Equal(forward, back) {
+				t.Errorf("clusters of %v, %q: forwards it stops at %d, backwards at %d", cluster, cond, forward, back)
 			}
 			if cond == "" {
 				flights(t, s)
@@ -355,8 +355,9 @@ var backCommands = []struct {
 	{"reverse-continue to a change that is looked for only now", 3, []string{"watch out[0].u32"}, "reverse-continue", 14},
 }
 
-// wander executes all backCommands and returns the time of each.
-func wander(tb testing.TB, ctas, rounds int) (forth time.Duration, back map[string]time.Duration) {
+// runBackCommands runs a launch forward, executes all backCommands from its end, and returns the time of the run and of each
+// command, by name.
+func runBackCommands(tb testing.TB, ctas, rounds int) (forward time.Duration, back map[string]time.Duration) {
 	s := long(tb, ctas, rounds)
 	var out strings.Builder
 	c := NewConsole(s, &out)
@@ -374,16 +375,16 @@ func wander(tb testing.TB, ctas, rounds int) (forth time.Duration, back map[stri
 	for range 4 { // two warps pass the breakpoint, and one of them changes the watched memory
 		do("continue")
 	}
-	forth, back = time.Since(begun), map[string]time.Duration{}
-	at := func() int32 {
+	forward, back = time.Since(begun), map[string]time.Duration{}
+	currentLine := func() int32 {
 		c, err := s.Context()
 		if err != nil {
 			tb.Fatal(err)
 		}
 		return lineOf(c.Func, c.Instr).line
 	}
-	if at() != 19 {
-		tb.Fatalf("it has come to\n%s", out.String())
+	if currentLine() != 19 {
+		tb.Fatalf("the console is at\n%s", out.String())
 	}
 	here := s.Step()
 	for _, w := range backCommands {
@@ -398,26 +399,26 @@ func wander(tb testing.TB, ctas, rounds int) (forth time.Duration, back map[stri
 		begun := time.Now()
 		do(w.do)
 		back[w.name] = time.Since(begun)
-		if at() != w.target {
-			tb.Errorf("%s: it has come to line %d\n%s, want %d", w.name, at(), out.String(), w.target)
+		if currentLine() != w.target {
+			tb.Errorf("%s: the console is at line %d\n%s, want %d", w.name, currentLine(), out.String(), w.target)
 		}
 	}
-	return forth, back
+	return forward, back
 }
 
 // TestEveryCommandGoesBack: each command of going back ends at the right place, with as many checkpoints as a long
 // launch has.
-func TestEveryCommandGoesBack(t *testing.T) { wander(t, 3, 20_000) }
+func TestEveryCommandGoesBack(t *testing.T) { runBackCommands(t, 3, 20_000) }
 
 // BenchmarkBack measures going back in launches of at least ten seconds: with a single CTA, and with many.
 func BenchmarkBack(b *testing.B) {
 	for _, size := range []struct{ ctas, rounds int }{{1, 3_000_000}, {2000, 1_500}} {
 		b.Run(fmt.Sprintf("%d CTAs", size.ctas), func(b *testing.B) {
 			for b.Loop() {
-				forth, back := wander(b, size.ctas, size.rounds)
-				b.ReportMetric(forth.Seconds(), "s-forth")
+				forward, back := runBackCommands(b, size.ctas, size.rounds)
+				b.ReportMetric(forward.Seconds(), "s-forward")
 				for _, w := range backCommands {
-					b.Logf("%6.3f s of %.1f s: %s", back[w.name].Seconds(), forth.Seconds(), w.name)
+					b.Logf("%6.3f s of %.1f s: %s", back[w.name].Seconds(), forward.Seconds(), w.name)
 					b.ReportMetric(max(back[w.name].Seconds(), 0), "s-"+strings.ReplaceAll(w.name, " ", "-"))
 				}
 			}
@@ -428,7 +429,7 @@ func BenchmarkBack(b *testing.B) {
 // BenchmarkCondition measures the time of a launch with a breakpoint on a line that is executed all the time and whose
 // condition never holds, relative to the time without the breakpoint: s/base.
 func BenchmarkCondition(b *testing.B) {
-	took := func(cond string) time.Duration {
+	timeOf := func(cond string) time.Duration {
 		s := long(b, 1, 100_000)
 		if cond != "" {
 			if _, err := s.Break("LOOP", cond); err != nil {
@@ -441,11 +442,11 @@ func BenchmarkCondition(b *testing.B) {
 		}
 		return time.Since(begun)
 	}
-	base := took("")
+	base := timeOf("")
 	for _, cond := range []string{"i == 0xffffffff", "tid.x + 1 == 0 && i > 3", "any(i == 0xffffffff)", "out[0].u32 == 1"} {
 		b.Run(cond, func(b *testing.B) {
 			for b.Loop() {
-				b.ReportMetric(took(cond).Seconds()/base.Seconds(), "s/base")
+				b.ReportMetric(timeOf(cond).Seconds()/base.Seconds(), "s/base")
 			}
 		})
 	}

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"gemu/internal/part"
 	"gemu/interp"
@@ -288,14 +287,14 @@ func TestCheckpointsWithinBudget(t *testing.T) {
 		if !slices.ContainsFunc(s.Contexts(), func(c Context) bool {
 			return c.Running && moment{c.CTA, c.Warp, c.Index, len(c.Calls), c.Lanes} == want
 		}) {
-			t.Errorf("at %d nobody stands where %+v does", stepAt, want)
+			t.Errorf("at step %d no running context is at %+v", stepAt, want)
 		}
 	}
 }
 
-// TestBackTakesFewCheckpoints goes back one instruction from the end of a launch, and to its beginning: each takes a
-// few checkpoint intervals, however long the launch was.
-func TestBackTakesFewCheckpoints(t *testing.T) {
+// TestBackRepeatsFewInstructions: going back by an instruction from the end of a launch repeats the instructions of at most two
+// distances of checkpoints, and going back to its beginning repeats none, however long the launch was.
+func TestBackRepeatsFewInstructions(t *testing.T) {
 	dev := interp.NewDevice(interp.Config{})
 	mod, err := dev.Load("mixed.ptx", []byte(mixedKernel))
 	if err != nil {
@@ -305,31 +304,31 @@ func TestBackTakesFewCheckpoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Start(t.Context(), mod, &interp.Launch{Grid: ptx.Dim(4), Block: ptx.Dim(64), Args: []any{b, 8_000}}, Options{})
+	s, err := Start(t.Context(), mod, &interp.Launch{Grid: ptx.Dim(4), Block: ptx.Dim(64), Args: []any{b, 2_000}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	timed := func(do func() (*Stop, error)) time.Duration {
-		begun := time.Now()
-		if _, err := do(); err != nil {
-			t.Fatal(err)
-		}
-		return time.Since(begun)
+	s.pace.fixedSteps = minPace
+	if _, err := s.Continue(t.Context()); err != nil {
+		t.Fatal(err)
 	}
-	whole := timed(func() (*Stop, error) { return s.Continue(t.Context()) })
-	steps := s.Step()
-	one := timed(func() (*Stop, error) { return s.BackInstr(t.Context(), false) })
-	if s.Step() != steps-1 {
-		t.Errorf("one back from %d is %d", steps, s.Step())
+	steps, before := s.Step(), s.pace.executed
+	if steps < 20*minPace || before != steps {
+		t.Fatalf("the launch has %d instructions, and %d were executed", steps, before)
 	}
-	all := timed(func() (*Stop, error) { return nil, s.Restart(t.Context()) })
-	if s.Step() != 0 {
-		t.Errorf("Restart goes to step %d", s.Step())
+	if _, err := s.BackInstr(t.Context(), false); err != nil || s.Step() != steps-1 {
+		t.Fatalf("one instruction back from %d is %d: %v", steps, s.Step(), err)
 	}
-	t.Logf("%d instructions in %v with %d checkpoints; back one: %v; to the begin: %v", steps, whole, len(s.checkpoints), one, all)
-	if !testing.Short() && max(one, all) > max(whole, time.Second) {
-		t.Errorf("going back takes %v and %v, of %v", one, all, whole)
+	if repeated := s.pace.executed - before; repeated > 2*minPace {
+		t.Errorf("going back by an instruction repeats %d instructions; checkpoints have a distance of %d", repeated, minPace)
+	}
+	before = s.pace.executed
+	if err := s.Restart(t.Context()); err != nil || s.Step() != 0 {
+		t.Fatalf("Restart goes to step %d: %v", s.Step(), err)
+	}
+	if repeated := s.pace.executed - before; repeated != 0 {
+		t.Errorf("going back to the beginning repeats %d instructions", repeated)
 	}
 }
 
