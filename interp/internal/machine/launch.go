@@ -12,7 +12,7 @@ import (
 	"gemu/ptx"
 )
 
-// Device is a device as the machine sees it. It runs one grid at a time.
+// Device has the properties and the memory of a device that launches need. It runs one grid at a time.
 type Device struct {
 	Number uint64 // number among the devices of the process, from 1 on
 	Memory *mem.Map
@@ -23,28 +23,28 @@ type Device struct {
 	Tolerance   probe.Tolerance        // faults after which kernels continue
 	OnTolerated func(*probe.Tolerated) // called for each tolerated fault at the end of the launch; may be nil
 	HostMemory  uint64                 // maximum host memory of the CTAs in flight, in bytes
-	Workers     int                    // goroutines for CTAs
+	Workers     int                    // maximum number of goroutines that run CTAs
 	Stdout      io.Writer              // output of kernels; may be nil
 	SM          int                    // compute capability whose tensor-core addition is modelled: 90 is 9.0
 	Probes      []probe.Probe          // probes of all launches, and of memory operations of the host
 	Objects     Objects                // textures, surfaces and samplers
 
-	// EnterWorker is called by each goroutine with CTAs of an observed launch, apart from the goroutine of the launch. It
-	// returns a function for the end of the goroutine's work. It may be nil.
+	// EnterWorker is called by each goroutine that runs CTAs of an observed launch, except the goroutine of the launch. The
+	// goroutine calls leave at the end of its work. EnterWorker may be nil.
 	EnterWorker func() (leave func())
 
 	// HostGrace is the time during which a launch without progress waits for the host to change memory, before it is a
 	// deadlock.
 	HostGrace time.Duration
 
-	HeapUsed uint64
+	HeapUsed uint64 // bytes of the heap in use
 	Grids    uint64 // number of grids so far
 }
 
 // Launch is a validated launch.
 type Launch struct {
 	Device        *Device
-	Kernel        *Kernel // lowered with the options of Lowering
+	Kernel        *Kernel // lowered for this launch
 	Grid, Block   ptx.Dim3
 	Cluster       ptx.Dim3 // CTAs of a cluster; the zero value: no clusters
 	WarpSize      int
@@ -70,18 +70,18 @@ type Mode uint8
 
 // The modes.
 const (
-	// Check executes as Affine does and also on vectors, and compares the results.
+	// Check executes instructions as Affine does, and also on lanes, and compares the results.
 	Check Mode = iota
-	// Affine executes on compact operands where the rules of package affinetrack allow it and it is faster, and on
-	// vectors elsewhere.
+	// Affine executes instructions on compact operands where the rules of package affinetrack allow it and it is faster, and
+	// on lanes elsewhere.
 	Affine
-	// Vector executes only on vectors.
+	// Vector executes all instructions on lanes.
 	Vector
 )
 
 func (m Mode) String() string { return [...]string{"check", "affine", "vector"}[m] }
 
-// FewLanes is the largest number of lanes of a warp for which tags cost more than they save.
+// FewLanes is the largest number of lanes of a warp for which compact execution costs more than it saves.
 const FewLanes = 4
 
 // Multiprocessors is the number of multiprocessors reported by the device.
@@ -93,11 +93,11 @@ const (
 	residentThreads = 2048
 	residentCTAs    = 32
 	residentShared  = 228 << 10
-	reservedShared  = 1 << 10 // part of it, reserved by the system for each CTA
+	reservedShared  = 1 << 10 // part of residentShared that the system reserves for each CTA
 )
 
-// Resident returns the number of resident CTAs of the device, for CTAs with the given threads and bytes of shared
-// memory.
+// Resident returns the number of CTAs that can be resident on the device, for CTAs with the given number of threads and
+// bytes of shared memory.
 func Resident(threads, shared int) int {
 	warps := (threads + 31) / 32
 	return Multiprocessors * min(residentCTAs, residentThreads/32/warps, residentShared/(shared+reservedShared))

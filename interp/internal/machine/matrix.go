@@ -6,8 +6,8 @@ import (
 	"gemu/regfile"
 )
 
-// RequireAllLanes reports whether all lanes of half h execute an instruction together; if not, it traps. The manual
-// leaves the behaviour with missing lanes undefined.
+// RequireAllLanes reports whether m, the lanes of half h that execute an instruction together, are all lanes of the half.
+// If not, it traps. The manual leaves the behaviour with missing lanes undefined.
 func (w *Warp) RequireAllLanes(h int, instr *code.Instr, m uint32) bool {
 	if m == regfile.Full {
 		return true

@@ -8,16 +8,16 @@ import (
 // NativeState is the state of a CTA for machine code.
 type NativeState struct {
 	Scheduler    native.Scheduler
-	Exported     []ExportedWarp     // by warp; nil before the first entry
-	Contexts     []*native.Context  // the contexts of exported
-	ThreadIDs    [][3]regfile.Row32 // thread index of the lanes, by warp
-	Index        [][3]native.Source // thread index as base and stride, by warp; not every dimension is affine
-	HasThreadIDs []bool             // tid and index are set, by warp
-	Uniform      [native.Registers]uint64
-	UniformCTA   int   // 1 + index of the CTA of these special registers
-	EnterCount   int64 // entries into machine code not yet counted in Entered
-	AnyInNative  bool  // some warp may be ready or waiting in machine code
-	Resumed      *Warp // the last warp to which machine code switched in the ended run
+	Exported     []ExportedWarp           // by warp; nil before the first entry
+	Contexts     []*native.Context        // contexts of Exported
+	ThreadIDs    [][3]regfile.Row32       // %tid.x, %tid.y and %tid.z of the lanes, by warp
+	Index        [][3]native.Source       // the same as base and stride, by warp; only for dimensions in which they are affine
+	HasThreadIDs []bool                   // ThreadIDs and Index are set, by warp
+	Uniform      [native.Registers]uint64 // special registers with the same value in all threads of a CTA
+	UniformCTA   int                      // 1 + index of the CTA whose values Uniform has; 0: none
+	EnterCount   int64                    // number of entries into machine code not yet counted in exchange.Entered
+	AnyInNative  bool                     // a warp may be ready or waiting in machine code
+	Resumed      *Warp                    // the last warp to which machine code switched in the ended run; nil: it did not switch
 }
 
 // ExportedWarp is the state of a warp for machine code.
@@ -25,8 +25,8 @@ type ExportedWarp struct {
 	native.Context
 
 	NumberedReconvergences ExportedReconvergences
-	InNative               bool                      // the warp splits of the warp are here, not in warp
-	ConstantsSet           bool                      // the fields common to all CTAs are set
-	Filled                 bool                      // the addresses of registers are set
-	Uniform                *[native.Registers]uint64 // special registers, if they differ from the CTA's
+	InNative               bool                      // machine code holds the state of the warp: Context is newer than Warp
+	ConstantsSet           bool                      // the fields of Context that are the same in all CTAs of the launch are set
+	Filled                 bool                      // the fields of Context with addresses of registers are set
+	Uniform                *[native.Registers]uint64 // special registers that are the same in all lanes of the warp; nil: NativeState.Uniform has them
 }

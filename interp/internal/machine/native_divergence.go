@@ -1,7 +1,7 @@
 package machine
 
-// ExportedReconvergences is the list of a warp's reconvergences held by machine code.
+// ExportedReconvergences has the reconvergences of a warp that Go has exported to machine code.
 type ExportedReconvergences struct {
 	ByNumber []*Reconvergence // by native.Reconvergence.Number - 1
-	Outer    *Reconvergence   // the innermost reconvergence held by Go
+	Outer    *Reconvergence   // the innermost reconvergence that is not exported; nil: none
 }

@@ -7,8 +7,8 @@ import (
 	"gemu/interp/internal/mem"
 )
 
-// TestManyObjects: objects keep their handles however many there are. The most recently freed
-// objects are known by name, all freed objects by their handles, and their memory is small.
+// TestManyObjects makes more objects than the table keeps after they are freed. Live objects keep their handles. The table
+// has MaxFreedObjects of the freed objects, and WasFreed knows the handles of all of them.
 func TestManyObjects(t *testing.T) {
 	const n = 20000
 	var l Objects
@@ -26,9 +26,9 @@ func TestManyObjects(t *testing.T) {
 		obj := l.Get(h)
 		switch {
 		case !l.WasFreed(h):
-			t.Fatalf("nobody has had handle %d", i)
+			t.Fatalf("WasFreed does not know the handle of object %d", i)
 		case obj == nil && (i%2 == 1 || i >= n-2*MaxFreedObjects):
-			t.Fatalf("object %d is not known", i)
+			t.Fatalf("object %d is not in the table", i)
 		case obj != nil && (obj.Name != fmt.Sprint(i) || obj.Freed.Load() != (i%2 == 0)):
 			t.Fatalf("object %d is %q, freed is %v", i, obj.Name, obj.Freed.Load())
 		}

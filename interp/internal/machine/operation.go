@@ -4,5 +4,5 @@ import (
 	"gemu/probe"
 )
 
-// OperationKinds is the set of events for which the reference is needed.
+// OperationKinds is the set of events about operations, for which the reference is needed.
 const OperationKinds = probe.OnOperation | probe.OnResult

@@ -17,13 +17,13 @@ type Policy struct {
 	Doc  string // description, in one line
 
 	New                  func() Reconverger
-	TrapOnAbsentLanes    bool // a collective instruction with absent lanes is a deadlock
-	NotifyEveryBlock     bool // Arrive is called at every block while warp splits wait
-	TimeSliced           bool // warp splits are time-sliced, to let lanes of a warp wait for each other
-	FallBackToTimeSlices bool // warp splits are time-sliced once the launch makes no progress without
-	WaitAtExit           bool // lanes at the kernel's end wait there for the remaining lanes of the warp
-	Reconvergence        lower.Reconvergence
-	Alternatives         []string // names of the policies where LetsLanesWait is true
+	TrapOnAbsentLanes    bool                // a collective instruction with absent lanes is a deadlock
+	NotifyEveryBlock     bool                // Arrive is called at every block while warp splits wait
+	TimeSliced           bool                // warp splits are time-sliced, to let lanes of a warp wait for each other
+	FallBackToTimeSlices bool                // warp splits are time-sliced once the launch makes no progress without
+	WaitAtExit           bool                // lanes at the kernel's end wait there for the remaining lanes of the warp
+	Reconvergence        lower.Reconvergence // when lanes are together at immediate post-dominators
+	Alternatives         []string            // names of the policies for which LetsLanesWait returns true
 }
 
 // Policy describes the policy to probes.
@@ -36,7 +36,7 @@ func (r *Policy) Policy() probe.ReconvergencePolicy {
 // LetsLanesWait reports whether lanes of a warp can wait for each other under the policy.
 func (r *Policy) LetsLanesWait() bool { return r.TimeSliced || r.FallBackToTimeSlices }
 
-// Advice names the policies for lanes waiting for each other.
+// Advice returns a text for traps that names the policies under which lanes can wait for each other.
 func (r *Policy) Advice() string {
 	return fmt.Sprintf("reconvergence policy %s does not let lanes of a warp wait for each other there; %s do", r.Name, strings.Join(r.Alternatives, " and "))
 }
@@ -53,9 +53,9 @@ type Reconverger interface {
 	// continue after the call. They reconverge after the call.
 	Enter(w *Warp, fr *Frame, m uint64)
 
-	// Arrive is called when the running warp split has come to block w.PC: when this block is w.ReconvergeAt, and at
-	// any block while warp splits wait and w.NotifyEveryBlock is set. It came from block from of its function, unless
-	// it came by a return.
+	// Arrive is called when the running warp split has arrived at block w.PC: when this block is w.ReconvergeAt, and at
+	// any block while warp splits wait and w.NotifyEveryBlock is set. from is the pc at which it was before; after a return,
+	// and if it resumes there, w.PC itself.
 	Arrive(w *Warp, from int32)
 
 	// End is called when lanes of the running warp split have ended. The split no longer has them.

@@ -10,9 +10,9 @@ import (
 // Blocks, functions, sources and accesses have the same indices in both.
 type Reference struct {
 	*Kernel
-	Pairs         [][]InstrPair      // by block
-	CheckedBlocks []CheckedBlock     // by block
-	Operations    []probe.Operations // by PTX instruction; nil until a probe needs it
+	Pairs         [][]InstrPair      // instructions of each block, by Block.Index
+	CheckedBlocks []CheckedBlock     // by Block.Index
+	Operations    []probe.Operations // by PTX instruction; nil until a probe needs them
 }
 
 // InstrPair is an instruction of the reference and its counterpart in the checked code.
@@ -20,7 +20,7 @@ type InstrPair struct {
 	Instr     *code.Instr // instruction of the checked code; nil: folded into a constant of the launch
 	Reference *code.Instr
 	Kernel    alu.Kernel // kernel of Reference, if package alu has it
-	Writes    []RowPair
+	Writes    []RowPair  // rows that the instruction writes
 
 	OnLanes        bool  // the instruction executes on lanes, as in vector mode
 	Computes       bool  // not OnLanes, and only computes: kernels of package alu, special registers, folded instructions
@@ -28,21 +28,21 @@ type InstrPair struct {
 	Guarded        bool  // the reference or the checked code has a guard
 	Proved         bool  // a result is taken as uniform without a check of tags
 	AddressChecked bool  // the address of its access was compared earlier in the block: see findUncheckedReads
-	From, To       int32 // its pc and the next pc; both the same for a folded instruction
+	From, To       int32 // its pc and the next pc; the same for a folded instruction
 
-	Reads            []RowPair
+	Reads            []RowPair   // rows that the instruction reads, without its guard
 	UncheckedReads   []RowPair   // part of Reads to compare before the instruction executes on lanes: see findUncheckedReads
 	Needed           []RowPair   // part of Writes needed by the reference if the instruction executes on lanes
-	OverwrittenReads uint64      // bit i: Reads[i] is a row overwritten by the run
+	OverwrittenReads uint64      // bit i: the run overwrites the row of Reads[i]
 	Original         *code.Instr // Instr, or the folded instruction
 
 	SingleRun *InstrRun // run of this instruction alone
 
 	OperandIndex, ResultIndex int32 // indices of its saved operands and results in the run
-	OperationIndex            int32 // index in the Parts of its PTX instruction
+	OperationIndex            int32 // index in probe.Operations.Operations of its PTX instruction
 }
 
-// InstrRun is a sequence of instructions executed together: see divideIntoRuns.
+// InstrRun is a sequence of instructions that check mode executes together: see divideIntoRuns of package check.
 type InstrRun struct {
 	Pairs         []InstrPair
 	Instrs        []code.Instr // instructions of the checked code
@@ -50,10 +50,10 @@ type InstrRun struct {
 	Guarded       bool         // the run is a single instruction with a guard
 	SavesOperands bool         // the run overwrites operands, which must be saved
 	Counts        RunCounts
-	ProvedEnd     int       // index after the last instruction with a claim of the plan
+	ProvedEnd     int       // index in Pairs after the last instruction for which the plan claims a proof
 	Sources       []RowPair // rows to compare before the run executes on lanes
-	Results       []RowPair
-	Needed        []RowPair // part of Results needed by the reference if the run has executed on lanes
+	Results       []RowPair // rows that the run writes
+	Needed        []RowPair // part of Results that the reference needs if the run has executed on lanes
 }
 
 // CheckedBlock is a block as check mode executes it.
@@ -66,15 +66,15 @@ type CheckedBlock struct {
 // RowPair is the pair of rows of a register: in the checked code, where it may be a constant, and in the reference.
 type RowPair struct{ Row, Reference code.Row }
 
-// PairOperands pairs the rows read and written by an instruction with the rows of its reference.
-func (c *Kernel) PairOperands(instr *code.Instr, ref *Kernel, rin *code.Instr) (reads, writes []RowPair) {
+// PairOperands pairs the rows that an instruction reads and writes with the rows of refInstr, its counterpart in ref.
+func (c *Kernel) PairOperands(instr *code.Instr, ref *Kernel, refInstr *code.Instr) (reads, writes []RowPair) {
 	read, written := namedRows(&c.Tables, instr)
-	refRead, refWritten := namedRows(&ref.Tables, rin)
+	refRead, refWritten := namedRows(&ref.Tables, refInstr)
 	return pairRows(read, refRead), pairRows(written, refWritten)
 }
 
-// namedRows returns the rows read by an instruction, without its guard, and the rows written by it. It does not use the
-// lists of package code, because check mode checks these lists, too.
+// namedRows returns the rows that an instruction reads, without its guard, and the rows that it writes. It does not use
+// Tables.Operands and Tables.Results, because check mode checks these functions, too.
 func namedRows(t *code.Tables, instr *code.Instr) (reads, writes []code.Row) {
 	s := instr.Op.Signature()
 	for i, row := range instr.Sources() {
@@ -128,7 +128,7 @@ func namedRows(t *code.Tables, instr *code.Instr) (reads, writes []code.Row) {
 	return reads, writes
 }
 
-// pairRows pairs rows, without constants of the reference.
+// pairRows pairs the rows of two lists of the same length, except absent operands and constants of the reference.
 func pairRows(list, ref []code.Row) []RowPair {
 	var pairs []RowPair
 	for i, row := range list {
@@ -139,7 +139,7 @@ func pairRows(list, ref []code.Row) []RowPair {
 	return pairs
 }
 
-// Find returns the pair of an instruction of the block with pc.
+// Find returns the pair of an instruction of the checked code, which is in the block that contains pc.
 func (r *Reference) Find(pc int32, instr *code.Instr) *InstrPair {
 	block := r.Pairs[r.Block(pc).Index]
 	for i := range block {

@@ -1,6 +1,6 @@
 package machine
 
-// This file has operations on rows of registers, with values in the row or in its shadow.
+// This file has operations on registers whose values are in the row or in its shadow.
 
 import (
 	"math/bits"
@@ -10,7 +10,7 @@ import (
 	"gemu/regfile"
 )
 
-// MaterialiseRow writes a compact register to the lanes of m.
+// MaterialiseRow writes the compact values of a register to its row, for the lanes of m that the shadow covers.
 func MaterialiseRow(f *regfile.File, row code.Row, m uint32) {
 	switch {
 	case row.Row < 0:
@@ -21,6 +21,7 @@ func MaterialiseRow(f *regfile.File, row code.Row, m uint32) {
 	}
 }
 
+// FirstLaneValue returns the value of a row in the lowest lane of m, as a uniform value.
 func FirstLaneValue(f *regfile.File, row code.Row, m uint32) affinetrack.Value {
 	i := bits.TrailingZeros32(m) & 31
 	if row.Slot == code.Q {
@@ -29,6 +30,7 @@ func FirstLaneValue(f *regfile.File, row code.Row, m uint32) affinetrack.Value {
 	return affinetrack.Value{Base: uint64(f.Row32(row.Row)[i])}
 }
 
+// ShadowOf returns the shadow of a register of slot R or Q, or the compact copy of a constant.
 func ShadowOf(f *regfile.File, row code.Row) *regfile.Compact {
 	if row.Slot == code.Q {
 		return f.Shadow64(row.Row)

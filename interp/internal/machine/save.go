@@ -5,14 +5,14 @@ import (
 	"gemu/probe"
 )
 
-// SavedSink is the saved state of a sink.
+// SavedSink is a sink with its saved state.
 type SavedSink struct {
 	probe.Saver
-	State any
+	State any // as the sink returned it
 }
 
-// State is the saved state of a launch and of its device's memory. It shares unchanged pages of memory and
-// unchanged CTAs with the state saved before it.
+// State is the saved state of a launch and of its device's memory. It shares unchanged pages of memory and unchanged CTAs
+// with the state saved before it. For fields without a comment see the field of Grid or Device with the same name.
 type State struct {
 	Memory           *mem.Snapshot
 	Steps            int64
@@ -26,7 +26,7 @@ type State struct {
 	Output           map[int][]byte
 
 	Tolerated toleratedFaults
-	Probes    []any
-	Sinks     []SavedSink
-	Released  bool
+	Probes    []any       // saved states of the probes
+	Sinks     []SavedSink // saved states of the sinks of the CTAs in flight
+	Released  bool        // the state has been released and cannot be restored
 }

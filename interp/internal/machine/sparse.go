@@ -6,7 +6,8 @@ import (
 	"gemu/regfile"
 )
 
-// CompressRows compresses the loaded rows of all lanes into kept: first the rows of indices, then the rows of elements.
+// CompressRows compresses, for each lane, the elements in the rows of loaded. It writes to the rows of kept first the
+// indices, then the kept elements.
 func CompressRows(c *code.TensorCompression, loaded, kept []*regfile.Row32) {
 	dense, result := make([]uint32, len(loaded)), make([]uint32, len(kept))
 	for lane := range matrix.Lanes {

@@ -15,23 +15,23 @@ type EventStream struct {
 	ReducedSinks uint64       // value of the warp's ReducedSinks when the present instruction began
 	Current      int          // index of the event's receiver
 
-	Step          probe.Event // event of an instruction, before and after it
-	StepPlace     EventPlace
-	AccessPlaces  []*AccessPlace // places of accesses
-	Accesses      []probe.Access // buffer for the accesses of Step
-	Texels        []probe.Texel
-	Reads         []probe.Value
-	Writes        []probe.Value
-	Rows          []code.Row  // buffer for the rows of Step's operations
-	Event         probe.Event // every further event
-	EventPlace    EventPlace  // place of Event
-	Groups        []probe.LaneGroup
-	PreviousSinks []Subscriber    // buffer for the sinks of the previous CTA
-	ValueBuffer   []probe.Value   // buffer for the values of Event
-	Effect        probe.Effect    // effect of Event
-	Segments      []probe.Segment // buffer for the segments of Effect
+	Step          probe.Event       // event of an instruction, before and after it
+	StepPlace     EventPlace        // place of Step
+	AccessPlaces  []*AccessPlace    // places of Accesses
+	Accesses      []probe.Access    // buffer for the accesses of Step
+	Texels        []probe.Texel     // buffer for the texels of Step
+	Reads         []probe.Value     // buffer for the registers that the instruction of Step reads
+	Writes        []probe.Value     // buffer for the registers that the instruction of Step writes
+	Rows          []code.Row        // buffer for the rows of Step's operations
+	Event         probe.Event       // every further event
+	EventPlace    EventPlace        // place of Event
+	Groups        []probe.LaneGroup // buffer for the groups of Event
+	PreviousSinks []Subscriber      // buffer for the sinks of the previous CTA
+	ValueBuffer   []probe.Value     // buffer for the values of Event
+	Effect        probe.Effect      // effect of Event
+	Segments      []probe.Segment   // buffer for the segments of Effect
 
-	Materialised probe.Value
+	Materialised probe.Value // value of an event of a materialisation
 
 	StopErr error // error with which the launch must end; nil: none
 }
@@ -42,15 +42,15 @@ type Subscriber struct {
 	Subscription probe.Subscription
 	Probe        *ProbeState    // the probe
 	Selected     []probe.Events // received events, by instruction; nil: all
-	Reduced      []probe.Events // reduced events by instruction, for warps eased by the sink; nil: it eases none
+	Reduced      []probe.Events // events in warps for which the sink has reduced its event set, by instruction; nil: it reduces none
 }
 
-// EventUnion is the union of the instruction events of all sinks, for warps eased by ReducedSinks.
+// EventUnion is the union of the instruction events of all sinks in some warps.
 type EventUnion struct {
-	ReducedSinks uint64
+	ReducedSinks uint64         // the warps: those with this value of WarpProgress.ReducedSinks
 	Selected     []probe.Events // events by instruction; nil: all
 	Next         []int32        // by instruction: the next instruction, itself included, with an event for a sink
-	Buffer       []probe.Events
+	Buffer       []probe.Events // array for Selected
 }
 
 // ProbeState is a probe with its subscription.
@@ -92,8 +92,7 @@ func (k *Kernel) SourceAt(pc int32) int32 {
 	}
 }
 
-// NextSource is SourceAt for a warp split possibly inside a block: uncounted PTX instructions of the block are still to
-// execute. At the beginning of a block uncounted is 0.
+// NextSource is SourceAt for a warp split that may be inside a block, with the WarpSplit.Uncounted given as uncounted.
 func (k *Kernel) NextSource(pc, uncounted int32) int32 {
 	if uncounted == 0 {
 		return k.SourceAt(pc)
@@ -109,7 +108,7 @@ func (k *Kernel) NextSource(pc, uncounted int32) int32 {
 // PTX instructions if it has executed all.
 func (k *Kernel) UncountedSource(b *code.Block, pc, uncounted int32) int32 {
 	first := b.Sources.End - uncounted
-	if k.Instrs[pc].Src != first { // it was executed together with earlier PTX instructions
+	if k.Instrs[pc].Src != first { // first was executed together with earlier PTX instructions
 		first++
 	}
 	return first
@@ -122,14 +121,14 @@ type accessedSources struct {
 	Start  int32         // first pc in the block of this or a later PTX instruction
 }
 
-// AccessKinds has the kinds of memory access of instructions without a code.Access: on surfaces and mbarriers.
+// AccessKinds has the kinds of access of operations that access memory without a code.Access: on surfaces and mbarriers.
 var AccessKinds = map[code.Op]probe.AccessKind{
 	code.SurfaceLoad: probe.AccessLoad, code.SurfaceStore: probe.AccessStore, code.SurfaceReduce: probe.AccessAtomic,
 	code.MbarrierInit: probe.AccessStore, code.MbarrierInval: probe.AccessStore, code.MbarrierArrive: probe.AccessAtomic, code.MbarrierTx: probe.AccessAtomic,
 	code.MbarrierTest: probe.AccessLoad, code.MbarrierParity: probe.AccessLoad, code.MbarrierLayout: probe.AccessLoad, code.MbarrierMany: probe.AccessAtomic,
 }
 
-// Accesses returns the memory accesses, by PTX instruction.
+// Accesses returns the memory accesses of each PTX instruction, by its index.
 func (k *Kernel) Accesses() []accessedSources {
 	if k.accessOf == nil {
 		k.accessOf = make([]accessedSources, len(k.Sources))
@@ -166,9 +165,9 @@ func (k *Kernel) Accesses() []accessedSources {
 // AccessPlace is the place of an access in the machine.
 type AccessPlace struct {
 	Warp  *Warp
-	Instr *code.Instr // the machine operation of the memory access
+	Instr *code.Instr // the lowered instruction of the access
 
-	// The rest of the request: see mem.Access.
+	// The fields of mem.Access besides probe.Request.
 	Tolerate probe.Tolerance
 	Hardware int
 	Unit     uint64

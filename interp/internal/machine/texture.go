@@ -23,9 +23,9 @@ type Object struct {
 type Objects struct {
 	ByHandle sync.Map // from handles to *Object
 
-	mu    sync.Mutex
-	count uint64   // number of objects made
-	freed []uint64 // handles of freed objects still in Objects, oldest first
+	mu    sync.Mutex // protects the fields below
+	count uint64     // number of objects made
+	freed []uint64   // handles of freed objects still in Objects, oldest first
 }
 
 // MaxFreedObjects is the maximum number of freed objects in the table.
@@ -41,6 +41,7 @@ func (l *Objects) Add(obj *Object) (handle uint64) {
 	return handle
 }
 
+// handleSize is the distance between handles.
 const handleSize = 16
 
 // Free marks an object as freed. It stays in the table for a while, for messages.
@@ -63,7 +64,7 @@ func (l *Objects) Get(handle uint64) *Object {
 	return p
 }
 
-// WasFreed reports whether the handle belongs to an object or did so earlier.
+// WasFreed reports whether the handle was returned by Add. If Get returns no object for it, the object has been freed.
 func (l *Objects) WasFreed(handle uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,5 +94,5 @@ func (obj *Object) String() string {
 	return s
 }
 
-// Data returns the texels.
+// Data returns the object's memory from its texels on.
 func (obj *Object) Data() []byte { return obj.Memory.Data[obj.Offset:] }

@@ -14,28 +14,30 @@ type ToleratedFault struct {
 	Order int // linear index of the CTA
 }
 
-// toleratedFaults is a list of tolerated faults in order of occurrence, without repetitions of an instruction and kind.
+// toleratedFaults is a list of tolerated faults in the order of their first occurrence. It has one entry for each
+// instruction and kind of fault.
 type toleratedFaults []ToleratedFault
 
-// Compare orders tolerated faults by their place in the source, for reports.
+// Compare orders tolerated faults by their place in the source, then by kind. It returns 0 for the same instruction and
+// kind.
 func (t *ToleratedFault) Compare(u *ToleratedFault) int {
 	a, b := t.First, u.First
 	return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col), strings.Compare(a.Func, b.Func), cmp.Compare(t.Tolerance, u.Tolerance))
 }
 
-// Merge adds the faults of another CTA.
+// Merge adds the faults of another CTA. For an instruction and kind, the trap of the CTA with the lowest index is kept.
 func (l *toleratedFaults) Merge(more toleratedFaults) {
 	for i := range more {
-		n := &more[i]
-		k := slices.IndexFunc(*l, func(t ToleratedFault) bool { return t.Compare(n) == 0 })
-		if k < 0 {
-			*l = append(*l, *n)
+		fault := &more[i]
+		i := slices.IndexFunc(*l, func(t ToleratedFault) bool { return t.Compare(fault) == 0 })
+		if i < 0 {
+			*l = append(*l, *fault)
 			continue
 		}
-		old := &(*l)[k]
-		times := old.Count + n.Count
-		if n.Order < old.Order {
-			*old = *n
+		old := &(*l)[i]
+		times := old.Count + fault.Count
+		if fault.Order < old.Order {
+			*old = *fault
 		}
 		old.Count = times
 	}

@@ -11,11 +11,11 @@ import (
 	"gemu/regfile"
 )
 
-// KernelFrame is the number of unused words at the bottom of a thread's local memory: no variable may have address 0.
-// The kernel's frame begins there, or at the next address with its alignment.
+// KernelFrame is the number of unused words at the bottom of a thread's local memory, because no variable may have address
+// 0. The kernel's local frame begins after them, at the next address with its alignment.
 const KernelFrame = code.FrameAlign
 
-// Warp is up to 64 threads executing together.
+// Warp is up to 64 threads that execute instructions together.
 type Warp struct {
 	WarpSplit              // the running split; without lanes if none runs
 	ReconvergeAt     int32 // reconvergence point of the running split, as a block's pc; NoBlock: none
@@ -23,22 +23,22 @@ type Warp struct {
 	WaitAtExit       bool  // lanes at the kernel's end wait for the remaining lanes
 	WarpProgress
 	CTA         *CTA
-	Files       []regfile.File // one per 32 lanes
+	Files       []regfile.File // registers, a file for each half of 32 lanes
 	Reconverger Reconverger
 	Exportable  bool // machine code may hold the warp splits: the policy is the reconvergence stack
 
 	WaitingSplits []WarpSplit    // all warp splits except the running split
-	SliceLeft     int            // instructions left of the running split's time slice, if time-sliced
-	FreeWaits     []*SplitWait   // free list
+	SliceLeft     int            // number of instructions left of the running split's time slice, if time-sliced
+	FreeWaits     []*SplitWait   // unused objects for further waits
 	BranchGroups  [2]BranchGroup // groups of lanes of the branch that executes now
-	BlockedInstr  *code.Instr    // with ErrAbsentLanes or ErrNoTensorMemory: the instruction waiting for lanes or for tensor memory
+	BlockedInstr  *code.Instr    // if Err is ErrAbsentLanes or ErrNoTensorMemory: the instruction that waits for lanes or for tensor memory
 
-	Latest []LatestInstr // last steps of the lanes, the running lanes at the end; only in a launch that may pause
+	Latest []LatestInstr // last steps of the lanes, of the running lanes at the end; only in a launch that may pause
 
 	ID         int          // index in the CTA
 	ShownFrame *Frame       // the frame whose registers the window shows
 	Local      [2]mem.Local // local memory: word i of all lanes of a half
-	Shadow     [][]byte     // shadow bytes of local memory, by lane, as far as a probe has requested them
+	Shadow     [][]byte     // shadow bytes of local memory, by lane, up to the highest that a probe has requested
 	Check      *WarpCheck   // nil outside check mode
 
 	Sources       []native.Source                            // special registers, for machine code
@@ -52,11 +52,11 @@ type WarpProgress struct {
 	State           warpState
 	TimeSliced      bool   // warp splits are time-sliced
 	Changed         bool   // the running split has changed memory in its time slice
-	Yields          bool   // the warp does not use the remainder of its budget
+	Yields          bool   // the warp gives up the remainder of its budget
 	PausedInBlock   bool   // paused by a probe before an instruction inside a block
 	PauseAnnounced  bool   // probes have received the event of the instruction before which the warp is paused
 	SourcesSet      bool   // Sources have the values of the present CTA
-	Budget          int    // instructions left of the warp's budget
+	Budget          int    // number of instructions left of the warp's budget
 	ReducedSinks    uint64 // sinks with a reduced event set for this warp: bit i for sink i of the CTA
 	Err             error  // trap, unsupported feature, ErrAbsentLanes or ErrNoTensorMemory
 	Live            uint64 // lanes before the kernel's end: they have not ended and do not wait there
@@ -68,17 +68,18 @@ type WarpProgress struct {
 
 	// The next two fields are used while a backend handles divergence and reconvergence itself.
 	CountedUpTo    int64 // value of Count.WarpInstructions up to which the lanes are counted
-	UnchargedExits int64 // exits of lanes by a branch not charged to a budget
+	UnchargedExits int64 // number of exits of lanes at branches, which are instructions but not charged to a budget
 }
 
+// warpState says whether a warp can run.
 type warpState uint8
 
 const (
 	ReadyToRun warpState = iota
-	AtBarrier            // waits for other warps
+	AtBarrier            // all its lanes wait at a barrier of the CTA or the cluster, for other warps
 	AtOrdered            // before a globally ordered instruction, until the ordered half of a round
 	AtGroup              // before a wait for instructions not yet issued by its warpgroup, or for tensor memory
-	HasEnded
+	HasEnded             // all its lanes have ended
 )
 
 // GuardedLanes returns the active lanes for which guard g holds.
@@ -97,7 +98,7 @@ func (w *Warp) guardedWide(g int32) uint64 {
 	return (uint64(GuardMask(&w.Files[1], g))<<32 | uint64(GuardMask(&w.Files[0], g))) & w.Mask
 }
 
-// ControlValue reads a control operand of one lane.
+// ControlValue returns the value of an operand of a block's end in a lane.
 func (w *Warp) ControlValue(row code.Row, lane int) uint64 {
 	f := &w.Files[lane/32]
 	if f.Tracked() {
@@ -112,14 +113,14 @@ func (w *Warp) ControlValue(row code.Row, lane int) uint64 {
 // ThreadIndex returns the linear index in the CTA of a lane's thread.
 func (w *Warp) ThreadIndex(lane int) int { return w.ID*w.CTA.Code.Width + lane }
 
-// Fail stops the warp with a trap of the given lanes.
+// Fail stops the warp with a trap of the given lanes: it sets Err.
 func (w *Warp) Fail(in *code.Source, lanes uint64, kind error, format string, args ...any) *probe.Trap {
 	t := w.NewTrap(in, lanes, kind, format, args...)
 	w.Err = t
 	return t
 }
 
-// NewTrap makes a trap of the given lanes.
+// NewTrap returns a trap of the given lanes at an instruction, without stopping the warp.
 func (w *Warp) NewTrap(in *code.Source, lanes uint64, kind error, format string, args ...any) *probe.Trap {
 	t := w.CTA.NewTrap(in, kind, format, args...)
 	t.Warp, t.Lanes, t.Active = w.ID, lanes, w.Mask

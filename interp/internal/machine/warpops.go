@@ -35,7 +35,7 @@ func (w *Warp) MembersPresent(instr *code.Instr, member *regfile.Row32, m uint32
 	return false
 }
 
-// IsMember traps and returns false if a lane is not in its own membermask.
+// IsMember reports whether a lane is in mask, its own membermask. If not, it traps.
 func (w *Warp) IsMember(src *code.Source, lane int, mask uint32) bool {
 	if mask>>lane&1 == 0 {
 		w.Fail(src, 1<<lane, probe.ErrMembermask, "%v: lane %d executes %s with membermask %#x, which does not contain the lane", probe.ErrMembermask, lane, src.Text, mask)
@@ -44,13 +44,14 @@ func (w *Warp) IsMember(src *code.Source, lane int, mask uint32) bool {
 	return true
 }
 
-// MissingMembersTrap stops the warp with a trap: lanes of m wait in vain for absent lanes.
+// MissingMembersTrap stops the warp with a trap: the lanes of m wait for the lanes of absent, which cannot arrive.
 func (w *Warp) MissingMembersTrap(src *code.Source, m, absent, mask uint32) *probe.Trap {
 	t := w.Fail(src, uint64(m), probe.ErrDeadlock, "%v: %s with membermask %#x waits for %s, which cannot reach it", probe.ErrDeadlock, src.Text, mask, probe.LaneText(uint64(absent)))
 	t.Notes = append(t.Notes, w.Whereabouts(uint64(absent))...)
 	return t
 }
 
+// BoolBit returns 1 for true and 0 for false.
 func BoolBit(b bool) uint32 {
 	if b {
 		return 1
