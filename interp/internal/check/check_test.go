@@ -212,7 +212,7 @@ func TestCompactRegisterByNeighbours(t *testing.T) {
 		for i := range g.Row32(0) {
 			g.Row32(0)[i] = 0xfffffff0 + 4*uint32(i) // wraps
 		}
-		*f.Shadow32(0) = regfile.Compact{Base: x.base, Stride: x.stride, Mask: x.held}
+		*f.Shadow32(0) = regfile.Compact{Base: x.base, Stride: x.stride, Mask: x.shadowMask}
 		k := &machine.WarpCheck{CheckStep: machine.CheckStep{EngineFile: f, ReferenceFile: g, Lanes: x.lanes}}
 		if got := isStillCompact(k, &rows); got != x.still {
 			t.Errorf("%s: still %v, want %v", x.name, got, x.still)
