@@ -59,7 +59,7 @@ func TestParseArguments(t *testing.T) {
 	}
 }
 
-// TestErrorPlaces: the caret of an error stands under the mark ^ of each case, which is no part of the text.
+// TestErrorPlaces checks the places of errors. A mark ^ in each case is the wanted place, and no part of the text.
 func TestErrorPlaces(t *testing.T) {
 	for marked, want := range map[string]string{
 		"^&x":                                "& must be followed by the number",

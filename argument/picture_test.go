@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestHugePicture: a small file whose header promises a huge picture is refused before it is decoded.
+// TestHugePicture checks that a small file whose header states a huge size is rejected before it is decoded.
 func TestHugePicture(t *testing.T) {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
@@ -29,7 +29,7 @@ func TestHugePicture(t *testing.T) {
 	}
 }
 
-// TestGrayOf16Bits: gray pictures of 16 bits are read and written without loss.
+// TestGrayOf16Bits checks that gray pictures of 16 bits are read and written without loss.
 func TestGrayOf16Bits(t *testing.T) {
 	img := image.NewGray16(image.Rect(0, 0, 3, 2))
 	want := []uint64{0, 1, 255, 256, 0x1234, 65535}

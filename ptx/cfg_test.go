@@ -56,8 +56,8 @@ func postDominators(f *Func) [][]bool {
 	return pdom
 }
 
-// TestImmediatePostDominatorsByDefinition shows that immediate post-dominators of random graphs follow the definition:
-// the nearest block on every path to the exit.
+// TestImmediatePostDominatorsByDefinition checks immediate post-dominators of random graphs against the definition: of the
+// blocks on every path to the exit, the nearest.
 func TestImmediatePostDominatorsByDefinition(t *testing.T) {
 	seed := part.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -149,11 +149,11 @@ L1:
 	ret;`)
 	live := f.Liveness()
 	names := func(b int) string {
-		var out []string
+		var list []string
 		for r := range live.EachLiveIn(b) {
-			out = append(out, f.Regs[r].Name)
+			list = append(list, f.Regs[r].Name)
 		}
-		return strings.Join(out, " ")
+		return strings.Join(list, " ")
 	}
 	// %r4 is live into the loop, because its guarded write may not happen. %p2 is live, because nothing writes it.
 	for i, want := range []string{"%p2 %r4", "%p1 %p2 %r1 %r2 %r4", "%r3 %r4"} {
@@ -203,7 +203,7 @@ func TestLivenessByDefinition(t *testing.T) {
 				for reg := range f.Regs {
 					reg := RegID(reg)
 					if want := liveAfter(f, b, i, reg); lives(reg) != want {
-						t.Fatalf("seed %d: %s behind %q: %v, want %v in\n%s", seed, f.Regs[reg].Name, b.Instrs[i].Text, !want, want, src)
+						t.Fatalf("seed %d: %s live after %q: %v, want %v in\n%s", seed, f.Regs[reg].Name, b.Instrs[i].Text, !want, want, src)
 					}
 				}
 			}
@@ -211,7 +211,7 @@ func TestLivenessByDefinition(t *testing.T) {
 		for reg := range f.Regs {
 			reg := RegID(reg)
 			first, last := -1, -1
-			at := func(place int) {
+			addPlace := func(place int) {
 				if first < 0 {
 					first = place
 				}
@@ -227,10 +227,10 @@ func TestLivenessByDefinition(t *testing.T) {
 					t.Fatalf("seed %d: %s in block %d: in %v, out %v; want %v, %v in\n%s", seed, f.Regs[reg].Name, i, live.LiveIn(i, reg), live.LiveOut(i, reg), in, out, src)
 				}
 				if in {
-					at(i)
+					addPlace(i)
 				}
 				if out {
-					at(i + 1)
+					addPlace(i + 1)
 				}
 			}
 			if a, b, ok := live.Extent(reg); ok != (first >= 0) || ok && (a != first || b != last) {
@@ -309,8 +309,8 @@ func TestLivenessOfManyRegisters(t *testing.T) {
 	}
 }
 
-// TestLoopsThatMayWait shows which loops count as possible spin-waits: loops with atomics, volatile loads, fences or
-// calls.
+// TestLoopsThatMayWait shows which loops count as possible spin-waits: loops with an atomic, with a volatile load, with a
+// load and a fence, or with a call.
 func TestLoopsThatMayWait(t *testing.T) {
 	// A loop with an atomic; a loop with a plain load and a fence; a loop with a plain load; a block that is its own
 	// successor, with a volatile load; a loop with a call.

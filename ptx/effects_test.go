@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestTableSaysEverything checks that every row of the table states its effects, that its effects are compatible, and
-// that every operand is read, written, or contains no register.
-func TestTableSaysEverything(t *testing.T) {
+// TestEffectsOfTable checks that every row of the table states its effects, that its effects are compatible, and that
+// every operand is read or written, or is a label or a constant.
+func TestEffectsOfTable(t *testing.T) {
 	var operand func(f *Form, o *OperandSpec)
 	operand = func(f *Form, o *OperandSpec) {
 		if none := o.Label || o.Const; none != (o.Access == 0) {
@@ -31,7 +31,7 @@ func TestTableSaysEverything(t *testing.T) {
 			case e == 0 || e >= effectsEnd:
 				t.Errorf("%s states no effects", f.Syntax)
 			case e.HasAll(Pure) && e&^(Pure|CarryIn|CarryOut|Partial) != 0:
-				t.Errorf("%s is pure, and %v", f.Syntax, e)
+				t.Errorf("%s is pure, but also has the effects %v", f.Syntax, e)
 			case e.HasAll(Atomic) && !e.HasAll(Reads|Writes), e.HasAll(Commutes) && !e.HasAll(Atomic), e.Any(Strong) && !e.Any(Reads|Writes):
 				t.Errorf("%s: %v", f.Syntax, e)
 			case e.Any(Reads|Writes) && !e.HasAll(MayTrap) && op.Name != "discard":
@@ -58,7 +58,7 @@ func TestFamilies(t *testing.T) {
 	for _, op := range Ops() {
 		for _, f := range op.Forms {
 			if !f.Effects.HasAll(has[f.Family]) {
-				t.Errorf("%s: effects %v, which its family has not", f.Syntax, f.Effects)
+				t.Errorf("%s: effects %v, want those of its family, %v", f.Syntax, f.Effects, has[f.Family])
 			}
 			if f.Family == FamilyLoad && f.Effects.Any(Writes) || f.Family == FamilyStore && f.Effects.Any(Reads) {
 				t.Errorf("%s: effects %v of a load or store", f.Syntax, f.Effects)

@@ -35,12 +35,12 @@ func TestLoopsOfSmallFunctions(t *testing.T) {
 		{"none", "@%p1 bra A; A: ret;", nil},
 		{"itself", "A: @%p1 bra A; ret;", []string{"1: A of A"}},
 		{"nested", "A: B: add.u32 %r1, %r1, 1; C: @%p1 bra C; @%p2 bra A; ret;", []string{"1: A of A C -", "2: C of C"}},
-		{"one header, two ways back", "A: @%p1 bra B; bra A; B: @%p2 bra A; ret;", []string{"1: A of A - B"}},
-		{"one behind the other", "A: @%p1 bra A; B: @%p1 bra B; ret;", []string{"1: A of A", "1: B of B"}},
+		{"one header, two back edges", "A: @%p1 bra B; bra A; B: @%p2 bra A; ret;", []string{"1: A of A - B"}},
+		{"one after the other", "A: @%p1 bra A; B: @%p1 bra B; ret;", []string{"1: A of A", "1: B of B"}},
 		{"irreducible", "@%p1 bra B; A: add.u32 %r1, %r1, 1; B: @%p2 bra A; ret;", []string{"1: A B of A B"}},
 		{"irreducible, with a loop in it", "@%p1 bra B; A: add.u32 %r1, %r1, 1; C: @%p1 bra C; B: @%p2 bra A; ret;", []string{"1: A B of A C B", "2: C of C"}},
 		{"endless", "A: bra A;", []string{"1: A of A"}},
-		{"nobody gets there", "ret; A: B: @%p1 bra A; ret;", []string{"1: A of A"}},
+		{"unreachable", "ret; A: B: @%p1 bra A; ret;", []string{"1: A of A"}},
 	} {
 		if diff := cmp.Diff(c.want, loopsText(function(t, c.body))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
@@ -48,8 +48,8 @@ func TestLoopsOfSmallFunctions(t *testing.T) {
 	}
 }
 
-// TestLoopsByDefinition compares with the definition on random graphs: within a loop all blocks reach each other, in a
-// nested loop without passing the outer headers, and every cycle contains a header.
+// TestLoopsByDefinition checks the loops of random graphs against the definition: within a loop all blocks reach each
+// other, in a nested loop without passing the outer headers, and every cycle contains a header.
 func TestLoopsByDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(part.Seed(t), 0))
 	for range 300 {
@@ -86,7 +86,7 @@ func TestLoopsByDefinition(t *testing.T) {
 				h := l.Headers[0]
 				for _, b := range l.Blocks {
 					if b != h && reaches(f.Blocks[0], b, func(b *Block) bool { return b != h }) && f.Blocks[0] != h && l.Parent == nil {
-						t.Fatalf("block %d is reached, but not by way of the header %d\n%s", b.Index, h.Index, &body)
+						t.Fatalf("block %d can be reached without passing the header %d\n%s", b.Index, h.Index, &body)
 					}
 				}
 			}

@@ -8,8 +8,9 @@ import (
 	"gemu/ptx"
 )
 
-// group returns a module of n consecutive multiplications; of gives the numbers of their accumulator and A.
-func group(n int, of func(i int) (accumulator, a int)) string {
+// multiplications returns a module with n consecutive multiplications. fragments gives, for each, the numbers of its
+// accumulator and its A.
+func multiplications(n int, fragments func(i int) (accumulator, a int)) string {
 	vector := func(name string, first, count int) string {
 		var list []string
 		for i := range count {
@@ -20,7 +21,7 @@ func group(n int, of func(i int) (accumulator, a int)) string {
 	var b strings.Builder
 	b.WriteString(".version 8.0\n.target sm_90a\n.address_size 64\n.entry k()\n{\n.reg .f32 %d<512>;\n.reg .b32 %a<64>;\n.reg .b64 %b;\nwgmma.fence.sync.aligned;\n")
 	for i := range n {
-		d, a := of(i)
+		d, a := fragments(i)
 		fmt.Fprintf(&b, "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 %s, %s, %%b, 1, 1, 1, 0;\nwgmma.commit_group.sync.aligned;\n", vector("d", 128*d, 128), vector("a", 4*a, 4))
 	}
 	b.WriteString("wgmma.wait_group.sync.aligned 0;\nret;\n}\n")
@@ -31,7 +32,7 @@ func group(n int, of func(i int) (accumulator, a int)) string {
 // If each multiplication were compared with all earlier ones, this would take minutes.
 func TestManyPendingMultiplications(t *testing.T) {
 	const n = 4096
-	m, err := ptx.ParseString("many.ptx", group(n, func(i int) (int, int) { return i % 4, i % 16 }))
+	m, err := ptx.ParseString("many.ptx", multiplications(n, func(i int) (int, int) { return i % 4, i % 16 }))
 	if err != nil {
 		t.Fatal(err)
 	}

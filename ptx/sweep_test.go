@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// TestCombinationsHavePairs checks that a sample of a form's combinations contains only valid combinations, none twice,
-// and every pair of modifiers that any combination has.
+// TestCombinationsHavePairs checks a sample of a form's combinations: it has only valid combinations, none twice, and every
+// pair of modifiers that any combination has.
 func TestCombinationsHavePairs(t *testing.T) {
-	const few = 20
+	const sampleLimit = 20
 	// pairs returns the pairs of modifiers at two places of the opcodes; "" means no modifier.
 	pairs := func(f *Form, opcodes []string) map[[4]any]bool {
 		set := map[[4]any]bool{}
@@ -29,13 +29,13 @@ func TestCombinationsHavePairs(t *testing.T) {
 	for _, op := range Ops() {
 		for _, f := range op.Forms {
 			every, all := f.Combinations(2000)
-			sample, whole := f.Combinations(few)
+			sample, whole := f.Combinations(sampleLimit)
 			if !all || whole {
 				continue
 			}
 			for i, o := range sample {
 				if !slices.Contains(every, o) || slices.Contains(sample[:i], o) {
-					t.Errorf("%s: %s is none of all combinations, or comes twice", f.Syntax, o)
+					t.Errorf("%s: %s is not among all combinations, or occurs twice", f.Syntax, o)
 				}
 			}
 			has := pairs(f, sample)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestUnwrittenReads checks that exactly the values with a path without a write are found.
+// TestUnwrittenReads checks that a read is found exactly if some path to it does not write the value.
 func TestUnwrittenReads(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
@@ -19,18 +19,18 @@ func TestUnwrittenReads(t *testing.T) {
 		{"a guard", "@%p mov.u32 %a, 1;", "1: register %p"},
 		{"under a guard", "setp.eq.u32 %p, 1, 1;\n@%p mov.u32 %a, 1;\nst.global.u32 [%o], %a;", "3: register %a"},
 		{"its own operand", "add.u32 %a, %a, 1;", "1: register %a"},
-		{"one way", "setp.eq.u32 %p, 1, 1;\n@%p bra L;\nmov.u32 %a, 1;\nL: mov.u32 %b, %a;", "4: register %a"},
-		{"both ways", "setp.eq.u32 %p, 1, 1;\n@%p bra L;\nmov.u32 %a, 1;\nbra M;\nL: mov.u32 %a, 2;\nM: mov.u32 %b, %a;", ""},
-		{"in the second round", "setp.eq.u32 %p, 1, 1;\nL: @!%p bra M;\nmov.u32 %b, %a;\nM: mov.u32 %a, 2;\n@%p bra L;", "3: register %a"},
-		{"behind a loop's first round", "setp.eq.u32 %p, 1, 1;\nL: mov.u32 %a, 2;\nmov.u32 %b, %a;\n@%p bra L;\nmov.u32 %c, %a;", ""},
+		{"written on one path", "setp.eq.u32 %p, 1, 1;\n@%p bra L;\nmov.u32 %a, 1;\nL: mov.u32 %b, %a;", "4: register %a"},
+		{"written on both paths", "setp.eq.u32 %p, 1, 1;\n@%p bra L;\nmov.u32 %a, 1;\nbra M;\nL: mov.u32 %a, 2;\nM: mov.u32 %b, %a;", ""},
+		{"a loop in whose first iteration it is unwritten", "setp.eq.u32 %p, 1, 1;\nL: @!%p bra M;\nmov.u32 %b, %a;\nM: mov.u32 %a, 2;\n@%p bra L;", "3: register %a"},
+		{"written in a loop's first iteration", "setp.eq.u32 %p, 1, 1;\nL: mov.u32 %a, 2;\nmov.u32 %b, %a;\n@%p bra L;\nmov.u32 %c, %a;", ""},
 		{"part of a vector", "mov.u32 %a, 1;\nst.global.v2.u32 [%o], {%a, %b};", "2: register %b"},
 		{"a vector's elements", "ld.global.v2.u32 {%a, %b}, [%o];\nadd.u32 %c, %a, %b;", ""},
 		{"an address", "st.global.u32 [%q], 1;", "1: register %q"},
 		{"code that is not reached", "bra M;\nL: mov.u32 %b, %a;\nM: mov.u32 %c, 1;", ""},
 		{"the carry flag", "addc.u32 %a, 1, 1;", "1: the carry flag"},
 		{"a carry flag that is set", "add.cc.u32 %a, 1, 1;\naddc.cc.u32 %a, 1, 1;\naddc.u32 %a, 1, 1;", ""},
-		{"a carry flag set one way", "setp.eq.u32 %p, 1, 1;\n@%p add.cc.u32 %a, 1, 1;\naddc.u32 %a, 1, 1;", "3: the carry flag"},
-		{"a carry flag behind a call", "add.cc.u32 %a, 1, 1;\ncall g;\naddc.u32 %a, 1, 1;", "3: the carry flag"},
+		{"a carry flag set on one path", "setp.eq.u32 %p, 1, 1;\n@%p add.cc.u32 %a, 1, 1;\naddc.u32 %a, 1, 1;", "3: the carry flag"},
+		{"a carry flag after a call", "add.cc.u32 %a, 1, 1;\ncall g;\naddc.u32 %a, 1, 1;", "3: the carry flag"},
 		{"an argument", "{ .param .b32 x; .param .b32 z;\ncall (z), f, (x);\nld.param.b32 %a, [z]; }",
 			"2: byte 0 of parameter x, 2: byte 1 of parameter x, 2: byte 2 of parameter x, 2: byte 3 of parameter x"},
 		{"half of an argument", "{ .param .b32 x; .param .b32 z; st.param.b16 [x+2], 1;\ncall (z), f, (x);\nld.param.b32 %a, [z]; }",
@@ -58,7 +58,7 @@ func TestUnwrittenReads(t *testing.T) {
 	}
 }
 
-// TestUnwrittenFunctionResults: a function's results must be written before it returns.
+// TestUnwrittenFunctionResults checks that a result which may be unwritten when the function returns is found.
 func TestUnwrittenFunctionResults(t *testing.T) {
 	for _, c := range []struct{ function, want string }{
 		{"(.param .b32 z) f(.param .b16 x) { ret; }", "4:42: ret: byte 0 of parameter z"},

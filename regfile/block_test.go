@@ -5,7 +5,8 @@ import (
 	"unsafe"
 )
 
-// blockOf returns the memory of a file's rows. It is valid until a window is opened that needs more room.
+// blockOf returns the start and the layout of the block of a file. They are valid until a window is opened that needs more
+// room.
 func blockOf(f *File) (start unsafe.Pointer, l layout) {
 	return unsafe.Pointer(f.block.active), layoutOf(f.block.size(), f.block.tracked)
 }
@@ -17,7 +18,7 @@ func TestRowLayout(t *testing.T) {
 	}
 	var c Compact
 	if unsafe.Offsetof(c.Stride) != 8 || unsafe.Offsetof(c.Mask) != 16 || unsafe.Offsetof(c.Materialised) != 20 {
-		t.Error("fields of shadows are elsewhere")
+		t.Error("the fields of a shadow do not have the documented offsets")
 	}
 	for _, c := range []struct {
 		n       Size
@@ -47,21 +48,21 @@ func TestRowLayout(t *testing.T) {
 			{"wide row 1", unsafe.Pointer(f.Row64(1)), l.Q + 256},
 		} {
 			if r.got != unsafe.Add(start, r.want) {
-				t.Errorf("%s is at %p, want %#x behind %p", r.name, r.got, r.want, start)
+				t.Errorf("%s is at %p, want offset %#x from %p", r.name, r.got, r.want, start)
 			}
 		}
 		if *(*uint32)(unsafe.Add(start, l.Active)) != 0x1234 {
 			t.Error("the active lanes are not in the block")
 		}
 		if c.tracked && (unsafe.Pointer(f.Shadow32(2)) != unsafe.Add(start, l.ShadowR+48) || unsafe.Pointer(f.Shadow64(1)) != unsafe.Add(start, l.ShadowQ+24)) {
-			t.Error("shadows are elsewhere")
+			t.Error("the shadows do not have the documented offsets")
 		}
 		// Open a higher window, and check the earlier values.
 		f.Row32(2)[31], f.Row64(1)[31] = 5, 6
 		f.Open(Size{R: 2, Q: 1, P: 1}, Size{R: 30, Q: 30, P: 30})
 		start, l = blockOf(f)
 		if unsafe.Pointer(f.Row32(0)) != unsafe.Add(start, l.R+256) || f.Row32(0)[31] != 5 || unsafe.Pointer(f.Row64(0)) != unsafe.Add(start, l.Q+256) || f.Row64(0)[31] != 6 || f.Active() != 0x1234 {
-			t.Error("after growing something else is there")
+			t.Error("growing the block has changed values")
 		}
 	}
 }

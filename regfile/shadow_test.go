@@ -68,7 +68,7 @@ func TestRandomShadowAccesses(t *testing.T) {
 				r, _ := top()
 				row, lanes := drawRow(t, len(r)), mask.Draw(t, "lanes")
 				b, s := rapid.Uint32().Draw(t, "base"), rapid.Uint32().Draw(t, "stride")
-				f.Materialise32(row, ^lanes) // of the lanes that keep their value
+				f.Materialise32(row, ^lanes) // the other lanes keep their values
 				f.sr[row] = Compact{Base: uint64(b), Stride: uint64(s), Mask: lanes}
 				for i := range Lanes {
 					if lanes>>i&1 != 0 {
@@ -95,33 +95,33 @@ func TestRandomShadowAccesses(t *testing.T) {
 				f.sr[row].Mask &^= 1 << i
 				f.sr[row].Materialised &^= 1 << i
 			},
-			"expand32": func(t *rapid.T) {
+			"materialise32": func(t *rapid.T) {
 				r, _ := top()
 				row, lanes := drawRow(t, len(r)), mask.Draw(t, "lanes")
 				before := *f.Shadow32(row)
 				f.Materialise32(row, lanes)
 				c := f.Shadow32(row)
 				if c.Mask != before.Mask || c.Materialised != before.Materialised|before.Mask&lanes {
-					t.Fatalf("expansion of lanes %#x turns %+v into %+v", lanes, before, *c)
+					t.Fatalf("materialising lanes %#x turns %+v into %+v", lanes, before, *c)
 				}
 				for i := range Lanes {
 					if c.Mask&lanes>>i&1 != 0 && f.r[row][i] != r[row][i] {
-						t.Fatalf("after the expansion of lanes %#x lane %d of the row has %#x, want %#x", lanes, i, f.r[row][i], r[row][i])
+						t.Fatalf("after materialising lanes %#x lane %d of the row has %#x, want %#x", lanes, i, f.r[row][i], r[row][i])
 					}
 				}
 			},
-			"expand64": func(t *rapid.T) {
+			"materialise64": func(t *rapid.T) {
 				_, q := top()
 				row, lanes := drawRow(t, len(q)), mask.Draw(t, "lanes")
 				before := *f.Shadow64(row)
 				f.Materialise64(row, lanes)
 				c := f.Shadow64(row)
 				if c.Mask != before.Mask || c.Materialised != before.Materialised|before.Mask&lanes {
-					t.Fatalf("expansion of lanes %#x turns %+v into %+v", lanes, before, *c)
+					t.Fatalf("materialising lanes %#x turns %+v into %+v", lanes, before, *c)
 				}
 				for i := range Lanes {
 					if c.Mask&lanes>>i&1 != 0 && f.q[row][i] != q[row][i] {
-						t.Fatalf("after the expansion of lanes %#x lane %d of the row has %#x, want %#x", lanes, i, f.q[row][i], q[row][i])
+						t.Fatalf("after materialising lanes %#x lane %d of the row has %#x, want %#x", lanes, i, f.q[row][i], q[row][i])
 					}
 				}
 			},
@@ -135,7 +135,7 @@ func TestRandomShadowAccesses(t *testing.T) {
 			},
 			"return": func(t *rapid.T) {
 				if len(frames) == 1 {
-					t.Skip("nobody to return to")
+					t.Skip("no caller")
 				}
 				frames, base = frames[:len(frames)-1], base[:len(base)-1]
 				m.r, m.q = m.r[:len(frames)], m.q[:len(frames)]
@@ -176,7 +176,7 @@ func TestCompactHoldsLanes(t *testing.T) {
 	c := Compact{Base: 10, Stride: 3, Mask: 0b1101}
 	for m, want := range map[uint32]bool{0: true, 0b1: true, 0b1100: true, 0b1101: true, 0b10: false, 0b1111: false} {
 		if c.Holds(m) != want {
-			t.Errorf("for lanes %04b it holds the value: %v", m, !want)
+			t.Errorf("Holds(%04b) is %v", m, !want)
 		}
 	}
 	if c.At(0) != 10 || c.At(31) != 103 {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLimitsOfImages: an image that is too large, or whose rows are too far apart, is refused; the largest allowed
-// image does not overflow.
+// TestLimitsOfImages checks that Check rejects an image that is too large, or whose rows are too far apart, and that the
+// size of the largest allowed image does not overflow.
 func TestLimitsOfImages(t *testing.T) {
 	bytes := func(m Image) Image {
 		m.Format = Format{Channels: 1, Bits: 8}

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/exp/ebnf"
 )
 
-// byHand is the grammar of the nodes that parse themselves, from the leaves to function bodies.
+// byHand is the grammar of the nodes that parse themselves, from the leaves to function bodies. It is written for this test.
 const byHand = `
 Word      = name .
 Ident     = name .
@@ -66,16 +66,16 @@ dotted  = ".x" { letter | digit } .
 text    = "\"" { letter | " " } "\"" .
 `
 
-// grammar returns the whole grammar in the notation of Go: the part that participle prints, and byHand. Nodes that
-// match nothing are left out.
+// grammar returns the whole grammar in the notation of package ebnf: the part that participle prints, and byHand. It leaves
+// out Stray and NoBody, which always report an error.
 func grammar(t *testing.T) ebnf.Grammar {
 	t.Helper()
 	printed := parser.String()
-	for _, nothing := range []string{" | Stray", " | NoBody"} {
-		if !strings.Contains(printed, nothing) {
-			t.Fatalf("the grammar has no%s", nothing)
+	for _, alternative := range []string{" | Stray", " | NoBody"} {
+		if !strings.Contains(printed, alternative) {
+			t.Fatalf("the grammar does not contain %q", alternative)
 		}
-		printed = strings.ReplaceAll(printed, nothing, "")
+		printed = strings.ReplaceAll(printed, alternative, "")
 	}
 	tree, err := participle.ParseString(printed)
 	if err != nil {
@@ -107,7 +107,7 @@ func expressionText(t *testing.T, e *participle.Expression) string {
 			case term.Group != nil:
 				s = "( " + expressionText(t, term.Group.Expr) + " )"
 			default:
-				t.Fatalf("a term %v is left to a token of the lexer", term)
+				t.Fatalf("a term %v is a token of the lexer, not a node", term)
 			}
 			switch term.Repetition {
 			case "?":
@@ -137,8 +137,8 @@ func TestSentencesOfTheGrammarParse(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 3000 {
-		s := &speaker{g: g, r: r}
-		s.say(g["Item"].Expr, false)
+		s := &sentence{g: g, r: r}
+		s.write(g["Item"].Expr, false)
 		text := s.String()
 		f, errs := Parse("sentence.ptx", text)
 		if len(errs) > 0 {
@@ -150,16 +150,17 @@ func TestSentencesOfTheGrammarParse(t *testing.T) {
 	}
 }
 
-// speaker generates random sentences of a grammar.
-type speaker struct {
+// sentence is a random sentence of a grammar.
+type sentence struct {
 	strings.Builder
 	g     ebnf.Grammar
 	r     *rand.Rand
 	depth int
 }
 
-// say writes a sentence of an expression, with spaces between tokens but not within a token.
-func (s *speaker) say(e ebnf.Expression, token bool) {
+// write appends a random text that the expression generates. token says that the text is part of a token; otherwise a space
+// follows each token.
+func (s *sentence) write(e ebnf.Expression, token bool) {
 	s.depth++
 	defer func() { s.depth-- }()
 	switch e := e.(type) {
@@ -168,24 +169,24 @@ func (s *speaker) say(e ebnf.Expression, token bool) {
 		if s.depth > 40 {
 			n = 1 // the first alternative ends soonest
 		}
-		s.say(e[s.r.IntN(n)], token)
+		s.write(e[s.r.IntN(n)], token)
 	case ebnf.Sequence:
 		for _, part := range e {
-			s.say(part, token)
+			s.write(part, token)
 		}
 	case *ebnf.Group:
-		s.say(e.Body, token)
+		s.write(e.Body, token)
 	case *ebnf.Option:
 		if s.depth < 40 && s.r.IntN(2) == 0 {
-			s.say(e.Body, token)
+			s.write(e.Body, token)
 		}
 	case *ebnf.Repetition:
 		for s.depth < 40 && s.r.IntN(2) == 0 {
-			s.say(e.Body, token)
+			s.write(e.Body, token)
 		}
 	case *ebnf.Name:
 		lexical := e.String[0] >= 'a' && e.String[0] <= 'z'
-		s.say(s.g[e.String].Expr, lexical)
+		s.write(s.g[e.String].Expr, lexical)
 		if lexical && !token {
 			s.WriteByte(' ')
 		}

@@ -25,8 +25,8 @@ func TestUnclosedString(t *testing.T) {
 	}
 }
 
-// TestUnexpectedCharacters checks that messages quote invalid input as written: a character of any number of bytes, or
-// a byte// that is not valid UTF-8.
+// TestUnexpectedCharacters checks that messages quote invalid input as written: a character of any number of bytes, or a
+// byte that is not valid UTF-8.
 func TestUnexpectedCharacters(t *testing.T) {
 	for src, want := range map[string]string{
 		".version 7.8\n é":           "2:2: unexpected character 'é'",
