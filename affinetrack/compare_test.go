@@ -41,8 +41,8 @@ func checkCompare(a *Args) (decided bool, err error) {
 	}
 	v, ok := Rules[ptx.AffineCompare].Execute(a)
 	holds := v.Base != 0
-	// The rule promises a decision if the outcome is the same in all lanes and numbers do not wrap and, for
-	// (in)equality, one side stays below the other.
+	// The rule must decide if the outcome is the same in all lanes, the numbers do not wrap and, for Eq and Ne, one operand
+	// is at most the other in every lane. It must also decide Eq and Ne of equal operands.
 	promise := same && c.steady(0) && c.steady(1) && len(c.x[0]) > 1
 	if a.Cmp == Eq || a.Cmp == Ne {
 		promise = promise && (le || ge) || a.Values[0].Truncate(int(a.Width)) == a.Values[1].Truncate(int(a.Width))
@@ -58,14 +58,15 @@ func checkCompare(a *Args) (decided bool, err error) {
 	return ok, nil
 }
 
-// TestCompareExhaustively shows on all operands of tiny types that a decided comparison is that of every lane.
+// TestCompareExhaustively checks, for all operands of tiny types, that the rule's outcome of a comparison is that of every
+// lane.
 func TestCompareExhaustively(t *testing.T) {
 	part.SkipShort(t)
 	for _, s := range []tinyShape{{shape{3, 3, false}, 3}, {shape{3, 3, true}, 3}, {shape{2, 2, false}, 3}, {shape{2, 2, true}, 3}} {
 		for op := Eq; op <= Ge; op++ {
 			a := Args{Operation: s.operation(ptx.AffineCompare, s.slot)}
 			a.Cmp = op
-			decided, open := 0, 0
+			decided, undecided := 0, 0
 			operands(&a, 2, func() {
 				for _, r := range [][2]int{{0, 3}, {1, 3}, {2, 2}} {
 					a.First, a.Last = r[0], r[1]
@@ -76,18 +77,19 @@ func TestCompareExhaustively(t *testing.T) {
 					if ok {
 						decided++
 					} else {
-						open++
+						undecided++
 					}
 				}
 			})
-			if decided == 0 || open == 0 {
-				t.Errorf("comparison %d: %d decided, %d not, want some of both", op, decided, open)
+			if decided == 0 || undecided == 0 {
+				t.Errorf("comparison %d: %d decided, %d not, want some of both", op, decided, undecided)
 			}
 		}
 	}
 }
 
-// TestCompareRandomly shows on random operands of PTX's types that a decided comparison is that of every lane.
+// TestCompareRandomly checks, for random operands of PTX's types, that the rule's outcome of a comparison is that of every
+// lane.
 func TestCompareRandomly(t *testing.T) {
 	for _, s := range plainTypes {
 		t.Run(s.String(), func(t *testing.T) {

@@ -25,8 +25,8 @@ func drawLanes(t *rapid.T, name string) uint32 {
 	return rapid.OneOf(rapid.Just(^uint32(0)), rapid.Uint32Range(1, 1<<32-1), rapid.Map(rapid.IntRange(0, 31), func(i int) uint32 { return 1 << i })).Draw(t, name)
 }
 
-// quick executes an instruction with the method for its number of operands.
-func quick(u *Unit, op *Operation, src []Operand, m uint32) (Value, Execution) {
+// executeFast executes an instruction with the method for its number of operands.
+func executeFast(u *Unit, op *Operation, src []Operand, m uint32) (Value, Execution) {
 	lanes := ^uint32(0)
 	for i := range src {
 		lanes &= src[i].Lanes
@@ -46,7 +46,7 @@ func TestFastFormsEqualRules(t *testing.T) {
 	for _, p := range Policies {
 		u := NewUnit(p, Rules)
 		for _, m := range append(models, &ruleModel{rule: ptx.AffineCompare, n: 2, types: plainTypes}) {
-			if m.rule == ptx.AffineSelect { // its predicate must be checked first
+			if m.rule == ptx.AffineSelect { // these methods cannot check the predicate, which must come first
 				continue
 			}
 			for _, s := range m.types {
@@ -74,7 +74,7 @@ func TestFastFormsEqualRules(t *testing.T) {
 						src[1].Stride = src[0].Stride & (^uint64(0) >> (64 - slotOf(s.width)))
 					}
 					lanes := drawLanes(t, "lanes")
-					v, answer := quick(&u, &op, src, lanes)
+					v, answer := executeFast(&u, &op, src, lanes)
 					want, wantExecution := u.Execute(&op, src, lanes)
 					if answer != wantExecution {
 						t.Fatalf("%s of %v, lanes %#x: the fast answer is %d, the rule's %d", m.rule, src, lanes, answer, wantExecution)
@@ -122,6 +122,6 @@ func TestWidenedAddresses(t *testing.T) {
 		}
 	})
 	if widened == 0 {
-		t.Error("nothing was widened")
+		t.Error("Widen never gave a result")
 	}
 }

@@ -8,8 +8,7 @@ import (
 	. "gemu/affinetrack"
 )
 
-// TestFitFindsProgression compares Fit with Describe, which sees all 32 places at once: any places, in any order, of
-// any width.
+// TestFitFindsProgression compares Fit with Describe, for places in any order and values of any width.
 func TestFitFindsProgression(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.SampledFrom([]int{8, 16, 32, 64}).Draw(t, "width")
@@ -39,6 +38,6 @@ func TestFitFindsProgression(t *testing.T) {
 		}
 	})
 	if got := new(Fit).Class(); got != Unknown {
-		t.Errorf("of nothing: %s", got)
+		t.Errorf("class without places: %s", got)
 	}
 }

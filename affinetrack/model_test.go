@@ -23,7 +23,7 @@ type ruleModel struct {
 	// slot.
 	promise func(c *instance) bool
 
-	second func(width int) *rapid.Generator[uint64] // interesting values of a uniform second operand
+	second func(width int) *rapid.Generator[uint64] // values of a uniform second operand; nil if no special values are needed
 	amount bool                                     // the second operand is always a .u32
 	types  []shape
 }
@@ -60,7 +60,7 @@ var (
 	}()
 )
 
-// models contains a model of every rule; TestRulesHaveModels checks that.
+// models contains a model of every rule but AffineCompare, as TestRulesHaveModels checks.
 var models = []*ruleModel{
 	{rule: ptx.AffineMove, n: 1, types: plainTypes, promise: always,
 		lane: func(a *Args, x [3]*big.Int) *big.Int { return x[0] }},
@@ -163,7 +163,7 @@ var models = []*ruleModel{
 
 func always(c *instance) bool { return true }
 
-// multiplies: one factor is uniform; in the wide form the other factor must not wrap.
+// multiplies reports whether one factor is uniform and, in the wide form, the other does not wrap.
 func multiplies(c *instance) bool {
 	u, v := c.a.Values[0].Uniform(), c.a.Values[1].Uniform()
 	if c.a.Out == c.a.Width {
@@ -172,21 +172,24 @@ func multiplies(c *instance) bool {
 	return u && c.steady(1) || v && c.steady(0)
 }
 
-// isDivisor: a non-negative number is divided by a positive one, and the quotient is affine.
+// isDivisor reports whether non-negative numbers are divided by a uniform positive number, and the quotient is a
+// progression.
 func isDivisor(c *instance) bool {
 	d := c.x[1][0]
 	return c.dividend() && c.steady(0) && (c.sameQuotient(d) || multiple(c.step(0), d))
 }
 
+// dividend reports whether the first operand is non-negative in all lanes, and the second uniform and positive.
 func (c *instance) dividend() bool {
 	return c.a.Values[1].Uniform() && c.x[1][0].Sign() > 0 && c.all(0, func(v *big.Int) bool { return v.Sign() >= 0 })
 }
 
+// sameQuotient reports whether the first operand divided by d is the same in all lanes.
 func (c *instance) sameQuotient(d *big.Int) bool {
 	return c.all(0, func(v *big.Int) bool { return floor(v, d).Cmp(floor(c.x[0][0], d)) == 0 })
 }
 
-// ordered: the same side is the smaller in every lane.
+// ordered reports whether the operands do not wrap, and the same operand is the smaller in every lane.
 func ordered(c *instance) bool {
 	le, ge := true, true
 	for i := range c.x[0] {
@@ -196,7 +199,7 @@ func ordered(c *instance) bool {
 	return c.steady(0) && c.steady(1) && (le || ge)
 }
 
-// masked: one side is uniform, and contains all bits in which the lanes of the other side differ, or none.
+// masked reports whether one operand is uniform, and has all or none of the bits in which the lanes of the other differ.
 func masked(c *instance) bool {
 	x, u := 0, 1
 	if !c.a.Values[1].Uniform() {
@@ -255,8 +258,8 @@ func (c *instance) number(i, lane int) *big.Int {
 	return v
 }
 
-// steady reports whether operand i is a progression of numbers, with the same step from lane to lane, which must be a
-// number of the type's width.
+// steady reports whether operand i is a progression of numbers: the step from lane to lane is the same everywhere, and fits
+// the type's width as a signed number.
 func (c *instance) steady(i int) bool { return progression(c.x[i], int(c.a.Width)) }
 
 // steadyBits is steady for the operand as an unsigned number.
@@ -268,6 +271,8 @@ func (c *instance) steadyBits(i int) bool {
 	return progression(list, int(c.a.Width))
 }
 
+// progression reports whether the numbers have the same distance from one to the next, which fits width bits as a signed
+// number.
 func progression(x []*big.Int, width int) bool {
 	if len(x) < 2 {
 		return true
@@ -320,8 +325,8 @@ func (c *instance) varying(i int) (lo, hi int) {
 	return int(differ.TrailingZeroBits()), differ.BitLen()
 }
 
-// fits reports whether the results are a progression in the slot. If they are as wide as the slot, every value affine
-// modulo its width is. Narrower results are zero-extended in the slot.
+// fits reports whether a compact result can be stored in the slot. It can if the result is as wide as the slot. A narrower
+// result is zero-extended in the slot, so it must be a progression of unsigned numbers.
 func (c *instance) fits() bool { return c.a.Out >= c.a.Slot || progression(c.y, int(c.a.Out)) }
 
 // check compares a rule's result with the lanes.

@@ -16,13 +16,13 @@ import (
 
 // TestRulesHaveModels checks that every rule has a model.
 func TestRulesHaveModels(t *testing.T) {
-	have := map[ptx.Affine]bool{ptx.AffineCompare: true} // see TestCompareRandomly
+	hasModel := map[ptx.Affine]bool{ptx.AffineCompare: true} // see TestCompareRandomly
 	for _, m := range models {
-		have[m.rule] = true
+		hasModel[m.rule] = true
 	}
 	for r, rule := range Rules {
-		if (rule.Apply != nil) != have[ptx.Affine(r)] {
-			t.Errorf("rule %s: in the table %v, with a model %v", ptx.Affine(r), rule.Apply != nil, have[ptx.Affine(r)])
+		if (rule.Apply != nil) != hasModel[ptx.Affine(r)] {
+			t.Errorf("rule %s: in the table %v, with a model %v", ptx.Affine(r), rule.Apply != nil, hasModel[ptx.Affine(r)])
 		}
 	}
 }
@@ -64,6 +64,7 @@ func TestRulesExhaustively(t *testing.T) {
 	}
 }
 
+// tinyShape is a shape with types of few bits, and the width of the result's slot.
 type tinyShape struct {
 	shape
 	slot int
@@ -88,18 +89,19 @@ func (m *ruleModel) tiny() []tinyShape {
 	return list
 }
 
-// operands calls f with a's operands set to all values of their slot; a third operand takes only a few values.
+// operands calls f for all values of the first n operands of a, which have the width of a slot. Of a third operand it uses
+// only some values.
 func operands(a *Args, n int, f func()) {
 	if n == 0 {
 		f()
 		return
 	}
-	size, by := uint64(1)<<int(a.Slot), uint64(1)
+	size, increment := uint64(1)<<int(a.Slot), uint64(1)
 	if n == 3 {
-		by = size/4 + 1
+		increment = size/4 + 1
 	}
-	for b := uint64(0); b < size; b += by {
-		for s := uint64(0); s < size; s += by {
+	for b := uint64(0); b < size; b += increment {
+		for s := uint64(0); s < size; s += increment {
 			a.Values[n-1] = Value{Base: b, Stride: s}
 			operands(a, n-1, f)
 		}
@@ -217,7 +219,7 @@ func strides(width int) *rapid.Generator[uint64] {
 	})
 }
 
-// values draws descriptions, often with an active lane at an edge.
+// values draws compact values, often with the value of an active lane near a wrapping point.
 func values(width, first, last int) *rapid.Generator[Value] {
 	return rapid.Custom(func(t *rapid.T) Value {
 		v := Value{Base: edges(width).Draw(t, "base"), Stride: strides(width).Draw(t, "stride")}

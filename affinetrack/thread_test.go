@@ -7,8 +7,7 @@ import (
 	"gemu/ptx"
 )
 
-// TestThreadSpacing compares ThreadSpacing and ThreadIndex with the thread indices of blocks of all shapes. (Any two
-// lanes are a progression.)
+// TestThreadSpacing compares ThreadSpacing and ThreadIndex with the thread indices of blocks of many shapes.
 func TestThreadSpacing(t *testing.T) {
 	extents := []int{1, 2, 3, 4, 7, 8, 16, 24, 31, 32, 33, 64, 96}
 	for _, x := range extents {
@@ -43,7 +42,8 @@ func checkThreadSpacing(t *testing.T, block ptx.Dim3, width int) {
 	}
 }
 
-// worstClass returns the worst class of a dimension of the thread index in groups of lanes of a warp.
+// worstClass returns the least structured class that dimension d of the thread index has in a group of lanes of any warp. It
+// also checks ThreadIndex for each group.
 func worstClass(t *testing.T, block ptx.Dim3, width, d, group int) Class {
 	t.Helper()
 	row := min(width, group)

@@ -7,12 +7,14 @@ import (
 	"gemu/ptx"
 )
 
-// executions summarises the executions of an instruction on operands of certain classes: some means that a compact
-// result exists for some operands, uniform that the result is uniform for all.
-type executions struct{ some, uniform bool }
+// executions summarises the executions of an instruction on operands of certain classes.
+type executions struct {
+	some    bool // the result is compact for some operands
+	uniform bool // the result is uniform for all operands
+}
 
-// classesOf runs a rule on all operands of tiny types, grouped by their classes. run executes the instruction; it must
-// execute once if all operands are uniform.
+// classesOf executes an instruction by run on all operands of tiny types, and groups the executions by the classes of the
+// operands. run must give a result if all operands are uniform.
 func classesOf(m *ruleModel, run func(a *Args) (Value, bool)) map[[3]Class]executions {
 	found := map[[3]Class]executions{}
 	for _, s := range m.tiny() {
@@ -53,7 +55,7 @@ func checkTransfer(t *testing.T, rule ptx.Affine, n int, found map[[3]Class]exec
 			want = Uniform
 		}
 		if got := Transfer(rule, key[:n]); got != want {
-			t.Errorf("rule %s of %s: class %s, executions want %s", rule, key[:n], got, want)
+			t.Errorf("rule %s of %s: class %s, want %s by the executions", rule, key[:n], got, want)
 		}
 		// If any operand becomes generic, the result is generic.
 		for i := range n {

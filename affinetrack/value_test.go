@@ -1,6 +1,6 @@
 package affinetrack_test
 
-// This file checks the lattice: the meaning of descriptions, and that Describe finds the least.
+// This file checks the lattice of the package comment: the meaning of descriptions, and that Describe finds the least one.
 
 import (
 	"math/big"
@@ -11,7 +11,7 @@ import (
 	. "gemu/affinetrack"
 )
 
-// matchesLanes is membership in γ: it reports whether v allows the lanes, which have width bits.
+// matchesLanes reports whether the lanes of mask are in γ(v); their values have width bits.
 func matchesLanes(v Value, mask uint32, width int, at func(i int) uint64) bool {
 	for i := range 32 {
 		if mask>>i&1 == 0 {
@@ -96,12 +96,12 @@ func TestDescribeExhaustively(t *testing.T) {
 			v, ok := Describe(mask, width, at)
 			switch {
 			case ok != affine:
-				t.Fatalf("mask %05b lanes %v: described %v, but there is a description: %v", mask, lanes, ok, affine)
+				t.Fatalf("mask %05b lanes %v: Describe finds a description: %v, want %v", mask, lanes, ok, affine)
 			case !ok:
 			case !matchesLanes(v, mask, width, at):
 				t.Fatalf("mask %05b lanes %v: %s does not allow them", mask, lanes, v)
 			case v.Uniform() != uniform:
-				t.Fatalf("mask %05b lanes %v: %s, but they are uniform: %v", mask, lanes, v, uniform)
+				t.Fatalf("mask %05b lanes %v: %s, want uniform: %v", mask, lanes, v, uniform)
 			case v.Base >= size || v.Stride >= size:
 				t.Fatalf("mask %05b lanes %v: %s is not reduced", mask, lanes, v)
 			}
