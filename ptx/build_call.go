@@ -69,7 +69,7 @@ func (b *funcBuilder) checkCallTarget(instr *Instr, target *syntax.Operand, ops 
 		case !isFunc:
 			b.errorf(Pos(target.Pos), "%s: %s is not a function", instr.Text, target.Sym)
 		case f.Entry:
-			b.errorf(Pos(target.Pos), "%s: %s is a kernel", instr.Text, target.Sym)
+			b.errorf(Pos(target.Pos), "%s: %s is a kernel; only a .func can be called", instr.Text, target.Sym)
 		case len(ops) > 0:
 			b.errorf(Pos(ops[0].Pos), "%s: a prototype or a list of targets is allowed only for a call through a register; %s is a function", instr.Text, target.Sym)
 		default:
@@ -169,7 +169,7 @@ func (b *funcBuilder) checkCallTypes(instr *Instr, head *Func, pos Pos) bool {
 	check := func(noun string, ops []Operand, vars []*Var) bool {
 		variadic := len(vars) > 0 && vars[len(vars)-1].Unbounded()
 		if len(ops) != len(vars) && !(variadic && len(ops) >= len(vars)-1) {
-			b.errorf(pos, "%s: the call has %d %ss, but %s has %d", instr.Text, len(ops), noun, head.Name, len(vars))
+			b.errorf(pos, "%s: the call has %s, but %s has %d", instr.Text, counted(len(ops), noun), head.Name, len(vars))
 			return false
 		}
 		for i := range ops {

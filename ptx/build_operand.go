@@ -258,7 +258,7 @@ func (b *funcBuilder) checkImmediate(o *Operand, instr *Instr, spec *OperandSpec
 		b.errorf(pos, "%s: operand %s is a float, want an integer", instr.Text, spec.Name)
 		return false
 	case !isInt && want.Kind() == Bits && want.Bits() >= 32 && want.Bits() != map[ImmKind]int{F32Imm: 32, F64Imm: 64}[o.Imm.Kind]:
-		b.errorf(pos, "%s: operand %s: the width of the float differs from %s", instr.Text, spec.Name, want)
+		b.errorf(pos, "%s: operand %s: the width of the float differs from %s: 0f… has 32 bits, 0d… and decimal numbers have 64", instr.Text, spec.Name, want)
 		return false
 	case isInt && want.IsFloat():
 		b.errorf(pos, "%s: operand %s is an integer, want a float such as %d.0", instr.Text, spec.Name, int64(o.Imm.Bits))

@@ -226,7 +226,7 @@ func ruleAccess(f *Func, instr *Instr) string {
 	l1, l2 := instr.Slot("l1"), instr.Slot("l2")
 	switch {
 	case n > 1 && (n*size > 16 || n == 8) && !wide:
-		return fmt.Sprintf("a vector of %d × %s is not allowed here", n, instr.Type())
+		return fmt.Sprintf("a vector of %d × %s is not allowed here: want at most 4 elements and 16 bytes or, for ld and st in global memory, 32 bytes", n, instr.Type())
 	case l1 != "" && (instr.Slot("cop") != "" || instr.Has("cv")):
 		return fmt.Sprintf(".%s is not allowed with a cache operator", l1)
 	case l2 != "" && !wide:
@@ -251,7 +251,7 @@ func ruleCached(f *Func, instr *Instr) string {
 // ruleAtomic checks that a vector of eight has 16-bit elements (manual 9.7.13.5), and the cache modifiers.
 func ruleAtomic(f *Func, instr *Instr) string {
 	if instr.VecLen() == 8 && instr.Type().Bits() != 16 {
-		return fmt.Sprintf("a vector of 8 × %s is not allowed here", instr.Type())
+		return fmt.Sprintf("a vector of 8 × %s is not allowed here: want elements of 16 bits", instr.Type())
 	}
 	return ruleCached(f, instr)
 }
@@ -284,7 +284,7 @@ func ruleCopy(f *Func, instr *Instr) string {
 // given together. A single .f16 or .bf16 is too narrow, so half precision is compared in vectors only.
 func ruleMultimem(f *Func, instr *Instr) string {
 	if n, t := instr.VecLen(), instr.Type(); instr.Form.HasSlot("vec") && (n*t.Bits() < 32 || n*t.Bits() > 128 || n > 1 && t == F64) {
-		return fmt.Sprintf("a vector of %d × %s is not allowed here", n, t)
+		return fmt.Sprintf("a vector of %d × %s is not allowed here: want 32, 64 or 128 bits in all, and no .f64", n, t)
 	}
 	switch sem, scope := instr.Slot("sem"), instr.Slot("scope"); {
 	case !instr.Form.HasSlot("sem"): // the table defines where a scope is allowed
