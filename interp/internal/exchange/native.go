@@ -107,6 +107,12 @@ func setLaunchConstants(w *machine.Warp) {
 	l.SetScheduler(&n.Scheduler)
 	l.SetSpecials(tid, uniform)
 	l.SetMemory(c.LastHits, c.SharedMem, &c.Changed)
+	if len(c.Code.Fragments) > 0 {
+		if n.Fragments == nil {
+			n.Fragments = new(native.Fragments)
+		}
+		l.SetFragments(n.Fragments)
+	}
 }
 
 // setLocalMemory sets the address of local memory, which an instruction may have moved.

@@ -108,7 +108,7 @@ func executeMultiply(w *machine.Warp, h int, f *regfile.File, instr *code.Instr,
 			}
 		}
 	}
-	if u := frags.Multiply.Execute(w.CTA.Grid.Device.SM, &d, &a, &b, &c, &e); u != nil {
+	if u := frags.Multiply.Execute(&d, &a, &b, &c, &e); u != nil {
 		w.Fail(w.SourceOf(instr), uint64(u.Lanes)<<(32*h), probe.ErrMatrix, "%v: %s with %s, in %s", probe.ErrMatrix, w.SourceOf(instr).Text, u.Description, probe.LaneText(uint64(u.Lanes)<<(32*h)))
 	}
 }

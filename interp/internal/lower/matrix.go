@@ -152,7 +152,7 @@ func lowerWmma(l *lowerer, instr *ptx.Instr) {
 func lowerMma(l *lowerer, instr *ptx.Instr) {
 	types := instr.Types()
 	m := matrix.Mma{
-		M: instr.Extent('m'), N: instr.Extent('n'), K: instr.Extent('k'), D: types[0], A: types[1], B: types[2], C: types[3],
+		SM: l.env.SM(), M: instr.Extent('m'), N: instr.Extent('n'), K: instr.Extent('k'), D: types[0], A: types[1], B: types[2], C: types[3],
 		ACol: instr.Slot("alayout") == "col", BRow: instr.Slot("blayout") == "row",
 	}
 	if instr.Has("kind::f8f6f4") || instr.Has("kind::mxf8f6f4") {

@@ -15,6 +15,7 @@ type NativeState struct {
 	HasThreadIDs []bool                   // ThreadIDs and Index are set, by warp
 	Uniform      [native.Registers]uint64 // special registers with the same value in all threads of a CTA
 	UniformCTA   int                      // 1 + index of the CTA whose values Uniform has; 0: none
+	Fragments    *native.Fragments        // working memory of the warps' matrix instructions; nil: the kernel has none
 	EnterCount   int64                    // number of entries into machine code not yet counted in exchange.Entered
 	AnyInNative  bool                     // a warp may be ready or waiting in machine code
 	Resumed      *Warp                    // the last warp to which machine code switched in the ended run; nil: it did not switch

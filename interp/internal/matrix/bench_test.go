@@ -17,6 +17,7 @@ func BenchmarkMultiply(b *testing.B) {
 		{"m16n8k32.s8", Mma{M: 16, N: 8, K: 32, D: ptx.S32, A: ptx.S8, B: ptx.S8, C: ptx.S32}},
 		{"sp.m16n8k32.f16", Mma{M: 16, N: 8, K: 32, D: ptx.F32, A: ptx.F16, B: ptx.F16, C: ptx.F32, Sparse: true}},
 	} {
+		c.mma.SM = 90
 		o := c.mma.Multiply()
 		var d, x, y, z, e Registers
 		for _, r := range []*Registers{&d, &x, &y, &z, &e} {
@@ -32,7 +33,7 @@ func BenchmarkMultiply(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if u := o.Execute(90, &d, &x, &y, &z, &e); u != nil {
+				if u := o.Execute(&d, &x, &y, &z, &e); u != nil {
 					b.Fatal(u.Description)
 				}
 			}

@@ -11,5 +11,6 @@
 //	sums       → Layout scatters the elements of D to registers.
 //
 // Read layout.go, then mma.go (a warp), wgmma.go (a warpgroup, with operands in shared memory), tensor.go and tensormma.go
-// (tensor memory of sm_100). compress.go has sparse vectors in the registers of a thread.
+// (tensor memory of sm_100). compress.go has sparse vectors in the registers of a thread,
+// columns.go the multiplications that machine code executes.
 package matrix

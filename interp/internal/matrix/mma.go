@@ -21,7 +21,10 @@ type Multiply struct {
 	Rounding   fp.Rounding // rounding of f64
 	Sparse     *Sparse     // metadata of a sparse A, half of whose elements are stored; nil: A is dense
 	Scales     *Scales     // scales of A and B; nil: none
+	SM         int         // compute capability of the device
 	InFours    bool        // for tf32: adds four products of a row, then the next four
+
+	layoutIsRows bool // the registers have the layout Rows
 }
 
 // Operand is a matrix in the registers of the lanes.
@@ -64,6 +67,7 @@ type Mma struct {
 	M, N, K    int
 	D, A, B, C ptx.Type
 	Container  int     // bits that hold an element of A or B; 0: the size of its type
+	SM         int     // compute capability of the device
 	ACol, BRow bool    // layouts of m8n8k4 with f16
 	Sparse     bool    // A is sparse
 	Ordered    bool    // sparse A with ordered metadata
@@ -73,7 +77,7 @@ type Mma struct {
 
 // Multiply returns the multiplication of the instruction.
 func (x *Mma) Multiply() *Multiply {
-	o := &Multiply{M: x.M, N: x.N, K: x.K, Count: 1, Scales: x.Scales}
+	o := &Multiply{M: x.M, N: x.N, K: x.K, Count: 1, Scales: x.Scales, SM: x.SM}
 	if x.A == ptx.F16 && x.M == 8 {
 		o.Count = 4
 		la, lb := quarterRows, quarterRows
@@ -100,6 +104,7 @@ func (x *Mma) Multiply() *Multiply {
 	o.A, o.B = newOperand(x.A, width, Rows(x.M, stored, w), x.M, stored), newOperand(x.B, width, Rows(x.N, o.K, w), x.N, o.K)
 	sums := Rows(x.M, x.N, 2)
 	o.C, o.D = newOperand(x.C, x.C.Bits(), sums, x.M, x.N), newOperand(x.D, x.D.Bits(), sums, x.M, x.N)
+	o.layoutIsRows = true
 	return o
 }
 
@@ -169,10 +174,11 @@ func (o *Operand) scatter(r *Registers, from []uint64) {
 	}
 }
 
-// Execute multiplies the matrices in registers, on a device of compute capability sm. e has the registers that hold no
+// Execute multiplies the matrices in registers. e has the registers that hold no
 // matrix (see Extra). d may overlap the source operands. If the manual does not define the result, Execute writes nothing
 // and returns the reason.
-func (o *Multiply) Execute(sm int, d, a, b, c, e *Registers) *Undefined {
+func (o *Multiply) Execute(d, a, b, c, e *Registers) *Undefined {
+	sm := o.SM
 	w := multiplication{Multiply: o, scratch: scratchPool.Get().(*scratch)}
 	defer scratchPool.Put(w.scratch)
 	if o.Sparse != nil {

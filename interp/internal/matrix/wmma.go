@@ -130,7 +130,7 @@ func (w *Wmma) voltaLayout(m WmmaMatrix, t ptx.Type) Layout {
 
 // Multiply returns the multiplication of wmma.mma with the given types.
 func (w *Wmma) Multiply(d, a, b, c ptx.Type) *Multiply {
-	o := &Multiply{M: w.M, N: w.N, K: w.K, Count: 1, InFours: a == ptx.TF32}
+	o := &Multiply{M: w.M, N: w.N, K: w.K, Count: 1, SM: w.SM, InFours: a == ptx.TF32}
 	width := a.Bits()
 	la, lb := w.fragment(WmmaA, a), w.fragment(WmmaB, b)
 	if a == ptx.B1 {

@@ -130,6 +130,7 @@ func (d *digest) addProgram(p *code.Program) {
 		d.addInstr(&p.Instrs[i])
 	}
 	d.addAccesses(p.Access)
+	d.addFragments(p.Fragments)
 }
 
 func (d *digest) addInstr(instr *code.Instr) {
@@ -175,6 +176,28 @@ func (d *digest) addAccesses(list []code.Access) {
 			if d.addBool(t.C != nil); t.C != nil {
 				d.addElems(t.C)
 			}
+		}
+	}
+}
+
+func (d *digest) addFragments(list []code.Fragments) {
+	addInteger(d, len(list))
+	for i := range list {
+		f := &list[i]
+		if f.Multiply == nil {
+			continue
+		}
+		m, ok := f.Multiply.ByColumns()
+		if d.addBool(ok); !ok {
+			continue
+		}
+		addInteger(d, m.TypeA)
+		addInteger(d, m.TypeB)
+		for _, v := range []int{f.Multiply.M, f.Multiply.K, m.Block, m.Bits, m.LeastExponent} {
+			addInteger(d, v)
+		}
+		for _, elems := range [][]code.Elem{f.D, f.A, f.B, f.C} {
+			d.addElems(elems)
 		}
 	}
 }

@@ -47,6 +47,8 @@ type Context struct {
 
 	Divergence
 	ScheduledWarp
+
+	fragments *Fragments // of the matrix instruction that executes
 }
 
 // In C, struct machine begins after NotifyEveryBlock, with r, q and p before sources.
@@ -104,6 +106,9 @@ const NotifyEveryBlockAt = unsafe.Offsetof(Context{}.NotifyEveryBlock)
 
 // ParallelAt is the offset of the last field of struct machine. The generator compares it with the C layout.
 const ParallelAt = unsafe.Offsetof(Context{}.parallel)
+
+// FragmentsAt is the offset of the last field of Context. The generator compares it with the C layout.
+const FragmentsAt = unsafe.Offsetof(Context{}.fragments)
 
 // Registers is the number of special registers.
 const Registers = ptx.ZeroReg + 1

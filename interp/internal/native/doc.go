@@ -8,8 +8,8 @@
 //
 // Code memory is either writable or executable, never both. It runs on the goroutine's stack, up to a bound declared by the
 // entry function. It calls no Go function. It touches only memory allocated and kept alive by gemu: registers, constants,
-// the context, and allocations after a check of their bounds. Go cannot preempt it, so it exits after a limited number of
-// instructions.
+// the context, working memory, and allocations after a check of their bounds. Go cannot preempt it, so it exits after a
+// limited number of instructions.
 //
 // # Exits
 //
@@ -53,9 +53,9 @@
 // # Reading order
 //
 // table.go (stencils and their holes), code.go and assembler.go (blocks become code), operation.go, access.go, compact.go,
-// check.go (instructions), context.go (entry and exit), divergence.go and scheduler.go, cache.go (code of modules loaded
-// again), encoding.go and host_*.go (hosts), memory_linux.go (executable memory), forms.go (gemu isa). Package harness
-// executes stencils beside Go, for tests.
+// check.go, matrix.go (instructions), context.go (entry and exit), divergence.go and scheduler.go, cache.go (code of modules
+// loaded again), encoding.go and host_*.go (hosts), memory_linux.go (executable memory), forms.go (gemu isa). Package
+// harness executes stencils beside Go, for tests.
 package native
 
 //go:generate go run ./_gen

@@ -62,6 +62,8 @@ func (a *assembler) putOperation(pc int32, instr *code.Instr, suffix string) {
 		a.putAccess(pc, instr, suffix)
 	case s.Kind == code.Read:
 		a.putSpecial(instr, suffix)
+	case instr.Op == code.Multiply:
+		a.putMultiply(pc, instr, suffix)
 	default:
 		a.putCollective(pc, instr, suffix)
 	}

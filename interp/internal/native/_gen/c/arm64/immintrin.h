@@ -39,6 +39,19 @@ INTRINSIC __m256i _mm256_sllv_epi64(__m256i a, __m256i n)
 	return (__m256i)((uint64x4)a << (by & 63) & (uint64x4)(by < 64));
 }
 
+INTRINSIC __m256i _mm256_srlv_epi32(__m256i a, __m256i n)
+{
+	uint32x8 by = (uint32x8)n;
+	return (__m256i)((uint32x8)a >> (by & 31) & (uint32x8)(by < 32));
+}
+
+// madd adds two products of signed 16-bit integers in each 32-bit element.
+INTRINSIC __m256i _mm256_madd_epi16(__m256i a, __m256i b)
+{
+	int32x8 x = (int32x8)a, y = (int32x8)b;
+	return (__m256i)((x << 16 >> 16) * (y << 16 >> 16) + (x >> 16) * (y >> 16));
+}
+
 // The remaining ones use the signs of a mask's elements.
 INTRINSIC __m256 _mm256_blendv_ps(__m256 a, __m256 b, __m256 mask)
 {
