@@ -88,7 +88,7 @@ type cta struct {
 
 // warp is the state of a warp.
 type warp struct {
-	lanes      uint64          // its lanes at the beginning
+	lanes      uint64          // lanes of the warp at its beginning
 	live       uint64          // lanes that have not exited
 	pending    []pendingCopy   // copies that have not been waited for
 	groups     [64]int         // number of committed groups, by lane
@@ -101,7 +101,7 @@ type warp struct {
 
 	member  [64]uint64 // membermasks of the current instruction, by lane
 	sources uint64     // lanes that the current shuffle reads although they take no part
-	takers  uint64     // lanes that read from sources
+	takers  uint64     // lanes whose shuffle reads a lane of sources
 }
 
 // barrier is the state of a CTA's barrier since its last completion.
@@ -110,7 +110,7 @@ type barrier struct {
 	arrivals   uint64 // warps that arrived without waiting
 	threads    int    // number of threads that the barrier waits for
 	place      spot   // place of the latest arrival
-	users      uint64 // warps that used it with the count counted since the last meeting of the whole CTA
+	users      uint64 // warps that used the barrier with the thread count counted, since the last barrier of the whole CTA
 	counted    int    // the thread count of users
 	reported   bool
 }
@@ -194,7 +194,7 @@ func (c *cta) OnEvent(e *probe.Event) {
 			w := c.warp(e.Warp)
 			w.noteArrival(e.Lanes)
 			if len(w.waiting) > 0 {
-				c.completes(e, w)
+				c.noteCompletion(e, w)
 			}
 			w.waiting = remove(w.waiting, e.Lanes)
 		}
@@ -236,7 +236,7 @@ func (c *cta) afterInstr(e *probe.Event, a *action) {
 	}
 }
 
-// diverges reports an instruction that only some of the lanes execute that must execute it together.
+// diverges reports an instruction that all lanes must execute together, but only some of them execute.
 func (c *cta) diverges(e *probe.Event, w *warp) {
 	missing := w.live &^ e.Lanes
 	lane := bits.TrailingZeros64(e.Lanes)
@@ -317,6 +317,6 @@ func (c *cta) finish(e *probe.Event) {
 	}
 	c.unfinished(e)
 	if c.cluster != nil {
-		c.cluster.laneExits(c, e)
+		c.cluster.ctaEnds(c, e)
 	}
 }

@@ -29,16 +29,16 @@ type remoteAccess struct {
 // clusterOf returns the cluster of a CTA, and the CTA's rank in it.
 func (p *tool) clusterOf(l *probe.LaunchInfo, id ptx.Dim3) (*cluster, int) {
 	c := l.Cluster
-	ownID := ptx.Dim3{X: id.X / c.X, Y: id.Y / c.Y, Z: id.Z / c.Z}
+	clusterID := ptx.Dim3{X: id.X / c.X, Y: id.Y / c.Y, Z: id.Z / c.Z}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.launch != l {
 		p.launch, p.clusters = l, map[ptx.Dim3]*cluster{}
 	}
-	if p.clusters[ownID] == nil {
-		p.clusters[ownID] = &cluster{ranks: map[int]*remoteAccess{}, waited: map[int]int{}}
+	if p.clusters[clusterID] == nil {
+		p.clusters[clusterID] = &cluster{ranks: map[int]*remoteAccess{}, waited: map[int]int{}}
 	}
-	return p.clusters[ownID], id.X%c.X + c.X*(id.Y%c.Y+c.Y*(id.Z%c.Z))
+	return p.clusters[clusterID], id.X%c.X + c.X*(id.Y%c.Y+c.Y*(id.Z%c.Z))
 }
 
 // accessed notes an access of a lane to the shared memory of another CTA.
@@ -62,9 +62,9 @@ func (c *cta) passCluster(e *probe.Event, waits bool) {
 	c.cluster.waited[c.rank] = max(c.cluster.waited[c.rank], w.arrived)
 }
 
-// laneExits checks the end of a CTA: all warps that accessed its memory must have arrived at the cluster's
+// ctaEnds checks the end of a CTA: all warps that accessed its memory must have arrived at the cluster's
 // barrier since, and the CTA must have waited there.
-func (l *cluster) laneExits(c *cta, e *probe.Event) {
+func (l *cluster) ctaEnds(c *cta, e *probe.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.ranks[c.rank]

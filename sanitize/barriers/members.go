@@ -15,8 +15,8 @@ import (
 // results may overwrite its operands.
 func (c *cta) members(e *probe.Event, a *action) {
 	w := c.warp(e.Warp)
-	one := a.member == ptx.NoReg
-	if one {
+	constantMask := a.member == ptx.NoReg
+	if constantMask {
 		for i := range w.member {
 			w.member[i] = uint64(a.mask)
 		}
@@ -24,13 +24,13 @@ func (c *cta) members(e *probe.Event, a *action) {
 		copy(w.member[:], c.values[0].Low)
 	}
 	w.sources, w.takers = 0, 0
-	if a.concern&shuffles == 0 || w.live == 1<<32-1 && one && a.mask == 1<<32-1 {
+	if a.concern&shuffles == 0 || w.live == 1<<32-1 && constantMask && a.mask == 1<<32-1 {
 		return
 	}
-	value := func(name string, room *probe.Value) func(lane int) int {
+	value := func(name string, scratch *probe.Value) func(lane int) int {
 		switch o := e.Instr.Arg(name); {
-		case o.Kind == ptx.RegOperand && e.ReadTo(room, o.Reg):
-			return func(lane int) int { return int(uint32(room.Low[lane])) }
+		case o.Kind == ptx.RegOperand && e.ReadTo(scratch, o.Reg):
+			return func(lane int) int { return int(uint32(scratch.Low[lane])) }
 		case o.Kind == ptx.ImmOperand:
 			return func(int) int { return int(uint32(o.Imm.Bits)) }
 		}

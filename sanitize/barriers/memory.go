@@ -38,22 +38,22 @@ func offset(addr uint64, space ptx.Space) (offset uint64, rank int, ok bool) {
 // address returns the addresses of an operand by lane. It may use c.values[0], which must stay unchanged while
 // the result is in use.
 func (c *cta) address(e *probe.Event, o *ptx.Operand) func(lane int) uint64 {
-	var barrierAddr uint64
+	var variableOffset uint64
 	if v, ok := o.Sym().(*ptx.Var); ok {
 		for _, n := range c.plan.shared {
 			if n.Var == v {
-				barrierAddr = uint64(n.Offset)
+				variableOffset = uint64(n.Offset)
 			}
 		}
 	}
 	offset := uint64(o.Offset())
 	switch {
 	case o.Reg == ptx.NoReg || !e.ReadTo(&c.values[0], o.Reg):
-		return func(int) uint64 { return barrierAddr + offset }
+		return func(int) uint64 { return variableOffset + offset }
 	case o.IndexSize() > 0:
-		return func(lane int) uint64 { return barrierAddr + o.Indexed(c.values[0].Low[lane]) }
+		return func(lane int) uint64 { return variableOffset + o.Indexed(c.values[0].Low[lane]) }
 	}
-	return func(lane int) uint64 { return c.values[0].Low[lane] + barrierAddr + offset }
+	return func(lane int) uint64 { return c.values[0].Low[lane] + variableOffset + offset }
 }
 
 // copies notes the start of copies by lanes.
@@ -174,8 +174,8 @@ func (c *cta) accesses(e *probe.Event, w *warp, x *probe.Access) {
 func (c *cta) memory(addr, offset uint64, bytes int) *finding.Memory {
 	m := &finding.Memory{Space: ptx.Shared.String(), Address: addr, Bytes: bytes}
 	for _, v := range c.plan.shared {
-		if barrierAddr := offset - uint64(v.Offset); offset >= uint64(v.Offset) && (barrierAddr < uint64(v.Var.Size()) || v.Var.Size() == 0) {
-			m.Name, m.Offset, m.Variable = v.Var.Name, barrierAddr, true
+		if within := offset - uint64(v.Offset); offset >= uint64(v.Offset) && (within < uint64(v.Var.Size()) || v.Var.Size() == 0) {
+			m.Name, m.Offset, m.Variable = v.Var.Name, within, true
 			break
 		}
 	}

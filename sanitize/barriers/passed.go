@@ -33,20 +33,20 @@ func add(list []group, index int, lanes uint64) []group {
 
 // remove removes lanes from a list.
 func remove(list []group, lanes uint64) []group {
-	rest := list[:0]
+	remaining := list[:0]
 	for _, g := range list {
 		if g.lanes &^= lanes; g.lanes != 0 {
-			rest = append(rest, g)
+			remaining = append(remaining, g)
 		}
 	}
-	return rest
+	return remaining
 }
 
 // missedBarrier is a barrier that some live lanes of a warp did not execute. A policy may hold lanes back
 // before the end of the kernel to reconverge there; barriers do not wait for such lanes.
 type missedBarrier struct {
 	barrier group  // the barrier, and the lanes that executed it
-	missing uint64 // the lanes that did not
+	missing uint64 // the live lanes that did not execute it
 }
 
 // wokenGroup holds the lanes that have left a completed barrier. They leave in several groups.
@@ -55,8 +55,8 @@ type wokenGroup struct {
 	lanes               uint64
 }
 
-// completes notes the live lanes without which a barrier of the whole CTA has completed.
-func (c *cta) completes(e *probe.Event, w *warp) {
+// noteCompletion notes the live lanes without which a barrier of the whole CTA has completed.
+func (c *cta) noteCompletion(e *probe.Event, w *warp) {
 	if e.Wait.Threads != 0 && e.Wait.Threads < e.Launch.Block.Count() || !e.Instr.Form.Effects.HasAll(ptx.Aligned|ptx.Waits) {
 		return
 	}
@@ -75,13 +75,13 @@ func (c *cta) completes(e *probe.Event, w *warp) {
 
 // noteArrival removes lanes that have come to a barrier from the missing lanes.
 func (w *warp) noteArrival(lanes uint64) {
-	rest := w.missed[:0]
+	remaining := w.missed[:0]
 	for _, m := range w.missed {
 		if m.missing &^= lanes; m.missing != 0 {
-			rest = append(rest, m)
+			remaining = append(remaining, m)
 		}
 	}
-	w.missed = rest
+	w.missed = remaining
 }
 
 // exits handles lanes that end while lanes of their warp live.

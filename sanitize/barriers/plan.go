@@ -20,7 +20,7 @@ const (
 	copies                                // starts a cp.async copy
 	commits                               // commits copies to a group
 	waitsForGroups                        // waits for groups
-	arrivesOnMbarrier                     // lets an mbarrier wait for the copies
+	arrivesOnMbarrier                     // makes an mbarrier wait for the copies
 	initsMbarrier                         // initialises or invalidates an mbarrier
 	accesses                              // accesses memory that may be shared memory
 )
@@ -62,7 +62,7 @@ func newPlan(l *probe.LaunchInfo) *plan {
 	for i := range p.actions {
 		instr, _ := prog.At(i)
 		a := &p.actions[i]
-		a.look(instr)
+		a.findChecks(instr)
 		p.copies = p.copies || a.concern&copies != 0
 		p.mbarriers = p.mbarriers || a.concern&initsMbarrier != 0
 		if instr.Form.Family == ptx.FamilyBarrier && instr.Form.Operand("b") >= 0 && instr.Arg("b").Kind != ptx.NoOperand {
@@ -93,8 +93,8 @@ func newPlan(l *probe.LaunchInfo) *plan {
 	return p
 }
 
-// look determines the checks for an instruction.
-func (a *action) look(instr *ptx.Instr) {
+// findChecks determines the checks for an instruction.
+func (a *action) findChecks(instr *ptx.Instr) {
 	form := instr.Form
 	effects := form.Effects
 	a.member = ptx.NoReg
@@ -104,7 +104,7 @@ func (a *action) look(instr *ptx.Instr) {
 	if effects.HasAll(ptx.Aligned) && form.Family == ptx.FamilyNothing {
 		a.concern |= whole
 	}
-	constant := func(name string) *ptx.Operand {
+	operand := func(name string) *ptx.Operand {
 		if i := form.Operand(name); i >= 0 && instr.Ops[i].Kind != ptx.NoOperand {
 			return &instr.Ops[i]
 		}
@@ -118,7 +118,7 @@ func (a *action) look(instr *ptx.Instr) {
 		case ptx.FamilyShfl:
 			name = "e"
 		}
-		if o := constant(name); o != nil {
+		if o := operand(name); o != nil {
 			a.concern |= collects
 			switch o.Kind {
 			case ptx.RegOperand:
@@ -137,7 +137,7 @@ func (a *action) look(instr *ptx.Instr) {
 		switch {
 		case effects.HasAll(ptx.Writes):
 			a.concern |= copies
-			a.addr, a.bytes, a.space = instr.Arg("a"), constant("c").Imm.Bits, ptx.Shared
+			a.addr, a.bytes, a.space = instr.Arg("a"), operand("c").Imm.Bits, ptx.Shared
 		case effects.HasAll(ptx.Waits):
 			a.concern |= waitsForGroups
 			if a.group = -1; form.Operand("a") >= 0 {
@@ -150,7 +150,7 @@ func (a *action) look(instr *ptx.Instr) {
 		a.concern |= arrivesOnMbarrier
 	case form.Family == ptx.FamilyMbarrier && !effects.HasAll(ptx.Barrier):
 		a.concern |= initsMbarrier
-		a.addr, a.bytes, a.inval = instr.Arg("a"), 8, constant("b") == nil
+		a.addr, a.bytes, a.inval = instr.Arg("a"), 8, operand("b") == nil
 		a.space, _ = instr.Space()
 	case effects.Any(ptx.Reads|ptx.Writes) && form.Family != ptx.FamilyMbarrier:
 		if s, _ := instr.Space(); s == ptx.Shared || s == ptx.Generic {

@@ -241,7 +241,8 @@ func (c *cta) origin(e *probe.Event, id uint32) origin {
 // result sets the origins of a result row by the instruction's rule.
 func (c *cta) result(e *probe.Event, w *warp, rows []row, a *action, d *row) {
 	lanes := e.Lanes
-	// Mostly at most a single source has an origin.
+	// Mostly at most one source has an origin: then it is source number which, with its origins in the row src, or constant if
+	// src is nil. n counts the sources with an origin.
 	var src *row
 	which, n := 0, 0
 	for i := range a.sources {
@@ -470,8 +471,8 @@ func (f *function) argumentPlace(o *ptx.Operand, rows []row, base uint64) place 
 	return place{}
 }
 
-// hand copies the origins of lanes from a place to another.
-func (w *warp) hand(to, from place, lanes uint64) {
+// copyOrigins copies the origins of lanes from a place to another.
+func (w *warp) copyOrigins(to, from place, lanes uint64) {
 	if !w.plan.spills && (to.size > 0 || from.size > 0) {
 		if to.row != nil {
 			to.row.lanes &^= lanes
@@ -507,7 +508,7 @@ func (w *warp) hand(to, from place, lanes uint64) {
 func (c *cta) clearResults(e *probe.Event, w *warp, rows []row) {
 	f := c.plan.functionOf[e.Index]
 	for i := range e.Instr.Call.Rets {
-		w.hand(f.argumentPlace(&e.Instr.Call.Rets[i], rows, uint64(w.caller)), place{id: c.plan.unknownOrigin(8)}, e.Lanes)
+		w.copyOrigins(f.argumentPlace(&e.Instr.Call.Rets[i], rows, uint64(w.caller)), place{id: c.plan.unknownOrigin(8)}, e.Lanes)
 	}
 }
 
@@ -538,7 +539,7 @@ func (c *cta) enter(e *probe.Event) {
 	}
 	f := c.plan.functionOf[e.Index]
 	for i := range min(len(e.Instr.Call.Args), len(callee.Params)) {
-		w.hand(callee.variable(callee.Params[i], to, uint64(e.Local)), f.argumentPlace(&e.Instr.Call.Args[i], from, uint64(w.caller)), e.Lanes)
+		w.copyOrigins(callee.variable(callee.Params[i], to, uint64(e.Local)), f.argumentPlace(&e.Instr.Call.Args[i], from, uint64(w.caller)), e.Lanes)
 	}
 }
 
@@ -556,6 +557,6 @@ func (c *cta) leave(e *probe.Event) {
 	}
 	f := c.plan.functionOf[e.Index]
 	for i := range min(len(e.Instr.Call.Rets), len(callee.Rets)) {
-		w.hand(f.argumentPlace(&e.Instr.Call.Rets[i], w.rows[e.Depth], uint64(e.Local)), callee.variable(callee.Rets[i], w.rows[e.Depth+1], uint64(fr.base[lane])), e.Lanes)
+		w.copyOrigins(f.argumentPlace(&e.Instr.Call.Rets[i], w.rows[e.Depth], uint64(e.Local)), callee.variable(callee.Rets[i], w.rows[e.Depth+1], uint64(fr.base[lane])), e.Lanes)
 	}
 }

@@ -38,8 +38,8 @@ func allWithin(x *probe.Access, addr []uint64, lanes, base, last, mask uint64) b
 	// An address is out of bounds if its offset, or last minus its offset, is negative.
 	any := uint64(0)
 	if lanes == 1<<32-1 && len(addr) >= 32 {
-		for _, byteOffset := range addr[:32] {
-			offset := (byteOffset - base) & mask
+		for _, address := range addr[:32] {
+			offset := (address - base) & mask
 			any |= offset | (last - offset)
 		}
 	} else {

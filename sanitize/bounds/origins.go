@@ -46,14 +46,14 @@ func (p *plan) mergeOrigins(x, y origin) origin {
 // combineOrigins returns the origin of a value that an untracked operation makes of two values.
 func (p *plan) combineOrigins(x, y origin) origin {
 	id := uint32(notPointer)
-	for _, variableID := range [2]uint32{x.id, y.id} {
+	for _, sourceID := range [2]uint32{x.id, y.id} {
 		switch {
-		case id == unknownBase || variableID == unknownBase || p.variable(variableID):
+		case id == unknownBase || sourceID == unknownBase || p.variable(sourceID):
 			id = unknownBase
-		case p.buffer(variableID):
+		case p.buffer(sourceID):
 			id = maybePointer
 		default:
-			id = max(id, variableID)
+			id = max(id, sourceID)
 		}
 	}
 	return origin{id: id}

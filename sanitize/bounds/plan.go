@@ -37,15 +37,15 @@ type rule uint8
 const (
 	noRule      rule = iota
 	ruleCopy         // the common origin of all sources with an origin
-	pack             // the same, for the halves of an address, which have no origin by their width
+	pack             // the common origin of sources that are halves of an address; loaded if no half has an origin
 	sum              // the origin of the only source with an origin
-	diff             // the same, but the difference of two pointers to the same variable has no origin
+	diff             // the origin of the first source, if only it has one; two pointers to the same variable give none
 	ruleIfEqual      // the origin of both sources, if equal
 	addend           // the origin of the third source, to which a product of the first two is added
 	ruleSelect       // the origin of the first or second source, by a predicate
-	exchange         // the common origin of the lanes of the warp
+	exchange         // the common origin of the values in all lanes of the warp
 	ruleLost         // an untracked operation
-	scaling          // an untracked operation whose result is no address for sources from memory
+	scaling          // as ruleLost, but values from memory (loaded) give no address
 	ruleFixed        // constant origins, from the plan
 	load             // the origins in local memory
 	store            // stores the origins in local memory
@@ -95,10 +95,10 @@ type elem source
 // function holds the registers of a function and their possible origins.
 type function struct {
 	*ptx.Func
-	rows        []int32     // by register; -1: no row
-	fixedOrigin []uint32    // by register without a row: its origin whenever it has a value
-	readUnset   []ptx.RegID // registers that may be read before they are written
-	n           int
+	rows        []int32             // by register; -1: no row
+	fixedOrigin []uint32            // by register without a row: its origin whenever it has a value
+	readUnset   []ptx.RegID         // registers that may be read before they are written
+	n           int                 // number of rows
 	places      map[*ptx.Var]uint64 // offsets of the variables in its frame
 	ids         map[*ptx.Var]uint32 // ids of the program's variables
 }
@@ -117,7 +117,7 @@ type plan struct {
 	functionOf []*function
 	funcs      map[*ptx.Func]*function
 	vars       []variable // by id
-	rows       int        // maximum over all functions
+	rows       int        // number of rows of a call depth: the maximum over all functions
 	spills     bool       // a pointer can be stored in local memory
 	shared     []probe.Variable
 	params     []probe.Variable
@@ -140,14 +140,14 @@ func (p *plan) id(f *function, s ptx.Symbol) uint32 {
 
 // add gives a variable an id.
 func (p *plan) add(v *ptx.Var, offset int) uint32 {
-	at := variable{Var: v, off: uint64(offset), size: uint64(v.Size())}
-	if at.size == 0 {
+	added := variable{Var: v, off: uint64(offset), size: uint64(v.Size())}
+	if added.size == 0 {
 		if v.Space == ptx.Global || v.Space == ptx.Const {
 			return notPointer
 		}
-		at.size, at.open = probe.WindowSize, true
+		added.size, added.open = probe.WindowSize, true
 	}
-	p.vars = append(p.vars, at)
+	p.vars = append(p.vars, added)
 	return uint32(len(p.vars) - 1)
 }
 

@@ -18,7 +18,7 @@ import (
 	"gemu/ptx"
 )
 
-// Severity tells errors from notices.
+// Severity is error or notice.
 type Severity uint8
 
 // The severities.
@@ -294,7 +294,7 @@ func (l *Log) Errors() int {
 	return n
 }
 
-// Coverage tells how many launches a set of tools has watched.
+// Coverage is the number of launches that a set of tools has watched, and of launches that it could not watch.
 type Coverage struct {
 	Tools     []string `json:"tools"`      // requested sanitizers
 	Judged    uint64   `json:"judged"`     // launches judged by the sanitizers, up to the end or a trap

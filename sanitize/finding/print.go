@@ -94,7 +94,7 @@ func (p *Place) print(line func(format string, args ...any)) {
 	if p.Function != "" {
 		in += ", in function " + Name(p.Function)
 	}
-	if at := p.written(); at != "" { // the PTX is not a file of the user
+	if at := p.userPosition(); at != "" { // the PTX is not a file of the user
 		line("    %s%s at %s in %s", p.Role, value, at, in)
 		line("        %s", p.Instr)
 	} else {
@@ -118,9 +118,9 @@ func (p *Place) print(line func(format string, args ...any)) {
 	line("        by thread (%d,%d,%d) in cta (%d,%d,%d): warp %d, lane %d%s", p.Thread[0], p.Thread[1], p.Thread[2], p.CTA[0], p.CTA[1], p.CTA[2], p.Warp, p.Lane, lanes)
 }
 
-// written returns the position in the user's source, if the PTX was compiled from a source for this run:
+// userPosition returns the position in the user's source, if the PTX was compiled from a source for this run:
 // k.cu.ptx from k.cu. It returns "" for PTX without it and for unknown positions.
-func (p *Place) written() string {
+func (p *Place) userPosition() string {
 	cu, shown := strings.CutSuffix(p.File, ".ptx")
 	if !shown || filepath.Ext(cu) != ".cu" || p.Source == "" {
 		return ""
@@ -141,7 +141,7 @@ func (p *Place) written() string {
 func SourcePlace(instr *ptx.Instr, fn *ptx.Func) string {
 	var p Place
 	p.name(instr, fn)
-	at := p.written()
+	at := p.userPosition()
 	if at == "" {
 		at = fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 	}

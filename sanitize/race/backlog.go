@@ -55,7 +55,7 @@ type accessEffects uint8
 const (
 	writes    accessEffects = 1 << iota // a write; otherwise a read
 	atomics                             // atomic operations, which do not race with each other
-	parted                              // only part of the lanes that executed the instruction
+	partial                             // only part of the lanes that executed the instruction
 	untouched                           // no earlier access to its bytes, except by the same lanes to bytes that they write or wrote
 )
 
@@ -145,9 +145,9 @@ func (r *run) renew(b *backlog, k *clock, cta int32) {
 // ownMemory reports whether the memory is accessible to a single CTA.
 func (r *run) ownMemory(shared bool) bool { return shared && r.perCTAs <= 1 }
 
-// mayPutOff reports whether an access can be deferred: it must not order threads. It is weak, or a relaxed
+// canDefer reports whether an access can be deferred: it must not order threads. It is weak, or a relaxed
 // atomic operation that continues no release.
-func (r *run) mayPutOff(w *warp, o *role, x *access, alloc *probe.Allocation, lanes uint64) bool {
+func (r *run) canDefer(w *warp, o *role, x *access, alloc *probe.Allocation, lanes uint64) bool {
 	if o.sync&^(variables|reduces) != 0 || x.writes && r.holdsReleases(alloc) {
 		return false
 	}
@@ -185,7 +185,7 @@ func (r *run) deferAccess(c *cta, e *probe.Event, a *probe.Access, role *role, x
 		r.renew(b, k, c.number)
 	}
 	size := uint64(len(alloc.Data))
-	if r.eager || b.closed || size > math.MaxUint32 || uint64(a.Bytes) > size || a.Bytes > math.MaxUint8 || a.Bulk() || !r.mayPutOff(w, role, x, alloc, lanes) || !r.haveSameClock(w, lanes) {
+	if r.eager || b.closed || size > math.MaxUint32 || uint64(a.Bytes) > size || a.Bytes > math.MaxUint8 || a.Bulk() || !r.canDefer(w, role, x, alloc, lanes) || !r.haveSameClock(w, lanes) {
 		return lanes
 	}
 	t := deferredAccess{lanes: lanes, offset: uint32(offset), moment: x.moment, cta: c.number, kind: x.kind, warp: uint16(e.Warp), bytes: uint8(a.Bytes)}
@@ -207,7 +207,7 @@ func (r *run) deferAccess(c *cta, e *probe.Event, a *probe.Access, role *role, x
 	limit, base := size-uint64(a.Bytes), a.Addr[first]-offset
 	runs := a.Runs(lanes)
 	if len(runs) > 1 {
-		t.effects |= parted
+		t.effects |= partial
 	}
 	for i := range runs {
 		run := &runs[i]
@@ -423,7 +423,7 @@ func (r *run) catchUp(s *shadow, alloc *probe.Allocation) {
 		t := &b.list[i]
 		x := access{record: record{moment: t.moment, cta: t.cta, kind: t.kind}, shared: alloc.Space() == ptx.Shared}
 		x.writes, x.reads = t.effects&writes != 0, t.effects&(writes|atomics) != writes
-		if t.stride == 0 && t.lanes&(t.lanes-1) != 0 && t.effects&(writes|parted) == 0 && r.numbered(t.lanes) {
+		if t.stride == 0 && t.lanes&(t.lanes-1) != 0 && t.effects&(writes|partial) == 0 && r.numbered(t.lanes) {
 			r.asSet(&x, b.clocks[t.clock], int(t.warp), t.lanes)
 			r.touchWords(&x, s, alloc, uint64(t.offset), int(t.bytes))
 			continue
