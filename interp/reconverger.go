@@ -53,7 +53,7 @@ func (r *Reconverger) Properties() probe.ReconvergencePolicy { return r.orDefaul
 
 // SplitPlace is a warp split that can run next: see NewReconverger.
 type SplitPlace struct {
-	// Block is the index of the basic block at which the warp split is. Blocks are numbered in the order of their addresses.
+	// Block identifies the basic block at which the warp split is. Blocks at higher addresses have higher numbers.
 	Block int
 	// Order is the position of the block in the reverse postorder of the control flow of its function.
 	Order int

@@ -1,6 +1,6 @@
 package warp
 
-// This file runs the blocks of a warp split by a backend, up to a place where the machine must decide.
+// This file executes the blocks of the running warp split up to a place where the run loop must act.
 
 import (
 	"gemu/interp/internal/async"
@@ -9,8 +9,8 @@ import (
 	"gemu/probe"
 )
 
-// ExecuteSpan executes the instructions of a block from pc from up to, but not including, pc to. The portable functions
-// execute each instruction refused by the backend. It stops when w.Err is set.
+// ExecuteSpan executes the instructions of a block from pc from up to, but not including, pc to. The portable backend
+// executes the instructions that the backend of the launch does not support. ExecuteSpan stops when w.Err is set.
 func ExecuteSpan(w *machine.Warp, from, to int32) {
 	for {
 		if from = w.CTA.Grid.Backend.Span(w, from, to); from >= to || w.Err != nil {
@@ -26,8 +26,8 @@ func ExecuteSpan(w *machine.Warp, from, to int32) {
 // stop before an instruction it calls HaltBefore.
 type blockRunner func(w *machine.Warp, instrs []code.Instr) machine.Reason
 
-// RunBlocks executes blocks until the budget, in PTX instructions, is used. It continues at the next block when all active
-// lanes go there. Otherwise it returns with the warp split at the block's end, which the caller must execute.
+// RunBlocks executes blocks until the budget, in PTX instructions, is used. It follows a jump or branch if all active lanes
+// continue at the same block. Otherwise it returns with the warp split at the block's end, which the caller must execute.
 func RunBlocks(w *machine.Warp, budget int, block blockRunner) machine.Reason {
 	Activate(w)
 	p, enough := w.CTA.Code.Program, w.Count.WarpInstructions+int64(budget)
@@ -100,15 +100,15 @@ func StopReason(w *machine.Warp, b *code.Block) machine.Reason {
 // instructions without the block's end. It counts before they execute: the clock includes them.
 func chargeBlock(w *machine.Warp, b *code.Block) []code.Instr {
 	n, instrs := int32(b.Sources.Len()), b.Body
-	if w.Uncounted != 0 { // it continues in the middle
+	if w.Uncounted != 0 { // the warp split is inside the block
 		n, instrs = w.Uncounted, instrs[w.PC-b.First:]
 	}
 	w.Count.WarpInstructions += int64(n)
 	return instrs
 }
 
-// HaltBefore stops the running warp split before the lowered instruction at pc. It takes back the count of PTX instruction src, to
-// which the lowered one belongs, and of the instructions after it in the block.
+// HaltBefore stops the running warp split before the lowered instruction at pc, which belongs to the PTX instruction with
+// index src. It subtracts this PTX instruction and the following PTX instructions of the block from the count.
 func HaltBefore(w *machine.Warp, b *code.Block, pc, src int32) {
 	w.PC, w.Uncounted = pc, b.Sources.End-src
 	w.Count.WarpInstructions -= int64(w.Uncounted)
@@ -119,11 +119,11 @@ func FailureReason(w *machine.Warp, b *code.Block) machine.Reason {
 	if w.Err != machine.ErrAbsentLanes && w.Err != machine.ErrNoTensorMemory {
 		return machine.Trapped
 	}
-	why := machine.LanesAbsent
+	reason := machine.LanesAbsent
 	if w.Err == machine.ErrNoTensorMemory {
-		why = machine.BeforeGroupWait
+		reason = machine.BeforeGroupWait
 	}
 	w.Err = nil
 	returnToInstr(w, b, w.BlockedInstr)
-	return why
+	return reason
 }

@@ -1,9 +1,9 @@
 package warp
 
-// This file executes the barriers of a CTA (manual 9.7.13.1). A warp arrives at a barrier as a whole, when all its live
-// lanes wait there: with .aligned, and for bar, at one instruction; without .aligned, perhaps at several. Arrived lanes
-// wait, and the remaining lanes run on; without .aligned they may run past their reconvergence point. bar.warp.sync
-// waits for lanes of the warp in the same way (9.7.13.2).
+// This file executes the barriers of a CTA (manual 9.7.13.1). A warp arrives at a barrier when all its live lanes wait
+// there. With .aligned, and for bar, they must wait at a single instruction; without .aligned, they may wait at several.
+// Until then, lanes at the barrier wait, and the remaining lanes continue; without .aligned they may pass their
+// reconvergence point. bar.warp.sync waits for lanes of the warp in the same way (9.7.13.2).
 
 import (
 	"fmt"
@@ -26,9 +26,9 @@ func ExecuteBarrier(w *machine.Warp, b *code.Block) {
 		jumpTo(w, b.Next)
 		return
 	}
-	op, in := &w.CTA.Code.Barriers[end.Side], w.SourceOf(end)
+	op, src := &w.CTA.Code.Barriers[end.Side], w.SourceOf(end)
 	if end.Op == code.BarrierCluster {
-		arriveLanes(w, b, m, machine.SplitWait{Src: in, Instr: end, Op: op, ID: machine.ClusterBarrier})
+		arriveLanes(w, b, m, machine.SplitWait{Src: src, Instr: end, Op: op, ID: machine.ClusterBarrier})
 		return
 	}
 	first := bits.TrailingZeros64(m)
@@ -40,7 +40,7 @@ func ExecuteBarrier(w *machine.Warp, b *code.Block) {
 		}
 		for rest := m; rest != 0; rest &= rest - 1 {
 			if w.ControlValue(o, bits.TrailingZeros64(rest)) != v {
-				w.Fail(in, m, probe.ErrBarrier, "%v: the %s differs between the lanes of warp %d", probe.ErrBarrier, text, w.ID)
+				w.Fail(src, m, probe.ErrBarrier, "%v: the %s differs between the lanes of warp %d", probe.ErrBarrier, text, w.ID)
 				return 0, false
 			}
 		}
@@ -51,10 +51,10 @@ func ExecuteBarrier(w *machine.Warp, b *code.Block) {
 		return
 	}
 	if id > 15 {
-		w.Fail(in, m, probe.ErrBarrier, "%v: barrier %d, want 0 to 15", probe.ErrBarrier, id)
+		w.Fail(src, m, probe.ErrBarrier, "%v: barrier %d, want 0 to 15", probe.ErrBarrier, id)
 		return
 	}
-	want := 0
+	expected := 0
 	if end.B != code.NoRow {
 		n, ok := uniform(end.B, "thread count")
 		if !ok {
@@ -62,22 +62,22 @@ func ExecuteBarrier(w *machine.Warp, b *code.Block) {
 		}
 		width := uint64(w.CTA.Code.Width)
 		if n == 0 || n%width != 0 {
-			w.Fail(in, m, probe.ErrBarrier, "%v: a thread count of %d is not a positive multiple of the warp size %d", probe.ErrBarrier, n, width)
+			w.Fail(src, m, probe.ErrBarrier, "%v: a thread count of %d is not a positive multiple of the warp size %d", probe.ErrBarrier, n, width)
 			return
 		}
-		want = int(n / width)
+		expected = int(n / width)
 	}
-	arriveLanes(w, b, m, machine.SplitWait{Src: in, Instr: end, Op: op, ID: int(id), Expected: want})
+	arriveLanes(w, b, m, machine.SplitWait{Src: src, Instr: end, Op: op, ID: int(id), Expected: expected})
 }
 
-// arriveLanes lets lanes wait at the barrier at a block's end.
+// arriveLanes makes lanes wait at the barrier at the end of block b. request describes the wait.
 func arriveLanes(w *machine.Warp, b *code.Block, lanes uint64, request machine.SplitWait) {
 	if w.Check != nil {
 		request.Reference = w.Check.End(b)
 	}
 	alone := lanes == w.Live && len(w.WaitingSplits) == 0
 	leaveWaitingSplit(w, lanes, b.Next, request)
-	if alone { // no other warp split must run first
+	if alone { // no other warp split of the warp has to arrive
 		w.State = machine.AtBarrier
 		arriveAtBarrier(w, request.ID)
 		return
@@ -85,7 +85,7 @@ func arriveLanes(w *machine.Warp, b *code.Block, lanes uint64, request machine.S
 	continueAt(w, b.Next)
 }
 
-// arriveAtBarrier arrives with a warp whose live lanes are all at a barrier.
+// arriveAtBarrier makes a warp arrive at a barrier where all its live lanes wait.
 func arriveAtBarrier(w *machine.Warp, id int) {
 	w.CTA.ImportAll()
 	if id == machine.ClusterBarrier {
@@ -95,7 +95,7 @@ func arriveAtBarrier(w *machine.Warp, id int) {
 	arriveWarp(w, &w.CTA.Barriers[id])
 }
 
-// leaveWaitingSplit makes lanes of the running warp split a waiting split, before block pc.
+// leaveWaitingSplit makes lanes of the running warp split a waiting split with the wait request. It continues at pc.
 func leaveWaitingSplit(w *machine.Warp, lanes uint64, pc int32, request machine.SplitWait) {
 	c := splitOff(w, lanes)
 	c.PC, c.Wait = pc, newWait(w, request)
@@ -107,7 +107,7 @@ func leaveWaitingSplit(w *machine.Warp, lanes uint64, pc int32, request machine.
 	event.EmitSplit(w, probe.OnWait, &c, request.Src, nil)
 }
 
-// newWait returns a copy of a wait, in a free record.
+// newWait returns a copy of a wait, in an unused object.
 func newWait(w *machine.Warp, request machine.SplitWait) *machine.SplitWait {
 	n := len(w.FreeWaits)
 	if n == 0 {
@@ -119,7 +119,7 @@ func newWait(w *machine.Warp, request machine.SplitWait) *machine.SplitWait {
 	return p
 }
 
-// wakeSplit lets a warp split run again.
+// wakeSplit ends the wait of a warp split, so that it can run again.
 func wakeSplit(w *machine.Warp, c *machine.WarpSplit) {
 	if w.CTA.IsSubscribed(probe.OnWake) {
 		event.EmitSplit(w, probe.OnWake, c, c.Wait.Src, c.Wait.Src.Writes)
@@ -148,7 +148,7 @@ func warpBarrier(w *machine.Warp, b *code.Block) {
 	}
 	src, member := w.SourceOf(end), code.Row{Slot: code.R, Row: end.A}
 	mask := func(lane int) uint32 { return uint32(w.ControlValue(member, lane)) }
-	complete := end.A < 0 && mask(0)&uint32(w.Live) == uint32(m) // one mask, and all are here
+	complete := end.A < 0 && mask(0)&uint32(w.Live) == uint32(m) // the mask is a constant, and all its live lanes are here
 	if !complete {
 		absent := uint32(0)
 		for rest := m; rest != 0; rest &= rest - 1 {
@@ -179,8 +179,9 @@ func warpBarrier(w *machine.Warp, b *code.Block) {
 	continueAt(w, b.Next)
 }
 
-// checkAlignedBarrier is called when all warp splits of a warp wait. If they wait at the same barrier, the warp arrives
-// there.
+// checkAlignedBarrier is called when all warp splits of a warp wait. If all wait at the same barrier, the warp arrives
+// there. It traps if a split waits for lanes of the warp, or at an aligned barrier without all live lanes: none of the
+// lanes that are missing can arrive.
 func checkAlignedBarrier(w *machine.Warp) {
 	w.State = machine.AtBarrier
 	for i := range w.WaitingSplits {
@@ -263,13 +264,14 @@ func arriveWarp(w *machine.Warp, bar *machine.CTABarrier) {
 		}
 		bar.Waiting = append(bar.Waiting, w)
 	}
-	if w.NumWaiting < len(w.WaitingSplits) { // some go on
+	if w.NumWaiting < len(w.WaitingSplits) { // warp splits that only arrive (bar.arrive) continue
 		w.State = machine.ReadyToRun
 		scheduleSplit(w)
 	}
 	completeBarrier(c, bar)
 }
 
+// barrierThreadCount returns the number of threads of some warps as text; "all" for 0 warps.
 func barrierThreadCount(c *machine.CTA, warps int) string {
 	if warps == 0 {
 		return "all"
@@ -291,7 +293,7 @@ func completeBarrier(c *machine.CTA, bar *machine.CTABarrier) {
 		return
 	}
 	waiting := bar.Waiting
-	bar.Arrived, bar.Waiting, bar.WaitingBuffer = 0, bar.WaitingBuffer[:0], nil // the released warps may come to it again at once
+	bar.Arrived, bar.Waiting, bar.WaitingBuffer = 0, bar.WaitingBuffer[:0], nil // a released warp may arrive again in the loop below
 	bar.Completed++
 	for _, w := range waiting {
 		for i := range w.WaitingSplits {
@@ -311,7 +313,7 @@ func completeBarrier(c *machine.CTA, bar *machine.CTABarrier) {
 	bar.WaitingBuffer = waiting
 }
 
-// releaseSplit writes the result of bar.red.
+// releaseSplit writes the result of bar.red to the registers of a warp split, also to those of the reference.
 func releaseSplit(w *machine.Warp, split *machine.WarpSplit, bar *machine.CTABarrier) {
 	b := split.Wait
 	if b.Op.Kind < code.BarPopc || b.Instr.D == code.NoRow {
@@ -326,7 +328,7 @@ func releaseSplit(w *machine.Warp, split *machine.WarpSplit, bar *machine.CTABar
 	}
 }
 
-// setReduction writes the result of bar.red to registers of lanes.
+// setReduction writes the result of bar.red to the result register of instr, for the given lanes.
 func setReduction(w *machine.Warp, instr *code.Instr, op *code.BarrierOp, bar *machine.CTABarrier, lanes uint64) {
 	for h := range w.Files {
 		f := &w.Files[h]
@@ -349,7 +351,8 @@ func setReduction(w *machine.Warp, instr *code.Instr, op *code.BarrierOp, bar *m
 	}
 }
 
-// ReleaseBarrier completes barriers whose missing warps have ended since.
+// ReleaseBarrier completes the barriers of a CTA at which all warps that have not ended have arrived. It must be called
+// after warps have ended.
 func ReleaseBarrier(c *machine.CTA) {
 	for i := range c.Barriers {
 		if bar := &c.Barriers[i]; bar.Arrived > 0 && bar.Expected == 0 {
@@ -358,7 +361,7 @@ func ReleaseBarrier(c *machine.CTA) {
 	}
 }
 
-// DeadlockTrap returns the trap of a stuck CTA, with the places where its warps wait.
+// DeadlockTrap returns the trap for a CTA whose warps all wait, with the places where they wait.
 func DeadlockTrap(c *machine.CTA) *probe.Trap {
 	var first *machine.WarpSplit
 	var trapWarp *machine.Warp
@@ -406,7 +409,7 @@ func DeadlockTrap(c *machine.CTA) *probe.Trap {
 	return t
 }
 
-// waitName returns the name of the barrier in messages.
+// waitName returns the name of a barrier for messages.
 func waitName(b *machine.SplitWait) string {
 	if b.ID == machine.ClusterBarrier {
 		return "the barrier of the cluster"
@@ -414,6 +417,7 @@ func waitName(b *machine.SplitWait) string {
 	return fmt.Sprintf("barrier %d", b.ID)
 }
 
+// expectedThreadsText returns the number of threads that a barrier expects as text.
 func expectedThreadsText(c *machine.CTA, bar *machine.CTABarrier) string {
 	if bar.Expected == 0 {
 		return fmt.Sprintf("all %d", c.Grid.Threads)

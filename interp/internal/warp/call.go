@@ -25,9 +25,9 @@ func executeCall(w *machine.Warp, b *code.Block) {
 		return
 	}
 	index := w.CTA.Code.Calls[end.Side].Target
-	if index < 0 { // through a pointer, which is the same function in all lanes, or none in some
-		for rest := m; rest != 0; rest &= rest - 1 {
-			lane := bits.TrailingZeros64(rest)
+	if index < 0 { // a call through a pointer: all lanes have the same target, or the loop finds a lane that must not make the call
+		for remaining := m; remaining != 0; remaining &= remaining - 1 {
+			lane := bits.TrailingZeros64(remaining)
 			addr, fn := calleeOf(w, end, lane)
 			if fn < 0 {
 				w.Fail(w.SourceOf(end), 1<<lane, probe.ErrBadTarget, "%v: call of %#x, which is not the address of a function", probe.ErrBadTarget, addr)
@@ -48,8 +48,8 @@ func executeCall(w *machine.Warp, b *code.Block) {
 	enterFunction(w, b, target, m)
 }
 
-// calleeOf returns the function called by a lane; for a call through a pointer also the address, and -1 if no function
-// is there.
+// calleeOf returns the index of the function that a lane calls. For a call through a pointer it also returns the pointer,
+// and -1 if no function is at this address.
 func calleeOf(w *machine.Warp, end *code.Instr, lane int) (addr uint64, fn int32) {
 	if fn = w.CTA.Code.Calls[end.Side].Target; fn >= 0 {
 		return 0, fn
@@ -60,8 +60,8 @@ func calleeOf(w *machine.Warp, end *code.Instr, lane int) (addr uint64, fn int32
 
 // callTarget is the target of a lane's call: the function, and the word of local memory where its frame may begin.
 type callTarget struct {
-	fn   int32
-	from int
+	fn   int32 // index of the function
+	from int   // 0 if the place is the same in all lanes
 }
 
 // callTargetOf returns the target of a lane's call; fn is -1 if the lane must not make the call.
@@ -77,23 +77,23 @@ func callTargetOf(w *machine.Warp, end *code.Instr, lane int) callTarget {
 	return callTarget{fn, w.FrameAbove(lane, w.CTA.Code.Funcs[fn])}
 }
 
-// callGroups groups the lanes of a call by target. It returns nil if all lanes have the same target, and if a lane must
-// not make the call; then no lane leaves.
+// callGroups groups the lanes of a call by target. It returns nil if all lanes have the same target, or if a lane must not
+// make the call, in which case executeCall traps before any lane enters a function.
 func callGroups(w *machine.Warp, b *code.Block) (groups []machine.BranchGroup) {
 	end := w.CTA.Code.End(b)
 	m := w.GuardedLanes(end.Guard)
 	var targets []callTarget
 	var firstTarget callTarget
-	for rest := m; rest != 0; rest &= rest - 1 {
-		lane := bits.TrailingZeros64(rest)
+	for remaining := m; remaining != 0; remaining &= remaining - 1 {
+		lane := bits.TrailingZeros64(remaining)
 		target := callTargetOf(w, end, lane)
 		switch {
 		case target.fn < 0:
 			return nil
-		case rest == m:
+		case remaining == m:
 			firstTarget = target
 		case targets == nil && target != firstTarget:
-			targets, groups = []callTarget{firstTarget}, []machine.BranchGroup{{PC: w.PC, Mask: m &^ rest}}
+			targets, groups = []callTarget{firstTarget}, []machine.BranchGroup{{PC: w.PC, Mask: m &^ remaining}}
 		}
 		if targets == nil {
 			continue
@@ -108,8 +108,8 @@ func callGroups(w *machine.Warp, b *code.Block) (groups []machine.BranchGroup) {
 	return groups
 }
 
-// callSeparately lets each group of lanes make a call alone; they reconverge after it. Lanes disabled by the guard go
-// with the first group.
+// callSeparately lets each group of lanes make a call alone; they reconverge after it. Lanes for which the guard does not
+// hold stay in the first group.
 func callSeparately(w *machine.Warp, b *code.Block) {
 	groups := callGroups(w, b)
 	groups[0].Mask |= w.Mask &^ w.GuardedLanes(w.CTA.Code.End(b).Guard)
@@ -117,8 +117,8 @@ func callSeparately(w *machine.Warp, b *code.Block) {
 	w.Reconverger.Split(w, groups, b.Next)
 }
 
-// savePlaces copies the registers among the places, for the lanes of m, by half of the warp; nil if no place is a
-// register.
+// savePlaces copies the registers among the places, for the lanes of m. The result has the copies by half of the warp and
+// index of the place; it is nil for a half if no place is a register.
 func savePlaces(w *machine.Warp, places []code.ParamPlace, m uint64) (rows [2][]machine.RegisterCopy) {
 	for h := range w.Files {
 		for i, p := range places {
@@ -134,12 +134,12 @@ func savePlaces(w *machine.Warp, places []code.ParamPlace, m uint64) (rows [2][]
 	return rows
 }
 
-// enterFunction starts a function for the lanes of m. Lanes elsewhere may have a window and a local frame in the same
-// rows: only the columns of m change.
+// enterFunction makes the lanes of m enter a function, called at the end of block b. Lanes in other calls may have registers
+// and local memory in the same rows, so only the columns of m change.
 func enterFunction(w *machine.Warp, b *code.Block, target *code.Func, m uint64) {
-	fr := newFrame(w, b, target, w.FrameAbove(bits.TrailingZeros64(m), target)) // it begins there for all of m
-	// On the thread's stack a frame takes its local memory and its registers, which a real machine would save there. The
-	// rows of the frame do not count: their number depends on the mode.
+	fr := newFrame(w, b, target, w.FrameAbove(bits.TrailingZeros64(m), target)) // the frame has the same place in all lanes of m
+	// The stack space of a frame is its local memory and its registers, which a GPU would save there. The number of the
+	// frame's rows does not count, because it depends on the mode.
 	limit := w.CTA.Grid.StackWords
 	if fr.Local+target.Local+fr.Depth*(machine.FrameWords+target.Saved) > limit {
 		w.Fail(w.SourceOf(w.CTA.Code.End(b)), m, probe.ErrStackOverflow, "%v: call of %s at depth %d needs more than %d bytes per thread", probe.ErrStackOverflow, target.Name, fr.Depth, 4*limit)
@@ -188,13 +188,13 @@ func cleanLocal(w *machine.Warp, h int, fr *machine.Frame, m uint32) {
 	if m == uint32(w.Live>>(32*h)) {
 		clear(local)
 	} else {
-		for i := range local { // where other lanes may have taken memory meanwhile
+		for i := range local { // other lanes may use the same words
 			mem.FillRow(&local[i], 0, m)
 		}
 	}
 }
 
-// cleanShadow clears the shadow bytes of the local frame.
+// cleanShadow clears the shadow bytes of a local frame for the lanes of m of half h.
 func cleanShadow(w *machine.Warp, h int, fr *machine.Frame, m uint32) {
 	n := 4 * w.CTA.Grid.Device.Memory.ShadowBytes // shadow bytes of a word
 	if w.Shadow == nil {
@@ -207,7 +207,7 @@ func cleanShadow(w *machine.Warp, h int, fr *machine.Frame, m uint32) {
 }
 
 // cleanWindow prepares the window of a function for the lanes of m of half h: it clears rows that may be read before
-// they are written, and drops compact copies. Lanes of other have registers in the same rows.
+// they are written, and drops compact copies. The lanes of other have registers in the same rows, which must not change.
 func cleanWindow(w *machine.Warp, h int, fn *code.Func, m, other uint32) {
 	f := &w.Files[h]
 	if other == 0 {
@@ -260,7 +260,7 @@ func lanesAbove(w *machine.Warp, base regfile.Size, top func(fr *machine.Frame) 
 	return m
 }
 
-// ZeroFrame clears the rows of a function that may be read before they are written.
+// ZeroFrame clears the rows of a function that may be read before they are written, for all lanes of a file.
 func ZeroFrame(fn *code.Func, f *regfile.File) {
 	for _, r := range fn.Zero {
 		switch r.Slot {
@@ -274,7 +274,7 @@ func ZeroFrame(fn *code.Func, f *regfile.File) {
 	}
 }
 
-// leaveFrame returns the running warp split to its caller and copies the results to the caller's places.
+// leaveFrame returns the running warp split from a function to its caller, and copies the results.
 func leaveFrame(w *machine.Warp) {
 	callee, c := w.Frame, w.WarpSplit
 	site := w.CTA.Code.CallSite(callee.Call)
@@ -303,13 +303,14 @@ func leaveFrame(w *machine.Warp) {
 	jumpTo(w, c.PC)
 }
 
-// transferParams copies parameters or results for the lanes of m. The source is a place in the frame at srcBase or a
-// saved register; the destination is a place in the frame at dstBase or a register of the present window.
+// transferParams copies parameters or results for the lanes of m. A source is a place in the local frame at word srcBase,
+// or a register whose copy is in regs. A destination is a place in the local frame at word dstBase, or a register of the
+// current window.
 func transferParams(w *machine.Warp, m uint64, src []code.ParamPlace, srcBase int, regs [2][]machine.RegisterCopy, dst []code.ParamPlace, dstBase int) {
 	for h := range w.Files {
 		for i := range min(len(src), len(dst)) {
 			if w.InReference() && dst[i].Slot == code.NoSlot {
-				continue // there is one local memory
+				continue // the reference shares the local memory, so it has the value already
 			}
 			transferParam(w, h, uint32(m>>(32*h)), src[i], srcBase, savedRegister(regs[h], i), dst[i], dstBase)
 		}
@@ -324,6 +325,7 @@ func savedRegister(list []machine.RegisterCopy, i int) *machine.RegisterCopy {
 	return &list[i]
 }
 
+// transferParam copies a parameter or result for the lanes of m of half h. A shorter source or destination limits the size.
 func transferParam(w *machine.Warp, h int, m uint32, src code.ParamPlace, srcBase int, reg *machine.RegisterCopy, dst code.ParamPlace, dstBase int) {
 	f := &w.Files[h]
 	local := w.Local[h]

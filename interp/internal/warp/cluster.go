@@ -6,15 +6,15 @@ import (
 	"gemu/probe"
 )
 
-// arriveAtClusterBarrier executes the barrier.cluster of all lanes of the warp.
+// arriveAtClusterBarrier executes barrier.cluster for a warp whose live lanes all wait at it.
 func arriveAtClusterBarrier(w *machine.Warp) {
-	cl, arrives := w.CTA.Cluster, w.WaitingSplits[0].Wait.Op.Kind == code.BarClusterArrive
+	cluster, arrives := w.CTA.Cluster, w.WaitingSplits[0].Wait.Op.Kind == code.BarClusterArrive
 	for i := range w.WaitingSplits {
 		b := w.WaitingSplits[i].Wait
 		if arrives != (b.Op.Kind == code.BarClusterArrive) {
-			return // a part of the lanes arrives, a part waits: none continues
+			return // some lanes are at an arrival and some at a wait, so none can continue
 		}
-		b.Generation = cl.Completed
+		b.Generation = cluster.Completed
 	}
 	src, lanes := w.WaitingSplits[0].Wait.Src, w.WaitingSplits[0].Mask
 	w.CTA.BarrierUsed = true
@@ -22,13 +22,13 @@ func arriveAtClusterBarrier(w *machine.Warp) {
 	case arrives && w.ClusterArrival > 0:
 		w.Fail(src, lanes, probe.ErrBarrier, "%v: warp %d arrives again at the barrier of the cluster, without barrier.cluster.wait in between", probe.ErrBarrier, w.ID)
 	case arrives:
-		w.ClusterArrival = 1 + cl.Completed
+		w.ClusterArrival = 1 + cluster.Completed
 		passClusterBarrier(w)
-		cl.Missing--
-		completeClusterBarrier(cl)
+		cluster.Missing--
+		completeClusterBarrier(cluster)
 	case w.ClusterArrival == 0:
 		w.Fail(src, lanes, probe.ErrBarrier, "%v: warp %d waits at the barrier of the cluster without having arrived", probe.ErrBarrier, w.ID)
-	case w.ClusterArrival != 1+cl.Completed:
+	case w.ClusterArrival != 1+cluster.Completed:
 		w.ClusterArrival = 0
 		passClusterBarrier(w)
 	default:
@@ -38,7 +38,7 @@ func arriveAtClusterBarrier(w *machine.Warp) {
 	}
 }
 
-// passClusterBarrier lets a warp continue whose warp splits all wait.
+// passClusterBarrier ends the waits of all warp splits of a warp, so that the warp continues.
 func passClusterBarrier(w *machine.Warp) {
 	for i := range w.WaitingSplits {
 		wakeSplit(w, &w.WaitingSplits[i])
@@ -49,13 +49,13 @@ func passClusterBarrier(w *machine.Warp) {
 }
 
 // completeClusterBarrier completes the barrier if no warp is missing, and releases the warps waiting there.
-func completeClusterBarrier(cl *machine.Cluster) {
-	if cl.Missing > 0 || cl.Live == 0 {
+func completeClusterBarrier(cluster *machine.Cluster) {
+	if cluster.Missing > 0 || cluster.Live == 0 {
 		return
 	}
-	cl.Missing = cl.Live
-	cl.Completed++
-	for _, c := range cl.CTAs {
+	cluster.Missing = cluster.Live
+	cluster.Completed++
+	for _, c := range cluster.CTAs {
 		for i := range c.Warps {
 			w := &c.Warps[i]
 			if w.State == machine.AtBarrier && IsAtClusterBarrier(w) {
@@ -68,20 +68,20 @@ func completeClusterBarrier(cl *machine.Cluster) {
 
 // IsAtClusterBarrier reports whether the warp waits for the barrier of the cluster to complete.
 func IsAtClusterBarrier(w *machine.Warp) bool {
-	if len(w.WaitingSplits) == 0 { // machine code has it wait, at a barrier of the CTA
+	if len(w.WaitingSplits) == 0 { // the warp waits in machine code, at a barrier of the CTA
 		return false
 	}
 	b := w.WaitingSplits[0].Wait
 	return b.Op != nil && b.ID == machine.ClusterBarrier && b.Arrived
 }
 
-// LeaveCluster removes an ended warp from the missing warps of the barrier.
-func LeaveCluster(cl *machine.Cluster, w *machine.Warp) {
-	cl.Live--
-	if w.ClusterArrival != 1+cl.Completed {
-		cl.Missing--
+// LeaveCluster removes an ended warp from the live warps of the cluster, and from the missing warps of its barrier.
+func LeaveCluster(cluster *machine.Cluster, w *machine.Warp) {
+	cluster.Live--
+	if w.ClusterArrival != 1+cluster.Completed {
+		cluster.Missing--
 	}
-	if cl.Missing == 0 {
-		completeClusterBarrier(cl)
+	if cluster.Missing == 0 {
+		completeClusterBarrier(cluster)
 	}
 }

@@ -1,8 +1,8 @@
 package warp
 
 // This file executes collective instructions of diverged lanes. An instruction with .sync waits for the lanes of its
-// membermask: early lanes wait, and with the last lane all execute it together, each at its own place. They must
-// execute the same instruction, with the same modifiers and membermask.
+// membermask. When the last of them has arrived, all execute the instruction together. The lanes may be at different
+// places, but their instructions must have the same modifiers and membermask.
 
 import (
 	"math/bits"
@@ -15,22 +15,22 @@ import (
 	"gemu/regfile"
 )
 
-// waitForLanes divides the running warp split, whose instruction needs absent lanes: the members of the mask wait, the
-// remaining lanes continue.
+// waitForLanes divides the running warp split, whose collective instruction needs absent lanes. Lanes with an absent lane
+// in their membermask wait; the remaining lanes continue.
 func waitForLanes(w *machine.Warp) {
 	instr := w.BlockedInstr
 	f := &w.Files[0]
 	m := executingLanes(w, instr)
 	member := f.Src32(membermaskRow(instr))
-	for rest := m; rest != 0; {
-		mask := member[bits.TrailingZeros32(rest)&31]
+	for remaining := m; remaining != 0; {
+		mask := member[bits.TrailingZeros32(remaining)&31]
 		lanes := uint32(0)
-		for n := rest; n != 0; n &= n - 1 {
+		for n := remaining; n != 0; n &= n - 1 {
 			if i := bits.TrailingZeros32(n) & 31; member[i] == mask {
 				lanes |= 1 << i
 			}
 		}
-		rest &^= lanes
+		remaining &^= lanes
 		if mask&uint32(w.Live)&^m != 0 {
 			leaveWaitingSplit(w, uint64(lanes), w.PC, machine.SplitWait{Src: w.SourceOf(instr), Instr: instr, Membermask: mask})
 		}
@@ -39,8 +39,8 @@ func waitForLanes(w *machine.Warp) {
 	scheduleSplit(w)
 }
 
-// returnToInstr moves the running warp split back before an instruction of its block, as if it had not tried to execute
-// it.
+// returnToInstr moves the running warp split back before an instruction of block b, and undoes the counts of the attempt to
+// execute it.
 func returnToInstr(w *machine.Warp, b *code.Block, instr *code.Instr) {
 	pc := b.First
 	for &w.CTA.Code.Instrs[pc] != instr {
@@ -53,7 +53,7 @@ func returnToInstr(w *machine.Warp, b *code.Block, instr *code.Instr) {
 	event.EmitLanes(w, probe.OnUndo, w.SourceOf(instr), w.Mask)
 }
 
-// executingLanes returns the executing lanes of an instruction in a warp of 32.
+// executingLanes returns the lanes that execute an instruction, in a warp of at most 32 lanes.
 func executingLanes(w *machine.Warp, instr *code.Instr) uint32 {
 	if instr.Guard == 0 {
 		return uint32(w.Mask)
@@ -66,7 +66,7 @@ func membermaskRow(instr *code.Instr) int32 {
 	return instr.Sources()[instr.Op.Signature().Member-1]
 }
 
-// waitingLanes returns the lanes waiting for the same instruction as b.
+// waitingLanes returns the lanes whose wait is for the same collective instruction as wait b.
 func waitingLanes(w *machine.Warp, b *machine.SplitWait) uint32 {
 	m := uint32(0)
 	for i := range w.WaitingSplits {
@@ -107,13 +107,14 @@ func executeCollectives(w *machine.Warp) {
 	}
 }
 
-// withoutGuard returns an instruction for a temporary register file, in which lanes at different places execute it
-// together: operand i is in row i of its slot.
+// withoutGuard returns instr without its guard, for the temporary register file of executeTogether: sources A, B, C and E
+// are rows 0 to 3 of their slots, and results D and F are rows 4 and 5.
 func withoutGuard(instr *code.Instr) code.Instr {
 	return code.Instr{Op: instr.Op, Src: instr.Src, Imm: instr.Imm, A: 0, B: 1, C: 2, E: 3, D: 4, F: 5}
 }
 
-// executeTogether executes an instruction for the lanes of m, which wait as b does. Each lane reads its own operands.
+// executeTogether executes a collective instruction for the lanes of m, whose waits are for the same instruction as b. It
+// copies the operands of all lanes to a temporary register file, executes the instruction there, and copies the results.
 func executeTogether(w *machine.Warp, b *machine.SplitWait, m uint32) {
 	const operands = 6
 	f := regfile.New(nil, false)
@@ -168,7 +169,7 @@ func executeTogether(w *machine.Warp, b *machine.SplitWait, m uint32) {
 	w.WarpSplit = running
 }
 
-// copyCollectiveResults copies results of a collective execution in file f to the running warp split.
+// copyCollectiveResults copies the results of executeTogether from file f to the registers of the running warp split.
 func copyCollectiveResults(w *machine.Warp, instr *code.Instr, f *regfile.File) {
 	m := uint32(w.Mask)
 	event.ObserveInstr(w, w.SourceOf(instr), w.Mask, func() {
@@ -185,7 +186,7 @@ func copyCollectiveResults(w *machine.Warp, instr *code.Instr, f *regfile.File) 
 	})
 }
 
-// adoptResults copies the results for the lanes of m from file from, in which lanes executed an instruction together.
+// adoptResults copies the results of instr for the lanes of m from the temporary file from to file to.
 func adoptResults(w *machine.Warp, to *regfile.File, instr *code.Instr, from *regfile.File, m uint32) {
 	all, s := withoutGuard(instr), instr.Op.Signature()
 	if to.Tracked() {
@@ -205,6 +206,7 @@ func adoptResults(w *machine.Warp, to *regfile.File, instr *code.Instr, from *re
 	}
 }
 
+// copyLanes copies the lanes of m from one row to another.
 func copyLanes[T any](to, from *[regfile.Lanes]T, m uint32) {
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31

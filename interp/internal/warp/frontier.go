@@ -1,8 +1,8 @@
 package warp
 
 // This file is the policy frontier: thread frontiers (Diamos et al., "SIMD re-convergence at thread frontiers", MICRO
-// 2011). Blocks are numbered in reverse postorder of the control flow, and the warp split at the lowest number runs:
-// the waiting warp splits are at blocks still reachable by its lanes.
+// 2011). Blocks are numbered in reverse postorder of the control flow, and the warp split at the lowest number runs,
+// because its lanes may still reach the blocks at which the other warp splits wait.
 
 import (
 	"gemu/interp/internal/machine"

@@ -8,17 +8,17 @@ import (
 	"gemu/probe"
 )
 
-// MaxStuckWarps is the maximum number of warps in a message.
+// MaxStuckWarps is the maximum number of warps that a message describes.
 const MaxStuckWarps = 8
 
-// StuckWarps is the list of places of warps without progress, for a message.
+// StuckWarps describes warps without progress, for a message.
 type StuckWarps struct {
-	count int
-	Notes []string
+	count int      // number of warps
+	Notes []string // places of the lanes of the first MaxStuckWarps warps
 }
 
-// Add notes the place of a warp's lanes, which will not run any more. It then makes a waiting warp
-// split the running split, though all of them wait.
+// Add notes the places of a warp's lanes. The launch must end afterwards: if no warp split runs, Add makes the last
+// waiting split the running split, although it waits.
 func (s *StuckWarps) Add(w *machine.Warp) {
 	if w.Mask == 0 {
 		ResumeSplit(w, takeSplit(w, len(w.WaitingSplits)-1))
@@ -38,7 +38,7 @@ func (s *StuckWarps) Add(w *machine.Warp) {
 	s.Notes = append(s.Notes, w.Whereabouts(w.Live&^w.Mask)...)
 }
 
-// AddTo adds it to a trap's message.
+// AddTo adds the notes, and the number of further warps, to a trap.
 func (s *StuckWarps) AddTo(t *probe.Trap) {
 	t.Notes = append(t.Notes, s.Notes...)
 	if more := s.count - MaxStuckWarps; more > 0 {

@@ -2,8 +2,8 @@ package warp
 
 // This file is the policy its, after the independent thread scheduling of GPUs since Volta: each lane has a program
 // counter of its own. Diverged lanes run in time slices and reconverge at convergence barriers, the immediate
-// post-dominators of the branches. So lanes of a warp can wait for each other, also across a convergence barrier: if
-// the running lanes only spin, lanes waiting for them there continue alone.
+// post-dominators of the branches. So lanes of a warp can wait for each other. This includes lanes at a convergence
+// barrier: if the running lanes only spin, the lanes that wait there for them continue alone.
 
 import (
 	"gemu/interp/internal/machine"
@@ -20,7 +20,7 @@ func (s *its) Expire(w *machine.Warp) {
 	}
 }
 
-// Next resumes the warp split with the longest wait.
+// Next resumes the ready warp split that has not run for the longest time.
 func (s *its) Next(w *machine.Warp) bool {
 	for i := range w.WaitingSplits {
 		if w.WaitingSplits[i].Wait == nil {

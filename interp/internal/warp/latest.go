@@ -1,14 +1,14 @@
 package warp
 
-// This file records, for launches that may pause, the history for a debugger: the last instruction begun by each lane,
-// and the begun blocks.
+// This file records, for debuggers of launches that may pause, the last instruction that each lane has begun, and the
+// blocks that have begun.
 
 import (
 	"gemu/interp/internal/machine"
 	"gemu/probe"
 )
 
-// NoteBegun counts instructions begun by the running warp split, in launches with one order of events.
+// NoteBegun counts n instructions that the running warp split has begun, in launches whose CTAs run in sequence.
 func NoteBegun(w *machine.Warp, n int64) {
 	g := w.CTA.Grid
 	if !g.InOrder || n == 0 {
@@ -31,13 +31,13 @@ func NoteBegun(w *machine.Warp, n int64) {
 	w.Latest = append(kept, machine.LatestInstr{Lanes: w.Mask, Step: g.Steps - 1})
 }
 
-// LatestInGrid returns the last instruction begun by a lane; false if its CTA is not in flight.
+// LatestInGrid returns the last instruction that a lane has begun; false if its CTA is not in flight.
 func LatestInGrid(g *machine.Grid, cta, warp, lane int) (probe.Latest, bool) {
 	return machine.FindLatest(g.Flights, cta, warp, lane)
 }
 
-// InFlight calls do with the index of each CTA in flight at some moment between a state and a later state (nil is the
-// launch's end), until do returns false. Some may not have begun yet.
+// InFlight calls visit with the linear index of each CTA that is in flight at some moment between state from and the later
+// state to, until visit returns false. A nil to means the end of the launch. Some of these CTAs may not have begun yet.
 func InFlight(g *machine.Grid, from, to *machine.State, visit func(cta int) bool) {
 	begin, end := from.Next, g.NumCTAs
 	if to != nil {
@@ -55,8 +55,8 @@ func InFlight(g *machine.Grid, from, to *machine.State, visit func(cta int) bool
 	}
 }
 
-// VisitedBlocks appends the instructions, by Event.Index, that may have begun since the last call: all instructions of
-// the begun blocks.
+// VisitedBlocks sets list[i] for each instruction, by Event.Index, that may have begun since the last call: for all
+// instructions of the blocks that have begun.
 func VisitedBlocks(g *machine.Grid, list []bool) {
 	for i, v := range g.Visited {
 		if v {

@@ -1,7 +1,7 @@
 package warp
 
 // This file has policies without reconvergence points. Of the ready warp splits, the first in an order of places runs. Warp
-// splits at the same place in the same calls merge. The order brings them there at the same time.
+// splits that are at the same place in the same calls merge; the order must be such that they meet there.
 
 import (
 	"gemu/interp/internal/code"
@@ -11,14 +11,15 @@ import (
 
 // splitOrder is the order of a policy.
 type splitOrder interface {
-	// before reports whether warp split a runs before b, of which neither waits.
+	// before reports whether warp split a runs before b. Both are ready and in calls of the same depth.
 	before(w *machine.Warp, a, b *machine.WarpSplit) bool
-	// jumped is called after warp splits have moved from block from to block c.pc.
+	// jumped is called after warp split c has moved from pc from to c.PC.
 	jumped(c *machine.WarpSplit, from int32)
-	// splitChosen is called after the running warp split was chosen among several.
+	// splitChosen is called after a waiting warp split has become the running split.
 	splitChosen(w *machine.Warp)
 }
 
+// ordered is a policy with a splitOrder.
 type ordered struct{ splitOrder }
 
 func (o ordered) Split(w *machine.Warp, groups []machine.BranchGroup, join int32) {
@@ -29,7 +30,7 @@ func (o ordered) Split(w *machine.Warp, groups []machine.BranchGroup, join int32
 	for _, g := range groups {
 		c := running
 		c.PC, c.Mask = g.PC, g.Mask
-		if call && g.PC == from { // they are to call, each group for itself
+		if call && g.PC == from { // the groups stay at the call, which each makes separately
 			w.WaitingSplits = append(w.WaitingSplits, c)
 			continue
 		}
@@ -89,7 +90,7 @@ func (o ordered) Next(w *machine.Warp) bool {
 	return true
 }
 
-// runsBefore orders warp splits: splits in deeper calls come first.
+// runsBefore reports whether warp split a runs before b: splits in deeper calls come first, then the order decides.
 func runsBefore(w *machine.Warp, a, b *machine.WarpSplit, o splitOrder) bool {
 	if a.Frame.Depth != b.Frame.Depth {
 		return a.Frame.Depth > b.Frame.Depth
@@ -97,15 +98,15 @@ func runsBefore(w *machine.Warp, a, b *machine.WarpSplit, o splitOrder) bool {
 	return o.before(w, a, b)
 }
 
-// SplitPlace is a warp split ready to run next, as compared by the order of NewOrdered.
+// SplitPlace is a ready warp split, as the order of NewOrdered compares it.
 type SplitPlace struct {
-	Block int    // index of the basic block at which it is; blocks are numbered in the order of their addresses
+	Block int    // pc of the basic block at which it is: blocks at higher addresses have higher numbers
 	Order int    // position of the block in the reverse postorder of the control flow of its function
 	Lanes uint64 // its lanes: bit i is lane i
 }
 
-// NewOrdered makes a reconvergence policy of an order. Of the ready warp splits in the deepest calls, the first runs; warp
-// splits reconverge where they come to the same block.
+// NewOrdered makes a reconvergence policy of an order. Of the ready warp splits in the deepest calls, the first in the order
+// runs. Warp splits at the same block in the same calls reconverge.
 func NewOrdered(name, doc string, before func(a, b SplitPlace) bool) *machine.Policy {
 	return &machine.Policy{
 		Name: name, Doc: doc,
@@ -124,6 +125,7 @@ func (f orderFunc) jumped(c *machine.WarpSplit, from int32) {}
 
 func (f orderFunc) splitChosen(w *machine.Warp) {}
 
+// placeOf returns the place of a warp split.
 func placeOf(w *machine.Warp, c *machine.WarpSplit) SplitPlace {
 	return SplitPlace{int(c.PC), int(w.CTA.Code.Block(c.PC).Order), c.Mask}
 }

@@ -5,7 +5,7 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// Reconvergers are the policies, the default first.
+// Reconvergers lists the reconvergence policies, the default first.
 var Reconvergers = withAlternatives([]*machine.Policy{
 	{
 		Name: "auto", Doc: "as stack; if the launch makes no progress, all warp splits run in time slices",
@@ -37,7 +37,7 @@ var Reconvergers = withAlternatives([]*machine.Policy{
 	},
 })
 
-// withAlternatives stores in each policy the names of the policies where LetsLanesWait is true.
+// withAlternatives stores in each policy the names of the policies for which LetsLanesWait returns true.
 func withAlternatives(policies []*machine.Policy) []*machine.Policy {
 	var names []string
 	for _, policy := range policies {

@@ -1,8 +1,8 @@
 package warp
 
-// This file keeps the reconvergence points of a warp. Where a branch diverges, its lanes reconverge at the branch's
-// immediate post-dominator: arrived lanes wait there, and when the last lane has arrived all continue as one warp
-// split. Reconvergence points nest as branches do.
+// This file keeps the reconvergence points of a warp. Lanes that diverge at a branch reconverge at the branch's immediate
+// post-dominator: lanes that arrive wait there, and when the last lane has arrived, all continue as one warp split.
+// Reconvergence points nest as branches do.
 
 import (
 	"cmp"
@@ -13,11 +13,11 @@ import (
 
 // Reconvergences keeps the reconvergence points of a warp for a policy. The policy chooses which warp split runs.
 type Reconvergences struct {
-	Free []*machine.Reconvergence // for use again
+	Free []*machine.Reconvergence // unused objects
 }
 
-// open makes a reconvergence point for the lanes of the running warp split, unless they have a reconvergence at this
-// block already.
+// open returns a reconvergence of the running warp split at block pc: its innermost, if that is at this block in the same
+// call, otherwise a new one inside it.
 func (t *Reconvergences) open(w *machine.Warp, pc int32) *machine.Reconvergence {
 	outer := w.Reconvergence
 	if outer != nil && outer.PC == pc && outer.Frame == w.Frame {
@@ -31,13 +31,13 @@ func (t *Reconvergences) open(w *machine.Warp, pc int32) *machine.Reconvergence 
 	return j
 }
 
-// arriveAtReconvergence adds lanes to the waiting lanes.
+// arriveAtReconvergence adds the lanes of a warp split to the lanes that wait at a reconvergence point.
 func arriveAtReconvergence(j *machine.Reconvergence, lanes uint64) {
 	j.Arrived |= lanes
 	j.Arrivals++
 }
 
-// NewReconvergence returns a free reconvergence point, without contents.
+// NewReconvergence returns an unused object, whose fields the caller must set.
 func (t *Reconvergences) NewReconvergence() *machine.Reconvergence {
 	n := len(t.Free)
 	if n == 0 {
@@ -48,32 +48,33 @@ func (t *Reconvergences) NewReconvergence() *machine.Reconvergence {
 	return j
 }
 
-// Split makes the first group outside the reconvergence point the running warp split. The remaining groups follow in
-// reverse order. With time slices, groups that leave a spin-wait loop come first: other lanes may wait for them.
+// Split opens a reconvergence point at block pc, unless pc is released (CTASync.ReleasedBlocks). The first group that is
+// not at the reconvergence point becomes the running warp split; of the others, the last runs next. Under time slices,
+// groups outside possible spin-waits come first, because other lanes may wait for them.
 func (t *Reconvergences) Split(w *machine.Warp, groups []machine.BranchGroup, pc int32) {
-	j, open := w.Reconvergence, w.TimeSliced && w.CTA.ReleasedBlocks[pc]
-	if !open {
+	j, released := w.Reconvergence, w.TimeSliced && w.CTA.ReleasedBlocks[pc]
+	if !released {
 		j = t.open(w, pc)
 	}
 	if w.TimeSliced {
 		p := w.CTA.Code
 		slices.SortStableFunc(groups, func(a, b machine.BranchGroup) int { return cmp.Compare(urgency(p.Block(a.PC)), urgency(p.Block(b.PC))) })
 	}
-	var now machine.BranchGroup
+	var running machine.BranchGroup
 	for _, g := range groups {
 		switch {
-		case g.PC == pc && !open:
+		case g.PC == pc && !released:
 			arriveAtReconvergence(j, g.Mask)
-		case now.Mask == 0:
-			now = g
+		case running.Mask == 0:
+			running = g
 		default:
 			c := w.WarpSplit
 			c.PC, c.Mask, c.Reconvergence = g.PC, g.Mask, j
 			w.WaitingSplits = append(w.WaitingSplits, c)
 		}
 	}
-	w.PC, w.Mask = now.PC, now.Mask
-	if open {
+	w.PC, w.Mask = running.PC, running.Mask
+	if released {
 		if w.PC == w.ReconvergeAt {
 			t.Arrive(w, w.PC)
 		}
@@ -83,7 +84,7 @@ func (t *Reconvergences) Split(w *machine.Warp, groups []machine.BranchGroup, pc
 	markAtExit(w, pc, j.Arrived)
 }
 
-// Enter makes the lanes of a call reconverge after it.
+// Enter executes a call: its lanes, and the lanes that do not make the call, reconverge after it.
 func (t *Reconvergences) Enter(w *machine.Warp, fr *machine.Frame, m uint64) {
 	j := t.open(w, fr.Call.Next)
 	if rest := w.Mask &^ m; rest != 0 {
@@ -92,7 +93,7 @@ func (t *Reconvergences) Enter(w *machine.Warp, fr *machine.Frame, m uint64) {
 	ResumeSplit(w, machine.WarpSplit{PC: fr.Func.Begin, Mask: m, Frame: fr, Reconvergence: j})
 }
 
-// Arrive lets the running warp split wait at its reconvergence point.
+// Arrive makes the running warp split wait at its reconvergence point, or pass it if it is released.
 func (t *Reconvergences) Arrive(w *machine.Warp, from int32) {
 	j := w.Reconvergence
 	if w.TimeSliced && w.CTA.ReleasedBlocks[j.PC] && j.Lanes != j.Arrived|w.Mask {
@@ -108,12 +109,12 @@ func (t *Reconvergences) Arrive(w *machine.Warp, from int32) {
 	}
 }
 
-// pass lets the running warp split continue past its reconvergence point, where lanes had to continue alone before.
+// pass lets the running warp split continue past its reconvergence point, which an early release has released before.
 func (t *Reconvergences) pass(w *machine.Warp, j *machine.Reconvergence) {
 	j.Lanes &^= w.Mask
 	c := w.WarpSplit
 	c.Reconvergence = j.Outer
-	if j.Lanes == j.Arrived { // the waiting lanes have waited for it
+	if j.Lanes == j.Arrived { // the waiting lanes have waited only for this warp split, and continue, too
 		w.WaitingSplits = append(w.WaitingSplits, machine.WarpSplit{PC: j.PC, Mask: j.Lanes, Frame: j.Frame, Reconvergence: j.Outer})
 		t.Free = append(t.Free, j)
 	}
@@ -123,8 +124,8 @@ func (t *Reconvergences) pass(w *machine.Warp, j *machine.Reconvergence) {
 	}
 }
 
-// complete lets the lanes of a reconvergence point continue as the running warp split if all have arrived. If they
-// thereby arrive at the next reconvergence point, it does the same there.
+// complete makes the lanes of a reconvergence point the running warp split if all have arrived, and reports whether it did.
+// If the next outer reconvergence point is at the same place, the lanes arrive there, and complete does the same for it.
 func (t *Reconvergences) complete(w *machine.Warp, j *machine.Reconvergence) bool {
 	for j != nil && j.Arrived == j.Lanes {
 		c := machine.WarpSplit{PC: j.PC, Mask: j.Lanes, Frame: j.Frame, Reconvergence: j.Outer}
@@ -144,7 +145,7 @@ func (t *Reconvergences) complete(w *machine.Warp, j *machine.Reconvergence) boo
 	return false
 }
 
-// End removes ended lanes from the reconvergence points where they were expected.
+// End removes ended lanes from the reconvergence points of the running warp split.
 func (t *Reconvergences) End(w *machine.Warp, lanes uint64) {
 	for j := w.Reconvergence; j != nil; j = j.Outer {
 		j.Lanes &^= lanes
@@ -154,9 +155,9 @@ func (t *Reconvergences) End(w *machine.Warp, lanes uint64) {
 	}
 }
 
-// ReleaseEarly lets the lanes waiting at the innermost reconvergence point continue alone, as the running warp split.
-// They arrive at the next reconvergence point before the missing lanes. Lanes waiting at the kernel's end stay there:
-// no lanes wait for them.
+// ReleaseEarly makes the lanes that wait at the innermost reconvergence point the running warp split. They may arrive at the
+// next reconvergence point before the missing lanes. Lanes that wait at the kernel's end stay there, because no lanes wait
+// for them.
 func (t *Reconvergences) ReleaseEarly(w *machine.Warp) bool {
 	var inner *machine.Reconvergence
 	for i := len(w.WaitingSplits) - 1; i >= 0; i-- {

@@ -8,8 +8,8 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// TestReconvergenceOnRandomPaths sends lanes along random paths. Diverged lanes must reconverge at their reconvergence
-// point, without the lanes that have ended, and warp splits must be disjoint and not empty.
+// TestReconvergenceOnRandomPaths lets lanes diverge at random under policy stack. At each reconvergence point all lanes that
+// diverged must be together, except ended lanes. Warp splits must be disjoint and not empty.
 func TestReconvergenceOnRandomPaths(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -28,13 +28,13 @@ func TestReconvergenceOnRandomPaths(t *testing.T) {
 				all |= c.Mask
 			}
 			if want, ok := expected[w.PC]; ok && w.Mask != want&w.Live {
-				t.Fatalf("seed %d: lanes %#x meet at block %d, want %#x", seed, w.Mask, w.PC, want&w.Live)
+				t.Fatalf("seed %d: lanes %#x reconverge at block %d, want %#x", seed, w.Mask, w.PC, want&w.Live)
 			}
 			takenLanes := r.Uint64() & w.Mask
 			if step < 20 && takenLanes != 0 && takenLanes != w.Mask && r.IntN(3) > 0 {
 				point := next + 500
 				if w.Reconvergence != nil && r.IntN(3) == 0 {
-					point = w.Reconvergence.PC // that of the outer branch
+					point = w.Reconvergence.PC // the reconvergence point of the outer branch
 				} else {
 					expected[point] = w.Mask
 				}

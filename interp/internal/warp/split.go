@@ -1,8 +1,7 @@
 package warp
 
-// This file has the operations on warp splits: lanes of a warp executing together. A warp begins as one warp split.
-// Where its lanes diverge it becomes several, of which a single split runs at a time. A Reconverger decides which runs,
-// and where lanes reconverge.
+// This file has the operations on warp splits. A warp begins as one warp split. Where its lanes diverge, the split becomes
+// several, of which one runs at a time. A Reconverger decides which split runs, and where lanes reconverge.
 
 import (
 	"hash/maphash"
@@ -14,7 +13,8 @@ import (
 	"gemu/regfile"
 )
 
-// newFrame makes the frame of a function called from frame w.Frame.
+// newFrame returns the frame for a call of function target from frame w.Frame, at the end of block b. The callee's local
+// frame begins at word local. If the last call from w.Frame was the same, newFrame returns its frame again.
 func newFrame(w *machine.Warp, b *code.Block, target *code.Func, local int) *machine.Frame {
 	fr := w.Frame
 	if c := fr.LastCallee; c != nil && c.Call == b && c.Func == target && c.Local == local {
@@ -27,7 +27,7 @@ func newFrame(w *machine.Warp, b *code.Block, target *code.Func, local int) *mac
 	return fr.LastCallee
 }
 
-// addToGroup adds lanes to the group of a target.
+// addToGroup adds lanes to the group that continues at pc, or appends a group for them.
 func addToGroup(groups []machine.BranchGroup, pc int32, lanes uint64) []machine.BranchGroup {
 	for i := range groups {
 		if groups[i].PC == pc {
@@ -49,7 +49,7 @@ func ResumeSplit(w *machine.Warp, c machine.WarpSplit) {
 	}
 }
 
-// splitOff returns the running warp split with only some of its lanes, and removes these from it.
+// splitOff removes lanes from the running warp split, and returns a copy of the split with only these lanes.
 func splitOff(w *machine.Warp, lanes uint64) machine.WarpSplit {
 	c := w.WarpSplit
 	c.Mask = lanes
@@ -57,14 +57,14 @@ func splitOff(w *machine.Warp, lanes uint64) machine.WarpSplit {
 	return c
 }
 
-// takeSplit removes warp split i from the waiting splits and returns it.
+// takeSplit removes waiting warp split i, and returns it.
 func takeSplit(w *machine.Warp, i int) machine.WarpSplit {
 	c := w.WaitingSplits[i]
 	w.WaitingSplits = append(w.WaitingSplits[:i], w.WaitingSplits[i+1:]...)
 	return c
 }
 
-// jumpTo continues the running warp split at a block.
+// jumpTo continues the running warp split at block pc, and notifies the policy if necessary.
 func jumpTo(w *machine.Warp, pc int32) {
 	if pc == w.ReconvergeAt || w.NotifyEveryBlock {
 		enterBlock(w, pc)
@@ -105,8 +105,8 @@ func mergeSplits(w *machine.Warp) {
 	}
 }
 
-// scheduleSplit chooses the next warp split after the running split has ended or waits. If none can run, the warp waits
-// or has ended.
+// scheduleSplit makes a ready warp split the running split if none runs. If no split can run, the warp arrives at a barrier,
+// traps or ends.
 func scheduleSplit(w *machine.Warp) {
 	for w.State == machine.ReadyToRun && w.Err == nil {
 		switch {
@@ -125,7 +125,7 @@ func scheduleSplit(w *machine.Warp) {
 	}
 }
 
-// WindowSize returns the number of rows of each kind in use.
+// WindowSize returns the number of register rows of each slot that the warp splits use.
 func WindowSize(w *machine.Warp) (n regfile.Size) {
 	for _, c := range w.Splits() {
 		top := c.Frame.Base.Add(c.Frame.Func.Frame)
@@ -145,6 +145,7 @@ func HashWarp(w *machine.Warp, h *maphash.Hash) {
 	}
 }
 
+// hashSplit adds the state of a warp split to a hash.
 func hashSplit(w *machine.Warp, h *maphash.Hash, c *machine.WarpSplit) {
 	type place struct {
 		pc    int32

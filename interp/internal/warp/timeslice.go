@@ -7,15 +7,15 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// The weights of a warp split's time slice in a spin-wait loop, and the limit from which lanes waiting for it continue
-// without it. A time slice in which memory has changed was perhaps useful.
+// The weights of time slices in a possible spin-wait. WarpSplit.LoopInstrs is the sum of the weights of a split's last
+// consecutive such time slices, at most spunLimit.
 const (
-	spunIdle  = 64
-	spunBusy  = 1
-	spunLimit = 64
+	spunIdle  = 64 // a time slice in which the split has not changed memory
+	spunBusy  = 1  // a time slice in which it has changed memory, which was perhaps useful
+	spunLimit = 64 // sum from which lanes that wait for the split continue without it
 )
 
-// chargeLoop adds the time slice of the running warp split to its weight.
+// chargeLoop adds the weight of the ended time slice of the running warp split to its sum.
 func chargeLoop(w *machine.Warp) {
 	switch {
 	case !MayWaitAt(w, &w.WarpSplit):
@@ -40,8 +40,8 @@ func MayWaitAt(w *machine.Warp, c *machine.WarpSplit) bool {
 	}
 }
 
-// release lets lanes waiting at the innermost reconvergence point continue alone, if all ready warp splits have spun
-// for long enough.
+// release lets the lanes that wait at the innermost reconvergence point continue alone (ReleaseEarly) if all ready warp
+// splits have reached spunLimit. It reports whether it released any lanes.
 func (t *Reconvergences) release(w *machine.Warp) bool {
 	for i := range w.WaitingSplits {
 		if c := &w.WaitingSplits[i]; c.Wait == nil && c.LoopInstrs < spunLimit {
@@ -66,8 +66,8 @@ func (t *Reconvergences) release(w *machine.Warp) bool {
 	return true
 }
 
-// urgency orders the warp splits of a branch under time slices: splits that go to a spin-wait come last, because they
-// may wait for the splits before them.
+// urgency returns the rank of the group of lanes that continues at block b after a branch under time slices: groups with
+// rank 0 run first. A group in a possible spin-wait has rank 1, because it may wait for the other groups.
 func urgency(b *code.Block) int {
 	if b.MayWait {
 		return 1

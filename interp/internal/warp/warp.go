@@ -14,11 +14,11 @@ import (
 	"gemu/probe"
 )
 
-// Run executes until the warp is no longer ready, traps, pauses, or has used about its budget of instructions. It
-// returns the warp with the next turn: a backend may have switched to another warp of the CTA.
+// Run executes a warp until it is no longer ready, traps, pauses, or has used about its budget of instructions. It returns
+// the warp that executed last, because a backend may have switched to another warp of the CTA.
 func Run(w *machine.Warp) *machine.Warp {
 	if w.PausedInBlock {
-		w.Budget = max(w.Budget, 1) // it has a block to finish
+		w.Budget = max(w.Budget, 1) // the warp must finish its block
 	} else if w.Yields = false; w.TimeSliced {
 		w.CTA.NoteChange()
 	}
@@ -29,21 +29,21 @@ func Run(w *machine.Warp) *machine.Warp {
 	return w
 }
 
-// executeWarp runs the backend and acts on the reason of its return. It returns the warp with the next turn.
+// executeWarp is Run without the notes about changed memory: it runs the backend and acts on the reason of its return.
 func executeWarp(w *machine.Warp) *machine.Warp {
 	c := w.CTA.Code
 	for w.Budget > 0 && w.State == machine.ReadyToRun && w.Err == nil && (!w.Yields || w.PausedInBlock) {
-		share := w.Budget
+		instrs := w.Budget
 		if w.TimeSliced {
-			share = min(share, w.SliceLeft)
+			instrs = min(instrs, w.SliceLeft)
 		}
 		before := w.Count.WarpInstructions
 		w.CountedUpTo, w.UnchargedExits = before, 0
-		reason := w.CTA.Runner.Run(w, share)
-		if other := w.CTA.Native.Resumed; other != nil { // its turn began meanwhile
+		reason := w.CTA.Runner.Run(w, instrs)
+		if other := w.CTA.Native.Resumed; other != nil { // machine code has switched to this warp
 			w, before, w.CTA.Native.Resumed = other, w.CTA.SliceStart, nil
 		}
-		if reason == machine.Unsupported { // the block is executed to its end, to keep the shares of every backend equal
+		if reason == machine.Unsupported { // the portable backend executes the block to its end, so that warps switch at the same places with every backend
 			reason = Portable.Run(w, 1)
 		}
 		chargeInstrs(w, int(w.Count.WarpInstructions-before-w.UnchargedExits))
@@ -58,7 +58,7 @@ func executeWarp(w *machine.Warp) *machine.Warp {
 			waitForLanes(w)
 			continue
 		case machine.ProbeStop:
-			if w.Err = w.CTA.Stream.StopErr; w.Err == nil { // it pauses
+			if w.Err = w.CTA.Stream.StopErr; w.Err == nil { // the launch pauses
 				return w
 			}
 		case machine.LanesDiverge, machine.ReachesReconvergence, machine.OtherEnd:
@@ -91,8 +91,8 @@ func chargeInstrs(w *machine.Warp, n int) {
 	w.Count.ThreadInstructions += lanes
 }
 
-// trapStepLimit stops a warp at the limit of instructions. This is the end of threads that wait for each other and
-// store while they wait: the trap names the places of the CTA's threads.
+// trapStepLimit stops a warp that has reached the step limit. Threads that wait for each other and store while they wait
+// end here, so the trap names the places of all threads of the CTA.
 func trapStepLimit(w *machine.Warp) {
 	c := w.CTA
 	c.ImportAll()
@@ -103,8 +103,8 @@ func trapStepLimit(w *machine.Warp) {
 	if text := async.AwaitedMbarrierText(w); text != "" {
 		t.Notes = append(t.Notes, text)
 	}
-	if rest := w.Live &^ w.Mask; rest != 0 {
-		t.Notes = append(t.Notes, w.Whereabouts(rest)...)
+	if otherLanes := w.Live &^ w.Mask; otherLanes != 0 {
+		t.Notes = append(t.Notes, w.Whereabouts(otherLanes)...)
 	}
 	var stuck StuckWarps
 	for i := range c.Warps {
@@ -118,7 +118,7 @@ func trapStepLimit(w *machine.Warp) {
 	}
 }
 
-// executeEnd executes the end of a block.
+// executeEnd executes the last instruction of a block.
 func executeEnd(w *machine.Warp, b *code.Block) {
 	end := w.CTA.Code.End(b)
 	if end.CountsSkipped {
@@ -155,8 +155,8 @@ func executeEnd(w *machine.Warp, b *code.Block) {
 	}
 }
 
-// executeBranch sends the lanes of takenLanes to target, and the remaining lanes to the next block. Lanes do not wait
-// at a block with nothing but the kernel's end: they end at once, and barriers no longer wait for them.
+// executeBranch continues the lanes of takenLanes at target, and the remaining lanes at the next block. If a block does
+// nothing but end lanes, its lanes end at once, so that barriers no longer wait for them.
 func executeBranch(w *machine.Warp, takenLanes uint64, target int32, b *code.Block) {
 	w.Count.Branches++
 	c := w.CTA.Code
@@ -184,14 +184,15 @@ func executeBranch(w *machine.Warp, takenLanes uint64, target int32, b *code.Blo
 	}
 }
 
-// waitsForLanesAt reports whether the policy lets lanes wait at block pc, which only ends the kernel, for the remaining
-// lanes of a branch: at its reconvergence point, if the policy has them, otherwise at any such block.
+// waitsForLanesAt reports whether the policy lets lanes wait at block pc, which does nothing but end lanes, for the
+// remaining lanes of a branch. With reconvergence points, lanes wait only at the branch's reconvergence point; without
+// them, at any such block.
 func waitsForLanesAt(w *machine.Warp, pc int32, branch *code.Block) bool {
 	return w.WaitAtExit && (pc == branch.Reconverge || w.CTA.Grid.Reconverge.Reconvergence == lower.Never)
 }
 
-// markAtExit moves lanes waiting at a block which only ends the kernel from Live to AtExit: barriers no longer wait for
-// them (manual 9.7.13.1), and their registers are dead.
+// markAtExit moves lanes that wait at block pc from Live to AtExit, if the block does nothing but end lanes. Barriers then
+// no longer wait for them (manual 9.7.13.1), and their registers are dead.
 func markAtExit(w *machine.Warp, pc int32, lanes uint64) {
 	if !w.WaitAtExit || !w.CTA.Code.Block(pc).EndsLanes {
 		return
@@ -203,14 +204,14 @@ func markAtExit(w *machine.Warp, pc int32, lanes uint64) {
 	}
 }
 
-// divergeLanes sends the active lanes to several blocks; they reconverge at block reconvergeAt.
+// divergeLanes lets groups of the active lanes continue at different blocks; they reconverge at block reconvergeAt.
 func divergeLanes(w *machine.Warp, groups []machine.BranchGroup, reconvergeAt int32) {
 	w.Count.DivergentBranches++
 	countSplits(w, w.Mask, groups...)
 	w.Reconverger.Split(w, groups, reconvergeAt)
 }
 
-// countSplits counts a split of lanes and emits its event.
+// countSplits counts the division of lanes into groups, and emits its event.
 func countSplits(w *machine.Warp, lanes uint64, groups ...machine.BranchGroup) {
 	w.Count.Splits += int64(len(groups) - 1)
 	if w.CTA.IsSubscribed(probe.OnSplit) {
@@ -226,13 +227,13 @@ func countReconvergence(w *machine.Warp, c *machine.WarpSplit) {
 	}
 }
 
-// endSource returns the PTX instruction at the end of the present block; nil if there is none.
+// endSource returns the PTX instruction at the end of the current block; nil if there is none.
 func endSource(w *machine.Warp) *code.Source {
 	c := w.CTA.Code
 	return c.Source(c.End(c.Block(w.PC)).Src)
 }
 
-// exitLanes executes the exit in block b, which has nothing else, for some of the active lanes.
+// exitLanes executes the exit in block b, which contains nothing else, for some of the active lanes.
 func exitLanes(w *machine.Warp, lanes uint64, b *code.Block) {
 	src := w.CTA.Code.Source(w.CTA.Code.End(b).Src)
 	event.ObserveExit(w, src, lanes)
@@ -243,7 +244,7 @@ func exitLanes(w *machine.Warp, lanes uint64, b *code.Block) {
 	endLanes(w, src, lanes)
 }
 
-// endLanes removes lanes ended by an instruction from the warp.
+// endLanes removes lanes, which instruction src has ended, from the warp.
 func endLanes(w *machine.Warp, src *code.Source, lanes uint64) {
 	event.EmitLanes(w, probe.OnExit, src, lanes)
 	w.Live &^= lanes
@@ -262,14 +263,14 @@ func executeIndexed(w *machine.Warp, b *code.Block) {
 	targets := w.CTA.Code.Targets[end.Side]
 	m := w.GuardedLanes(end.Guard)
 	var groups []machine.BranchGroup
-	for rest := m; rest != 0; rest &= rest - 1 {
-		lane := bits.TrailingZeros64(rest)
-		i := w.ControlValue(code.Row{Slot: code.R, Row: end.A}, lane)
-		if i >= uint64(len(targets)) {
-			w.Fail(w.SourceOf(end), 1<<lane, probe.ErrBadTarget, "%v: index %d in a list of %d labels", probe.ErrBadTarget, i, len(targets))
+	for remaining := m; remaining != 0; remaining &= remaining - 1 {
+		lane := bits.TrailingZeros64(remaining)
+		index := w.ControlValue(code.Row{Slot: code.R, Row: end.A}, lane)
+		if index >= uint64(len(targets)) {
+			w.Fail(w.SourceOf(end), 1<<lane, probe.ErrBadTarget, "%v: index %d in a list of %d labels", probe.ErrBadTarget, index, len(targets))
 			return
 		}
-		groups = addToGroup(groups, targets[i], 1<<lane)
+		groups = addToGroup(groups, targets[index], 1<<lane)
 	}
 	if guardedOff := w.Mask &^ m; guardedOff != 0 {
 		groups = addToGroup(groups, b.Next, guardedOff)
