@@ -25,27 +25,27 @@ import (
 	"gemu/regfile"
 )
 
-// testWarp is a warp before a program with a single instruction, with registers and memory.
+// testWarp is a warp before a program with one tested instruction, with drawn registers and memory.
 type testWarp struct {
 	*programGenerator
 	prog   *code.Program
-	sum    code.Instr // a sum of constants, for the reference
+	sum    code.Instr // a sum of constants, which may be a launch constant in check mode
 	file   *regfile.File
-	mask   uint32
+	mask   uint32 // active lanes
 	live   uint32
-	memory []byte
-	since  int // number of places in the access's hit list before the memory
+	memory []byte // contents of the buffer; its beginning is also that of shared memory
+	since  int    // index of the buffer among the last hits of the access
 	rules  *affinetrack.Table
 	block  ptx.Dim3
-	warp   int
+	warp   int // index of the warp in the CTA
 	cta    ptx.Dim3
 }
 
-// testFrame is the size of the programs' registers. The last register of each kind belongs to the epilogue.
+// testFrame is the size of the programs' register frame. The last register of each kind belongs to the epilogue.
 var testFrame = regfile.Size{R: 7, Q: 7, P: 5}
 
-// followed returns a program of an instruction still to draw, and the epilogue.
-func (r *programGenerator) followed() *code.Program {
+// newProgram returns a program of one instruction, which the caller must set, followed by the epilogue.
+func (r *programGenerator) newProgram() *code.Program {
 	p := &code.Program{Instrs: make([]code.Instr, 1)}
 	p.Instrs = append(p.Instrs, epilogue.Instrs(r.Rand, &p.Consts, testFrame)...)
 	p.Blocks = []code.Block{{First: 0, Last: int32(len(p.Instrs))}}
@@ -56,9 +56,9 @@ func (r *programGenerator) followed() *code.Program {
 // programGenerator draws programs with a single instruction.
 type programGenerator struct {
 	harness.Values
-	drawn, native int // programs, and programs with machine code
+	drawn, native int // number of drawn programs, and of programs with machine code
 	many          int // number of programs with machine code that suffices for a stencil; 0: 1000
-	late          int // mismatches found only after other instructions
+	late          int // number of mismatches found only after later instructions
 }
 
 // value draws a value that is often a special case of a rule or of the operation.
@@ -85,7 +85,7 @@ func (r *programGenerator) stride() uint64 {
 	return r.value()
 }
 
-// lanes draws lanes of a warp: often all, or consecutive lanes in each half.
+// lanes draws lanes of a warp: often all lanes, or consecutive lanes in each half of the row.
 func (r *programGenerator) lanes() uint32 {
 	switch r.IntN(9) {
 	case 0, 1, 2:
@@ -99,7 +99,7 @@ func (r *programGenerator) lanes() uint32 {
 	return r.Uint32() | 1<<r.IntN(32)
 }
 
-// source draws a register or a constant.
+// source draws the row of an operand: a register or a constant.
 func (r *programGenerator) source(k *regfile.Constants, slot code.Slot) int32 {
 	if r.IntN(5) != 0 {
 		return r.Int32N(map[code.Slot]int32{code.R: int32(testFrame.R) - 1, code.Q: int32(testFrame.Q) - 1, code.P: int32(testFrame.P) - 1}[slot])
@@ -118,8 +118,9 @@ func (r *programGenerator) constant(k *regfile.Constants, slot code.Slot) int32 
 	return k.AddP(-(r.Uint32() & 1))
 }
 
-// shadowed gives registers random shadows. Materialised lanes have the same value in the row.
-func (r *programGenerator) shadowed(f *regfile.File, all uint32) {
+// drawRegisters gives registers random values and shadows. In materialised lanes the row has the value of the shadow. all
+// are the executing lanes.
+func (r *programGenerator) drawRegisters(f *regfile.File, all uint32) {
 	for i := range testFrame.R {
 		f.Row32(int32(i))[0] = 0
 		c := regfile.Compact{Base: uint64(uint32(r.value())), Stride: uint64(uint32(r.stride())), Mask: r.held(all)}
@@ -148,7 +149,7 @@ func (r *programGenerator) shadowed(f *regfile.File, all uint32) {
 	}
 }
 
-// held draws the lanes covered by a shadow, often all executing lanes.
+// held draws the lanes of a shadow: often all lanes, or the executing lanes m.
 func (r *programGenerator) held(m uint32) uint32 {
 	switch r.IntN(6) {
 	case 0:
@@ -161,7 +162,7 @@ func (r *programGenerator) held(m uint32) uint32 {
 	return regfile.Full
 }
 
-// new returns a warp before the instruction, after its operands have been drawn.
+// new returns a warp before the program p, whose tested instruction must be set. It may add a guard to the instruction.
 func (r *programGenerator) new(p *code.Program) *testWarp {
 	if instr := &p.Instrs[0]; r.IntN(4) == 0 {
 		instr.Guard = code.Guard(r.Int32N(int32(testFrame.P)-1), r.IntN(2) == 0)
@@ -178,7 +179,7 @@ func (r *programGenerator) new(p *code.Program) *testWarp {
 	g := &testWarp{programGenerator: r, prog: p, sum: sum, file: regfile.New(&p.Consts, true), mask: r.lanes(), block: ptx.Dim3{X: 32, Y: 1, Z: 1}, rules: affinetrack.Rules}
 	g.live = g.mask | r.Uint32()
 	g.file.Reset(testFrame)
-	r.shadowed(g.file, g.mask)
+	r.drawRegisters(g.file, g.mask)
 	*g.file.Shadow32(6), *g.file.Shadow64(6) = regfile.Compact{}, regfile.Compact{}
 	g.memory = make([]byte, 4096)
 	for i := range g.memory {
@@ -189,17 +190,17 @@ func (r *programGenerator) new(p *code.Program) *testWarp {
 
 // testModule is the module of the tested instruction.
 var testModule = func() *ptx.Module {
-	m, err := ptx.ParseString("rig.ptx", ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n\tret;\n}\n")
+	m, err := ptx.ParseString("harness.ptx", ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n\tret;\n}\n")
 	if err != nil {
 		panic(err)
 	}
 	return m
 }()
 
-// testBase is the address of the first allocation.
+// testBase is the address of the buffer, the first allocation.
 const testBase = 1 << 32
 
-// runOn executes the instruction on a backend, and describes the registers, their shadows, and memory afterwards.
+// runOn executes the program on a backend, and returns a description of the registers, their shadows and memory afterwards.
 func (g *testWarp) runOn(b machine.Backend) (outcome string) {
 	f := regfile.New(&g.prog.Consts, true)
 	f.CopyFrom(g.file)
@@ -252,29 +253,28 @@ func (g *testWarp) runOn(b machine.Backend) (outcome string) {
 	return outcome + fmt.Sprintf("\nshared %x", c.SharedMem.Data)
 }
 
-// hits returns the remembered allocations of the program's accesses: the given allocation is at the place where this warp's
-// access finds it.
-func (g *testWarp) hits(one *mem.Allocation) []*mem.Allocation {
+// hits returns the last hits of the program's accesses: the buffer is where the tested access finds it.
+func (g *testWarp) hits(buffer *mem.Allocation) []*mem.Allocation {
 	list := make([]*mem.Allocation, g.prog.NumHits)
 	for i := range g.prog.Access {
-		list[g.prog.Access[i].HitIndex+g.since] = one
+		list[g.prog.Access[i].HitIndex+g.since] = buffer
 	}
 	return list
 }
 
-// compare executes an instruction on both backends and compares the outcomes.
+// compare executes the program on both backends and compares the outcomes.
 func (g *testWarp) compare(t *testing.T) (same bool) {
 	t.Helper()
 	if !g.wanted() {
 		return true
 	}
-	instr, is := &g.prog.Instrs[0], native.New(g.prog).NextSupported(&native.Context{Mask: g.mask}, 0) == 0
-	if is {
+	instr, isNative := &g.prog.Instrs[0], native.New(g.prog).NextSupported(&native.Context{Mask: g.mask}, 0) == 0
+	if isNative {
 		g.native++
 	}
 	sources, s := instr.Sources(), instr.Op.Signature()
-	if s.Compares() && is == leavesToGo(instr) || s.Kind == code.Arithmetic && !s.Compares() && !is && slices.Min(sources[:]) >= 0 { // some operations have no kernel for constants
-		t.Errorf("%+v is machine code: %v", instr, is)
+	if s.Compares() && isNative == leavesToGo(instr) || s.Kind == code.Arithmetic && !s.Compares() && !isNative && slices.Min(sources[:]) >= 0 { // some operations have no kernel for constants
+		t.Errorf("%+v is machine code: %v", instr, isNative)
 		return false
 	}
 	want, got := g.runOn(warp.Portable), g.runOn(exchange.Native)
@@ -284,20 +284,23 @@ func (g *testWarp) compare(t *testing.T) (same bool) {
 	return got == want
 }
 
-// wanted reports whether the program is to be tried: if GEMU_STENCIL is set, its machine code must contain that stencil.
+// wanted reports whether the program is to be tried. If GEMU_STENCIL names a stencil, the program's machine code must
+// contain it.
 func (g *testWarp) wanted() bool {
-	one := part.Stencil()
-	if one == "" {
+	stencil := part.Stencil()
+	if stencil == "" {
 		return true
 	}
 	native.HostLibrary().TakeUsed()
 	native.New(g.prog).Ready(&native.Context{Mask: g.mask})
-	return slices.Contains(native.HostLibrary().TakeUsed(), one)
+	return slices.Contains(native.HostLibrary().TakeUsed(), stencil)
 }
 
-// often calls try, which draws and tries a program, up to the given number of times, until it fails. For a single stencil
-// it calls try more often, unless the first programs do not use the stencil, or enough programs have used it. If the
-// stencil has the operation's name, it waits longer for the first use.
+// often calls try, which draws and tries a program, up to the given number of times, until it returns false. It reports
+// whether all calls have returned true.
+//
+// If GEMU_STENCIL names a stencil, often calls try more often, until enough programs have used the stencil. If the first
+// programs do not use it, often stops; it waits longer if the stencil has the operation's name.
 func (r *programGenerator) often(times int, name string, try func() bool) bool {
 	few, many := 20, cmp.Or(r.many, 1000)
 	if name != "" && strings.Contains(part.Stencil(), strings.ReplaceAll(name, ".", "_")) {
@@ -318,7 +321,7 @@ func (r *programGenerator) often(times int, name string, try func() bool) bool {
 	return true
 }
 
-// linesOf returns the registers before the instruction, and the differing lines of two outcomes.
+// linesOf returns the registers before the program, and the lines in which two outcomes differ.
 func linesOf(before, native, portable string) string {
 	a, b := strings.Split(native, "\n"), strings.Split(portable, "\n")
 	text := "\nbefore" + before
@@ -330,7 +333,7 @@ func linesOf(before, native, portable string) string {
 	return text
 }
 
-// before describes the registers before the instruction.
+// before describes the registers before the program.
 func (g *testWarp) before() string {
 	text := ""
 	for i := range int32(testFrame.R) {
@@ -342,22 +345,22 @@ func (g *testWarp) before() string {
 	return text
 }
 
-// TestCompactInMachineCode: compact execution in machine code has the results of the portable backend, and every stencil of
-// compact execution is used.
+// TestCompactInMachineCode compares compact execution in machine code with the portable backend, and checks that every
+// stencil of compact execution is used.
 func TestCompactInMachineCode(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
 	native.HostLibrary().TakeUsed()
-	of := [2]programGenerator{}
+	generators := [2]programGenerator{}
 	for i, name := range []string{"kernels", "accesses"} {
-		of[i].Rand = rand.New(rand.NewPCG(uint64(3+i), part.Seed(t)))
+		generators[i].Rand = rand.New(rand.NewPCG(uint64(3+i), part.Seed(t)))
 		t.Run(name, func(t *testing.T) {
-			[]func(*programGenerator, *testing.T){(*programGenerator).compactKernels, (*programGenerator).compactAccesses}[i](&of[i], t)
+			[]func(*programGenerator, *testing.T){(*programGenerator).compactKernels, (*programGenerator).compactAccesses}[i](&generators[i], t)
 		})
 	}
-	if part.Stencil() != "" && of[0].native+of[1].native == 0 {
-		t.Errorf("no program wants %s", part.Stencil())
+	if part.Stencil() != "" && generators[0].native+generators[1].native == 0 {
+		t.Errorf("no program uses the stencil %s", part.Stencil())
 	}
 	if tried := native.HostLibrary().TakeUsed(); part.TryAll() {
 		for name := range native.HostLibrary().Names() {
@@ -368,8 +371,8 @@ func TestCompactInMachineCode(t *testing.T) {
 	}
 }
 
-// waysOf returns the possible executions of a kernel.
-func waysOf(s *code.Signature) []code.Exec {
+// execsOf returns the executions of a plan that are possible for an operation.
+func execsOf(s *code.Signature) []code.Exec {
 	mixed := s.Dst2 != code.NoSlot || slices.Contains(s.Src[:], code.P)
 	switch {
 	case s.Compares():
@@ -382,21 +385,21 @@ func waysOf(s *code.Signature) []code.Exec {
 	return []code.Exec{code.ProvedOne + code.Exec(s.Sources()-1), code.CompactOne + code.Exec(s.Sources()-1), code.Materialised}
 }
 
-// ruled reports whether an execution of an operation uses an affine rule.
-func ruled(s *code.Signature, target code.Exec) bool {
-	return target != code.OnLanes && target != code.Materialised && target < code.ProvedOne && affinetrack.Rules[s.Rule].Apply != nil
+// ruled reports whether an operation uses an affine rule in an execution.
+func ruled(s *code.Signature, exec code.Exec) bool {
+	return exec != code.OnLanes && exec != code.Materialised && exec < code.ProvedOne && affinetrack.Rules[s.Rule].Apply != nil
 }
 
-// kernel returns a warp before a computing operation with the given execution.
-func (r *programGenerator) kernel(op code.Op, target code.Exec) *testWarp {
+// kernel returns a warp before an operation that only computes, with the given execution.
+func (r *programGenerator) kernel(op code.Op, exec code.Exec) *testWarp {
 	s := op.Signature()
 	r.SetOperation(op)
-	p := r.followed()
+	p := r.newProgram()
 	instr := &p.Instrs[0]
-	instr.Op, instr.Plan = op, code.ExecPlan{Exec: target, Materialise: 15, LeavesStale: s.Dst != code.P, WritesBoth: s.Dst != code.P && r.IntN(4) == 0}
-	for i, to := range []*int32{&instr.A, &instr.B, &instr.C, &instr.E} {
+	instr.Op, instr.Plan = op, code.ExecPlan{Exec: exec, Materialise: 15, LeavesStale: s.Dst != code.P, WritesBoth: s.Dst != code.P && r.IntN(4) == 0}
+	for i, field := range []*int32{&instr.A, &instr.B, &instr.C, &instr.E} {
 		if s.Src[i] != code.NoSlot {
-			*to = r.source(&p.Consts, s.Src[i])
+			*field = r.source(&p.Consts, s.Src[i])
 		}
 	}
 	instr.D, instr.F = r.Int32N(3), code.NoRow
@@ -415,21 +418,21 @@ func (r *programGenerator) kernel(op code.Op, target code.Exec) *testWarp {
 	}
 	g := r.new(p)
 	g.narrow(instr)
-	asks := ruled(s, target) && r.IntN(4) > 0 // often a progression and a small number
+	forRule := ruled(s, exec) && r.IntN(4) > 0 // operands often satisfy the rule
 	for i, row := range instr.Sources() {
 		switch {
 		case s.Src[i] == code.NoSlot || s.Src[i] == code.P || row < 0:
-		case asks:
+		case forRule:
 			r.forRule(g, instr, i)
-		case target >= code.ProvedOne: // the plan has proved the operands
+		case exec >= code.ProvedOne: // the plan has proved the operands
 			c := machine.ShadowAt(g.file, s.Src[i], row)
 			c.Stride, c.Mask, c.Materialised = 0, regfile.Full, 0
-		case target == code.OnLanes: // and they are in rows
+		case exec == code.OnLanes: // the operands are in rows
 			machine.ShadowAt(g.file, s.Src[i], row).Mask = 0
 			machine.ShadowAt(g.file, s.Src[i], row).Materialised = 0
 		}
 	}
-	if target == code.OnLanes {
+	if exec == code.OnLanes {
 		instr.Plan = code.ExecPlan{}
 		if s.Dst != code.P {
 			machine.ShadowAt(g.file, s.Dst, instr.D).Mask = 0
@@ -439,8 +442,8 @@ func (r *programGenerator) kernel(op code.Op, target code.Exec) *testWarp {
 	return g
 }
 
-// forRule draws a source that often satisfies a rule: a small number, a progression, or the value of the first source, with
-// the same or the opposite stride.
+// forRule draws operand i so that it often satisfies a rule: a small uniform number, a progression, or the value of the
+// first operand with the same or the opposite stride.
 func (r *programGenerator) forRule(g *testWarp, instr *code.Instr, i int) {
 	s, rows := instr.Op.Signature(), instr.Sources()
 	c := machine.ShadowAt(g.file, s.Src[i], rows[i])
@@ -458,20 +461,19 @@ func (r *programGenerator) forRule(g *testWarp, instr *code.Instr, i int) {
 	}
 }
 
-// compactKernels: in each execution, computing operations have the results of the portable backend, in registers and in
-// their shadows.
+// compactKernels compares operations that only compute, in each execution, with the portable backend.
 func (r *programGenerator) compactKernels(t *testing.T) {
 	for op := code.Op(0); op < code.Count; op++ {
 		s := op.Signature()
 		if alu.Vec[op] == nil || s.Sources() == 0 || !native.HasKernel(op) {
 			continue
 		}
-		for _, target := range waysOf(s) {
+		for _, exec := range execsOf(s) {
 			rounds := part.Count(2, 6, 400)
-			if ruled(s, target) {
+			if ruled(s, exec) {
 				rounds *= 10
 			}
-			if !r.often(rounds, op.String(), func() bool { return r.kernel(op, target).compare(t) }) {
+			if !r.often(rounds, op.String(), func() bool { return r.kernel(op, exec).compare(t) }) {
 				return
 			}
 		}
@@ -479,13 +481,13 @@ func (r *programGenerator) compactKernels(t *testing.T) {
 	r.covered(t, 97)
 }
 
-// leavesToGo reports whether a comparison is left to Go: its first result overwrites the operand of the combination for the
-// second.
+// leavesToGo reports whether machine code leaves a comparison to Go: its first result overwrites the predicate with which
+// the second result is combined.
 func leavesToGo(instr *code.Instr) bool {
 	return instr.F != code.NoRow && instr.C == instr.D && instr.Imm&^alu.ComplementC != alu.BoolNone
 }
 
-// covered checks the share of programs with machine code.
+// covered fails the test unless at least the given percentage of the programs has machine code.
 func (r *programGenerator) covered(t *testing.T, percent int) {
 	t.Helper()
 	t.Logf("%d programs of %d are machine code", r.native, r.drawn)
@@ -494,7 +496,7 @@ func (r *programGenerator) covered(t *testing.T, percent int) {
 	}
 }
 
-// narrow truncates sources to their widths.
+// narrow truncates the operands of an instruction to their width.
 func (g *testWarp) narrow(instr *code.Instr) {
 	s := instr.Op.Signature()
 	if s.Width != 16 && s.Width != 8 {
@@ -515,7 +517,7 @@ func (g *testWarp) narrow(instr *code.Instr) {
 
 // access returns a warp before a load or store, often at a compact address.
 func (r *programGenerator) access() *testWarp {
-	p := r.followed()
+	p := r.newProgram()
 	instr := &p.Instrs[0]
 	size := 1 << r.IntN(4)
 	n := 1
@@ -607,7 +609,7 @@ func (r *programGenerator) access() *testWarp {
 	return g
 }
 
-// compactAccesses: loads and stores have the results of the portable backend.
+// compactAccesses compares loads and stores with the portable backend.
 func (r *programGenerator) compactAccesses(t *testing.T) {
 	for range part.Count(1000, 3000, 400000) {
 		if !r.often(1, "", func() bool { return r.access().compare(t) }) {
@@ -617,7 +619,7 @@ func (r *programGenerator) compactAccesses(t *testing.T) {
 	r.covered(t, 100)
 }
 
-// TestCompactWithOtherRules: Go executes a launch whose affine rules differ from the rules of the stencils.
+// TestCompactWithOtherRules checks that Go executes a launch whose affine rules differ from those of the stencils.
 func TestCompactWithOtherRules(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
@@ -625,30 +627,30 @@ func TestCompactWithOtherRules(t *testing.T) {
 	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(13, part.Seed(t)))}}
 	less := *affinetrack.Rules
 	less[ptx.AffineAdd].Apply = func(*affinetrack.Args) (affinetrack.Value, bool) { return affinetrack.Value{}, false }
-	another := 0
+	different := 0
 	for range part.Count(100, 100, 1000) {
 		g := r.kernel(code.OpNamed("add.s32"), code.CompactTwo)
 		with := g.runOn(exchange.Native)
 		if g.rules = &less; with != g.runOn(exchange.Native) {
-			another++
+			different++
 		}
 		if !g.compare(t) || !r.compareChecked(t, g.newCheckHarness()) {
 			return
 		}
 	}
-	if another == 0 {
-		t.Error("it does not matter which rules there are")
+	if different == 0 {
+		t.Error("no outcome depends on the rules")
 	}
 }
 
-// TestCompactSources: reads of uniform or affine special registers have the results of the portable backend.
+// TestCompactSources compares reads of uniform or affine special registers with the portable backend.
 func TestCompactSources(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
 	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}}
 	for range part.Count(300, 1000, 20000) {
-		p := r.followed()
+		p := r.newProgram()
 		instr := &p.Instrs[0]
 		instr.Op = []code.Op{code.Sreg16, code.Sreg32, code.Sreg64}[r.IntN(3)]
 		instr.Imm = uint64([]ptx.SpecialReg{ptx.TidX, ptx.TidY, ptx.TidZ, ptx.CtaidX, ptx.CtaidY, ptx.LaneID, ptx.WarpID, ptx.SMID, ptx.NtidX}[r.IntN(9)])

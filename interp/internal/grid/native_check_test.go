@@ -25,18 +25,18 @@ import (
 	"gemu/regfile"
 )
 
-// checkHarness is a testWarp with a reference, and with an optional fault.
+// checkHarness is a testWarp in check mode: with a reference, and optionally with a fault.
 type checkHarness struct {
 	*testWarp
-	wrong func(f, ref *regfile.File, memory []byte)
-	known bool            // the address was compared earlier in the block
-	lib   *native.Library // stencils, possibly with faults; nil: the host's library
+	wrong func(f, ref *regfile.File, memory []byte) // plants the fault before the execution; nil: none
+	known bool                                      // the address was compared earlier in the block
+	lib   *native.Library                           // stencils, which may have faults; nil: the host's library
 }
 
 // refFrame is the size of the reference's registers: one 32-bit row more.
 var refFrame = regfile.Size{R: testFrame.R + 1, Q: testFrame.Q, P: testFrame.P}
 
-// newCheckHarness gives the program a reference with the same instruction.
+// newCheckHarness adds a reference with the same instructions to the program.
 func (g *testWarp) newCheckHarness() *checkHarness {
 	p := g.prog
 	ref := &code.Program{Width: p.Width, Instrs: append([]code.Instr(nil), p.Instrs...), Blocks: append([]code.Block(nil), p.Blocks...), Sources: p.Sources, Tables: p.Tables}
@@ -45,7 +45,7 @@ func (g *testWarp) newCheckHarness() *checkHarness {
 	for i := range ref.Access {
 		ref.Access[i].Pattern, ref.Access[i].Stride = code.AnyPattern, 0
 	}
-	if p.Fixed = nil; g.IntN(2) == 0 { // sometimes with a launch constant: then steps and instructions have different numbers
+	if p.Fixed = nil; g.IntN(2) == 0 { // sometimes with a launch constant: then pairs and instructions have different indices
 		sum := g.sum
 		p.Fixed = []code.FixedInstr{{Instr: sum}}
 		sum.D = int32(testFrame.R)
@@ -58,7 +58,8 @@ func (g *testWarp) newCheckHarness() *checkHarness {
 	return &checkHarness{testWarp: g}
 }
 
-// runOn executes the instruction in check mode on a backend, and describes registers, shadows and memory afterwards.
+// runOn executes the program in check mode on a backend, and returns a description of registers, shadows and memory
+// afterwards.
 func (g *checkHarness) runOn(b machine.Backend) (outcome string) {
 	device := &machine.Device{Memory: mem.NewMap(testBase, 1<<20, func(n uint64) ([]byte, func(), error) { return make([]byte, n), func() {}, nil })}
 	hit, err := device.Memory.Alloc(uint64(len(g.memory)), probe.BufferMemory, "")
@@ -101,12 +102,12 @@ func (g *checkHarness) runOn(b machine.Backend) (outcome string) {
 		g.wrong(f, ref, hit.Data)
 	}
 	event.SetOnMaterialise(w)
-	grid.Seed = 1 // makes the launch run in check mode alone
+	grid.Seed = 1 // with a seed machine code does not continue with other warps
 	reason := runnerOf(c).Run(w, 1)
 	outcome = fmt.Sprintf("why %v at %d, error %v, changed %v", reason, w.PC, w.Err, c.Changed)
 	if t, ok := w.Err.(*probe.Trap); ok {
-		if at := slices.Index(t.Notes, check.LateNote); at >= 0 { // machine code compares each instruction separately
-			t.Notes = slices.Delete(t.Notes, at, at+1)
+		if i := slices.Index(t.Notes, check.LateNote); i >= 0 { // machine code compares after each instruction
+			t.Notes = slices.Delete(t.Notes, i, i+1)
 			g.late++
 		}
 		return outcome + fmt.Sprintf(" lanes %#x notes %q", t.Lanes, t.Notes)
@@ -143,19 +144,18 @@ func (g *checkHarness) kernel() *machine.Kernel {
 	return k
 }
 
-// wanted is testWarp.wanted for the code of check mode.
+// wanted is testWarp.wanted for the machine code of check mode.
 func (g *checkHarness) wanted() bool {
-	one := part.Stencil()
-	if one == "" {
+	stencil := part.Stencil()
+	if stencil == "" {
 		return true
 	}
 	native.HostLibrary().TakeUsed()
 	g.kernel().CheckOnce().Make(g.mask != regfile.Full)
-	return slices.Contains(native.HostLibrary().TakeUsed(), one)
+	return slices.Contains(native.HostLibrary().TakeUsed(), stencil)
 }
 
-// compareChecked executes the instruction in check mode on both backends, without and with faults: both must find the
-// same.
+// compareChecked executes the program in check mode on both backends, without and with faults, and compares the outcomes.
 func (r *programGenerator) compareChecked(t *testing.T, g *checkHarness) bool {
 	t.Helper()
 	if !g.wanted() {
@@ -172,13 +172,13 @@ func (r *programGenerator) compareChecked(t *testing.T, g *checkHarness) bool {
 			t.Errorf("%+v\nlanes %#x of %#x%s", g.prog.Instrs[0], g.mask, g.live, linesOf(g.before(), got, want))
 			return false
 		}
-		lane, row, which, offset := r.IntN(32), r.Int32N(6), r.IntN(6), uint64(0x1_0000_0001)<<r.IntN(32) // a fault in a bit of each half
+		lane, row, which, offset := r.IntN(32), r.Int32N(6), r.IntN(6), uint64(0x1_0000_0001)<<r.IntN(32) // the fault changes a bit of each half of a value
 		if r.IntN(2) == 0 {
-			offset &= 1<<63 | 1<<32 - 1 // or of the lower half only, perhaps with the sign
+			offset &= 1<<63 | 1<<32 - 1 // a bit of the lower half, and perhaps the sign
 		}
 		if o := g.read(r.Rand); o.Row >= 0 && r.IntN(2) == 0 { // the fault is in an operand
-			where := map[code.Slot][]int{code.R: {0, 2}, code.Q: {1, 3, 4}, code.P: {5}}[o.Slot]
-			row, which = o.Row, where[r.IntN(len(where))]
+			faults := map[code.Slot][]int{code.R: {0, 2}, code.Q: {1, 3, 4}, code.P: {5}}[o.Slot]
+			row, which = o.Row, faults[r.IntN(len(faults))]
 		}
 		if o := g.writes(r.Rand); (o.Slot == code.R || o.Slot == code.Q) && r.IntN(8) == 0 { // the fault is in the mask of a result's shadow
 			row, which = o.Row, map[code.Slot]int{code.R: 6, code.Q: 7}[o.Slot]
@@ -215,7 +215,7 @@ func (r *programGenerator) compareChecked(t *testing.T, g *checkHarness) bool {
 	return true
 }
 
-// TestCheckedBlockEnds: machine code finds differences in the operands of a block's end, as Go does.
+// TestCheckedBlockEnds checks that machine code finds differences in the operands of a block's end, as Go does.
 func TestCheckedBlockEnds(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
@@ -223,7 +223,7 @@ func TestCheckedBlockEnds(t *testing.T) {
 	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(12, part.Seed(t)))}}
 	found, good := map[code.Op]int{}, map[code.Op]int{}
 	for range part.Count(300, 1000, 20000) {
-		p := r.followed()
+		p := r.newProgram()
 		p.Instrs[0] = code.Instr{Op: code.OpNamed("add.s32"), D: 0, F: code.NoRow, A: 1, B: 2, Plan: code.ExecPlan{Exec: code.CompactTwo, Materialise: 15, LeavesStale: true}}
 		last := int32(len(p.Instrs) - 1)
 		end := &p.Instrs[last]
@@ -294,28 +294,28 @@ func TestCheckedBlockEnds(t *testing.T) {
 	}
 }
 
-// another returns the host's stencils with the code of stencil name replaced by the code of stencil by.
-func another(name, by string) *native.Library {
+// withStencil returns the host's stencils, in which the code of stencil name is replaced by the code of stencil by.
+func withStencil(name, by string) *native.Library {
 	for _, table := range native.HostLevel().Tables {
 		for line := range strings.Lines(table) {
-			if of, rest, _ := strings.Cut(line, "\t"); of == by {
-				return native.HostLevel().Library(name + "\t" + rest)
+			if stencil, fields, _ := strings.Cut(line, "\t"); stencil == by {
+				return native.HostLevel().Library(name + "\t" + fields)
 			}
 		}
 	}
 	panic("no stencil " + by)
 }
 
-// TestCheckedFalseAlarms: if machine code reports a difference that Go does not find, this is an error of its own; only
-// a load continues, because memory may have changed in between. The comparison of idle lanes is replaced by the check
-// for changed memory.
+// TestCheckedFalseAlarms checks the case that machine code reports a difference that Go does not find. This is an error,
+// except for a load, because memory may have changed in between. To cause it, the stencil that compares idle lanes is
+// replaced by the check for changed memory.
 func TestCheckedFalseAlarms(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	lib := another("idled_r", "memory_changed")
+	lib := withStencil("idled_r", "memory_changed")
 	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(15, part.Seed(t)))}}
-	p := r.followed()
+	p := r.newProgram()
 	instr := &p.Instrs[0]
 	*instr = code.Instr{Op: code.OpNamed("add.s32"), D: 0, F: code.NoRow, A: 1, B: 2, Plan: code.ExecPlan{Exec: code.CompactTwo, Materialise: 15, LeavesStale: true}}
 	g := r.new(p)
@@ -332,8 +332,8 @@ func TestCheckedFalseAlarms(t *testing.T) {
 	}
 }
 
-// TestCheckedStoreIsReported: a store that does not set the flag for changed memory is found. The stencil that sets the
-// flag is replaced by a check of the active lanes.
+// TestCheckedStoreIsReported checks that a store that does not set the flag for changed memory is found. To cause it, the
+// stencil that sets the flag is replaced by a check of the active lanes.
 func TestCheckedStoreIsReported(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
@@ -343,19 +343,20 @@ func TestCheckedStoreIsReported(t *testing.T) {
 	if got := c.runOn(exchange.Native); !strings.Contains(got, "error <nil>, changed true") {
 		t.Errorf("a store: %s", got)
 	}
-	c.lib = another("changes", "all_active")
+	c.lib = withStencil("changes", "all_active")
 	if got := c.runOn(exchange.Native); !strings.Contains(got, "it stores without marking memory as changed") {
-		t.Errorf("a store that does not say so: %s", got)
+		t.Errorf("a store that does not mark memory as changed: %s", got)
 	}
 }
 
-// TestCheckedPanics: if an instruction of the program panics in Go, the kernel traps, as without machine code.
+// TestCheckedPanics checks that the kernel traps if an instruction of the program panics in Go, with machine code as
+// without.
 func TestCheckedPanics(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
 	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(14, part.Seed(t)))}}
-	p := r.followed()
+	p := r.newProgram()
 	p.Instrs[0] = code.Instr{Op: code.Sreg32, D: 1000, F: code.NoRow, Imm: uint64(ptx.Clock)} // a row that does not exist
 	g := r.new(p)
 	p.Instrs[0].Guard, p.Instrs[0].CountsSkipped = 0, false
@@ -368,7 +369,8 @@ func TestCheckedPanics(t *testing.T) {
 	}
 }
 
-// read draws an operand of the instruction, possibly a constant.
+// read draws an operand of the tested instruction, which may be a constant. Its Row is negative if the instruction has no
+// operand.
 func (g *checkHarness) read(rng *rand.Rand) code.Row {
 	instr := &g.prog.Instrs[0]
 	i := rng.IntN(max(1, instr.Op.Signature().Sources()))
@@ -379,7 +381,7 @@ func (g *checkHarness) read(rng *rand.Rand) code.Row {
 	return row
 }
 
-// writes draws a result of the instruction.
+// writes draws a result of the tested instruction.
 func (g *checkHarness) writes(rng *rand.Rand) code.Row {
 	list := g.prog.Results(nil, &g.prog.Instrs[0])
 	if len(list) == 0 {
@@ -388,7 +390,7 @@ func (g *checkHarness) writes(rng *rand.Rand) code.Row {
 	return list[rng.IntN(len(list))]
 }
 
-// stores draws a stored register of the instruction, if it is a store.
+// stores draws a register that the tested instruction stores; Slot is NoSlot if there is none.
 func (g *checkHarness) stores(rng *rand.Rand) code.Elem {
 	if len(g.prog.Access) == 0 || !g.prog.Access[0].Store {
 		return code.Elem{}
@@ -400,13 +402,13 @@ func (g *checkHarness) stores(rng *rand.Rand) code.Elem {
 	return code.Elem{}
 }
 
-// TestCheckedKernels: machine code checks computing operations as Go does: with the same results, counts and reported
-// differences.
+// TestCheckedKernels checks that machine code checks operations that only compute as Go does: with the same results, counts
+// and reported differences.
 func TestCheckedKernels(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}, many: 250} // each with twenty faults if a stencil is given
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}, many: 250} // if GEMU_STENCIL is set, each program runs with twenty faults
 	for op := code.Op(0); op < code.Count; op++ {
 		s := op.Signature()
 		if alu.Vec[op] == nil || s.Sources() == 0 || !native.HasKernel(op) {
@@ -418,7 +420,7 @@ func TestCheckedKernels(t *testing.T) {
 		} else if part.Stencil() == "" && r.IntN(part.Count(12, 4, 1)) > 0 {
 			continue
 		}
-		for _, target := range append(waysOf(s), code.OnLanes) {
+		for _, target := range append(execsOf(s), code.OnLanes) {
 			if !r.often(rounds, op.String(), func() bool { return r.compareChecked(t, r.proves(r.kernel(op, target)).newCheckHarness()) }) {
 				return
 			}
@@ -429,7 +431,7 @@ func TestCheckedKernels(t *testing.T) {
 	}
 }
 
-// proves draws whether the plan claims uniform results, truly or not. Operands of such a result are uniform.
+// proves draws whether the plan claims uniform results for the instruction, and whether this is true.
 func (r *programGenerator) proves(g *testWarp) *testWarp {
 	instr := &g.prog.Instrs[0]
 	if instr.Plan.LeavesStale && (instr.Plan.Exec >= code.ProvedOne || r.IntN(4) == 0) {
@@ -451,8 +453,8 @@ func (r *programGenerator) proves(g *testWarp) *testWarp {
 	return g
 }
 
-// takeFor draws the claimed pattern of an access, true or not.
-func (r *programGenerator) takeFor(g *testWarp) {
+// drawPattern draws the pattern that the plan claims for the addresses of an access, and whether this is true.
+func (r *programGenerator) drawPattern(g *testWarp) {
 	a := &g.prog.Access[0]
 	if len(a.Elems) != 1 || a.Addr == code.NoSlot {
 		return
@@ -475,7 +477,7 @@ func (r *programGenerator) takeFor(g *testWarp) {
 	}
 }
 
-// overwrites draws whether a load overwrites its address register: in the program, in the reference, or in both.
+// overwrites draws whether a load overwrites its address register: in the program, in the reference, in both or in neither.
 func (r *programGenerator) overwrites(c *checkHarness) {
 	a, ref := &c.prog.Access[0], &c.prog.Reference.Access[0]
 	if a.Store || len(a.Elems) != 1 || a.Addr != a.Elems[0].Slot || r.IntN(3) > 0 {
@@ -490,16 +492,17 @@ func (r *programGenerator) overwrites(c *checkHarness) {
 	}
 }
 
-// TestCheckedAccesses: machine code checks loads and stores, and the claims about their addresses, as Go does.
+// TestCheckedAccesses checks that machine code checks loads and stores, and the plan's claims about their addresses, as Go
+// does.
 func TestCheckedAccesses(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(6, part.Seed(t)))}, many: 250} // each with twenty faults if a stencil is given
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(6, part.Seed(t)))}, many: 250} // if GEMU_STENCIL is set, each program runs with twenty faults
 	for range part.Count(200, 600, 100000) {
 		if !r.often(1, "", func() bool {
 			g := r.access()
-			r.takeFor(g)
+			r.drawPattern(g)
 			c := r.proves(g).newCheckHarness()
 			r.overwrites(c)
 			c.known = r.IntN(2) == 0
@@ -510,9 +513,9 @@ func TestCheckedAccesses(t *testing.T) {
 	}
 }
 
-// mistaken returns the host's stencils with a fault: the masked stencils with one of the name prefixes have the code
-// for all lanes.
-func mistaken(prefixes ...string) *native.Library {
+// withoutMasks returns the host's stencils with a fault: masked stencils whose names begin with one of the prefixes have
+// the code for all lanes.
+func withoutMasks(prefixes ...string) *native.Library {
 	wrong := ""
 	for _, table := range native.HostLevel().Tables {
 		for line := range strings.Lines(table) {
@@ -525,13 +528,13 @@ func mistaken(prefixes ...string) *native.Library {
 	return native.HostLevel().Library(wrong)
 }
 
-// TestCheckedStoresOfIdleLanes: a store of machine code that also stores for idle lanes is found. The masked stencils
-// of stores have the code for all lanes.
+// TestCheckedStoresOfIdleLanes checks that a store of machine code for too many lanes is found. To cause it, the masked
+// stencils of stores have the code for all lanes.
 func TestCheckedStoresOfIdleLanes(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	lib := mistaken("row_store_")
+	lib := withoutMasks("row_store_")
 	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(7, part.Seed(t)))}}
 	for _, space := range []ptx.Space{ptx.Global, ptx.Shared} {
 		from := map[ptx.Space]uint64{ptx.Global: testBase + 128, ptx.Shared: 0}[space]
@@ -540,7 +543,7 @@ func TestCheckedStoresOfIdleLanes(t *testing.T) {
 				if space == ptx.Shared && n*size > 8 {
 					continue // the memory has 256 bytes
 				}
-				p := r.followed()
+				p := r.newProgram()
 				a := code.Access{Space: space, Addr: code.Q, Size: size, Bytes: size * n, Store: true, Strided: mem.StridedOf(size, false)}
 				for i := range n {
 					a.Elems = append(a.Elems, code.Elem{Slot: code.Q, Row: int32(i)})
@@ -556,7 +559,7 @@ func TestCheckedStoresOfIdleLanes(t *testing.T) {
 				g.mask, g.live = 0xff, regfile.Full
 				*g.file.Shadow64(instr.A) = regfile.Compact{Base: from, Stride: uint64(a.Bytes), Mask: regfile.Full}
 				good := g.newCheckHarness()
-				if got, want := good.runOn(exchange.Native), good.runOn(warp.Portable); got != want || strings.Contains(got, "another byte") {
+				if got, want := good.runOn(exchange.Native), good.runOn(warp.Portable); got != want || strings.Contains(got, "does not execute it") {
 					t.Errorf("%d times %d bytes: %s\nand in Go: %s", n, size, got, want)
 				}
 				bad := g.newCheckHarness()
@@ -569,26 +572,26 @@ func TestCheckedStoresOfIdleLanes(t *testing.T) {
 	}
 }
 
-// TestCheckedResultsOfIdleLanes: a result written for idle lanes is found, in shadows and in rows, for every idle lane.
-// The masked stencils of results have the code for all lanes.
+// TestCheckedResultsOfIdleLanes checks that a result written for idle lanes is found, in shadows and in rows, for every
+// idle lane. To cause it, the masked stencils of results have the code for all lanes.
 func TestCheckedResultsOfIdleLanes(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	ways := []struct {
+	cases := []struct {
 		exec code.Exec
 		held uint32 // lanes of the result's shadow before the instruction
 		lib  *native.Library
 	}{
-		{code.CompactTwo, 0, mistaken("keep_")}, {code.CompactTwo, regfile.Full, mistaken("keep_")}, {code.Materialised, 0, mistaken("mul_hi_")},
+		{code.CompactTwo, 0, withoutMasks("keep_")}, {code.CompactTwo, regfile.Full, withoutMasks("keep_")}, {code.Materialised, 0, withoutMasks("mul_hi_")},
 	}
 	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(10, part.Seed(t)))}}
 	for _, op := range []code.Op{code.OpNamed("mul.hi.u32"), code.OpNamed("mul.hi.u64")} { // some compute single values
 		for lane := range regfile.Lanes {
-			for _, target := range ways {
-				p := r.followed()
+			for _, x := range cases {
+				p := r.newProgram()
 				instr := &p.Instrs[0]
-				*instr = code.Instr{Op: op, D: 0, F: code.NoRow, A: 1, B: 2, Plan: code.ExecPlan{Exec: target.exec, Materialise: 15, LeavesStale: true}}
+				*instr = code.Instr{Op: op, D: 0, F: code.NoRow, A: 1, B: 2, Plan: code.ExecPlan{Exec: x.exec, Materialise: 15, LeavesStale: true}}
 				g := r.new(p)
 				instr.Guard, instr.CountsSkipped = 0, false
 				g.mask, g.live = ^(uint32(1) << lane), regfile.Full
@@ -596,70 +599,71 @@ func TestCheckedResultsOfIdleLanes(t *testing.T) {
 				for _, row := range []int32{1, 2} {
 					*machine.ShadowAt(g.file, slot, row) = regfile.Compact{Base: uint64(1)<<(slot.Bits()-1) + uint64(r.IntN(1000)), Mask: regfile.Full}
 				}
-				*machine.ShadowAt(g.file, slot, 0) = regfile.Compact{Base: uint64(r.IntN(1000)), Mask: target.held}
+				*machine.ShadowAt(g.file, slot, 0) = regfile.Compact{Base: uint64(r.IntN(1000)), Mask: x.held}
 				g.file.Row32(0)[lane], g.file.Row64(0)[lane] = 0x1234567, 0x123456789abcdef // lanes without a product
 				good, bad, worse := g.newCheckHarness(), g.newCheckHarness(), g.newCheckHarness()
-				bad.lib, worse.lib = target.lib, target.lib
+				bad.lib, worse.lib = x.lib, x.lib
 				worse.wrong = func(_, ref *regfile.File, _ []byte) { // for an executing lane, which the message must name
 					other := (lane + 1) % regfile.Lanes
 					ref.Row32(1)[other], ref.Row64(1)[other] = 0, 0
 				}
 				if got := worse.runOn(exchange.Native); !strings.Contains(got, "differs") || strings.Contains(got, "does not execute it") {
-					t.Errorf("%v, lane %d idle, and another one wrong: %.300s", op, lane, got)
+					t.Errorf("%v, lane %d idle, and an executing lane wrong: %.300s", op, lane, got)
 				}
 				if got, want := good.runOn(exchange.Native), good.runOn(warp.Portable); got != want || strings.Contains(got, "differs") {
 					t.Errorf("%v, lane %d idle: %s\nand in Go: %s", op, lane, got, want)
 				}
 				if got := bad.runOn(exchange.Native); !strings.Contains(got, "does not execute it") {
-					t.Errorf("%v, lane %d idle, way %v, shadow for %#x: what is kept for it as well is not found: %.300s", op, lane, target.exec, target.held, got)
+					t.Errorf("%v, lane %d idle, execution %v, shadow for lanes %#x: the result written for the idle lane is not found: %.300s", op, lane, x.exec, x.held, got)
 				}
 			}
 		}
 	}
 }
 
-// TestCheckedPredicatesOfIdleLanes: a predicate written for idle lanes is found. The masked stencils of predicates have
-// the code for all lanes.
+// TestCheckedPredicatesOfIdleLanes checks that a predicate written for idle lanes is found. To cause it, the masked
+// stencils of predicates have the code for all lanes.
 func TestCheckedPredicatesOfIdleLanes(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	lib := mistaken("compared", "uncompared")
+	lib := withoutMasks("compared", "uncompared")
 	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(11, part.Seed(t)))}}
 	for lane := range regfile.Lanes {
-		for _, reduce := range []bool{false, true} {
-			p := r.followed()
+		for _, less := range []bool{false, true} {
+			p := r.newProgram()
 			instr := &p.Instrs[0]
 			*instr = code.Instr{Op: code.OpNamed("cmp.lt.s32"), D: 1, F: 2, A: 1, B: 2, C: 0, Imm: alu.BoolNone, Plan: code.ExecPlan{Exec: code.CompactCompare, Materialise: 3}}
 			g := r.new(p)
 			instr.Guard, instr.CountsSkipped = 0, false
 			g.mask, g.live = ^(uint32(1) << lane), regfile.Full
 			base := uint64(1000)
-			if reduce {
+			if less {
 				base = 10
 			}
 			*g.file.Shadow32(1) = regfile.Compact{Base: base, Mask: regfile.Full}
 			*g.file.Shadow32(2) = regfile.Compact{Base: 500, Mask: regfile.Full}
 			for other := range regfile.Lanes { // the result of the comparison, except in the idle lane
-				is := reduce == (other != lane)
-				g.file.SetP(1, 1<<other, uint32(machine.BoolBit(is))<<other)
-				g.file.SetP(2, 1<<other, uint32(machine.BoolBit(!is))<<other) // and the second result
+				outcome := less == (other != lane)
+				g.file.SetP(1, 1<<other, uint32(machine.BoolBit(outcome))<<other)
+				g.file.SetP(2, 1<<other, uint32(machine.BoolBit(!outcome))<<other) // and the second result
 			}
 			good, bad := g.newCheckHarness(), g.newCheckHarness()
 			bad.lib = lib
 			if got, want := good.runOn(exchange.Native), good.runOn(warp.Portable); got != want || strings.Contains(got, "does not execute it") {
 				t.Errorf("lane %d idle: %s\nand in Go: %s", lane, got, want)
 			}
-			if got, want := bad.runOn(exchange.Native), fmt.Sprintf("lane %d does not execute it, but its register changed from %#x", lane, machine.BoolBit(!reduce)); !strings.Contains(got, want) {
+			if got, want := bad.runOn(exchange.Native), fmt.Sprintf("lane %d does not execute it, but its register changed from %#x", lane, machine.BoolBit(!less)); !strings.Contains(got, want) {
 				t.Errorf("lane %d idle: %.300s\nwant: %s", lane, got, want)
 			}
 		}
 	}
 }
 
-// sharedLoad returns a compact load for the given lanes, of adjacent words from address 16 of shared memory on.
+// sharedLoad returns a warp before a compact load by the given lanes. Lane i loads word i after address 16 of shared
+// memory.
 func (r *programGenerator) sharedLoad(slot code.Slot, lanes uint32) *testWarp {
-	p := r.followed()
+	p := r.newProgram()
 	p.NumHits, p.Access = code.HitsPerAccess, []code.Access{{Space: ptx.Shared, Addr: slot, Size: 4, Bytes: 4, Strided: mem.StridedOf(4, false), Elems: []code.Elem{{Slot: code.R}}}}
 	instr := &p.Instrs[0]
 	instr.Op, instr.A, instr.Plan = code.LoadOp(4, false, slot, code.R), 4, code.ExecPlan{Exec: code.CompactLoad, Materialise: 1 | code.OperandList}
@@ -670,7 +674,7 @@ func (r *programGenerator) sharedLoad(slot code.Slot, lanes uint32) *testWarp {
 	return g
 }
 
-// sharedStore returns a compact store for the given lanes, of adjacent words from address 16 of shared memory on.
+// sharedStore returns a warp before a compact store by the given lanes, to the addresses of sharedLoad.
 func (r *programGenerator) sharedStore(lanes uint32) *testWarp {
 	g := r.sharedLoad(code.Q, lanes)
 	instr, a := &g.prog.Instrs[0], &g.prog.Access[0]
@@ -678,8 +682,8 @@ func (r *programGenerator) sharedStore(lanes uint32) *testWarp {
 	return g
 }
 
-// TestCheckedKnownAddress: an address already compared in its block is compared in two lanes. This finds a changed base
-// or stride, for every set of executing lanes.
+// TestCheckedKnownAddress checks the comparison of an address that its block has compared already: two lanes suffice to
+// find a changed base or stride, for every set of executing lanes.
 func TestCheckedKnownAddress(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
@@ -688,8 +692,8 @@ func TestCheckedKnownAddress(t *testing.T) {
 	for _, m := range []uint32{regfile.Full, 0xff0, 1 << 31, 1 << 7, 0x80000001, 0x55555555} {
 		for _, slot := range []code.Slot{code.R, code.Q} {
 			shadows := map[string]regfile.Compact{
-				"as it was": {Base: 16, Stride: 4}, "another base": {Base: 20, Stride: 4}, "another stride": {Base: 16, Stride: 8}, "one for the first lane": {Base: 16 + 4*uint64(bits.TrailingZeros32(m))},
-				"one for the second lane": {Base: 20 + 4*uint64(bits.TrailingZeros32(m))},
+				"unchanged": {Base: 16, Stride: 4}, "another base": {Base: 20, Stride: 4}, "another stride": {Base: 16, Stride: 8}, "uniform, right in the first lane": {Base: 16 + 4*uint64(bits.TrailingZeros32(m))},
+				"uniform, right in the second lane": {Base: 20 + 4*uint64(bits.TrailingZeros32(m))},
 			}
 			for _, name := range slices.Sorted(maps.Keys(shadows)) {
 				now := shadows[name]
@@ -722,8 +726,8 @@ func TestCheckedKnownAddress(t *testing.T) {
 	}
 }
 
-// TestCheckedRegistersByPlace: a register that differs from the reference is found in each of its places and in every
-// bit.
+// TestCheckedRegistersByPlace checks that a register that differs from the reference is found, in its shadow and in its
+// row.
 func TestCheckedRegistersByPlace(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
@@ -737,13 +741,13 @@ func TestCheckedRegistersByPlace(t *testing.T) {
 				row     bool // the row differs in lane 9
 				differs bool
 			}{
-				"right":                        {regfile.Compact{Base: 16, Stride: 4, Mask: full}, false, false},
-				"right in both places":         {regfile.Compact{Base: 16, Stride: 4, Mask: full, Materialised: full}, false, false},
-				"wrong in a row that is stale": {regfile.Compact{Base: 16, Stride: 4, Mask: full, Materialised: full &^ (1 << 9)}, true, false},
-				"wrong in a row that is clean": {regfile.Compact{Base: 16, Stride: 4, Mask: full, Materialised: full}, true, true},
-				"wrong in one clean lane":      {regfile.Compact{Base: 16, Stride: 4, Mask: full, Materialised: 1 << 9}, true, true},
-				"more bits than a register":    {regfile.Compact{Base: 1<<32 + 16, Stride: 4, Mask: full}, false, true},
-				"a stride of more bits":        {regfile.Compact{Base: 16, Stride: 1<<32 + 4, Mask: full}, false, true},
+				"right":                                   {regfile.Compact{Base: 16, Stride: 4, Mask: full}, false, false},
+				"right in shadow and row":                 {regfile.Compact{Base: 16, Stride: 4, Mask: full, Materialised: full}, false, false},
+				"wrong in a stale lane of the row":        {regfile.Compact{Base: 16, Stride: 4, Mask: full, Materialised: full &^ (1 << 9)}, true, false},
+				"wrong in a materialised row":             {regfile.Compact{Base: 16, Stride: 4, Mask: full, Materialised: full}, true, true},
+				"wrong in the only materialised lane":     {regfile.Compact{Base: 16, Stride: 4, Mask: full, Materialised: 1 << 9}, true, true},
+				"a base with more bits than a register":   {regfile.Compact{Base: 1<<32 + 16, Stride: 4, Mask: full}, false, true},
+				"a stride with more bits than a register": {regfile.Compact{Base: 16, Stride: 1<<32 + 4, Mask: full}, false, true},
 			}
 			for _, name := range slices.Sorted(maps.Keys(cases)) {
 				x := cases[name]
