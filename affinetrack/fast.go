@@ -107,6 +107,9 @@ func (u *Unit) applyAffine(op *Operation, a, b, c Value, m uint32) (Value, Execu
 	return u.apply(op, [4]Value{a, b, c}, m)
 }
 
+// The functions fastX are FastForm.Apply for the rules of the same names. Those without conditions are identities modulo
+// any power of two.
+
 // fastMove returns the value unchanged; the caller truncates it to the slot of the result.
 func fastMove(_ *Operation, a, _, _ Value, _ uint32) (Value, bool) { return a, true }
 

@@ -165,6 +165,7 @@ func mul(a *Args) (Value, bool) {
 	return a.resultValue(v)
 }
 
+// product returns the product of the first two operands, before it is fitted to the result's slot.
 func product(a *Args) (Value, bool) {
 	x, u := a.Values[0], a.Values[1]
 	xi := 0

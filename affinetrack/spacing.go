@@ -144,6 +144,8 @@ func (a *SpacingArgs) operand(i int) Spacing {
 	return Spacing{}
 }
 
+// The functions xSpacing are SpacingForm.Transfer for the rules of the same names.
+
 func moveSpacing(a *SpacingArgs) Spacing { return a.operand(0) }
 
 // narrowSpacing truncates to 32 bits. Bound numbers of 64 bits may have been multiplied, and then nothing is known of their

@@ -138,6 +138,8 @@ func (s *operandSlab[T]) cut(n int) []T {
 	return list
 }
 
+// newInstr returns a new instruction, without fields.
 func (b *funcBuilder) newInstr() *Instr { return &b.instrs.cut(1)[0] }
 
+// newOps returns n new operands of kind NoOperand.
 func (b *funcBuilder) newOps(n int) []Operand { return b.ops.cut(n) }

@@ -374,6 +374,7 @@ func (instr *Instr) Defs() iter.Seq[RegID] {
 	}
 }
 
+// each calls yield with the registers of the list, until it returns false.
 func each(list []RegID, yield func(RegID) bool) {
 	for _, r := range list {
 		if !yield(r) {

@@ -24,6 +24,7 @@ func ExampleModule(decls []string, text string) string {
 	return exampleModule("8.8", "100a", decls, text)
 }
 
+// exampleModule is ExampleModule for a version and a target: the text after "sm_".
 func exampleModule(version, sm string, decls []string, text string) string {
 	return fmt.Sprintf(exampleText, version, sm, strings.Join(decls, "\n"), text)
 }
@@ -128,6 +129,7 @@ func (e *exampleWriter) list(specs []OperandSpec) string {
 	return s.String()
 }
 
+// operand writes an operand, and declares its registers.
 func (e *exampleWriter) operand(o *OperandSpec) string {
 	t := e.v.specType(o)
 	switch {

@@ -602,6 +602,7 @@ func unique(list []string) []string {
 	return words
 }
 
+// oneOf returns the text ".rn", or "one of .rn .rz", of a message about possible modifiers.
 func oneOf(values []string) string {
 	s := "." + strings.Join(values, " .")
 	if len(values) > 1 {

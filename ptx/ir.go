@@ -40,6 +40,7 @@ type static struct {
 // SM returns NN of the first target sm_NN or compute_NN; 0 if there is none.
 func (m *Module) SM() int { return smOf(m.Target) }
 
+// smOf returns NN of the first of the targets with the name sm_NN or compute_NN; 0 if there is none.
 func smOf(targets []string) int {
 	for _, t := range targets {
 		var n int
@@ -109,7 +110,7 @@ type SourceBlock struct {
 // SectionLine is a label or a data directive with its values.
 type SectionLine struct {
 	Label  string   // label without its colon; "" for a data directive
-	Type   string   // ".b8", ".b16", ".b32" or ".b64", the type of each value; "" for a label
+	Type   string   // type of each value: ".b8", ".b16", ".b32" or ".b64", in old PTX also ".byte", ".4byte" or ".quad"; "" for a label
 	Values []string // integers as written, or one address such as ".debug_info+12" or "end-begin"; nil for a label
 }
 

@@ -346,6 +346,7 @@ func (flow *livenessFlow) collect(spans [][]span, extents [][2]int32) {
 	flow.order()
 	var live, seen uint64
 	end := int32(0) // end of the blocks visited so far
+	// stop ends the current spans of regs.
 	stop := func(regs uint64, place int32) { eachBit(regs, func(i int) { spans[i][len(spans[i])-1].to = place }) }
 	first := func(regs uint64, place int32) {
 		eachBit(regs&^seen, func(i int) { extents[i][0] = place })

@@ -74,6 +74,7 @@ type unbuiltBody struct {
 	body *syntax.Body
 }
 
+// report adds a problem, unless the limit is reached; hint is the probably intended word, "" if unknown.
 func (c *checker) report(pos Pos, hint, format string, args ...any) {
 	if !c.full() {
 		c.errs = append(c.errs, &Error{File: c.mod.Name, Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint})
@@ -84,6 +85,7 @@ func (c *checker) report(pos Pos, hint, format string, args ...any) {
 // similar names.
 func (c *checker) full() bool { return len(c.errs) >= maxErrors }
 
+// errorf is report without a hint.
 func (c *checker) errorf(pos Pos, format string, args ...any) { c.report(pos, "", format, args...) }
 
 // unknown reports an undefined name; noun precedes it in the message, and hint is a similar name.
@@ -271,6 +273,7 @@ func (c *checker) sources(blocks []syntax.SourceBlock) {
 	c.mod.Decls = append(c.mod.Decls, s)
 }
 
+// section adds a debug section.
 func (c *checker) section(name string, lines []syntax.SectionLine) {
 	s := &Section{Name: name}
 	labels := map[string]bool{}
@@ -299,8 +302,10 @@ func (c *checker) dwarf(d *syntax.Dwarf) {
 	}
 }
 
+// targetWords lists the words of .target other than sm_NN and compute_NN.
 var targetWords = []string{"texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"}
 
+// knownTarget reports whether t is a word of .target; it accepts any number NN.
 func knownTarget(t string) bool {
 	if slices.Contains(targetWords, t) {
 		return true
@@ -314,6 +319,7 @@ func knownTarget(t string) bool {
 	return ok && err == nil
 }
 
+// unquote returns the text of a string in quotation marks. If its escapes are invalid, it only removes the marks.
 func unquote(s string) string {
 	if u, err := strconv.Unquote(s); err == nil {
 		return u
@@ -321,6 +327,7 @@ func unquote(s string) string {
 	return strings.Trim(s, `"`)
 }
 
+// symbolNames returns the names declared so far at module level, sorted.
 func (c *checker) symbolNames() []string {
 	var names []string
 	for n := range c.mod.symbols {
@@ -357,6 +364,7 @@ func (c *checker) declare(pos Pos, name string, s Symbol) {
 	c.errorf(pos, "%s is declared twice", name)
 }
 
+// linkage returns the linkage of a declaration, and reports a second one.
 func (c *checker) linkage(d *syntax.Decl) Linkage {
 	link := Internal
 	for _, l := range d.Linkage {

@@ -46,9 +46,12 @@ func (instr *Instr) Format(f *Func) string {
 	return p.String()
 }
 
+// printer collects the printed text.
 type printer struct{ strings.Builder }
 
 func (p *printer) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
+
+// The methods module, pragma, imm, function, loc, instr, call and operand print the part of the IR that they are named for.
 
 func (p *printer) module(m *Module) {
 	p.printf(".version %s\n", m.Version)
@@ -257,6 +260,7 @@ func (p *printer) number(t Type, data []byte) {
 	}
 }
 
+// withOffset returns the text of a name or register plus an offset.
 func withOffset(name string, offset int64) string {
 	if offset == 0 {
 		return name
@@ -275,6 +279,7 @@ func (p *printer) imm(i Imm) {
 	}
 }
 
+// params prints parameters separated by commas, with sep before each.
 func (p *printer) params(list []*Var, sep string) {
 	for i, v := range list {
 		if i > 0 {
@@ -285,7 +290,8 @@ func (p *printer) params(list []*Var, sep string) {
 	}
 }
 
-// head prints "(rets) name (params) directives" of a function or prototype.
+// head prints "(rets) name (params) directives" of a function or prototype. sep precedes each parameter and directive; end
+// follows the last parameter.
 func (p *printer) head(f *Func, sep, end string) {
 	if len(f.Rets) > 0 {
 		p.WriteString("(")

@@ -199,6 +199,7 @@ func init() {
 	}
 }
 
+// addRow adds the forms of a row to its mnemonic.
 func addRow(r row) {
 	op := opByName[r.name]
 	if op == nil {

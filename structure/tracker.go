@@ -34,6 +34,7 @@ type tracker struct {
 	row          regfile.Row64      // memory for the values of an operand
 }
 
+// newTracker returns a tracker for the CTAs of p's launch.
 func newTracker(p *Probe) *tracker {
 	width := p.launch.WarpSize
 	t := &tracker{
@@ -77,6 +78,7 @@ func (t *tags) grow(base, n regfile.Size) {
 	t.r, t.q, t.p = growTo(t.r, base.R+n.R), growTo(t.q, base.Q+n.Q), growTo(t.p, base.P+n.P)
 }
 
+// growTo returns s with at least n elements; new elements are zero.
 func growTo[T any](s []T, n int) []T {
 	if n > len(s) {
 		s = append(s, make([]T, n-len(s))...)

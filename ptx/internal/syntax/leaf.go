@@ -82,6 +82,7 @@ func (*NoBody) Parse(lex *lexer.PeekingLexer) error {
 	return fromStream(lex).unexpected(`"{" or ";"`)
 }
 
+// unknownDirective returns the error for a word at the place of a module-level directive.
 func unknownDirective(t token) *Error {
 	return &Error{Pos: t.pos, Msg: fmt.Sprintf("unknown directive %s", t.text), Hint: notation.Nearest(t.text, directives)}
 }

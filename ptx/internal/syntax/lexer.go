@@ -14,6 +14,7 @@ type Pos struct{ Line, Col int32 }
 
 func (p Pos) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
 
+// posOf returns a place of participle as a Pos.
 func posOf(p lexer.Position) Pos { return Pos{int32(p.Line), int32(p.Column)} }
 
 // The kinds of token.
@@ -80,6 +81,7 @@ type scanner struct {
 	errs      []*Error
 }
 
+// newScanner returns a scanner of a whole source.
 func newScanner(filename, src string) *scanner {
 	return &scanner{file: filename, src: src, line: 1}
 }
@@ -274,6 +276,7 @@ func init() {
 	}
 }
 
+// pos returns the place of an offset in the current line.
 func (s *scanner) pos(offset int) Pos { return Pos{int32(s.line), int32(offset - s.lineStart + 1)} }
 
 // Error is a problem of the text with its place.
