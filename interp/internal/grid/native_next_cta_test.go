@@ -12,8 +12,9 @@ import (
 	"gemu/ptx"
 )
 
-// nextCTAKernels are kernels of 3·2·20 CTAs of 80 threads, which machine code executes without an exit in between. %n is
-// the index of the thread in the grid, %i its index in its CTA; %a is the address of the thread's element of out.
+// nextCTAKernels are kernels of 3·2·20 CTAs of 80 threads; machine code continues with the next CTA without an exit where
+// it can. In a body %n is the index of the thread in the grid, %i its index in the CTA, %c the index of the CTA, and %a the
+// address of the thread's element of out. %never and %wide are 0 at the start.
 var nextCTAKernels = map[string]countedKernel{
 	"memory and registers that begin as zeros": {runs: [3]int{5, 5, 5}, entries: [3]int{11, 11, 25}, body: `
 	shl.b32 %x, %i, 2;
@@ -39,7 +40,7 @@ var nextCTAKernels = map[string]countedKernel{
 	@%p bra Y;
 	mad.lo.u32 %n, %n, 3, 1;
 Y:	st.global.u32 [%a], %n;`},
-	"more instructions in some than Go waits for": {runs: [3]int{1265, 1265, 1265}, entries: [3]int{1387, 1387, 3065}, body: `
+	"more instructions in some CTAs than a slice": {runs: [3]int{1265, 1265, 1265}, entries: [3]int{1387, 1387, 3065}, body: `
 	and.b32 %x, %c, 3;
 	mul.lo.u32 %x, %x, 700;
 L:	mad.lo.u32 %n, %n, 5, 3;
@@ -47,28 +48,28 @@ L:	mad.lo.u32 %n, %n, 5, 3;
 	sub.u32 %x, %x, 1;
 	@!%p bra L;
 	st.global.u32 [%a], %n;`},
-	"warps that wait, and go on in turn": {runs: [3]int{484, 484, 484}, entries: [3]int{486, 486, 486}, body: `
+	"warps that wait at barriers": {runs: [3]int{484, 484, 484}, entries: [3]int{486, 486, 486}, body: `
 	setp.ge.u32 %p, %i, 64;
 	@%p bra Y;
 	bar.sync 1, 64;
 Y:	bar.sync 0;
 	st.global.u32 [%a], %n;
 	bar.sync 0;`},
-	"what only one CTA may do at a time": {runs: [3]int{481, 481, 1440}, entries: [3]int{609, 609, 1440}, body: `
+	"a globally ordered instruction": {runs: [3]int{481, 481, 1440}, entries: [3]int{609, 609, 1440}, body: `
 	atom.global.exch.b32 %x, [%o], %c;
 	st.global.u32 [%a], %n;`},
-	"instructions that are Go's": {runs: [3]int{481, 481, 1440}, entries: [3]int{1265, 1265, 1440}, body: `
+	"instructions that Go executes": {runs: [3]int{481, 481, 1440}, entries: [3]int{1265, 1265, 1440}, body: `
 	cvt.rn.f64.u32 %d, %n;
 	red.global.add.f64 [%o], %d;
 	mov.u32 %x, %clock;
 	st.global.u32 [%a], %n;`},
-	"zeros beside what is the same in all lanes": {runs: [3]int{5, 5, 5}, entries: [3]int{9, 9, 23}, body: `
+	"zeros and a uniform register": {runs: [3]int{5, 5, 5}, entries: [3]int{9, 9, 23}, body: `
 	add.u32 %x, %c, %never;
 	st.global.u32 [%a], %x;
 	add.u32 %never, %i, %c;
 	bar.sync 0;
 	st.shared.u32 [block], %never;`},
-	"wide zeros beside what is the same in all lanes": {runs: [3]int{5, 5, 5}, entries: [3]int{11, 11, 25}, body: `
+	"64-bit zeros and a uniform register": {runs: [3]int{5, 5, 5}, entries: [3]int{11, 11, 25}, body: `
 	cvt.u64.u32 %q, %c;
 	add.s64 %q, %q, %wide;
 	cvt.u32.u64 %x, %q;
@@ -78,7 +79,7 @@ Y:	bar.sync 0;
 	bar.sync 0;
 	cvt.u32.u64 %x, %wide;
 	st.shared.u32 [block], %x;`},
-	"the number of the warp": {runs: [3]int{241, 241, 241}, entries: [3]int{243, 243, 243}, body: `
+	"the warp's index": {runs: [3]int{241, 241, 241}, entries: [3]int{243, 243, 243}, body: `
 	mov.u32 %x, %warpid;
 	st.global.u32 [%a], %x;`},
 	"the multiprocessor": {runs: [3]int{241, 241, 241}, entries: [3]int{243, 243, 243}, body: `
@@ -86,7 +87,7 @@ Y:	bar.sync 0;
 	mov.u32 %y, %nctaid.y;
 	add.u32 %x, %x, %y;
 	st.global.u32 [%a], %x;`},
-	"effects that come late": {runs: [3]int{241, 241, 241}, entries: [3]int{481, 481, 1441}, body: `
+	"asynchronous effects": {runs: [3]int{241, 241, 241}, entries: [3]int{481, 481, 1441}, body: `
 	setp.ne.u32 %p, %i, 0;
 	mov.u32 %x, block;
 	st.shared.u32 [%x], %n;
@@ -94,14 +95,14 @@ Y:	bar.sync 0;
 	cp.async.bulk.global.shared::cta.bulk_group [%q], [block], 16;
 	cp.async.bulk.commit_group;
 E:`},
-	"lanes that have parted, and do something together": {runs: [3]int{963, 963, 963}, entries: [3]int{485, 485, 485}, body: `
+	"diverged lanes at a collective instruction": {runs: [3]int{963, 963, 963}, entries: [3]int{485, 485, 485}, body: `
 	setp.lt.u32 %p, %i, 50;
 	@%p bra Y;
 	shfl.sync.bfly.b32 %x, %n, 4, 31, -1;
 	ret;
 Y:	shfl.sync.bfly.b32 %x, %n, 4, 31, -1;
 	st.global.u32 [%a], %x;`},
-	"an instruction that is Go's where lanes have parted": {runs: [3]int{5, 5, 5}, entries: [3]int{487, 487, 487}, body: `
+	"an instruction that Go executes, for diverged lanes": {runs: [3]int{5, 5, 5}, entries: [3]int{487, 487, 487}, body: `
 	setp.lt.u32 %p, %i, 40;
 	@%p bra Y;
 	mov.u32 %x, %clock;
@@ -115,7 +116,7 @@ Y:	st.global.u32 [%a], %n;`},
 	st.global.u32 [%a], %n;
 	mov.u32 %x, %clock;
 	st.global.u32 [%a], %c;`},
-	"lanes that part, in some CTAs deeper than in others": {runs: [3]int{6, 6, 6}, entries: [3]int{728, 728, 728}, body: `
+	"lanes that diverge, in some CTAs deeper than in others": {runs: [3]int{6, 6, 6}, entries: [3]int{728, 728, 728}, body: `
 	and.b32 %x, %i, 1;
 	setp.eq.u32 %p, %x, 0;
 	@%p bra A;
@@ -125,20 +126,20 @@ Y:	st.global.u32 [%a], %n;`},
 	and.b32 %x, %i, 2;
 	setp.eq.u32 %p, %x, 0;
 	@%p bra B;
-	mov.u32 %y, %clock; // which is Go's
+	mov.u32 %y, %clock; // Go executes it
 	add.u32 %n, %n, 5;
 B:	bra E;
 G:	mov.u32 %y, %clock;
 E:	add.u32 %n, %n, 1;
 A:	st.global.u32 [%a], %n;`},
-	"a barrier that one comes to in machine code and others in Go": {runs: [3]int{482, 482, 482}, entries: [3]int{484, 484, 484}, body: `
+	"a barrier at which one warp arrives in machine code and others in Go": {runs: [3]int{482, 482, 482}, entries: [3]int{484, 484, 484}, body: `
 	setp.ge.u32 %p, %i, 32;
 	@!%p bra OWN;
 	@%p bar.sync 0;
 	bra Y;
 OWN:	bar.sync 0;
 Y:	st.global.u32 [%a], %n;`},
-	"what some print": {runs: [3]int{21, 21, 21}, entries: [3]int{71, 71, 71}, body: `
+	"output of some CTAs": {runs: [3]int{21, 21, 21}, entries: [3]int{71, 71, 71}, body: `
 	and.b32 %x, %c, 15;
 	setp.ne.u32 %p, %x, 3;
 	@%p bra Y;
@@ -146,7 +147,7 @@ Y:	st.global.u32 [%a], %n;`},
 	mov.u64 %wide, 0;
 	call (%x), vprintf, (%q, %wide);
 Y:	st.global.u32 [%a], %n;`},
-	"room that lanes take": {runs: [3]int{241, 241, 241}, entries: [3]int{963, 963, 963}, body: `
+	"alloca": {runs: [3]int{241, 241, 241}, entries: [3]int{963, 963, 963}, body: `
 	and.b32 %x, %i, 16;
 	add.u32 %x, %x, 16;
 	cvt.u64.u32 %q, %x;
@@ -156,17 +157,17 @@ Y:	st.global.u32 [%a], %n;`},
 	cvt.u32.u64 %y, %q;
 	add.u32 %x, %x, %y;
 	st.global.u32 [%a], %x;`},
-	"a trap in one": {runs: [3]int{5, 5, 5}, entries: [3]int{9, 9, 15}, traps: true, body: `
+	"a trap in one CTA": {runs: [3]int{5, 5, 5}, entries: [3]int{9, 9, 15}, traps: true, body: `
 	setp.eq.u32 %p, %c, 77;
 	@%p mov.b64 %a, 16;
 	st.global.u32 [%a], %n;`},
-	"a loop that does not end in one": {runs: [3]int{53, 53, 53}, entries: [3]int{57, 57, 113}, traps: true, body: `
+	"an endless loop in one CTA": {runs: [3]int{53, 53, 53}, entries: [3]int{57, 57, 113}, traps: true, body: `
 	setp.eq.u32 %p, %c, 85;
 L:	@%p bra L;
 	st.global.u32 [%a], %n;`},
 }
 
-// nextCTASource returns the kernel of a body.
+// nextCTASource returns the PTX of a kernel with the given body.
 func nextCTASource(body string) string {
 	return `.version 8.0
 .target sm_90
@@ -196,8 +197,8 @@ func nextCTASource(body string) string {
 }`
 }
 
-// TestNextCTAsInMachineCode: CTAs begun by machine code have the results and counts of CTAs begun by Go, in all modes and
-// on several threads; and machine code does begin them.
+// TestNextCTAsInMachineCode compares CTAs that machine code begins with CTAs that Go begins: results and counts must be
+// equal, in all modes and with several workers. The numbers of entries show that machine code does begin CTAs.
 func TestNextCTAsInMachineCode(t *testing.T) {
 	if !interp.Native.Available() {
 		t.Skip("this host executes no machine code of ours")
@@ -208,26 +209,26 @@ func TestNextCTAsInMachineCode(t *testing.T) {
 	}
 	for name, k := range nextCTAKernels {
 		for i, mode := range modes {
-			for _, most := range limits {
+			for _, maxSteps := range limits {
 				outcome := func(b interp.Engine, workers int) string {
-					// Twice, the second time in pooled contexts.
-					text, out := ran(t, nextCTASource(k.body), interp.Launch{Grid: ptx.Dim(3, 2, 20), Block: ptx.Dim(80), MaxSteps: most, Mode: mode, Engine: b}, 2+120*80, 2, workers)
+					// Two launches, the second of them in pooled contexts.
+					text, out := ran(t, nextCTASource(k.body), interp.Launch{Grid: ptx.Dim(3, 2, 20), Block: ptx.Dim(80), MaxSteps: maxSteps, Mode: mode, Engine: b}, 2+120*80, 2, workers)
 					if !strings.Contains(text, "trap:") { // the results of CTAs after a trapped CTA are undefined
 						text += fmt.Sprint(out)
 					}
 					return text
 				}
 				want := outcome(interp.Portable, 1)
-				if most == 1<<14 && strings.Contains(want, "trap:") != k.traps {
+				if maxSteps == 1<<14 && strings.Contains(want, "trap:") != k.traps {
 					t.Errorf("%s, %v mode: %s", name, mode, want)
 				}
 				grid.Counting.Runs, grid.Counting.Entries = 0, 0
 				for workers, got := range []string{outcome(counting, 1), outcome(interp.Native, 2)} {
 					if got != want {
-						t.Errorf("%s, %v mode, at most %d instructions, %d threads: machine code\n%s\nGo\n%s", name, mode, most, 1+workers, got, want)
+						t.Errorf("%s, %v mode, at most %d instructions, %d threads: machine code\n%s\nGo\n%s", name, mode, maxSteps, 1+workers, got, want)
 					}
 				}
-				if most == 1<<14 {
+				if maxSteps == 1<<14 {
 					k.compareCounts(t, fmt.Sprintf("%s, %v mode", name, mode), i)
 				}
 			}
@@ -235,13 +236,13 @@ func TestNextCTAsInMachineCode(t *testing.T) {
 	}
 }
 
-// TestNextCTAsCancelled: after a launch is cancelled, machine code begins no other CTA: neither if the launch is
-// cancelled before the entry, nor during execution.
+// TestNextCTAsCancelled checks that machine code begins no further CTA after the launch is cancelled, before an entry or
+// during the execution of machine code.
 func TestNextCTAsCancelled(t *testing.T) {
 	if !interp.Native.Available() {
 		t.Skip("this host executes no machine code of ours")
 	}
-	const ctas = 996 // each with at least 60 instructions: together many times the instructions of an entry
+	const ctas = 996 // with at least 60 instructions each: together many times the maximum of an entry
 	ended := func(body string, mode interp.Mode, cancelled func(context.CancelFunc)) (n int, stopped bool) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -255,16 +256,16 @@ func TestNextCTAsCancelled(t *testing.T) {
 	}
 	for _, mode := range modes {
 		n, stopped := ended("", mode, func(cancel context.CancelFunc) {
-			grid.Counting.Cancel, grid.Counting.Runs, grid.Counting.CancelAt = cancel, 0, 3 // when it has all warps, and may continue with all CTAs
+			grid.Counting.Cancel, grid.Counting.Runs, grid.Counting.CancelAt = cancel, 0, 3 // then machine code has all warps of a CTA, and may continue with all CTAs
 		})
 		if grid.Counting.CancelAt = 0; !stopped || n == 0 || n > ctas/5 {
 			t.Errorf("%v mode: %d CTAs of %d have ended; the launch is stopped: %v", mode, n, ctas, stopped)
 		}
 	}
 	delay := time.Millisecond
-	for range 30 { // until the cancellation comes neither before the beginning nor after the end
+	for range 30 { // until the launch is cancelled while CTAs execute
 		n, stopped := ended(`
-	mov.u32 %x, 600; // its turn does not end before
+	mov.u32 %x, 600; // the loop is shorter than a slice
 L:	sub.u32 %x, %x, 1;
 	setp.ne.u32 %p, %x, 0;
 	@%p bra L;`, interp.Vector, func(cancel context.CancelFunc) { time.AfterFunc(delay, cancel) })

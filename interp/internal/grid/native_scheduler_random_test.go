@@ -11,14 +11,15 @@ import (
 	"gemu/ptx"
 )
 
-// schedulerProgram draws the body of a kernel for schedulerSource: blocks of instructions that end in barriers, branches and
-// exits of all lanes or of some, with loops. Each block changes a word of shared memory so that the order of warps shows, and
-// counts towards a limit, after which threads end.
+// schedulerProgram draws the body of a kernel for schedulerSource: blocks of instructions that end in barriers, branches,
+// or exits of all or some lanes, with loops. Each block changes a word of shared memory, so that the order of warps is
+// visible. Each thread counts its blocks and ends at a limit.
 func schedulerProgram(r *rand.Rand) string {
 	var b strings.Builder
 	blocks := 2 + r.IntN(5)
 	line := func(format string, args ...any) { fmt.Fprintf(&b, "\n\t"+format, args...) }
-	// condition sets %q: in all lanes of a CTA, by warp, by lane, by the thread's own sum, or by the number of its blocks.
+	// condition sets %q, which depends on the CTA, on the warp, on the lane, on the thread's own sum, or on the number of
+	// its blocks.
 	condition := func() {
 		switch r.IntN(6) {
 		case 0:
@@ -65,7 +66,7 @@ func schedulerProgram(r *rand.Rand) string {
 			condition()
 			line("@%%q add.u32 %%t, %%t, %d;", r.IntN(9))
 		case 3:
-			line("call f, (%%k);") // which exits in some iteration of the loop
+			line("call f, (%%k);") // f exits for one value of %k
 		}
 		line("add.u32 %%k, %%k, 1;")
 		line("setp.gt.u32 %%q, %%k, %d;", limit)
@@ -94,7 +95,7 @@ func schedulerProgram(r *rand.Rand) string {
 			}
 		}
 	}
-	// Each thread stores its sum, and the order in which warps arrive here.
+	// Each thread stores a number that depends on its sum and on the order in which warps arrive here.
 	b.WriteString("\nDONE:")
 	line("ld.volatile.shared.u32 %%j, [block];")
 	line("mad.lo.u32 %%j, %%j, 5, %%t;")
@@ -108,9 +109,9 @@ func schedulerProgram(r *rand.Rand) string {
 	return b.String()
 }
 
-// TestSchedulerOnRandomPrograms: on random programs with barriers, diverging lanes, exits, globally ordered instructions and
-// loops beyond a warp's budget, the warp scheduler of machine code leaves the memory, counts and trap texts of Go's, in every
-// mode and under every policy. The reference is the portable engine, whose scheduler is cta.run.
+// TestSchedulerOnRandomPrograms compares the warp scheduler of machine code with the portable engine on random programs
+// with barriers, diverging lanes, exits, globally ordered instructions, and loops beyond a warp's budget. Memory, counts
+// and trap texts must be equal, in every mode and under every policy. The scheduler of the portable engine is runWarps.
 func TestSchedulerOnRandomPrograms(t *testing.T) {
 	t.Parallel()
 	if !interp.Native.Available() {
@@ -129,7 +130,7 @@ func TestSchedulerOnRandomPrograms(t *testing.T) {
 			launch.Engine = b
 			text, out := ran(t, source, launch, 1+ctas*threads, 1, 1)
 			if strings.Contains(text, "trap:") {
-				return text // CTAs after the one that trapped may have run or not
+				return text // without memory, because CTAs after the trapped CTA may or may not have run
 			}
 			return text + fmt.Sprint(out)
 		}

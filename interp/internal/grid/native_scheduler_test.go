@@ -11,14 +11,14 @@ import (
 	"gemu/ptx"
 )
 
-// schedulerKernels are kernels of three warps, which machine code and Go must schedule in the same order. %p holds in warp
-// 0, %w is the warp's number.
+// schedulerKernels are kernels of three warps, which machine code and Go must schedule in the same order. In a body %w is
+// the index of the warp, %t that of the thread, %p holds in warp 0, and %o is the address of out.
 var schedulerKernels = map[string]countedKernel{
-	"a barrier between the halves of that of the cluster": {runs: [3]int{33, 33, 33}, entries: [3]int{33, 33, 33}, body: `
+	"a barrier between arrival and wait at the cluster's barrier": {runs: [3]int{33, 33, 33}, entries: [3]int{33, 33, 33}, body: `
 	barrier.cluster.arrive.aligned;
 	bar.sync 0;
 	barrier.cluster.wait.aligned;`},
-	"an end beside the barrier of the cluster": {runs: [3]int{25, 25, 25}, entries: [3]int{29, 29, 29}, body: `
+	"a warp that ends while others wait at the cluster's barrier": {runs: [3]int{25, 25, 25}, entries: [3]int{29, 29, 29}, body: `
 	setp.eq.u32 %q, %w, 2;
 	@%q bra X;
 	barrier.cluster.arrive.aligned;
@@ -30,11 +30,11 @@ Y:	bar.sync 0;
 	bra Z;
 X:	bar.sync 1;
 Z:`},
-	"a warp that has arrived goes on": {runs: [3]int{2, 2, 2}, entries: [3]int{2, 2, 2}, traps: true, body: `
+	"a warp that continues after bar.arrive": {runs: [3]int{2, 2, 2}, entries: [3]int{2, 2, 2}, traps: true, body: `
 	@!%p bra S;
 	bar.arrive 0, 96;
 S:	bar.sync 0;`},
-	"clocks and sums": {runs: [3]int{16, 16, 16}, entries: [3]int{54, 54, 54}, body: `
+	"clocks and atomics": {runs: [3]int{16, 16, 16}, entries: [3]int{54, 54, 54}, body: `
 	mov.u32 %i, %clock;
 	bar.sync 0;
 	mov.u32 %t, %clock;
@@ -61,7 +61,7 @@ L:	bar.sync 0;
 	add.u32 %i, %i, 1;
 	bra L;
 Z:`},
-	"lanes that end in a function that some have called": {runs: [3]int{43, 43, 84}, entries: [3]int{45, 56, 0}, body: `
+	"lanes that end in a function": {runs: [3]int{43, 43, 84}, entries: [3]int{45, 56, 0}, body: `
 	and.b32 %i, %t, 3;
 	setp.eq.u32 %q, %i, 1;
 	@%q bra E;
@@ -69,7 +69,7 @@ Z:`},
 	atom.global.add.u32 %i, [%o], %i;
 E:	bar.sync 0;
 	atom.global.add.u32 %i, [%o], %t;`},
-	"lanes that others wait for where a share ends": {runs: [3]int{56, 56, 56}, entries: [3]int{34, 34, 47}, body: `
+	"lanes that wait for others when the budget of their warp ends": {runs: [3]int{56, 56, 56}, entries: [3]int{34, 34, 47}, body: `
 	mov.u32 %i, %ctaid.x;
 	mad.lo.u32 %i, %i, 3, 666;
 	setp.eq.u32 %q, %w, 1;
@@ -86,11 +86,11 @@ L:	add.u32 %i, %i, -1;
 	bra E;
 ODD:` + strings.Repeat("\n\tadd.u32 %t, %t, 5;", 20) + `
 	shfl.sync.bfly.b32 %i, %t, 1, 0x1f, -1;
-E:	ld.global.u32 %i, [%o]; // which of the warps comes first shows
+E:	ld.global.u32 %i, [%o]; // makes the order of warps visible
 	mad.lo.u32 %i, %i, 3, %w;
 	st.global.u32 [%o], %i;
 	bar.sync 0;`},
-	"lanes that part while others wait": {runs: [3]int{62, 62, 62}, entries: [3]int{63, 74, 74}, body: `
+	"lanes that diverge while others wait": {runs: [3]int{62, 62, 62}, entries: [3]int{63, 74, 74}, body: `
 	and.b32 %i, %t, 1;
 	setp.eq.u32 %q, %i, 1;
 	@%q bra ODD;
@@ -107,20 +107,20 @@ TWO:	add.u32 %t, %t, 300;
 F:	add.u32 %t, %t, 1;
 	barrier.sync 0;
 E:	atom.global.add.u32 %i, [%o], %t;`},
-	"lanes that go twenty ways": {runs: [3]int{25, 25, 25}, entries: [3]int{26, 37, 37}, body: `
+	"a branch to twenty targets": {runs: [3]int{25, 25, 25}, entries: [3]int{26, 37, 37}, body: `
 	and.b32 %i, %t, 31;
 	min.u32 %i, %i, 19;
-ways:	.branchtargets ` + execFuncs(20, "W%d", ", ") + `;
-	brx.idx %i, ways;` + execFuncs(20, "\nW%d:\tmad.lo.u32 %%t, %%t, 3, %[1]d;\n\tand.b32 %%i, %%t, 1;\n\tsetp.eq.u32 %%q, %%i, 0;\n\t@%%q add.u32 %%t, %%t, 1;\n\tbra E;", "") + `
+ways:	.branchtargets ` + repeat(20, "W%d", ", ") + `;
+	brx.idx %i, ways;` + repeat(20, "\nW%d:\tmad.lo.u32 %%t, %%t, 3, %[1]d;\n\tand.b32 %%i, %%t, 1;\n\tsetp.eq.u32 %%q, %%i, 0;\n\t@%%q add.u32 %%t, %%t, 1;\n\tbra E;", "") + `
 E:	bar.sync 0;
 	atom.global.add.u32 %i, [%o], %t;`},
-	"as many ways as machine code knows besides": {runs: [3]int{13, 13, 13}, entries: [3]int{14, 25, 25}, body: `
+	"a branch to as many targets as machine code supports": {runs: [3]int{13, 13, 13}, entries: [3]int{14, 25, 25}, body: `
 	and.b32 %i, %t, 31;
 	min.u32 %i, %i, 16;
-ways:	.branchtargets ` + execFuncs(17, "W%d", ", ") + `;
-	brx.idx %i, ways;` + execFuncs(17, "\nW%d:\tmad.lo.u32 %%t, %%t, 3, %[1]d;\n\tbra E;", "") + `
+ways:	.branchtargets ` + repeat(17, "W%d", ", ") + `;
+	brx.idx %i, ways;` + repeat(17, "\nW%d:\tmad.lo.u32 %%t, %%t, 3, %[1]d;\n\tbra E;", "") + `
 E:	atom.global.add.u32 %i, [%o], %t;`},
-	"lanes that end while warps share their time": {runs: [3]int{53, 53, 360}, entries: [3]int{415, 55, 0}, body: `
+	"lanes that end while warps alternate": {runs: [3]int{53, 53, 360}, entries: [3]int{415, 55, 0}, body: `
 	and.b32 %t, %t, 31;
 	mov.u32 %j, 0;
 L:	add.u32 %j, %j, 1;
@@ -128,25 +128,25 @@ L:	add.u32 %j, %j, 1;
 	@%q bra Z; // one lane each time
 	setp.lt.u32 %q, %j, 25;
 	@%q bra L;
-	call f, (%j); // which is Go's
+	call f, (%j); // Go executes it
 M:	add.u32 %j, %j, 1;
-	ld.global.u32 %i, [%o]; // which of the warps executes when shows
+	ld.global.u32 %i, [%o]; // makes the order of warps visible
 	mad.lo.u32 %i, %i, 3, %w;
 	st.global.u32 [%o], %i;
 	setp.lt.u32 %q, %j, 700;
 	@%q bra M;
 Z:`},
-	"shares to the last instruction": {runs: [3]int{25, 25, 25}, entries: [3]int{423, 30, 66}, body: `
+	"budgets that end at different instructions": {runs: [3]int{25, 25, 25}, entries: [3]int{423, 30, 66}, body: `
 	mov.u32 %j, %ctaid.x;
-	bar.sync 0;` + strings.Repeat("\n\tadd.u32 %t, %t, 3;", 5) + execFuncs(3, "\n\tsetp.lt.u32 %%q, %%j, %[1]d;\n\t@%%q bra S%[1]d;\n\tadd.u32 %%t, %%t, 1;\nS%[1]d:", "") + ` // another one in each CTA
+	bar.sync 0;` + strings.Repeat("\n\tadd.u32 %t, %t, 3;", 5) + repeat(3, "\n\tsetp.lt.u32 %%q, %%j, %[1]d;\n\t@%%q bra S%[1]d;\n\tadd.u32 %%t, %%t, 1;\nS%[1]d:", "") + ` // a different number of instructions in each CTA
 	mov.u32 %j, 0;
 M:	add.u32 %j, %j, 1;
-	ld.global.u32 %i, [%o]; // which of the warps executes when shows
+	ld.global.u32 %i, [%o]; // makes the order of warps visible
 	mad.lo.u32 %i, %i, 3, %w;
 	st.global.u32 [%o], %i;
 	setp.lt.u32 %q, %j, 900;
 	@%q bra M;`},
-	"a lock that lanes take in turn": {runs: [3]int{951, 951, 50654}, entries: [3]int{56039, 56039, 49898}, body: `
+	"a lock": {runs: [3]int{951, 951, 50654}, entries: [3]int{56039, 56039, 49898}, body: `
 L:	atom.global.cas.b32 %i, [%o+4], 0, 1;
 	setp.ne.u32 %q, %i, 0;
 	@%q bra L;
@@ -168,7 +168,7 @@ F:	ld.volatile.global.u32 %i, [%o];
 	ld.shared.u32 %j, [block+8];
 	mad.lo.u32 %i, %i, 100, %j;
 	atom.global.add.u32 %i, [%o], %i;`},
-	"a branch that the launch decides": {runs: [3]int{2, 2, 2}, entries: [3]int{3, 14, 14}, body: `
+	"a branch on a launch constant": {runs: [3]int{2, 2, 2}, entries: [3]int{3, 14, 14}, body: `
 	mov.u32 %i, %ntid.x;
 	setp.eq.u32 %q, %i, 96;
 	@%q bra X;
@@ -177,24 +177,24 @@ X:	setp.ne.u32 %q, %i, 96;
 	@%q bra Y;
 	add.u32 %t, %t, 2;
 Y:	atom.global.add.u32 %i, [%o], %t;`},
-	"a barrier whose number the launch knows": {runs: [3]int{13, 13, 13}, entries: [3]int{14, 25, 25}, body: `
+	"a barrier whose number is a launch constant": {runs: [3]int{13, 13, 13}, entries: [3]int{14, 25, 25}, body: `
 	mov.u32 %i, %nctaid.x;
 	bar.sync %i;
 	atom.global.add.u32 %i, [%o], %t;`},
-	"an end that completes the barrier of the cluster": {runs: [3]int{45, 45, 45}, entries: [3]int{369, 49, 86}, body: `
+	"a warp whose end completes the cluster's barrier": {runs: [3]int{45, 45, 45}, entries: [3]int{369, 49, 86}, body: `
 	setp.eq.u32 %q, %w, 1;
 	@%q bra ONE;
 	setp.eq.u32 %q, %w, 2;
 	@%q bra TWO;
 	barrier.cluster.arrive.aligned;
 	barrier.cluster.wait.aligned;
-	ld.global.u32 %k, [%o]; // which of the warps comes first shows
+	ld.global.u32 %k, [%o]; // makes the order of warps visible
 	mad.lo.u32 %k, %k, 3, 7;
 	st.global.u32 [%o], %k;
 	bra Z;
 ONE:	mov.u32 %j, 0;
 L:	add.u32 %j, %j, 1;
-	setp.lt.u32 %q, %j, 900; // more than a turn
+	setp.lt.u32 %q, %j, 900; // more than a warp's budget
 	@%q bra L;
 	bra Z;
 TWO:	barrier.cluster.arrive.aligned;
@@ -207,7 +207,7 @@ M:	add.u32 %j, %j, 1;
 	@%q bra M;
 	barrier.cluster.wait.aligned;
 Z:`},
-	"a pointer to itself": {runs: [3]int{2, 2, 2}, entries: [3]int{6, 17, 39}, body: `
+	"a pointer that points to itself": {runs: [3]int{2, 2, 2}, entries: [3]int{6, 17, 39}, body: `
 	@%p st.global.u64 [%o], %o;
 	bar.sync 0;
 	ld.global.u64 %o, [%o];
@@ -217,7 +217,7 @@ Z:`},
 	mov.b64 {%i, %j}, %o;
 	add.u32 %t, %t, %j;
 Y:	atom.global.add.u32 %i, [%o], %t;`},
-	"lanes that wait in other depths": {runs: [3]int{133, 133, 133}, entries: [3]int{9, 9, 9}, body: `
+	"lanes that wait at different depths of divergence": {runs: [3]int{133, 133, 133}, entries: [3]int{9, 9, 9}, body: `
 	and.b32 %i, %t, 7;
 	setp.eq.u32 %q, %i, 7;
 	@%q bra OUT;
@@ -226,7 +226,7 @@ Y:	atom.global.add.u32 %i, [%o], %t;`},
 	setp.ge.u32 %q, %i, 2;
 	@%q bra IN;
 	barrier.sync 0;
-IN:	ld.volatile.global.u32 %j, [%o]; // who comes first shows
+IN:	ld.volatile.global.u32 %j, [%o]; // makes the order of lanes visible
 	mad.lo.u32 %j, %j, 3, 5;
 	st.volatile.global.u32 [%o], %j;
 	bra OUT;
@@ -235,7 +235,7 @@ C:	barrier.sync 0;
 OUT:	ld.volatile.global.u32 %j, [%o];
 	mad.lo.u32 %j, %j, 3, %i;
 	st.volatile.global.u32 [%o], %j;`},
-	"a barrier of fewer than the others'": {runs: [3]int{2, 2, 2}, entries: [3]int{4, 4, 4}, traps: true, body: `
+	"a barrier with another number of threads in one warp": {runs: [3]int{2, 2, 2}, entries: [3]int{4, 4, 4}, traps: true, body: `
 	@%p bra F;
 	ld.global.u32 %j, [%o];
 	mad.lo.u32 %j, %j, 3, %w;
@@ -244,7 +244,7 @@ OUT:	ld.volatile.global.u32 %j, [%o];
 	bra E;
 F:	bar.sync 0, 64;
 E:`},
-	"lanes that end before others": {runs: [3]int{13, 13, 13}, entries: [3]int{13, 13, 13}, body: `
+	"lanes that end before others arrive": {runs: [3]int{13, 13, 13}, entries: [3]int{13, 13, 13}, body: `
 	and.b32 %i, %t, 3;
 	setp.eq.u32 %q, %i, 1;
 	@%q exit;
@@ -255,16 +255,16 @@ E:`},
 E:`},
 }
 
-// execFuncs repeats a text with a number in it n times.
-func execFuncs(n int, text, between string) string {
+// repeat returns n copies of a text, with the numbers from 0 to n − 1 formatted into them and a separator between them.
+func repeat(n int, format, separator string) string {
 	list := make([]string, n)
 	for i := range list {
-		list[i] = fmt.Sprintf(text, i)
+		list[i] = fmt.Sprintf(format, i)
 	}
-	return strings.Join(list, between)
+	return strings.Join(list, separator)
 }
 
-// schedulerSource returns the kernel of a body.
+// schedulerSource returns the PTX of a kernel with the given body.
 func schedulerSource(body string) string {
 	return `.version 8.0
 .target sm_90
@@ -294,8 +294,8 @@ X:	exit;
 }`
 }
 
-// TestSchedulerAgreesWithGo: warps scheduled by machine code have the results, counts and trap texts of warps scheduled by
-// Go.
+// TestSchedulerAgreesWithGo compares warps that machine code schedules with warps that Go schedules: results, counts and
+// trap texts must be equal, in every mode and under every policy.
 func TestSchedulerAgreesWithGo(t *testing.T) {
 	t.Parallel()
 	if !interp.Native.Available() {
@@ -326,7 +326,8 @@ func TestSchedulerAgreesWithGo(t *testing.T) {
 	}
 }
 
-// TestSchedulerOfConvergedWarps: while lanes stay together, no policy is notified of every block.
+// TestSchedulerOfConvergedWarps checks that converged warps stay in machine code under every policy, also under policies
+// that are notified of every block of a diverged warp.
 func TestSchedulerOfConvergedWarps(t *testing.T) {
 	if !interp.Native.Available() {
 		t.Skip("this host executes no machine code of ours")
@@ -346,7 +347,7 @@ L:	add.u32 %i, %i, 1;
 	}
 }
 
-// TestSchedulerOnSeveralThreads: sums formed by CTAs on several threads are complete.
+// TestSchedulerOnSeveralThreads checks that no addition is lost if CTAs on several host threads add to one word.
 func TestSchedulerOnSeveralThreads(t *testing.T) {
 	if !interp.Native.Available() {
 		t.Skip("this host executes no machine code of ours")
@@ -364,21 +365,21 @@ L:	red.global.add.u32 [%%o], 1;
 	}
 }
 
-// TestSchedulerNearStepLimit: machine code gives a warp a slice only if the step limit permits a whole slice, and stops
-// where Go would stop, for every limit.
+// TestSchedulerNearStepLimit checks that machine code stops where Go stops, for every step limit. Machine code gives a warp
+// a slice only if the step limit permits a whole slice.
 func TestSchedulerNearStepLimit(t *testing.T) {
 	if !interp.Native.Available() {
 		t.Skip("this host executes no machine code of ours")
 	}
-	for before := range 3 { // which moves the ends of blocks
+	for before := range 3 { // instructions before the loop, which move the ends of blocks
 		source := schedulerSource(`
 	bar.sync 0;
-	bar.sync 0; // before which two of them get their turn once more` + execFuncs(before, "\n\tadd.u32 %%t, %%t, %d;", "") + `
+	bar.sync 0; // two of the warps run once more before it` + repeat(before, "\n\tadd.u32 %%t, %%t, %d;", "") + `
 L:	add.u32 %t, %t, 1;
 	setp.eq.u32 %q, %w, 5;
 	@!%q bra L;`)
-		for most := range int64(24) { // a slice has 2048 instructions, and begins between the barriers
-			launch := interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(96), MaxSteps: 2048 + most, Mode: interp.Vector, Engine: interp.Portable}
+		for extra := range int64(24) { // a slice has 2048 instructions, and begins between the barriers
+			launch := interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(96), MaxSteps: 2048 + extra, Mode: interp.Vector, Engine: interp.Portable}
 			want, _ := ran(t, source, launch, 1, 1, 1)
 			grid.Counting.Entries, launch.Engine = 0, counting
 			if text, _ := ran(t, source, launch, 1, 1, 1); text != want || grid.Counting.Entries == 0 {
@@ -388,8 +389,8 @@ L:	add.u32 %t, %t, 1;
 	}
 }
 
-// TestSchedulerAtSliceEnds: CTAs with many warps, whose slice ends before they do, with diverged or exited lanes, alternate
-// with short CTAs in the order of Go.
+// TestSchedulerAtSliceEnds compares the order of CTAs with many warps, whose slice ends before they end, and of short CTAs.
+// Lanes diverge and exit.
 func TestSchedulerAtSliceEnds(t *testing.T) {
 	if !interp.Native.Available() {
 		t.Skip("this host executes no machine code of ours")
@@ -398,11 +399,11 @@ func TestSchedulerAtSliceEnds(t *testing.T) {
 	and.b32 %j, %t, 31;
 	mul.lo.u32 %j, %j, 20;
 	mad.lo.u32 %j, %w, 30, %j;
-	add.u32 %j, %j, 300; // when a lane leaves
+	add.u32 %j, %j, 300; // the iteration in which a lane leaves the loop
 	mov.u32 %i, %ctaid.x;
 	and.b32 %i, %i, 1;
 	setp.eq.u32 %q, %i, 0;
-	@%q shr.u32 %j, %j, 5; // … of CTAs that end at once
+	@%q shr.u32 %j, %j, 5; // few iterations in every second CTA
 	mov.u32 %i, 0;
 	mov.u32 %k, %t;
 L:	and.b32 %l, %t, 1;
@@ -415,7 +416,7 @@ L:	and.b32 %l, %t, 1;
 EVEN:	mad.lo.u32 %k, %k, 5, 1;
 	mad.lo.u32 %k, %k, 5, 2;
 	mad.lo.u32 %k, %k, 5, 3;
-J:	ld.global.u32 %l, [%o]; // which of the warps comes first shows
+J:	ld.global.u32 %l, [%o]; // makes the order of warps visible
 	mad.lo.u32 %l, %l, 3, %k;
 	st.global.u32 [%o], %l;
 	add.u32 %i, %i, 1;
@@ -433,7 +434,7 @@ Z:`)
 	}
 }
 
-// TestSchedulerOfClusters: the CTAs of a cluster stay together, on any number of threads.
+// TestSchedulerOfClusters compares clusters in machine code with Go, for several numbers of workers.
 func TestSchedulerOfClusters(t *testing.T) {
 	if !interp.Native.Available() {
 		t.Skip("this host executes no machine code of ours")
@@ -456,7 +457,7 @@ func TestSchedulerOfClusters(t *testing.T) {
 	}
 }
 
-// pauser pauses a launch once, in the second CTA; the first CTA has no probe.
+// pauser is a probe that pauses a launch once, in the second CTA. The first CTA has no sink.
 type pauser struct{ numEvents int }
 
 func (*pauser) Subscription() probe.Subscription {
@@ -476,8 +477,8 @@ func (p *pauser) OnEvent(e *probe.Event) {
 	}
 }
 
-// TestRestoredInMachineCode: a warp that was in machine code when the launch was saved continues there after the launch is
-// restored.
+// TestRestoredInMachineCode checks a launch that was saved while a warp was in machine code: after Restore the warp
+// continues there.
 func TestRestoredInMachineCode(t *testing.T) {
 	if !interp.Native.Available() {
 		t.Skip("this host executes no machine code of ours")
