@@ -352,7 +352,7 @@ func (r *reader) operand(o *Operand, depth int) *Error {
 	t := r.peek()
 	o.Pos = t.pos
 	if depth > maxNesting {
-		return &Error{Pos: o.Pos, Msg: "operand nests too deeply"}
+		return nestingError(o.Pos, "operand")
 	}
 	if t.typ == tokPunct {
 		switch t.text {

@@ -202,7 +202,7 @@ func (r *reader) declarator() (d Declarator, err *Error) {
 				return d, err
 			}
 			if c.Bits > 1<<40 {
-				return d, &Error{Pos: d.Pos, Msg: fmt.Sprintf("%s: array of %d elements is too large", d.Name, c.Bits)}
+				return d, &Error{Pos: d.Pos, Msg: fmt.Sprintf("%s: array of %d elements is too large: at most 2^40 are allowed", d.Name, c.Bits)}
 			}
 			if n = int(c.Bits); n == 0 && len(d.Dims) == 0 {
 				n = -1 // NVIDIA's assembler treats [0] as []
@@ -225,11 +225,16 @@ func (r *reader) declarator() (d Declarator, err *Error) {
 // maxNesting bounds the depth of nested lists, scopes and expressions: no input may exhaust the stack.
 const maxNesting = 200
 
+// nestingError returns the error of an expression, operand or initialiser that nests deeper than maxNesting.
+func nestingError(pos Pos, noun string) *Error {
+	return &Error{Pos: pos, Msg: fmt.Sprintf("%s nests too deeply: at most %d levels are allowed", noun, maxNesting)}
+}
+
 // value reads an initialiser or an element of one. It stores a list as text, which Each reads.
 func (r *reader) value(v *Value, depth int) *Error {
 	v.Pos = r.peek().pos
 	if depth > maxNesting {
-		return &Error{Pos: v.Pos, Msg: "initialiser nests too deeply"}
+		return nestingError(v.Pos, "initialiser")
 	}
 	if r.peek().typ == tokBraces || r.isNext("{") {
 		if v.text = r.braces(); !closed(v.text) {
@@ -284,7 +289,7 @@ func (v *Value) load(depth int) []*Error {
 		return nil
 	}
 	if depth > maxNesting {
-		return []*Error{{Pos: v.Pos, Msg: "initialiser nests too deeply"}}
+		return []*Error{nestingError(v.Pos, "initialiser")}
 	}
 	errs := v.Each(func(e *Value) { v.List = append(v.List, *e) })
 	for i := range v.List {

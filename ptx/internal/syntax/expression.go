@@ -55,7 +55,7 @@ func (r *reader) offset(depth int) (Const, *Error) {
 	pos := r.peek().pos
 	c, err := r.binary(1, depth+1)
 	if err == nil && c.Kind >= F32 {
-		err = &Error{Pos: pos, Msg: "want an integer"}
+		err = &Error{Pos: pos, Msg: "the offset is a float, want an integer"}
 	}
 	return c, err
 }
@@ -135,7 +135,7 @@ func (r *reader) choice(cond Const, pos Pos, depth int) (Const, *Error) {
 	case err != nil:
 		return b, err
 	case cond.Kind >= F32:
-		return a, &Error{Pos: pos, Msg: "operator ? needs an integer"}
+		return a, &Error{Pos: pos, Msg: "operator ? needs an integer as its condition"}
 	}
 	kind, err := common("?", a, b, pos)
 	if cond.Bits == 0 {
@@ -150,14 +150,14 @@ func (r *reader) unary(depth int) (Const, *Error) {
 	t := r.peek()
 	pos := t.pos
 	if depth > maxNesting {
-		return Const{}, &Error{Pos: pos, Msg: "expression nests too deeply"}
+		return Const{}, nestingError(pos, "expression")
 	}
 	switch t.typ {
 	case tokInt:
 		r.next()
 		c, ok := integer(t.text)
 		if !ok {
-			return c, &Error{Pos: pos, Msg: fmt.Sprintf("number %s is too long", t.text)}
+			return c, &Error{Pos: pos, Msg: fmt.Sprintf("number %s does not fit in 64 bits", t.text)}
 		}
 		return c, nil
 	case tokFloat:

@@ -49,7 +49,7 @@ func (r *reader) data(l *SectionLine) *Error {
 	}
 	if first := r.peek(); first.typ == tokIdent || first.typ == tokDot {
 		if bits < 32 {
-			return &Error{Pos: first.pos, Msg: fmt.Sprintf("%s does not hold an address", l.Type)}
+			return &Error{Pos: first.pos, Msg: fmt.Sprintf("%s does not hold an address, want .b32 or .b64", l.Type)}
 		}
 		v, err := r.distance()
 		l.Values = append(l.Values, v)
