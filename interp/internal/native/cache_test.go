@@ -34,7 +34,7 @@ func fields(v reflect.Value, name string, f func(name string, field reflect.Valu
 // depend on. A new field must be part of the checksum, or be listed here as one that machine code does not depend on.
 func TestChecksumOfPrograms(t *testing.T) {
 	unread := []string{
-		"Instr.Src", "Block.Index", "Block.Func", "Block.MayWait", "Block.Order", "Access.SingleLane", "Access.SpareBytes", "Access.Elem.High", "Atom.Reduction.Float", "Atom.Shared", "Barrier.Aligned", "Barrier.Neg",
+		"Instr.Src", "Block.Index", "Block.Func", "Block.MayWait", "Block.Order", "Access.SingleLane", "Access.SpareBytes", "Access.Elem.High", "Fragments.Elem.High", "Atom.Reduction.Float", "Atom.Shared", "Barrier.Aligned", "Barrier.Neg",
 	}
 	at := &mem.Allocation{Allocation: probe.Allocation{Base: probe.FirstAddress, Size: 4096, Data: make([]byte, 4096)}}
 	elems := func() []code.Elem { return []code.Elem{{Slot: code.R, Row: 1}, {Slot: code.Q, Row: 2}} }
@@ -43,6 +43,8 @@ func TestChecksumOfPrograms(t *testing.T) {
 	access(code.Access{Space: ptx.Global, Addr: code.Q, Offset: 8, Size: 4, Bytes: 8, Elems: elems(), Atom: &code.Atom{B: elems(), C: elems()}})
 	access(code.Access{Space: ptx.Global, Offset: at.Base + 8, Size: 4, Bytes: 4, Fixed: at, Elems: elems()})
 	p.Barriers = make([]code.BarrierOp, 1)
+	multiply := (&matrix.Mma{SM: 80, M: 16, N: 8, K: 16, D: ptx.F32, A: ptx.F16, B: ptx.F16, C: ptx.F32}).Multiply()
+	p.Fragments = []code.Fragments{{Multiply: multiply, D: elems(), A: elems(), B: elems(), C: elems()}}
 	instr, ref := p.Instrs[0], p.Instrs[1]
 	pair := func() []Pair { return []Pair{{code.Row{Slot: code.R, Row: 1}, code.Row{Slot: code.R, Row: 3}}} }
 	s := &Step{Instr: &instr, Ref: &ref, Reads: pair(), Writes: pair(), ComparedFirst: pair(), Copied: pair(), UniformResults: pair()}
@@ -118,6 +120,20 @@ func TestChecksumOfPrograms(t *testing.T) {
 	set("Access.Move", &a.Strided, new(mem.Strided))
 	set("Access.Atom", &a.Atom, (*code.Atom)(nil))
 	set("Access.Tile", &a.Tile, new(matrix.Tile))
+	set("Fragments", &p.Fragments, append(p.Fragments, p.Fragments[0]))
+	frags := &p.Fragments[0]
+	for _, list := range []*[]code.Elem{&frags.D, &frags.A, &frags.B, &frags.C} {
+		for i := range *list {
+			each("Fragments.Elem", &(*list)[i])
+		}
+	}
+	of := func(m matrix.Mma) *matrix.Multiply { return m.Multiply() }
+	for _, other := range []matrix.Mma{
+		{SM: 90, M: 16, N: 8, K: 16, D: ptx.F32, A: ptx.F16, B: ptx.F16, C: ptx.F32}, {SM: 80, M: 16, N: 8, K: 8, D: ptx.F32, A: ptx.F16, B: ptx.F16, C: ptx.F32},
+		{SM: 80, M: 16, N: 8, K: 16, D: ptx.F32, A: ptx.BF16, B: ptx.BF16, C: ptx.F32}, {SM: 80, M: 16, N: 8, K: 16, D: ptx.F16, A: ptx.F16, B: ptx.F16, C: ptx.F16},
+	} {
+		set("Fragments.Multiply", &frags.Multiply, of(other))
+	}
 	set("Atom.C", &a.Atom.C, []code.Elem(nil))
 	set("Step.In", &s.Instr, (*code.Instr)(nil))
 	set("Step.Reads", &s.Reads, []Pair(nil))

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -90,15 +91,22 @@ func NewCheck(c *Code, ref *code.Program, before regfile.Size, steps [][]Step, c
 	k := &Check{Code: c, steps: steps, counts: counts}
 	k.reference = code.Program{Consts: c.prog.Consts}
 	move := func(slot code.Slot, row *int32) { *row = code.Row{Slot: slot, Row: *row}.Add(before).Row }
-	k.reference.Access = make([]code.Access, len(ref.Access))
-	for i, a := range ref.Access {
-		elems := make([]code.Elem, len(a.Elems))
-		for j, e := range a.Elems {
-			move(e.Slot, &e.Row)
-			elems[j] = e
+	moveAll := func(list []code.Elem) []code.Elem {
+		list = slices.Clone(list)
+		for i := range list {
+			move(list[i].Slot, &list[i].Row)
 		}
-		a.Elems = elems
-		k.reference.Access[i] = a
+		return list
+	}
+	k.reference.Access = slices.Clone(ref.Access)
+	for i := range k.reference.Access {
+		a := &k.reference.Access[i]
+		a.Elems = moveAll(a.Elems)
+	}
+	k.reference.Fragments = slices.Clone(ref.Fragments)
+	for i := range k.reference.Fragments {
+		f := &k.reference.Fragments[i]
+		f.D, f.A, f.B, f.C = moveAll(f.D), moveAll(f.A), moveAll(f.B), moveAll(f.C)
 	}
 	var n int32
 	for b := range steps {
@@ -138,6 +146,7 @@ func NewCheck(c *Code, ref *code.Program, before regfile.Size, steps [][]Step, c
 		d := new(digest)
 		d.addProgram(c.prog)
 		d.addAccesses(k.reference.Access)
+		d.addFragments(k.reference.Fragments)
 		for _, n := range []uintptr{counts.Compact, counts.Quick, counts.OnLanes} {
 			addInteger(d, n)
 		}
