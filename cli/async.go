@@ -64,7 +64,7 @@ func (t *asyncTwin) compare(a *app, j *job, ran, err error) error {
 	case j.workload != nil: // a workload compares its own results
 		return err
 	}
-	msg := differences(t.defaultFlags(), j.defaultFlags(), func(name string) string {
+	msg := differences(t.finalMemory(), j.finalMemory(), func(name string) string {
 		if t.arguments.Bindings[name] == nil {
 			return "variable " + name
 		}
@@ -84,9 +84,9 @@ func differences(early, late map[string]*argument.Array, title func(name string)
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(late)) {
 		first, n := 0, 0
-		got, want := late[name], early[name]
-		for i := range got.Len() {
-			if got.Bits(i) != want.Bits(i) {
+		lateArray, earlyArray := late[name], early[name]
+		for i := range lateArray.Len() {
+			if lateArray.Bits(i) != earlyArray.Bits(i) {
 				if n++; n == 1 {
 					first = i
 				}
@@ -95,18 +95,18 @@ func differences(early, late map[string]*argument.Array, title func(name string)
 		if n == 0 {
 			continue
 		}
-		now, then := got.Format(first), want.Format(first)
-		if now == then { // equal NaNs
-			now, then = fmt.Sprintf("%s (%#x)", now, got.Bits(first)), fmt.Sprintf("%s (%#x)", then, want.Bits(first))
+		lateText, earlyText := lateArray.Format(first), earlyArray.Format(first)
+		if lateText == earlyText { // equal NaNs
+			lateText, earlyText = fmt.Sprintf("%s (%#x)", lateText, lateArray.Bits(first)), fmt.Sprintf("%s (%#x)", earlyText, earlyArray.Bits(first))
 		}
-		list = append(list, fmt.Sprintf("--async=both: %s: %d of %d elements depend on the time of asynchronous effects\n   [%d] is %s with late effects, %s with early effects", title(name), n, got.Len(), first, now, then))
+		list = append(list, fmt.Sprintf("--async=both: %s: %d of %d elements depend on the time of asynchronous effects\n   [%d] is %s with late effects, %s with early effects", title(name), n, lateArray.Len(), first, lateText, earlyText))
 	}
 	return strings.Join(list, "\n")
 }
 
-// defaultFlags returns the memory after the launches: the buffers of the arguments and the
+// finalMemory returns the memory after the launches: the buffers of the arguments and the
 // variables of the module.
-func (j *job) defaultFlags() map[string]*argument.Array {
+func (j *job) finalMemory() map[string]*argument.Array {
 	all := map[string]*argument.Array{}
 	for _, d := range j.module.Decls {
 		if v, ok := d.(*ptx.Var); ok && v.Space == ptx.Global {

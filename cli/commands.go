@@ -276,19 +276,19 @@ func runsVariant(v *ptx.Variant) bool {
 
 func (c *isaCmd) Run(a *app) error {
 	var forms []formJSON
-	var of []*ptx.Form
+	var selected []*ptx.Form
 	ops := ptx.Ops()
 	if c.Opcode == "" {
 		for _, op := range ops {
-			of = append(of, op.Forms...)
+			selected = append(selected, op.Forms...)
 		}
 	} else {
 		var err error
-		if of, err = ptx.FormsOf(c.Opcode); err != nil {
+		if selected, err = ptx.FormsOf(c.Opcode); err != nil {
 			return fmt.Errorf("%w; gemu isa lists all", err)
 		}
 	}
-	for _, f := range of {
+	for _, f := range selected {
 		j := formJSON{Instruction: f.Op.Name, Syntax: f.Syntax, Section: f.Section, Class: f.Class.String(), Affine: f.Affine.String(), MinSM: f.MinSM, Assembler: f.Undocumented}
 		if f.MinPTX != (ptx.Version{}) {
 			j.MinPTX = f.MinPTX.String()
@@ -302,10 +302,10 @@ func (c *isaCmd) Run(a *app) error {
 	var next atomic.Int64
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(of)); i = next.Add(1) - 1 {
-				forms[i].Runs, forms[i].Variants = runs(of[i])
+			for i := next.Add(1) - 1; i < int64(len(selected)); i = next.Add(1) - 1 {
+				forms[i].Runs, forms[i].Variants = runs(selected[i])
 				if c.JSON || c.Opcode != "" {
-					forms[i].MachineCode = machineCode(of[i])
+					forms[i].MachineCode = machineCode(selected[i])
 				}
 			}
 		})

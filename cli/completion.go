@@ -67,8 +67,8 @@ func complete(root *kong.Node, line string, predictors map[string]predictor) []s
 	if len(words) > 0 && !strings.HasSuffix(line, " ") {
 		words, last = words[:len(words)-1], words[len(words)-1]
 	}
-	node, at := root, 0 // the command, and the number of its arguments so far
-	var open *kong.Flag // flag whose value is the next word
+	node, arguments := root, 0 // the command, and the number of its arguments so far
+	var open *kong.Flag        // flag whose value is the next word
 	for i, word := range words {
 		switch {
 		case i == 0: // the program
@@ -77,10 +77,10 @@ func complete(root *kong.Node, line string, predictors map[string]predictor) []s
 		case strings.HasPrefix(word, "-"):
 			open = flagWanting(node, word)
 		default:
-			if child := childOf(node, word); child != nil && at == 0 {
+			if child := childOf(node, word); child != nil && arguments == 0 {
 				node = child
 			} else {
-				at++
+				arguments++
 			}
 		}
 	}
@@ -101,8 +101,8 @@ func complete(root *kong.Node, line string, predictors map[string]predictor) []s
 				list = append(list, child.Name)
 			}
 		}
-		if n := len(node.Positional); n > 0 && (at < n || node.Positional[n-1].IsCumulative()) {
-			list = append(list, predict(node.Positional[min(at, n-1)], last, predictors)...)
+		if n := len(node.Positional); n > 0 && (arguments < n || node.Positional[n-1].IsCumulative()) {
+			list = append(list, predict(node.Positional[min(arguments, n-1)], last, predictors)...)
 		}
 	}
 	list = slices.DeleteFunc(list, func(s string) bool { return !strings.HasPrefix(s, last) })

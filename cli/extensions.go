@@ -140,16 +140,16 @@ func (x *Extensions) reconverger(name string) *interp.Reconverger {
 // probes makes the probes of a list of names.
 func (x *Extensions) probes(names []string) (list []Reporter, err error) {
 	for i, name := range names {
-		at := slices.IndexFunc(x.Probes, func(p Probe) bool { return p.Name == name })
+		found := slices.IndexFunc(x.Probes, func(p Probe) bool { return p.Name == name })
 		switch {
 		case len(x.Probes) == 0:
 			return nil, fmt.Errorf("unknown probe %q: this command has no probes; docs/go.md shows how another module adds some", name)
-		case at < 0:
+		case found < 0:
 			return nil, fmt.Errorf("unknown probe %q: want some of %s", name, strings.Join(x.probeNames(), ", "))
 		case slices.Contains(names[:i], name):
 			return nil, fmt.Errorf("probe %s is given twice", name)
 		}
-		r := x.Probes[at].New()
+		r := x.Probes[found].New()
 		if r == nil {
 			return nil, fmt.Errorf("the function New of probe %s has returned nil", name)
 		}

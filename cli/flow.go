@@ -72,17 +72,17 @@ func newFlow(rows int, jumps []jump) *flow {
 	for r := range f.cells {
 		f.cells[r] = make([]cell, len(columns))
 	}
-	at := func(row, column int) *cell { return &f.cells[row][len(columns)-1-column] }
+	cellAt := func(row, column int) *cell { return &f.cells[row][len(columns)-1-column] }
 	for l, i := range column {
 		for r := l.first; r < l.last; r++ {
-			*at(r, i) |= downward
-			*at(r+1, i) |= upward
+			*cellAt(r, i) |= downward
+			*cellAt(r+1, i) |= upward
 		}
 	}
 	reach := func(row, i int) { // from column i to the text
-		*at(row, i) |= rightward
+		*cellAt(row, i) |= rightward
 		for i--; i >= 0; i-- {
-			*at(row, i) |= leftward | rightward
+			*cellAt(row, i) |= leftward | rightward
 		}
 	}
 	for _, j := range jumps {

@@ -19,11 +19,11 @@ func TestFlagsAtAnyPlace(t *testing.T) {
 		got := reflect.TypeOf(grammar([]string{name, "--help"})).Elem()
 		var full []string
 		for i := range got.NumField() {
-			f, of := got.Field(i), all.Field(i)
-			if f.Name != of.Name || f.Tag != of.Tag {
-				t.Errorf("%s: field %s is %s", name, of.Name, f.Name)
+			f, whole := got.Field(i), all.Field(i)
+			if f.Name != whole.Name || f.Tag != whole.Tag {
+				t.Errorf("%s: field %s is %s", name, whole.Name, f.Name)
 			}
-			if f.Type == of.Type {
+			if f.Type == whole.Type {
 				full = append(full, f.Name)
 			}
 		}

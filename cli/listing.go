@@ -116,7 +116,7 @@ func (l *listing) title() string {
 	return fmt.Sprintf("%s %s, %s", noun, l.fn.Name, l.place)
 }
 
-// print writes the listing to a screen: line of the PTX, label of figure 1,
+// print writes the listing to a screen: line of the PTX, classes of the results,
 // executions, mean active lanes, control flow, instruction.
 func (l *listing) print(s *screen) {
 	const execs, lanes = 7, 6

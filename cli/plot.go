@@ -212,7 +212,7 @@ func (d *drawing) panel(p *picture, n *panel, x, y float64) float64 {
 	step := tickStep(high - low)
 	low, high = math.Floor(low/step)*step, math.Ceil(high/step)*step
 	left := x + d.names
-	at := func(v float64) float64 { return left + (v-low)/(high-low)*float64(d.bars) }
+	xOf := func(v float64) float64 { return left + (v-low)/(high-low)*float64(d.bars) }
 	top, bottom := y, y
 	for i := range n.groups {
 		bottom += float64(len(n.groups[i].bars)*plotBar + plotGap)
@@ -223,8 +223,8 @@ func (d *drawing) panel(p *picture, n *panel, x, y float64) float64 {
 		if math.Abs(v) < step/2 {
 			v, class, colour = 0, "zero", "#5a6570"
 		}
-		fmt.Fprintf(d, `<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s"/>`+"\n", class, at(v), top, at(v), bottom, colour)
-		d.text(at(v), bottom+12, "middle", "soft", `font-size="10"`, tickText(v, step))
+		fmt.Fprintf(d, `<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s"/>`+"\n", class, xOf(v), top, xOf(v), bottom, colour)
+		d.text(xOf(v), bottom+12, "middle", "soft", `font-size="10"`, tickText(v, step))
 	}
 	y += plotGap / 2.
 	for i := range n.groups {
@@ -236,7 +236,7 @@ func (d *drawing) panel(p *picture, n *panel, x, y float64) float64 {
 			case b.paper && len(p.series) > 0:
 				d.text(left-6, y+plotBar-2, "end", "soft", "", "paper")
 			}
-			d.bar(p, g, &b, at, y)
+			d.bar(p, g, &b, xOf, y)
 			y += plotBar
 		}
 		y += plotGap
@@ -244,15 +244,15 @@ func (d *drawing) panel(p *picture, n *panel, x, y float64) float64 {
 	return bottom + plotAxis
 }
 
-// bar draws a bar.
-func (d *drawing) bar(p *picture, g *barGroup, b *bar, at func(v float64) float64, y float64) {
+// bar draws a bar at height y. xOf returns the horizontal position of a value.
+func (d *drawing) bar(p *picture, g *barGroup, b *bar, xOf func(v float64) float64, y float64) {
 	up, down := 0.0, 0.0 // negative parts extend in the opposite direction
 	for _, segment := range b.parts {
 		from := &up
 		if segment.value < 0 {
 			from = &down
 		}
-		x1, x2 := at(*from), at(*from+segment.value)
+		x1, x2 := xOf(*from), xOf(*from+segment.value)
 		*from += segment.value
 		series, source := segment.series, g.name
 		pale := b.paper
@@ -278,7 +278,7 @@ func (d *drawing) bar(p *picture, g *barGroup, b *bar, at func(v float64) float6
 			d.text((x1+x2)/2, y+plotBar-3, "middle", class, `font-size="9.5"`, segment.text)
 		}
 	}
-	d.text(max(at(up), at(0))+4, y+plotBar-2, "start", "ink", `font-size="11"`, b.text)
+	d.text(max(xOf(up), xOf(0))+4, y+plotBar-2, "start", "ink", `font-size="11"`, b.text)
 }
 
 // extent returns the range of values of the bars, including 0.

@@ -507,12 +507,12 @@ func (r *profileReport) printOccupancy(s *screen) {
 		for i := range occupancy.Generations {
 			g := &occupancy.Generations[i]
 			row := r.occupancyRow(g, b.Block)
-			at := slices.Index(rows, row)
-			if at < 0 {
-				at = len(rows)
+			rowIndex := slices.Index(rows, row)
+			if rowIndex < 0 {
+				rowIndex = len(rows)
 				rows, columns = append(rows, row), append(columns, nil)
 			}
-			columns[at] = append(columns[at], fmt.Sprint(g.SM))
+			columns[rowIndex] = append(columns[rowIndex], fmt.Sprint(g.SM))
 		}
 		for i, row := range rows {
 			style := plain

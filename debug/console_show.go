@@ -156,7 +156,7 @@ func (c *Console) cmdBacktrace(context.Context, string) error {
 // cmdList shows lines around the current line of the thread, or around given lines.
 func (c *Console) cmdList(_ context.Context, args string) error {
 	const before, count = 5, 10
-	at := c.listed
+	firstLine := c.listed
 	switch {
 	case args != "":
 		file, number := "", args
@@ -175,38 +175,38 @@ func (c *Console) cmdList(_ context.Context, args string) error {
 			instr, _ := c.info.Program.At(list[0])
 			n = int(instr.Pos.Line)
 		}
-		at = line{0, int32(max(n-before, 1))}
+		firstLine = line{0, int32(max(n-before, 1))}
 		if file != "" && !SameFile(file, c.info.Module.Name) {
-			if at.file = c.fileNamed(file); at.file == 0 {
+			if firstLine.file = c.fileNamed(file); firstLine.file == 0 {
 				return fmt.Errorf("the PTX names no file %s", file)
 			}
 		}
-	case at == line{}:
+	case firstLine == line{}:
 		split, err := c.Context()
 		if err != nil {
-			at = line{0, max(c.info.Kernel.Pos.Line-before, 1)}
+			firstLine = line{0, max(c.info.Kernel.Pos.Line-before, 1)}
 		} else if split.Instr != nil {
-			at = line{0, max(split.Instr.Pos.Line-before, 1)}
+			firstLine = line{0, max(split.Instr.Pos.Line-before, 1)}
 		}
 	}
 	current := 0
-	if split, err := c.Context(); err == nil && split.Instr != nil && at.file == 0 {
+	if split, err := c.Context(); err == nil && split.Instr != nil && firstLine.file == 0 {
 		current = int(split.Instr.Pos.Line)
 	}
-	if at.file != 0 {
-		name := c.info.Module.FileName(at.file - 1)
+	if firstLine.file != 0 {
+		name := c.info.Module.FileName(firstLine.file - 1)
 		if err := c.files.Err(name); err != nil {
 			return fmt.Errorf("cannot read %s: %w", name, err)
 		}
 	}
 	shown := 0
 	lines := strings.Count(c.info.Module.Source(), "\n") + 1
-	for n := int(at.line); n < int(at.line)+count; n++ {
+	for n := int(firstLine.line); n < int(firstLine.line)+count; n++ {
 		text, ok := "", n <= lines
-		if at.file == 0 {
+		if firstLine.file == 0 {
 			text = c.info.Module.Line(n)
 		} else {
-			text, ok = c.source(c.info.Module.FileName(at.file-1), n)
+			text, ok = c.source(c.info.Module.FileName(firstLine.file-1), n)
 		}
 		if !ok {
 			break
@@ -221,7 +221,7 @@ func (c *Console) cmdList(_ context.Context, args string) error {
 	if shown == 0 {
 		return errors.New("there are no more lines")
 	}
-	c.listed = line{at.file, at.line + count}
+	c.listed = line{firstLine.file, firstLine.line + count}
 	return nil
 }
 

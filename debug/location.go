@@ -229,8 +229,8 @@ func (l *Location) overlaps(s *Session, e *probe.Event, alloc *probe.Allocation,
 // ownsShared reports whether alloc is the shared memory of a CTA in the cluster of the event's CTA.
 func (s *Session) ownsShared(cta int, e *probe.Event, alloc *probe.Allocation) bool {
 	cluster, rank := s.clusterOf(indexAt(cta, s.info.Grid))
-	ownID, _ := s.clusterOf(e.ID)
-	return cluster == ownID && alloc.Base == probe.SharedWindow+uint64(linear(rank, s.info.Cluster))<<probe.RankShift
+	eventCluster, _ := s.clusterOf(e.ID)
+	return cluster == eventCluster && alloc.Base == probe.SharedWindow+uint64(linear(rank, s.info.Cluster))<<probe.RankShift
 }
 
 // clusterOf returns the index of a CTA's cluster, and the CTA's index in it.

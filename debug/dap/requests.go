@@ -314,7 +314,7 @@ func (v *Server) setLines(m *dap.SetBreakpointsRequest) {
 	v.send(&dap.SetBreakpointsResponse{Response: answer(&m.Request), Body: dap.SetBreakpointsResponseBody{Breakpoints: set}})
 }
 
-// dataInfo tells whether an expression is watchable memory.
+// dataInfo answers whether an expression is memory that can be watched.
 func (v *Server) dataInfo(m *dap.DataBreakpointInfoRequest) {
 	body := dap.DataBreakpointInfoResponseBody{Description: m.Arguments.Name}
 	w, err := v.session.Watch(m.Arguments.Name, debug.WatchChanges)

@@ -365,11 +365,11 @@ func (c *cta) moveLocal(e *probe.Event, w *warp, rows []row, a *action) {
 	if len(e.Accesses) == 0 {
 		return
 	}
-	to := &e.Accesses[len(e.Accesses)-1]
+	last := &e.Accesses[len(e.Accesses)-1]
 	local := uint64(0)
-	if to.Space == ptx.Generic {
+	if last.Space == ptx.Generic {
 		local = probe.LocalWindow
-	} else if to.Space != ptx.Local {
+	} else if last.Space != ptx.Local {
 		for i := range a.elems {
 			if a.rule == load && a.elems[i].row >= 0 {
 				rows[a.elems[i].row].set(e.Lanes, origin{id: a.elems[i].id})
@@ -377,11 +377,11 @@ func (c *cta) moveLocal(e *probe.Event, w *warp, rows []row, a *action) {
 		}
 		return
 	}
-	for remaining := to.Lanes; remaining != 0; { // handle the lanes with the same offset together; mostly all
-		offset := to.Addr[bits.TrailingZeros64(remaining)] - local
+	for remaining := last.Lanes; remaining != 0; { // handle the lanes with the same offset together; mostly all
+		offset := last.Addr[bits.TrailingZeros64(remaining)] - local
 		m := uint64(0)
 		for n := remaining; n != 0; n &= n - 1 {
-			if lane := bits.TrailingZeros64(n); to.Addr[lane]-local == offset {
+			if lane := bits.TrailingZeros64(n); last.Addr[lane]-local == offset {
 				m |= 1 << lane
 			}
 		}

@@ -280,16 +280,16 @@ func (c *cta) report(e *probe.Event, kind string, o origin, m uint64, addr []uin
 	v := &c.plan.vars[o.id]
 	name := finding.Name(v.Name)
 	memory := &finding.Memory{Space: v.Space.String(), Address: addr[lane], Bytes: bytes}
-	in := ""
+	location := ""
 	if n, byteOffset := c.neighbour(e, addr[lane], space); n != nil {
 		memory.Name, memory.Offset, memory.Variable = n.Name, byteOffset, true
 		if n != v.Var {
-			in = ", in " + finding.Name(n.Name)
+			location = ", in " + finding.Name(n.Name)
 		}
 	}
-	message := fmt.Sprintf("%s of %s %s of %s, a %s variable of %s%s", x.Kind, byteCount(uint64(bytes)), position, name, v.Space, byteCount(size), in)
+	message := fmt.Sprintf("%s of %s %s of %s, a %s variable of %s%s", x.Kind, byteCount(uint64(bytes)), position, name, v.Space, byteCount(size), location)
 	if v.open {
-		message = fmt.Sprintf("%s of %s %s of %s, a %s variable%s", x.Kind, byteCount(uint64(bytes)), position, name, v.Space, in)
+		message = fmt.Sprintf("%s of %s %s of %s, a %s variable%s", x.Kind, byteCount(uint64(bytes)), position, name, v.Space, location)
 	}
 	if kind == Stale {
 		message = fmt.Sprintf("%s of %s by a pointer to %s, a variable of a call that has returned", x.Kind, byteCount(uint64(bytes)), name)
@@ -306,19 +306,19 @@ func (c *cta) report(e *probe.Event, kind string, o origin, m uint64, addr []uin
 func (c *cta) reportBuffer(e *probe.Event, o origin, m uint64, addr uint64, bytes int, position string, x *probe.Access) {
 	b := c.buffers[o.id-c.plan.buffers]
 	memory := &finding.Memory{Space: x.Space.String(), Address: addr, Bytes: bytes}
-	in := ""
+	location := ""
 	if x.Addr != nil {
 		if space, a, offset, ok := x.AllocationAt(addr); ok {
 			if memory.Space = space.String(); a != nil {
 				memory.Name, memory.Offset = a.Label(), offset
-				in = ", in " + memory.Name
+				location = ", in " + memory.Name
 			}
 		}
 	}
 	argument := slices.IndexFunc(c.plan.params, func(v probe.Variable) bool { return b.Offset >= v.Offset && b.Offset < v.Offset+v.Var.Size() })
 	f := finding.Finding{
 		Tool: Name, Kind: Beyond, Place: finding.PlaceOf(e, x.Kind.String(), bits.TrailingZeros64(m)), Memory: memory,
-		Message: fmt.Sprintf("%s of %s %s of %s, %s that argument %d points into%s", x.Kind, byteCount(uint64(bytes)), position, b.Memory.Label(), byteCount(b.End-b.Begin), argument, in),
+		Message: fmt.Sprintf("%s of %s %s of %s, %s that argument %d points into%s", x.Kind, byteCount(uint64(bytes)), position, b.Memory.Label(), byteCount(b.End-b.Begin), argument, location),
 	}
 	f.Place.Lanes = finding.Lanes(m)
 	c.log.Add(e, f)
