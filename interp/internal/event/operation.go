@@ -1,6 +1,7 @@
 package event
 
-// This file lists the operations into which the machine divides a PTX instruction, for probes that model another machine.
+// This file lists the operations of each PTX instruction, which are the lowered instructions of the reference, for probes
+// that model another machine.
 
 import (
 	"slices"
@@ -12,7 +13,7 @@ import (
 	"gemu/ptx"
 )
 
-// SubscribesToOperations reports whether a probe subscribes to operations.
+// SubscribesToOperations reports whether one of the probes subscribes to events about operations.
 func SubscribesToOperations(probes []probe.Probe) bool {
 	return slices.ContainsFunc(probes, func(p probe.Probe) bool { return p.Subscription().Events&machine.OperationKinds != 0 })
 }
@@ -23,7 +24,7 @@ func DivideOperations(r *machine.Reference) {
 		return
 	}
 	r.Operations = make([]probe.Operations, len(r.Sources))
-	named := func(fn *code.Func, list []ptx.RegID) (operands []probe.Operand) {
+	operandsOf := func(fn *code.Func, list []ptx.RegID) (operands []probe.Operand) {
 		for _, reg := range list {
 			operands = append(operands, registerOperand(fn, reg))
 		}
@@ -31,7 +32,7 @@ func DivideOperations(r *machine.Reference) {
 	}
 	for i := range r.Sources {
 		src := &r.Sources[i]
-		r.Operations[i] = probe.Operations{Reads: named(src.Func, src.Reads), Writes: named(src.Func, src.Writes)}
+		r.Operations[i] = probe.Operations{Reads: operandsOf(src.Func, src.Reads), Writes: operandsOf(src.Func, src.Writes)}
 		if g := src.Instr.Guard.Reg; g != ptx.NoReg {
 			r.Operations[i].Guard = registerOperand(src.Func, g)
 		}
@@ -53,10 +54,10 @@ func DivideOperations(r *machine.Reference) {
 		}
 	}
 	for i := range r.Pairs {
-		for k := range r.Pairs[i] {
-			p := &r.Pairs[i][k]
+		for j := range r.Pairs[i] {
+			p := &r.Pairs[i][j]
 			parts := &r.Operations[p.Reference.Src]
-			if p.Reference.Op.Signature().Side == code.CallSide && r.Sources[p.Reference.Src].Instr.Call != nil { // call of a function that the machine provides
+			if p.Reference.Op.Signature().Side == code.CallSide && r.Sources[p.Reference.Src].Instr.Call != nil { // call of a function of the device runtime
 				parts.Args, parts.Rets = argumentOperands(r.Calls[p.Reference.Side].Args), argumentOperands(r.Calls[p.Reference.Side].Rets)
 			}
 			list := &parts.Operations
@@ -66,7 +67,7 @@ func DivideOperations(r *machine.Reference) {
 	}
 }
 
-// argumentOperands returns the places of passed values.
+// argumentOperands returns the places of parameters, arguments or results.
 func argumentOperands(places []code.ParamPlace) (list []probe.Operand) {
 	for _, p := range places {
 		if o := (probe.Operand{Kind: probe.RowOperand, Bits: machine.SlotBits(p.Slot), Reg: ptx.NoReg, Row: int(p.Row)}); p.Slot != code.NoSlot {
@@ -78,7 +79,7 @@ func argumentOperands(places []code.ParamPlace) (list []probe.Operand) {
 	return list
 }
 
-// registerOperand returns the place of a register in a function of the reference.
+// registerOperand returns the place of a register in a function of the reference: one or two rows, or none.
 func registerOperand(fn *code.Func, reg ptx.RegID) probe.Operand {
 	loc := &fn.Regs[reg]
 	o := probe.Operand{Reg: reg, Bits: machine.SlotBits(loc.Slot), Row: int(loc.Row), High: int(loc.High)}
@@ -98,9 +99,10 @@ var operationKindOf = map[code.Kind]probe.OperationKind{
 	code.Load: probe.OperationLoad, code.Store: probe.OperationStore, code.Warp: probe.OperationWarp, code.Control: probe.OperationOther,
 }
 
+// boolNames maps the boolean operators of comparisons, in Imm, to their names.
 var boolNames = map[uint64]string{alu.BoolAnd: "and", alu.BoolOr: "or", alu.BoolXor: "xor"}
 
-// describeOperations describes an instruction of the reference.
+// describeOperations describes an instruction of the reference. registers has the registers of its function by row.
 func describeOperations(r *machine.Reference, instr *code.Instr, registers map[code.Row]ptx.RegID) probe.Operation {
 	s := instr.Op.Signature()
 	op := probe.Operation{Name: s.Name, Kind: operationKindOf[s.Kind], Operation: s.Operation, Member: int(s.Member) - 1}
@@ -123,7 +125,7 @@ func describeOperations(r *machine.Reference, instr *code.Instr, registers map[c
 	case s.Side == code.AccessSide:
 		op.Offset = r.Access[instr.Side].Offset
 	}
-	if s.Side == code.AccessSide { // the side table lists the results
+	if s.Side == code.AccessSide { // the results are only in the side table: drop D and F, which are absent
 		op.Results = op.Results[2:]
 	}
 	return op

@@ -1,6 +1,6 @@
 package event
 
-// This file implements the interfaces of package probe to the machine: for events, cells and programs.
+// This file implements probe.Machine, the interface of events and cells to the machine, and probe.Program.
 
 import (
 	"gemu/interp/internal/access"
@@ -15,7 +15,7 @@ import (
 // eventMachine is the state of the machine at an event: probe.Machine.
 type eventMachine machine.EventPlace
 
-// ReadRegister reads a register of the function of the event.
+// ReadRegister reads a register in the call of the event into v; false if it is dead or the event has no instruction.
 func (m *eventMachine) ReadRegister(v *probe.Value, r ptx.RegID) bool {
 	return m.Warp != nil && m.SourceInstr != nil && ReadRegister(m.Warp, v, m.Frame, m.SourceInstr, r)
 }
@@ -28,7 +28,7 @@ func (m *eventMachine) Find(addr uint64) *probe.Allocation {
 	return m.Stream.CTA.Grid.Device.Memory.Find(addr).Public()
 }
 
-// ReadLocal copies local memory of a lane.
+// ReadLocal copies local memory of a lane to p: see CopyLocal.
 func (m *eventMachine) ReadLocal(p []byte, lane int, offset uint64) int {
 	if m.Warp == nil {
 		return 0
@@ -36,7 +36,7 @@ func (m *eventMachine) ReadLocal(p []byte, lane int, offset uint64) int {
 	return CopyLocal(m.Warp, p, lane, offset)
 }
 
-// LocalWords returns a word of the local memory of the first half of the warp.
+// LocalWords returns word i of the local memory of lanes 0 to 31; nil if there is no such word.
 func (m *eventMachine) LocalWords(i uint64) *[mem.Lanes]uint32 {
 	if m.Warp == nil || i >= uint64(len(m.Warp.Local[0])) {
 		return nil
@@ -55,6 +55,7 @@ func (m *eventMachine) Result(i int) probe.Cell {
 	return m.cell(i, (*code.Tables).Results)
 }
 
+// cell returns operand i of the list that list makes for the operation of the event.
 func (m *eventMachine) cell(i int, list func(t *code.Tables, rows []code.Row, instr *code.Instr) []code.Row) probe.Cell {
 	s := m.Stream
 	s.Rows = list(&m.Warp.CTA.Code.Tables, s.Rows[:0], m.Pair.Original)
@@ -62,7 +63,8 @@ func (m *eventMachine) cell(i int, list func(t *code.Tables, rows []code.Row, in
 	return probe.Cell{Machine: m, Bits: cellBits[row.Slot], Row: row.Row}
 }
 
-// ReduceEvents switches the selection of the sink that receives the event.
+// ReduceEvents switches between the full and the reduced event set of the sink that receives the event, for the warp of the
+// event.
 func (m *eventMachine) ReduceEvents(reduce bool) {
 	s, w := m.Stream, m.Warp
 	switch l := &s.Sinks[s.Current]; {
@@ -74,14 +76,14 @@ func (m *eventMachine) ReduceEvents(reduce bool) {
 	}
 }
 
-// Stop ends the launch before the next instruction of the CTA. The first error wins.
+// Stop ends the launch with an error, before the next instruction of the CTA. Of several errors, the first counts.
 func (m *eventMachine) Stop(err error) {
 	if m.Stream.StopErr == nil {
 		m.Stream.StopErr = err
 	}
 }
 
-// NewTrap returns a trap with the place of the event.
+// NewTrap returns a trap of the given lanes at the place of the event.
 func (m *eventMachine) NewTrap(kind error, lanes uint64, message string) *probe.Trap {
 	if m.Warp == nil {
 		return m.Stream.CTA.NewTrap(nil, kind, "%s", message)
@@ -107,15 +109,16 @@ func ReadRegister(w *machine.Warp, v *probe.Value, fr *machine.Frame, src *code.
 	return true
 }
 
-// cellBits is the width of a cell by slot, and cellSlots its inverse.
+// cellBits maps a slot to the width of a cell in bits; cellSlots is the inverse.
 var (
 	cellBits  = [...]int32{code.NoSlot: 0, code.R: 32, code.Q: 64, code.P: 1}
 	cellSlots = [...]code.Slot{0: code.NoSlot, 1: code.P, 32: code.R, 64: code.Q}
 )
 
+// cellRow returns the row of a cell.
 func cellRow(c probe.Cell) code.Row { return code.Row{Slot: cellSlots[c.Bits], Row: c.Row} }
 
-// ReadLanes copies the lanes of half 0 or 1 of a cell.
+// ReadLanes copies the values of a cell in half 0 or 1 of the warp.
 func (m *eventMachine) ReadLanes(c probe.Cell, half int, to *[regfile.Lanes]uint64) {
 	access.ReadRow(m.Warp, to, half, cellRow(c))
 }
@@ -125,7 +128,7 @@ func (m *eventMachine) ReadLane(c probe.Cell, lane int) uint64 {
 	return machine.LaneValue(&m.Warp.Files[lane/regfile.Lanes], cellRow(c), lane%regfile.Lanes)
 }
 
-// ReadTag returns the compact copy of half 0 or 1 of a cell.
+// ReadTag returns the compact copy of a cell in half 0 or 1 of the warp; the zero value if it has none.
 func (m *eventMachine) ReadTag(c probe.Cell, half int) probe.Tag {
 	f, row := &m.Warp.Files[half], cellRow(c)
 	if row.Slot == code.P || !f.Tracked() {
@@ -186,7 +189,7 @@ func (p Program) Operations(index int) *probe.Operations {
 	return &p.K.CheckReference.Operations[index]
 }
 
-// Frame returns the number of rows that operands of a function use.
+// Frame returns the number of register rows of a function in the reference; 0 without a reference.
 func (p Program) Frame(f *ptx.Func) probe.FrameSize {
 	if p.K.CheckReference != nil {
 		for _, fn := range p.K.CheckReference.Funcs {
@@ -198,7 +201,7 @@ func (p Program) Frame(f *ptx.Func) probe.FrameSize {
 	return probe.FrameSize{}
 }
 
-// Arguments returns the places of a function's parameters and results.
+// Arguments returns the places of a function's parameters and results in the reference; nil without a reference.
 func (p Program) Arguments(f *ptx.Func) (params, results []probe.Operand) {
 	if p.K.CheckReference != nil {
 		for _, fn := range p.K.CheckReference.Funcs {

@@ -1,6 +1,6 @@
 package event
 
-// This file shows the reconvergence stack of a warp to probes.
+// This file describes the reconvergence stack of a warp for probes.
 
 import (
 	"cmp"
@@ -11,7 +11,8 @@ import (
 	"gemu/probe"
 )
 
-// AppendStack appends the reconvergence stack of the warp of the event.
+// AppendStack appends the reconvergence stack of the event's warp to to: the running warp split, the waiting splits, then
+// the reconvergence points, the innermost first.
 func (m *eventMachine) AppendStack(to []probe.StackEntry) []probe.StackEntry {
 	w := m.Warp
 	if w == nil {

@@ -15,7 +15,8 @@ import (
 	"gemu/regfile"
 )
 
-// maxReducers is the number of sinks of a CTA that may ease warps: the first 64.
+// maxReducers is the number of sinks of a CTA that may reduce their event sets: the first 64, because
+// WarpProgress.ReducedSinks has a bit for each.
 const maxReducers = 64
 
 // EmitGrid emits an event of the whole launch to the probes.
@@ -55,7 +56,8 @@ func Emit(s *machine.EventStream, e *probe.Event, kind probe.Events) {
 	}
 }
 
-// OpenStream asks the probes of the launch for the sinks of a CTA that begins.
+// OpenStream sets the event stream of a CTA that begins, with the sinks that the probes of the launch return for it. A CTA
+// without sinks has none.
 func OpenStream(c *machine.CTA) {
 	c.Stream = nil
 	if len(c.Grid.Probes) == 0 {
@@ -89,7 +91,7 @@ func OpenStream(c *machine.CTA) {
 	}
 }
 
-// selectStreamEvents asks the probe of sink i for the instruction events that the sink receives.
+// selectStreamEvents sets the instruction events that sink i receives, as its probe selects them.
 func selectStreamEvents(s *machine.EventStream, i int) {
 	l := &s.Sinks[i]
 	if l.Selected, l.Reduced = selectProbeEvents(l.Probe, s.CTA.Grid.Info); i >= maxReducers {
@@ -97,7 +99,7 @@ func selectStreamEvents(s *machine.EventStream, i int) {
 	}
 }
 
-// ReselectEvents asks the probes again for the instruction events of all CTAs in flight.
+// ReselectEvents lets the probes select again the instruction events of all CTAs in flight.
 func ReselectEvents(g *machine.Grid) {
 	for i := range g.Flights {
 		if c := g.Flights[i].CTA; c != nil && c.Stream != nil {
@@ -109,19 +111,19 @@ func ReselectEvents(g *machine.Grid) {
 	}
 }
 
-// selectProbeEvents returns the events that a probe selects, by instruction; nil means all. eased is the reduced set for
-// warps that its sinks ease.
-func selectProbeEvents(p *machine.ProbeState, l *probe.LaunchInfo) (chosen, eased []probe.Events) {
+// selectProbeEvents returns the events that a probe selects, by instruction; nil means all. reduced is the reduced event
+// set of its sinks; nil if they reduce none.
+func selectProbeEvents(p *machine.ProbeState, l *probe.LaunchInfo) (selected, reduced []probe.Events) {
 	if p.Subscription.Events&probe.Selectable == 0 {
 		return nil, nil
 	}
 	if c, ok := p.Probe.(probe.EventSelector); ok {
-		chosen = c.SelectEvents(l)
+		selected = c.SelectEvents(l)
 	}
 	if c, ok := p.Probe.(probe.EventReducer); ok {
-		eased = c.ReducedEvents(l)
+		reduced = c.ReducedEvents(l)
 	}
-	return chosen, eased
+	return selected, reduced
 }
 
 // hasSameSelection reports whether both subscribers have the same probe and receive the same instruction events.
@@ -129,19 +131,21 @@ func hasSameSelection(l *machine.Subscriber, other *machine.Subscriber) bool {
 	return l.Probe == other.Probe && sameSlice(l.Selected, other.Selected) && sameSlice(l.Reduced, other.Reduced)
 }
 
+// sameSlice reports whether two slices are the same part of the same array.
 func sameSlice(a, b []probe.Events) bool {
 	return len(a) == len(b) && (a == nil) == (b == nil) && unsafe.SliceData(a) == unsafe.SliceData(b)
 }
 
-// selectedEvents returns the instruction events of sink i in a warp that the sinks in eased have eased; nil means all.
-func selectedEvents(l *machine.Subscriber, i int, eased uint64) []probe.Events {
-	if eased>>i&1 != 0 {
+// selectedEvents returns the instruction events of sink i in a warp with the given ReducedSinks; nil means all.
+func selectedEvents(l *machine.Subscriber, i int, reducedSinks uint64) []probe.Events {
+	if reducedSinks>>i&1 != 0 {
 		return l.Reduced
 	}
 	return l.Selected
 }
 
-// UnionFor returns the union of the instruction events of all sinks for a warp. It is valid until the next selection.
+// UnionFor returns the union of the instruction events of all sinks for a warp. It is valid until events are
+// selected again.
 func UnionFor(s *machine.EventStream, w *machine.Warp) *machine.EventUnion {
 	for i := range s.Unions {
 		if u := &s.Unions[i]; u.ReducedSinks == w.ReducedSinks {
@@ -151,17 +155,17 @@ func UnionFor(s *machine.EventStream, w *machine.Warp) *machine.EventUnion {
 	return newUnion(s, w.ReducedSinks)
 }
 
-// newUnion computes the union of the instruction events of all sinks, for warps that the sinks in eased have eased.
-func newUnion(s *machine.EventStream, eased uint64) *machine.EventUnion {
+// newUnion computes the union of the instruction events of all sinks, for warps with the given ReducedSinks.
+func newUnion(s *machine.EventStream, reducedSinks uint64) *machine.EventUnion {
 	n := len(s.Unions)
 	if n == cap(s.Unions) {
 		s.Unions = append(s.Unions, machine.EventUnion{})
 	}
 	s.Unions = s.Unions[:n+1]
 	u := &s.Unions[n]
-	u.ReducedSinks, u.Selected = eased, nil
+	u.ReducedSinks, u.Selected = reducedSinks, nil
 	for i := range s.Sinks {
-		if l := &s.Sinks[i]; l.Subscription.Events&probe.Selectable != 0 && selectedEvents(l, i, eased) == nil {
+		if l := &s.Sinks[i]; l.Subscription.Events&probe.Selectable != 0 && selectedEvents(l, i, reducedSinks) == nil {
 			return u
 		}
 	}
@@ -173,7 +177,7 @@ func newUnion(s *machine.EventStream, eased uint64) *machine.EventUnion {
 	clear(u.Selected)
 	for i := range s.Sinks {
 		if l := &s.Sinks[i]; l.Subscription.Events&probe.Selectable != 0 {
-			for k, kinds := range selectedEvents(l, i, eased) {
+			for k, kinds := range selectedEvents(l, i, reducedSinks) {
 				u.Selected[k] |= kinds & l.Subscription.Events & probe.Selectable
 			}
 		}
@@ -195,7 +199,7 @@ func EmitCTA(c *machine.CTA, kind probe.Events) {
 	}
 }
 
-// NewCTAEvent returns an event of the CTA that belongs to no warp. The stream reuses it.
+// NewCTAEvent returns an event of the CTA that belongs to no warp. It is valid until the stream fills in its next event.
 func NewCTAEvent(s *machine.EventStream) *probe.Event {
 	c := s.CTA
 	s.Event = probe.Event{Launch: c.Grid.Info, Step: c.Grid.Steps, CTA: c.Index, ID: c.ID, Warp: -1, Index: -1, Reconverge: -1, Machine: (*eventMachine)(&s.EventPlace)}
@@ -226,6 +230,7 @@ func EmitLanes(w *machine.Warp, kind probe.Events, src *code.Source, lanes uint6
 	}
 }
 
+// emitStreamLanes is EmitLanes for a CTA with a stream.
 func emitStreamLanes(s *machine.EventStream, w *machine.Warp, kind probe.Events, src *code.Source, lanes uint64) {
 	if s.Subscription.Events&kind != 0 {
 		FillEvent(s, &s.Event, w, src, lanes)
@@ -254,8 +259,8 @@ func EmitGroups(w *machine.Warp, kind probe.Events, src *code.Source, lanes uint
 	Emit(s, &s.Event, kind)
 }
 
-// EmitSplit emits an event of any warp split of the warp, with the registers that its lanes have received without executing
-// an instruction now.
+// EmitSplit emits an event of warp split c, which need not be the running split. results are registers of src whose values
+// the lanes have received without executing an instruction at this moment.
 func EmitSplit(w *machine.Warp, kind probe.Events, c *machine.WarpSplit, src *code.Source, results []ptx.RegID) {
 	s := w.CTA.Stream
 	if !w.CTA.IsSubscribed(kind) {
@@ -314,7 +319,7 @@ func EmitTrap(c *machine.CTA, t *probe.Trap) {
 	Emit(c.Stream, e, probe.OnTrap)
 }
 
-// BeginStep fills in the event of an instruction that lanes of the running warp split are about to execute.
+// BeginStep fills in s.Step: the event of an instruction that lanes of the running warp split are about to execute.
 func BeginStep(s *machine.EventStream, w *machine.Warp, src *code.Source, lanes uint64) {
 	// Sets the same fields as FillEvent. Most fields of the event are zero for every instruction; to clear the event each
 	// time would take as long as the whole remaining work for it.
@@ -332,7 +337,7 @@ func BeginStep(s *machine.EventStream, w *machine.Warp, src *code.Source, lanes 
 	e.Reads = s.Reads
 }
 
-// EmitAfter emits the event after the execution of the instruction.
+// EmitAfter emits the event after the execution of the instruction of BeginStep.
 func EmitAfter(s *machine.EventStream, w *machine.Warp, src *code.Source) {
 	s.Writes = ReadValues(w, s.Writes, src, src.Writes)
 	s.Step.Writes, s.Step.Operation = s.Writes, nil
@@ -347,7 +352,8 @@ func (m *AccessMachine) request(a *probe.Access) mem.Access {
 	return mem.Access{Request: a.Request, Tolerate: m.Tolerate, Hardware: m.Hardware, Unit: m.Unit}
 }
 
-// BytesLeft returns the number of bytes of a lane's access that lie in memory.
+// BytesLeft returns the number of bytes of a lane's access that are inside the allocation, in whole elements; all bytes if
+// the access faults.
 func (m *AccessMachine) BytesLeft(a *probe.Access, lane int) int {
 	view, request := access.View(m.Warp), m.request(a)
 	place, err := view.Find(&request, a.Addr[lane])
@@ -358,7 +364,8 @@ func (m *AccessMachine) BytesLeft(a *probe.Access, lane int) int {
 	return int(min(view.BytesLeft(&request, place)/size*size, uint64(a.Bytes)))
 }
 
-// AppendStored appends the bytes that a lane is about to store to p, for stores of registers element by element.
+// AppendStored appends the bytes that a lane is about to store to p. ok is false unless the access is a store of registers
+// element by element, with all elements present.
 func (m *AccessMachine) AppendStored(a *probe.Access, p []byte, lane int) (to []byte, ok bool) {
 	if m.Instr == nil || m.Instr.Op.Signature().Side != code.AccessSide || a.Kind != probe.AccessStore {
 		return p, false
@@ -378,7 +385,8 @@ func (m *AccessMachine) AppendStored(a *probe.Access, p []byte, lane int) (to []
 	return p, true
 }
 
-// StoredBy describes the operands of a lane's writing access.
+// StoredBy sets g to the operands of a lane's access that writes memory. It returns false if they are not registers of the
+// instruction.
 func (m *AccessMachine) StoredBy(a *probe.Access, g *probe.Stored, lane int) (ok bool) {
 	g.Data, g.Compare, g.Left = g.Data[:0], g.Compare[:0], 0
 	if m.Instr == nil || a.Lengths != nil || a.Kind == probe.AccessLoad {
@@ -417,12 +425,13 @@ func (m *AccessMachine) StoredBy(a *probe.Access, g *probe.Stored, lane int) (ok
 	return len(g.Data) > 0
 }
 
-// AllocationAt returns the memory of an access to an address.
+// AllocationAt returns the allocation that an access to an address reaches, nil for local memory, and the offset in it. ok is
+// false if the access faults there.
 func (m *AccessMachine) AllocationAt(a *probe.Access, addr uint64) (space ptx.Space, alloc *probe.Allocation, offset uint64, ok bool) {
 	view, request := access.View(m.Warp), m.request(a)
 	place, fault := view.Resolve(&request, addr)
 	switch {
-	case fault != nil, place.Tolerated.Has(probe.SharedUnit): // no memory of the CTA
+	case fault != nil, place.Tolerated.Has(probe.SharedUnit): // a fault, or a tolerated access after the CTA's shared memory
 		return a.Space, nil, 0, false
 	case place.Alloc == nil:
 		return ptx.Local, nil, place.Offset, true
@@ -430,7 +439,7 @@ func (m *AccessMachine) AllocationAt(a *probe.Access, addr uint64) (space ptx.Sp
 	return place.Alloc.Space(), place.Alloc.Public(), place.Offset, true
 }
 
-// Shadow returns the shadow bytes of the memory that a lane accesses.
+// Shadow returns the shadow bytes of the memory that a lane accesses; nil if the memory has none or the access faults.
 func (m *AccessMachine) Shadow(a *probe.Access, lane int) []byte {
 	n := m.Warp.CTA.Grid.Device.Memory.ShadowBytes
 	_, alloc, offset, ok := a.PlaceOf(lane)
@@ -454,7 +463,8 @@ func (m *AccessMachine) Shadow(a *probe.Access, lane int) []byte {
 	return (*s)[from:to]
 }
 
-// ReadValues reads the registers in list, which an instruction names, into the buffer room.
+// ReadValues reads the registers in list, which an instruction names, and returns them in the array of room. It returns
+// none if no sink subscribes to values or tags.
 func ReadValues(w *machine.Warp, room []probe.Value, src *code.Source, list []ptx.RegID) []probe.Value {
 	sub := &w.CTA.Stream.Subscription
 	room = room[:0]
@@ -493,7 +503,8 @@ func readValue(w *machine.Warp, v *probe.Value, fn *code.Func, r ptx.RegID, sub 
 	}
 }
 
-// SetOnMaterialise subscribes to the materialisations of the warp's files, if a sink or a count needs them.
+// SetOnMaterialise sets OnMaterialise of the warp's register files if a sink subscribes to materialisations, and in check
+// mode, which counts them.
 func SetOnMaterialise(w *machine.Warp) {
 	for h := range w.Files {
 		f := &w.Files[h]
@@ -535,9 +546,9 @@ func emitMaterialise(w *machine.Warp, h, width int, row int32, lanes uint32) {
 	Emit(s, &s.Event, probe.OnMaterialise)
 }
 
-// registerIn returns the register that a row of the function holds at an instruction: a register named by the instruction,
-// if possible, else a live register. With src nil the place is the function's end. It returns no register if the row holds
-// a temporary.
+// registerIn returns the register that a row of the function holds at instruction src: a register that the instruction
+// names, if possible, otherwise a live register. If src is nil, it is the register that is live last. If the row holds a
+// temporary, registerIn returns ptx.NoReg.
 func registerIn(fn *code.Func, row code.Row, src *code.Source) ptx.RegID {
 	in := func(loc *code.Location) bool {
 		return loc.Slot == row.Slot && (loc.Row == row.Row || loc.Wide && loc.High == row.Row)

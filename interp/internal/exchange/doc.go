@@ -1,5 +1,5 @@
-// Package exchange is the backend of machine code: it copies the state of warps to package native and back, and executes in Go
-// the instructions that machine code lacks.
+// Package exchange is the backend of machine code: it copies the state of warps to package native and back. Instructions
+// without machine code execute in Go.
 //
 //	Go                          machine code
 //	enterScheduler ───────────► runs blocks; switches warps of the CTA; diverges and reconverges

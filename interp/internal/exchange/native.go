@@ -1,7 +1,7 @@
 package exchange
 
-// This file is the native engine: package native executes instructions as machine code, and Go executes instructions
-// without machine code.
+// This file is the backend of the native engine: it enters machine code of package native, and after an exit executes
+// instructions without machine code in Go.
 
 import (
 	"slices"
@@ -18,10 +18,11 @@ import (
 	"gemu/regfile"
 )
 
-// Native is the engine that executes machine code of this host; nil on hosts without it. Instructions without machine code, and
-// warps of more than 32 lanes, run on the portable engine.
+// Native is the backend of machine code; nil if package native has none for this host. Instructions without machine code,
+// and warps of more than 32 lanes, execute on the portable backend.
 var Native = nativeBackend()
 
+// nativeBackend returns the value of Native.
 func nativeBackend() machine.Backend {
 	if native.Supported() {
 		return MachineCode{}
@@ -29,9 +30,10 @@ func nativeBackend() machine.Backend {
 	return nil
 }
 
+// MachineCode is the type of Native.
 type MachineCode struct{}
 
-// Span executes instructions on the portable engine: spans are requested where each instruction is observed.
+// Span executes instructions on the portable backend: observed launches, which execute by spans, use no machine code.
 func (MachineCode) Span(w *machine.Warp, from, to int32) int32 {
 	return warp.Portable.Span(w, from, to)
 }
@@ -40,16 +42,16 @@ func (MachineCode) Span(w *machine.Warp, from, to int32) int32 {
 // counter is the only place where that shows.
 var Entered atomic.Int64
 
-// ResetExport forgets a launch, except the threads' indices in the block.
+// ResetExport clears the state that belongs to a launch. ThreadIDs and Index stay, because they depend only on the context.
 func ResetExport(n *machine.NativeState) {
 	clear(n.Exported)
 	n.Scheduler, n.UniformCTA, n.AnyInNative = native.Scheduler{}, 0, false
 }
 
-// Compile assembles the code for the lanes of a CTA's first warp.
+// Compile assembles the machine code of a launch: masked stencils if the first warp of a CTA has less than 32 lanes.
 func (MachineCode) Compile(g *machine.Grid) {
 	k := g.Kernel
-	if k.Width > regfile.Lanes || len(g.Probes) > 0 { // which Go runs
+	if k.Width > regfile.Lanes || len(g.Probes) > 0 { // the launch runs in Go
 		return
 	}
 	masked := min(k.Width, g.Threads) < regfile.Lanes
@@ -60,7 +62,7 @@ func (MachineCode) Compile(g *machine.Grid) {
 	}
 }
 
-// setConstants sets the context's special registers and local memory.
+// setConstants sets the fields of the warp's context with special registers and local memory.
 func setConstants(w *machine.Warp) {
 	c := w.CTA
 	n, l := &c.Native, w.Exported
@@ -115,18 +117,18 @@ func setLaunchConstants(w *machine.Warp) {
 	}
 }
 
-// setLocalMemory sets the address of local memory, which an instruction may have moved.
+// setLocalMemory sets the address of the warp's local memory, which may change when an instruction allocates memory.
 func setLocalMemory(w *machine.Warp) {
 	from, to := access.LocalRange(w)
 	w.Exported.SetLocal(w.Local[0], from, to, 4*uint64(w.Frame.Local))
 }
 
-// readSources returns the special registers that machine code reads as base and stride, once for each warp.
+// readSources sets and returns w.Sources: the special registers of list, which machine code reads as base and stride.
 func readSources(w *machine.Warp, list []ptx.SpecialReg) []native.Source {
 	w.SourcesSet, w.Sources = true, w.Sources[:0]
 	n := &w.CTA.Native
 	for _, r := range list {
-		v := native.Source{Stride: 1} // the lane
+		v := native.Source{Stride: 1} // %laneid
 		switch {
 		case !r.PerLane():
 			v = native.Source{Base: n.Uniform[r]}
@@ -141,6 +143,8 @@ func readSources(w *machine.Warp, list []ptx.SpecialReg) []native.Source {
 	return w.Sources
 }
 
+// Run executes the warp in machine code, and after exits instructions without machine code in Go: see machine.Runner.
+// Machine code may switch to other warps of the CTA.
 func (MachineCode) Run(w *machine.Warp, budget int) machine.Reason {
 	importIfExported(w)
 	c, m := w.CTA, w.CTA.Code.Native
@@ -180,7 +184,7 @@ func (MachineCode) Run(w *machine.Warp, budget int) machine.Reason {
 	}
 }
 
-// reasons maps the exits of machine code that the machine handles.
+// reasons maps the exits of machine code that the run loop handles to reasons.
 var reasons = [...]machine.Reason{native.BudgetUsed: machine.BudgetUsed, native.Diverges: machine.LanesDiverge, native.Reconverges: machine.ReachesReconvergence, native.OtherEnd: machine.OtherEnd, native.NoSplit: machine.NoSplit}
 
 // fitsNative reports whether machine code can run a warp.
@@ -188,7 +192,7 @@ func fitsNative(w *machine.Warp) bool {
 	return len(w.Files) == 1 && w.Unit.Fast() && w.Uncounted == 0 && !w.CTA.ReleasedEarly && !w.CTA.Grid.Device.Memory.MayFault()
 }
 
-// prepareNative fills the context with the running warp split, and returns it.
+// prepareNative copies the running warp split to the context of the warp, and returns the context.
 func prepareNative(w *machine.Warp) *native.Context {
 	c := w.CTA
 	if c.Native.Exported == nil {
@@ -204,7 +208,7 @@ func prepareNative(w *machine.Warp) *native.Context {
 	return ctx
 }
 
-// importIfExported imports the warp splits of a warp that was exported when another warp entered machine code.
+// importIfExported imports the warp splits of a warp that is still exported since another warp entered machine code.
 func importIfExported(w *machine.Warp) {
 	if w.Exported != nil && w.Exported.InNative {
 		importSplits(w)
@@ -239,7 +243,7 @@ func importCounts(w *machine.Warp) {
 	ctx.ResetCounts()
 }
 
-// importEngineCounts adds the counts of compact execution, in check mode.
+// importEngineCounts adds the counts of compact execution in machine code to to. There are such counts only in check mode.
 func importEngineCounts(w *machine.Warp, to *probe.EngineCounts) {
 	if ctx := &w.Exported.Context; w.Check != nil {
 		to.MaterialisedLanes += ctx.Materialised

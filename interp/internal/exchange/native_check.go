@@ -1,7 +1,7 @@
 package exchange
 
-// This file runs check mode in machine code: package native executes the instructions with machine code, for the engine and
-// for the reference, and Go executes the remaining instructions and reports differences.
+// This file runs check mode in machine code: it executes instructions for the engine and for the reference, and compares
+// their results. Go executes instructions without machine code, and reports differences.
 
 import (
 	"math/bits"
@@ -17,12 +17,11 @@ import (
 	"gemu/regfile"
 )
 
-// ReferenceAdjoins reports whether the registers of the reference lie after the registers of the kernel. Kernels that
-// call functions have the functions' registers there.
+// ReferenceAdjoins reports whether the registers of the reference can lie directly after the registers of the kernel. In a
+// kernel that calls functions, the registers of the functions lie there.
 func ReferenceAdjoins(c *machine.Kernel) bool { return c.CheckReference != nil && len(c.Funcs) == 1 }
 
-// NativeCheck returns the machine code of a kernel beside its reference; nil if the registers of the reference lie
-// elsewhere.
+// NativeCheck returns the machine code of check mode for a kernel; nil unless ReferenceAdjoins.
 func NativeCheck(c *machine.Kernel) *native.Check {
 	if !ReferenceAdjoins(c) {
 		return nil
@@ -65,6 +64,7 @@ func stepOf(c *machine.Kernel, p *machine.InstrPair) native.Step {
 	return s
 }
 
+// nativePairs returns pairs of rows as package native describes them.
 func nativePairs(list []machine.RowPair) []native.Pair {
 	var out []native.Pair
 	for _, rows := range list {
@@ -76,8 +76,10 @@ func nativePairs(list []machine.RowPair) []native.Pair {
 // NewCheckRunner returns a runner that executes check mode in machine code.
 func (MachineCode) NewCheckRunner() machine.Runner { return NativeCheckRunner{} }
 
+// NativeCheckRunner is the runner of check mode in machine code.
 type NativeCheckRunner struct{}
 
+// Run executes the warp in check mode: see machine.Runner. Machine code may switch to other warps of the CTA.
 func (NativeCheckRunner) Run(w *machine.Warp, budget int) machine.Reason {
 	importIfExported(w)
 	c, m := w.CTA, w.CTA.Code.CheckOnce()
@@ -124,13 +126,13 @@ func (NativeCheckRunner) Run(w *machine.Warp, budget int) machine.Reason {
 	}
 }
 
-// filesAdjoin reports whether the rows of the reference lie after the rows of the kernel.
+// filesAdjoin reports whether the registers of the warp's reference lie directly after the registers of the kernel.
 func filesAdjoin(w *machine.Warp) bool {
 	return w.Files[0].IsFollowedBy(&w.Check.Files[0], w.CTA.Code.Entry.Frame)
 }
 
-// setCheckBuffers sets the buffers of machine code for counts and for saved values. Values are needed within a step only,
-// so all warps of a CTA share a buffer.
+// setCheckBuffers sets the addresses of the counts and of the buffer in which machine code saves values. These values are
+// needed only within a step, so all warps of a CTA share a buffer.
 func setCheckBuffers(w *machine.Warp) {
 	k := w.CTA.Warps[0].Check
 	if k.NativeNotes == nil {
@@ -140,7 +142,8 @@ func setCheckBuffers(w *machine.Warp) {
 	w.Exported.SetCheckBuffers(k.NativeNotes, unsafe.Pointer(&w.Count.Engine))
 }
 
-// executeInGo executes a step that machine code does not have, or repeats the comparison of a step that differs.
+// executeInGo executes step i of a block in Go if there is no machine code for it. Otherwise it completes the step, in which
+// machine code has found a difference or has stopped halfway.
 func executeInGo(w *machine.Warp, b *code.Block, i int, reason native.Reason) {
 	defer check.RecoverMismatch(w)
 	pairs := w.Check.Pairs[b.Index]
@@ -154,21 +157,21 @@ func executeInGo(w *machine.Warp, b *code.Block, i int, reason native.Reason) {
 	}
 }
 
-// endInGo compares the guard and the operands of a block's end.
+// endInGo compares the guard and the operands of a block's end with the reference.
 func endInGo(w *machine.Warp, b *code.Block) {
 	defer check.RecoverMismatch(w)
 	check.CheckEnd(w, b)
 }
 
-// repeatInGo compares a step in Go. Machine code has executed the instruction of the engine and, unless it stopped
-// halfway, of the reference.
+// repeatInGo compares the results of a step in Go. Machine code has executed the instruction for the engine and, unless it
+// stopped halfway, for the reference.
 func repeatInGo(w *machine.Warp, p *machine.InstrPair, reason native.Reason) {
 	w.SelectHalf(0, uint32(w.Mask))
 	k := w.Check
 	k.BeginRun(p.SingleRun)
 	k.Phase = machine.Comparing
 	if p.Reference.Guard != 0 {
-		guardedOff := k.Lanes &^ w.Exported.Lanes // for the guard may be overwritten
+		guardedOff := k.Lanes &^ w.Exported.Lanes // not read from the guard, which the instruction may have overwritten
 		k.Lanes &^= guardedOff
 		k.Idle |= guardedOff
 		if p.Reference.CountsSkipped {
@@ -205,7 +208,7 @@ func repeatInGo(w *machine.Warp, p *machine.InstrPair, reason native.Reason) {
 	}
 }
 
-// readNativeNotes copies overwritten operands from the values that machine code has saved.
+// readNativeNotes copies the overwritten operands of an instruction from the values that machine code has saved.
 func readNativeNotes(k *machine.WarpCheck, p *machine.InstrPair) {
 	for n := p.OverwrittenReads; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros64(n)
@@ -216,7 +219,7 @@ func readNativeNotes(k *machine.WarpCheck, p *machine.InstrPair) {
 	}
 }
 
-// readMemoryNotes copies the memory of idle lanes from the values that machine code has saved.
+// readMemoryNotes copies the former memory contents of idle lanes from the values that machine code has saved.
 func readMemoryNotes(w *machine.Warp, p *machine.InstrPair) {
 	k, a := w.Check, w.AccessOf(p.Instr)
 	for n := k.Idle; n != 0; n &= n - 1 {
@@ -225,7 +228,8 @@ func readMemoryNotes(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// compareNoted compares the results that machine code has saved for idle lanes with their present values.
+// compareNoted checks that the result registers of idle lanes still have the values that machine code saved before the
+// instruction.
 func compareNoted(w *machine.Warp, p *machine.InstrPair) {
 	k := w.Check
 	for i := range p.Writes {

@@ -1,7 +1,7 @@
 package exchange
 
-// This file exports the warp splits and reconvergences of a warp to machine code, which handles divergence as policy stack
-// does, and imports them after an exit.
+// This file exports the warp splits and reconvergences of a warp to machine code, and imports them after an exit. Machine
+// code handles divergence in the order of policy stack.
 
 import (
 	"gemu/interp/internal/machine"
@@ -9,13 +9,14 @@ import (
 	"gemu/interp/internal/warp"
 )
 
-// exportedFrom returns the reconvergences of a warp. The warp must be exportable.
+// exportedFrom returns the reconvergence points of a warp, for new and unused objects. The warp must be exportable.
 func exportedFrom(w *machine.Warp) *warp.Reconvergences {
 	return w.Reconverger.(warp.StackPolicy).OfStack()
 }
 
-// exportWarp copies to machine code the reconvergences of the running warp split within its function, and the warp splits that are
-// to arrive at them. It copies none if warp splits run or wait in another order than that of the stack.
+// exportWarp copies to machine code the reconvergences of the running warp split in its current call, and the waiting warp
+// splits that will arrive at them. It copies none if warp splits do not run in the order of the stack, or if one waits at a
+// barrier or a collective instruction.
 func exportWarp(w *machine.Warp) {
 	n := w.Exported
 	n.CountedUpTo = w.CountedUpTo
@@ -34,8 +35,8 @@ func exportWarp(w *machine.Warp) {
 	}
 }
 
-// exportReconvergences copies the reconvergences and warp splits of the running function; none if there are more than
-// native.MaxSplits reconvergences.
+// exportReconvergences copies the reconvergences and the waiting warp splits of the current call to machine code; none if
+// there are more than native.MaxSplits reconvergences.
 func exportReconvergences(w *machine.Warp, l *machine.ExportedReconvergences) {
 	n := w.Exported
 	j := w.Reconvergence
@@ -51,8 +52,8 @@ func exportReconvergences(w *machine.Warp, l *machine.ExportedReconvergences) {
 	for i, j := range l.ByNumber {
 		n.Reconvergences[depth-1-i] = native.Reconvergence{PC: j.PC, Lanes: uint32(j.Lanes), Arrived: uint32(j.Arrived), Arrivals: uint32(j.Arrivals), Number: uint32(1 + i)}
 	}
-	// The last warp split runs next, and warp splits of inner reconvergences run before warp splits of outer
-	// reconvergences.
+	// The last waiting warp split runs next, so warp splits of inner reconvergences come after those of outer
+	// reconvergences. From the end, export as many as belong to the exported reconvergences.
 	first, at := len(w.WaitingSplits), 0
 	for first > 0 && len(w.WaitingSplits)-first < native.MaxSplits {
 		c := &w.WaitingSplits[first-1]
@@ -85,7 +86,7 @@ func importSplits(w *machine.Warp) {
 	w.Files[0].SetActive(n.Mask)
 }
 
-// importReconvergences copies reconvergences and waiting warp splits back.
+// importReconvergences copies reconvergences and waiting warp splits back from machine code.
 func importReconvergences(w *machine.Warp, l *machine.ExportedReconvergences) {
 	n := w.Exported
 	outer := l.Outer
@@ -111,7 +112,7 @@ func importReconvergences(w *machine.Warp, l *machine.ExportedReconvergences) {
 		w.WaitingSplits = append(w.WaitingSplits, machine.WarpSplit{PC: o.PC, Mask: uint64(o.Lanes), Frame: w.Frame, Reconvergence: reconvergences[o.Depth-1]})
 	}
 	for _, j := range l.ByNumber {
-		if j != nil { // its lanes have reconverged
+		if j != nil { // machine code has completed it
 			r := exportedFrom(w)
 			r.Free = append(r.Free, j)
 		}

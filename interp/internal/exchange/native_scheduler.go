@@ -1,8 +1,8 @@
 package exchange
 
-// This file enters the warp scheduler of machine code and copies its state back. There, a warp that waits at a barrier
-// or ends is followed by the next warp, in the order and with the budget of runWarps of package grid. doc.go of package
-// native draws the states.
+// This file enters the warp scheduler of machine code, and copies its state back. When a warp waits at a barrier or ends,
+// the scheduler continues with the next warp, in the order and with the budget of runWarps of package grid. doc.go of
+// package native has a diagram of the states.
 
 import (
 	"slices"
@@ -16,14 +16,14 @@ import (
 	"gemu/regfile"
 )
 
-// mayScheduleInNative reports whether machine code may schedule the CTA's warps: the launch is not observed, has no seed and no
-// clusters, and its policy has a stack.
+// mayScheduleInNative reports whether machine code may schedule the CTA's warps: the launch is not observed, has no seed, no
+// clusters and no time slices, and its policy has the order of the stack.
 func mayScheduleInNative(c *machine.CTA) bool {
 	return c.Grid.Seed == 0 && !c.Grid.Clustered() && !c.Grid.MayPause && c.Stream == nil && c.Warps[0].Exportable && !c.Grid.TimeSliced()
 }
 
-// enterScheduler prepares the entry of a warp into machine code: it may execute budget instructions, and where it stops,
-// machine code may switch to other warps of the CTA. prepareNative must have been called for the warp.
+// enterScheduler prepares the entry of a warp into machine code, where it may execute budget instructions. Where the warp
+// stops, machine code may switch to other warps of the CTA. prepareNative must have been called for the warp.
 func enterScheduler(w *machine.Warp, budget int) {
 	c := w.CTA
 	t := &c.Native.Scheduler
@@ -32,7 +32,7 @@ func enterScheduler(w *machine.Warp, budget int) {
 	t.Running, t.LiveWarps, t.WaitersInGo, t.Switched, t.WarpsVisited, t.Dirty, t.Remaining = uint32(w.ID), 0, 0, 0, 0, 0, 0
 	setConstants(w)
 	exportWarp(w)
-	w.Exported.Filled = true // when it goes
+	w.Exported.Filled = true // the entry fills the context
 	t.SetWarps(nil)
 	if !mayScheduleInNative(c) {
 		return
@@ -43,7 +43,7 @@ func enterScheduler(w *machine.Warp, budget int) {
 		}
 	}
 	for i := range c.Barriers {
-		if c.BarrierUsed && c.Barriers[i].Arrived > 0 { // perhaps of a warp that has continued
+		if c.BarrierUsed && c.Barriers[i].Arrived > 0 { // warps have arrived in Go; some may have continued (bar.arrive)
 			t.WaitersInGo = 1
 		}
 	}
@@ -52,8 +52,8 @@ func enterScheduler(w *machine.Warp, budget int) {
 	prepareNextCTAs(c)
 }
 
-// prepareNextCTAs allows machine code to begin the next CTAs after all warps of this CTA have ended, if Go has nothing to
-// do between them.
+// prepareNextCTAs allows machine code to begin the next CTAs after all warps of this CTA have ended, unless Go has work to
+// do between CTAs.
 func prepareNextCTAs(c *machine.CTA) {
 	t := &c.Native.Scheduler
 	usual, last := uint32(c.Warps[0].AllLanes()), uint32(c.Warps[len(c.Warps)-1].AllLanes())
@@ -80,24 +80,25 @@ func prepareNextCTAs(c *machine.CTA) {
 // hasNoPendingEffects reports whether the CTA has neither asynchronous effects to finish nor output to print.
 func hasNoPendingEffects(c *machine.CTA) bool { return !c.AsyncState.IsUsed() && c.Output.Len() == 0 }
 
-// MayRunNextCTAsInNative reports whether machine code may begin CTAs of the launch: at their beginning they must differ in
-// ctaid alone, and registers and local memory must be at the same addresses.
+// MayRunNextCTAsInNative reports whether machine code may begin CTAs of the launch. The initial states of CTAs must differ
+// only in %ctaid, and registers and local memory must stay at the same addresses.
 func MayRunNextCTAsInNative(g *machine.Grid) bool {
 	k := g.Kernel
-	moves := k.LocalWords() > machine.KernelFrame || k.Entry.Allocates || len(k.Funcs) > 1
+	moves := k.LocalWords() > machine.KernelFrame || k.Entry.Allocates || len(k.Funcs) > 1 // local memory or registers may move
 	if g.Clustered() || g.Seed != 0 || len(g.Probes) > 0 || g.MayPause || g.Backend == warp.Portable || g.Device.Memory.ShadowBytes > 0 || moves || g.Device.Tolerance != 0 {
 		return false
 	}
 	return !slices.ContainsFunc(k.Native.Uniform, func(r ptx.SpecialReg) bool { return !r.Fixed() && (r < ptx.CtaidX || r > ptx.CtaidZ) })
 }
 
-// syncEndedCTAs adds the counts of the CTAs that ended in machine code, and makes c the CTA that runs there now.
+// syncEndedCTAs adds the counts of the CTAs that have ended in machine code, and makes c the object of the CTA that machine
+// code has begun last.
 func syncEndedCTAs(c *machine.CTA) {
 	n := &c.Native
 	f, b := &n.Scheduler.NextCTAs, &c.CompletedCounts
 	for i := range c.Warps {
 		saved := c.Warps[i].Count
-		saved.WarpInstructions = 0 // they are all in Context.Count
+		saved.WarpInstructions = 0 // Context.Count, and thus EndedCounts, includes them
 		b.Add(&saved)
 		importEngineCounts(&c.Warps[i], &b.Engine)
 	}
@@ -120,7 +121,7 @@ func syncEndedCTAs(c *machine.CTA) {
 	}
 }
 
-// resetExported marks a warp as begun in machine code, and frees the reconvergences that Go exported for its previous CTA.
+// resetExported marks a warp as begun in machine code, and releases the reconvergences exported for its previous CTA.
 func resetExported(w *machine.Warp) {
 	l := w.Exported
 	for _, j := range l.NumberedReconvergences.ByNumber {
@@ -133,8 +134,8 @@ func resetExported(w *machine.Warp) {
 	l.InNative = true
 }
 
-// prepareWarp exports the state of another warp of the CTA than w, which is about to enter machine code. It reports whether
-// machine code may switch warps at all.
+// prepareWarp exports the state of other, a warp of the CTA besides w, which is about to enter machine code. It reports
+// whether machine code may switch warps at all.
 func prepareWarp(c *machine.CTA, other, w *machine.Warp) bool {
 	t, l := &c.Native.Scheduler, other.Exported
 	if other.State != machine.HasEnded {
@@ -147,7 +148,7 @@ func prepareWarp(c *machine.CTA, other, w *machine.Warp) bool {
 	switch l.State = native.NotRunning; {
 	case other.State == machine.AtGroup:
 		return false // an instruction of another warp may wake it
-	case other.State == machine.AtBarrier: // or at the cluster's barrier, which may be completed by the end of any warp
+	case other.State == machine.AtBarrier: // of the CTA, or of the cluster, which the end of any warp may complete
 		t.WaitersInGo = 1
 	case other.State != machine.ReadyToRun:
 	case !fitsNative(other) || other.Check != nil && !filesAdjoin(other):
@@ -194,7 +195,8 @@ func nativeContext(w *machine.Warp) *native.Context {
 	return w.Exported.WithLimit(w.CTA.Native.Scheduler.SliceEnd)
 }
 
-// mayResume reports whether the warp has left machine code only because a stretch ended: it may enter again at once.
+// mayResume reports whether the warp may enter machine code again at once: machine code has exited because of the limit of
+// a stretch (native.Stretch), not because the budget is used.
 func mayResume(w *machine.Warp) bool {
 	ctx := &w.Exported.Context
 	return !w.CTA.Grid.Cancelled.Load() && ctx.Reason == native.BudgetUsed && ctx.Count < w.CTA.Native.Scheduler.SliceEnd && !w.Yields
@@ -247,9 +249,9 @@ func syncBack(w *machine.Warp) *machine.Warp {
 	return w
 }
 
-// resumeUntilExit enters machine code again until there is work for Go, and returns the warp that stopped. block enters at the
-// beginning of a block, rest within one.
-func resumeUntilExit(w *machine.Warp, block, rest func(*native.Context, *regfile.File, int32)) *machine.Warp {
+// resumeUntilExit enters machine code again until there is work for Go, and returns the warp that stopped. block enters
+// machine code at the beginning of the block with an index, within at a pc inside a block.
+func resumeUntilExit(w *machine.Warp, block, within func(*native.Context, *regfile.File, int32)) *machine.Warp {
 	for {
 		w = syncBack(w)
 		f, ctx := &w.Files[0], &w.Exported.Context
@@ -257,14 +259,15 @@ func resumeUntilExit(w *machine.Warp, block, rest func(*native.Context, *regfile
 		case mayResume(w):
 			block(nativeContext(w), f, w.CTA.Code.Block(ctx.PC).Index)
 		case ctx.Reason == native.StretchEnded:
-			rest(nativeContext(w), f, ctx.PC)
+			within(nativeContext(w), f, ctx.PC)
 		default:
 			return w
 		}
 	}
 }
 
-// ImportAll copies the state of all warps back from machine code. Warps that wait at a barrier there arrive at it in Go.
+// ImportAll copies the state of all warps back from machine code. Warps that wait at a barrier in machine code arrive at
+// this barrier in Go.
 func (MachineCode) ImportAll(c *machine.CTA) {
 	n := &c.Native
 	n.AnyInNative = false
