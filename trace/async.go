@@ -86,7 +86,7 @@ func (c *comparison) effect(i int, r *Record) {
 	}
 }
 
-// forget removes keys from order that are no longer in waits.
+// compactOrder removes keys from order that are no longer in waits.
 func (s *asyncOperations) compactOrder() {
 	n := 0
 	for _, d := range s.order {

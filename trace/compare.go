@@ -82,7 +82,7 @@ type comparison struct {
 // maxThreads is the largest number of threads in a CTA of any log.
 const maxThreads = 1 << 16
 
-// room extends counts[i] to at least a number of threads.
+// growCounts extends counts[i] to at least a number of threads.
 func (c *comparison) growCounts(i, threads int) {
 	if n := threads - len(c.counts[i]); n > 0 {
 		c.counts[i] = append(c.counts[i], make([]uint64, n)...)

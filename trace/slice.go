@@ -187,7 +187,7 @@ func (s *slicer) run(goal *sliceTarget) error {
 	return nil
 }
 
-// written returns a target for each writer of loaded memory, and adds the writers to the sources of the loads.
+// writerTargets returns a target for each writer of loaded memory, and adds the writers to the sources of the loads.
 func (s *slicer) writerTargets(loads []*load) (goals []*sliceTarget) {
 	type key struct {
 		ordinal uint64
@@ -259,7 +259,7 @@ func laneRecord(r *Record, lane int) *Record {
 	return x
 }
 
-// open moves to the beginning of a launch. It does nothing if this launch is being read and the log has an index, which leads to
+// openLaunch moves to the beginning of a launch. It does nothing if this launch is being read and the log has an index, which leads to
 // the launch's CTAs.
 func (s *slicer) openLaunch(launch uint64) (err error) {
 	if s.c != nil && len(s.c.index) > 0 && s.c.launch != nil && s.c.launch.Number == launch && s.c.sorted == nil {
@@ -289,7 +289,7 @@ func (s *slicer) launchPlace(launch uint64) int {
 	return slices.IndexFunc(s.c.index, func(p Place) bool { return p.Kind == LaunchPlace && p.Launch == launch })
 }
 
-// begin reads forward to the beginning of a launch.
+// skipToLaunch reads forward to the beginning of a launch.
 func (s *slicer) skipToLaunch(launch uint64) error {
 	for {
 		l, err := s.c.nextLaunch()
@@ -306,7 +306,7 @@ func (s *slicer) skipToLaunch(launch uint64) error {
 	}
 }
 
-// cta calls do for the records of a CTA until it returns false.
+// eachRecord calls do for the records of a CTA until it returns false.
 func (s *slicer) eachRecord(launch, cta uint64, do func(r *Record) bool) error {
 	if err := s.openLaunch(launch); err != nil {
 		return err
@@ -380,7 +380,7 @@ func (s *slicer) histories(goals []*sliceTarget) error {
 	return nil
 }
 
-// history adds a record to a target's history.
+// addToHistory adds a record to a target's history.
 func (s *slicer) addToHistory(g *sliceTarget, r *Record) {
 	async := g.record.Kind == Effect && len(g.record.Results) == 0
 	past := r.ordinal >= g.record.ordinal
@@ -481,7 +481,7 @@ func (s *slicer) walk(g *sliceTarget) (loads []*load) {
 	return loads
 }
 
-// loaded returns the memory reads of an instruction.
+// loadsOf returns the memory reads of an instruction.
 func (s *slicer) loadsOf(n *node) (loads []*load) {
 	if n.Kind == Effect {
 		if len(n.Results) > 0 {
@@ -510,7 +510,7 @@ func (s *slicer) load(n *node, r *Record, space string, addr, bytes uint64) *loa
 	return &load{space: space, addr: addr, launch: n.launch, cta: r.CTA, warp: r.Warp, lane: n.lane, before: r.ordinal, node: n, writers: make([]byteWriter, bytes)}
 }
 
-// moved returns the memory that an asynchronous operation read for the written bytes of interest.
+// effectLoads returns the memory that an asynchronous operation read for the written bytes of interest.
 func (s *slicer) effectLoads(g *sliceTarget, n *node) (loads []*load) {
 	var from, to []*Access
 	if g.reads != nil {
@@ -571,8 +571,8 @@ func (g *sliceTarget) findDefinition(before int, n *node, name string) int {
 	return -1
 }
 
-// stores finds the last writers of loaded memory, in the order of the log, which is the order of time within a CTA. It searches
-// the CTA first, or its cluster for shared memory, and then all of the log before the load.
+// findWriters finds the last writers of loaded memory before each load. Within a CTA the order of the log is the order of time.
+// findWriters searches the CTA first (for shared memory its cluster), and then the whole log before the load.
 func (s *slicer) findWriters(loads []*load) error {
 	type key struct{ launch, cta uint64 }
 	done := map[key]bool{}
@@ -606,11 +606,12 @@ func (s *slicer) findWriters(loads []*load) error {
 	if len(remaining) == 0 {
 		return nil
 	}
-	return s.before(last, remaining)
+	return s.searchBefore(last, remaining)
 }
 
-// before searches the records before a record for writers; if the log has an index, it searches backwards.
-func (s *slicer) before(last uint64, loads []*load) error {
+// searchBefore searches the records before the record with ordinal last for writers. If the log has an index, it searches
+// backwards.
+func (s *slicer) searchBefore(last uint64, loads []*load) error {
 	if len(s.c.index) == 0 {
 		return s.searchFromStart(last, loads)
 	}
@@ -649,7 +650,7 @@ func (s *slicer) searchPart(p Place, end uint64, loads []*load) error {
 	return s.searchCTAs(end, loads)
 }
 
-// upTo searches the remaining CTAs of a launch up to the record with ordinal end.
+// searchCTAs searches the remaining CTAs of a launch up to the record with ordinal end.
 func (s *slicer) searchCTAs(end uint64, loads []*load) error {
 	for {
 		ctaEntry, err := s.c.nextCTA()
@@ -668,7 +669,7 @@ func (s *slicer) searchCTAs(end uint64, loads []*load) error {
 	}
 }
 
-// forwards searches the log from its beginning up to the record with ordinal last.
+// searchFromStart searches the log from its beginning up to the record with ordinal last.
 func (s *slicer) searchFromStart(last uint64, loads []*load) (err error) {
 	s.close()
 	if s.c, err = s.log.open(); err != nil {
@@ -706,7 +707,7 @@ func clusterCTAs(l *Launch, cta uint64) []uint64 {
 	return list
 }
 
-// wrote notes a record as the writer of the bytes that it wrote in the memory of loads.
+// noteWrites records a record as the writer of the bytes it wrote, if loads read these bytes.
 func (s *slicer) noteWrites(loads []*load, r *Record) {
 	launch := s.c.launch
 	for i := range r.Accesses {
@@ -763,7 +764,7 @@ func (r *Record) fails(a *Access, lane int) bool {
 	return false
 }
 
-// leavesUnchanged reports whether a store does not write a byte.
+// omitsByte reports whether a store does not write a byte, because it omits the element with the byte.
 func (a *Access) omitsByte(offset uint64) bool {
 	if len(a.Store) == 0 || a.Kind == Zero || a.Bytes == 0 {
 		return false

@@ -93,7 +93,7 @@ type Recorder struct {
 	// Warps is the number of warps of each launch that are recorded for Replay, from the first on. All warps
 	// are counted.
 	Warps int
-	// CompressedOnly leaves out CTAs without a recorded warp.
+	// RecordedOnly leaves out CTAs without a recorded warp.
 	RecordedOnly bool
 
 	mu      sync.Mutex
@@ -319,7 +319,7 @@ func (c *cta) countGlobal(a *probe.Access, lanes uint64) {
 	c.counts.Global += int64(n)
 }
 
-// endWarp adds the CTA's counts and recorded warps to its kernel.
+// endCTA adds the CTA's counts and recorded warps to its kernel.
 func (c *cta) endCTA(e *probe.Event) {
 	r := c.recorder
 	r.mu.Lock()
