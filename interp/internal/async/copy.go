@@ -1,6 +1,7 @@
 package async
 
-// This file executes the instructions that copy bytes asynchronously, and the instructions that wait for them: cp.async, bulk copies, st.async and clusterlaunchcontrol.try_cancel.
+// This file executes the instructions that copy bytes asynchronously, and the instructions that wait for them: cp.async, bulk
+// copies, st.async and clusterlaunchcontrol.try_cancel.
 
 import (
 	"fmt"

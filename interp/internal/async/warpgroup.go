@@ -1,6 +1,7 @@
 package async
 
-// This file has the warpgroups of wgmma: which warps have executed which instructions, waits for the remaining warps, and deadlocks.
+// This file has the warpgroups of wgmma: which warps have executed which instructions, waits for the remaining warps, and
+// deadlocks.
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 package lanes
 
-// This file is per-CTA memory: global memory of which each CTA of a launch has a slice of its own (manual 11.4.10, 10.34, 10.35).
+// This file has per-CTA memory: global memory of which each CTA of a launch has a slice (manual 11.4.10, 10.34, 10.35).
 
 import (
 	"errors"
