@@ -15,7 +15,7 @@ import (
 )
 
 // comparisonPicture draws a table under an interpretation: a panel for each column with bars of its own, and for each
-// stack of columns. Our bars are above the paper's.
+// stack of columns. gemu's bars are above the paper's.
 func comparisonPicture(t *papers.Table, title string, r *papers.ComparisonInterpretation) *picture {
 	p := &picture{title: title}
 	for i := range t.Columns {

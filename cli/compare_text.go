@@ -11,7 +11,7 @@ import (
 	"gemu/papers"
 )
 
-// A row has three lines: our values, the paper's, the differences.
+// A row has three lines: gemu's values, the paper's, the differences.
 const (
 	compareName, compareSource = 10, 6
 	compareWide, compareNarrow = 6, 5 // columns with decimals and without
@@ -71,7 +71,7 @@ func valueTexts(values map[string]float64, bounds []string) func(c *papers.Colum
 	}
 }
 
-// row prints a row: our values, the paper's, the differences.
+// row prints a row: gemu's values, the paper's, the differences.
 func (t *tablePrinter) row(r *papers.ComparisonRow) {
 	t.line(plain, r.Name, "gemu", valueTexts(r.Ours, r.OurBounds))
 	if len(r.Paper) == 0 {

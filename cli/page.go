@@ -55,7 +55,7 @@ type pageLine struct {
 	Title               string
 }
 
-// pageBar is a bar of figure 2.
+// pageBar is a structureBar.
 type pageBar struct {
 	Name  string
 	Total int64

@@ -85,7 +85,7 @@ func (c *spillCmd) Run(a *app) error {
 	return all(err, writeOutput(a, c.Out, []byte(out)))
 }
 
-// explained returns an error with the source line it is about.
+// explained returns an error with the source line of the error.
 func explained(err error) error {
 	var e *spill.Error
 	if errors.As(err, &e) && e.Line != "" {

@@ -1,7 +1,7 @@
 package cli
 
 // This file is "gemu structure": the structure of the values of a kernel, by instruction and in
-// total, as text and as JSON. The page is in page.go.
+// total, as text and as JSON. The page is in page.go. Figures 1 and 2 are those of Kim et al. 2013.
 
 import (
 	"fmt"
@@ -77,14 +77,14 @@ func (j *job) groups() (list []launchGroup) {
 	return list
 }
 
-// structureBar is a bar of figure 2.
+// structureBar is a bar of figure 2 of Kim et al. 2013: an operand or result of instructions, and the classes of its values.
 type structureBar struct {
 	Name, key string // names in text and in JSON
 	Kinds     [3]string
 	Shares    affinetrack.ClassCounts
 }
 
-// The paper's words for uniform, affine and generic values and addresses.
+// The words of Kim et al. 2013 for uniform, affine and generic values and addresses.
 var (
 	valueKinds   = [3]string{"uniform", "affine", "generic"}
 	addressKinds = [3]string{"shared", "strided", "indexed"}
@@ -112,7 +112,7 @@ var classes = [3]affinetrack.Class{affinetrack.Uniform, affinetrack.Affine, affi
 // classShares returns the counts in the order of classes.
 func classShares(s affinetrack.ClassCounts) []int64 { return []int64{s.Uniform, s.Affine, s.Generic} }
 
-// classText returns the label of an instruction as in figure 1: a letter, or the shares of several
+// classText returns the label of an instruction as in figure 1 of Kim et al. 2013: a letter, or the shares of several
 // classes, or "-" without counts.
 func classText(s affinetrack.ClassCounts) string {
 	if s.Total() == 0 {
@@ -176,7 +176,7 @@ func (r *structureReport) print(s *screen, parts []string) {
 	}
 }
 
-// printBars draws figure 2.
+// printBars draws the bars.
 func (r *structureReport) printBars(s *screen) {
 	const name, number, narrowest = 16, 10, 8
 	width := max(s.chart()-name-3*number, narrowest)
@@ -204,7 +204,7 @@ func (r *structureReport) printBars(s *screen) {
 	}
 }
 
-// printLanes draws the histogram of figure 2: the number of active lanes at the execution of an
+// printLanes draws a histogram: the number of active lanes at the execution of an
 // instruction.
 func (r *structureReport) printLanes(s *screen) {
 	const axis, height = 8, 6

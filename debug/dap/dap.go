@@ -228,7 +228,7 @@ func (v *Server) begin(s *debug.Session) {
 	}
 }
 
-// rebindBreakpoints tells the client which breakpoints have gained or lost a place with the new launch.
+// rebindBreakpoints sends the client the breakpoints that have gained or lost a place with the new launch.
 func (v *Server) rebindBreakpoints() {
 	for _, b := range v.session.Breakpoints() {
 		if previous, ok := v.pending[b.Number]; ok && previous != (b.Err() != nil) {
@@ -237,7 +237,7 @@ func (v *Server) rebindBreakpoints() {
 	}
 }
 
-// announce tells the client, once, that breakpoints can be set.
+// announce notifies the client, once, that breakpoints can be set.
 func (v *Server) announce() {
 	if v.session != nil && v.launchRequested && !v.announced {
 		v.announced = true
