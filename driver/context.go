@@ -53,7 +53,7 @@ func (c *Context) reset() {
 	c.cacheConfig, c.sharedConfig = 0, 0
 }
 
-// fails records the error of an operation. Every later call returns it; with Settings.ContinueOnFault, the next waiting
+// recordFault records the error of an operation. Every later call returns it; with Settings.ContinueOnFault, the next waiting
 // call returns it. The caller must hold d.mu.
 func (c *Context) recordFault(err error) {
 	c.faults++
@@ -325,7 +325,7 @@ func (t *Thread) CtxGetDevice(h Handle) (int, error) {
 	return c.dev.ordinal, nil
 }
 
-// contextOr returns the context with a handle, or the current context for 0. The caller must hold d.mu.
+// contextOrCurrent returns the context with a handle, or the current context for 0. The caller must hold d.mu.
 func (t *Thread) contextOrCurrent(h Handle) (*Context, error) {
 	if h == 0 {
 		return t.current()

@@ -29,7 +29,7 @@ type GreenContext struct {
 	orderedAfter *task // task that precedes all later work; nil: none
 }
 
-// resources is a CUdevResourceDesc: the number of multiprocessors for a green context.
+// resourceDescriptor is a CUdevResourceDesc: the number of multiprocessors for a green context.
 type resourceDescriptor struct{ sms int }
 
 // multiprocessors returns a subset of count, with the bounds of the compute capability (CUDA Programming Guide, "Green
@@ -249,7 +249,7 @@ func (t *Thread) GreenCtxRecordEvent(h, event Handle) error {
 	return t.d.recordAll(g.ctx, g, event)
 }
 
-// streamsOf lists the streams of a context, or of its green context g if g is not nil. If a stream is captured, it
+// streamsIn lists the streams of a context, or of its green context g if g is not nil. If a stream is captured, it
 // invalidates the capture and returns an error. The caller must hold d.mu.
 func (c *Context) streamsIn(g *GreenContext) (list []*Stream, err error) {
 	for s := range c.streams {

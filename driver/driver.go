@@ -191,7 +191,7 @@ func (d *Driver) Exit(inStream bool) error {
 // Version is cuDriverGetVersion: 12090 is 12.9.
 func (d *Driver) Version() int { return d.settings.Version }
 
-// tolerated reports a fault after which a kernel has continued.
+// reportTolerated reports a fault after which a kernel has continued.
 func (d *Driver) reportTolerated(t *probe.Tolerated) { d.message("%s", t.Report()) }
 
 // message writes a message to the user on the driver's standard error.
@@ -372,7 +372,7 @@ func (d *Driver) Unsupported(call string) Result {
 	return d.Trace(call, fail(NotSupported, "gemu does not have this function"))
 }
 
-// withoutTables lists prefixes of the file names of NVIDIA's libraries whose requests for private functions are
+// optionalTableLibraries lists prefixes of the file names of NVIDIA's libraries whose requests for private functions are
 // optional.
 var optionalTableLibraries = []string{"libnvrtc.", "libnvrtc-", "libnvJitLink."}
 

@@ -105,7 +105,7 @@ func (t *Thread) addNode(graph Handle, after []Handle, kind NodeKind, w work) (H
 	return n.handle, nil
 }
 
-// place returns a graph and the predecessors of a new node. The caller must hold d.mu.
+// graphAndPredecessors returns a graph and the predecessors of a new node. The caller must hold d.mu.
 func (d *Driver) graphAndPredecessors(graph Handle, after []Handle) (*Graph, []*Node, error) {
 	g, err := object[*Graph](d, graph)
 	if err != nil {

@@ -46,7 +46,7 @@ const (
 // assignDefault is CU_GRAPH_COND_ASSIGN_DEFAULT.
 const assignDefault uint32 = 1
 
-// conditional is the work of a conditional node in a graph.
+// conditionalWork is the work of a conditional node in a graph.
 type conditionalWork struct {
 	condition    *condition
 	kind         ConditionalKind
@@ -54,7 +54,7 @@ type conditionalWork struct {
 	clientBodies *ClientMemory // for a C list of the bodies, valid as long as the node exists
 }
 
-// branch is the work of a conditional node in an executable graph.
+// conditionalRun is the work of a conditional node in an executable graph.
 type conditionalRun struct {
 	condition *condition
 	kind      ConditionalKind
@@ -109,11 +109,11 @@ func (b *conditionalRun) start(d *Driver) (func(*probe.HostOrder) error, error) 
 	}, nil
 }
 
-// maxRounds is the maximum number of repetitions of a WHILE node: a node must end even if its condition never becomes
+// maxIterations is the maximum number of repetitions of a WHILE node: a node must end even if its condition never becomes
 // 0.
 const maxIterations = 1 << 20
 
-// choose returns the body for the current value, or nil.
+// currentBody returns the body for the current value, or nil.
 func (b *conditionalRun) currentBody() ([]execNode, bool) {
 	at := uint64(b.condition.value())
 	if b.kind != ConditionalSwitch { // body 0 is for nonzero values, body 1 for 0
@@ -138,7 +138,7 @@ func (g *Graph) allConditions() []*condition {
 	return list
 }
 
-// inner lists the child graphs and the bodies of conditional nodes. The caller must hold d.mu.
+// innerGraphs lists the child graphs and the bodies of conditional nodes. The caller must hold d.mu.
 func (g *Graph) innerGraphs() []*Graph {
 	var list []*Graph
 	for _, n := range g.nodes {

@@ -134,10 +134,10 @@ func (t *Thread) GraphDestroyNode(node Handle) error {
 	return err
 }
 
-// ofMemory reports whether nodes of the kind allocate or free memory.
+// allocatesOrFrees reports whether nodes of the kind allocate or free memory.
 func (k NodeKind) allocatesOrFrees() bool { return k == MemAllocNode || k == MemFreeNode }
 
-// single returns an error if nodes of the kind cannot be copied.
+// checkCopyable returns an error if nodes of the kind cannot be copied.
 func (k NodeKind) checkCopyable() error {
 	switch {
 	case k.allocatesOrFrees():
@@ -148,7 +148,7 @@ func (k NodeKind) checkCopyable() error {
 	return nil
 }
 
-// copyable returns an error if the graph cannot be copied. The caller must hold d.mu.
+// checkCopyable returns an error if the graph cannot be copied. The caller must hold d.mu.
 func (g *Graph) checkCopyable() error {
 	for _, n := range g.nodes {
 		err := n.kind.checkCopyable()
@@ -162,7 +162,7 @@ func (g *Graph) checkCopyable() error {
 	return nil
 }
 
-// copyable returns an error if the executable graph cannot be turned into a graph. The caller must hold d.mu.
+// checkCopyable returns an error if the executable graph cannot be turned into a graph. The caller must hold d.mu.
 func (x *GraphExec) checkCopyable() error {
 	for _, n := range x.nodes {
 		if err := n.kind.checkCopyable(); err != nil {
@@ -193,7 +193,7 @@ func (g *Graph) clone(d *Driver) *Graph {
 	return c
 }
 
-// graph returns a graph with the nodes of an executable graph. The caller must hold d.mu.
+// toGraph returns a graph with the nodes of an executable graph. The caller must hold d.mu.
 func (x *GraphExec) toGraph(d *Driver) *Graph {
 	g := d.newGraph()
 	for _, n := range x.nodes {

@@ -32,7 +32,7 @@ func (w *waitWork) start(*Driver) (func(*probe.HostOrder) error, error) {
 	return func(*probe.HostOrder) error { wait([]*task{t}); return nil }, nil
 }
 
-// taskOf returns the task of a node's event in the launch being submitted, or nil. The caller must hold d.mu.
+// eventTask returns the task of a node's event in the launch being submitted, or nil. The caller must hold d.mu.
 func eventTask(w work) *task {
 	switch w := w.(type) {
 	case *recordWork:

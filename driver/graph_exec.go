@@ -77,7 +77,7 @@ func (t *Thread) GraphExecGetFlags(exec Handle) (uint64, error) {
 	return x.flags, nil
 }
 
-// flat appends the graph's nodes to list, and replaces each child node by the nodes of the child. Nodes without
+// flatten appends the graph's nodes to list, and replaces each child node by the nodes of the child. Nodes without
 // predecessors come after the nodes with indices before. ends are the indices of the last nodes; everything after the
 // graph comes after them. The caller must hold d.mu.
 func (g *Graph) flatten(list []execNode, before []int) (all []execNode, ends []int, err error) {
@@ -181,7 +181,7 @@ func (t *Thread) GraphExecDestroy(h Handle) error {
 	return nil
 }
 
-// nodeOf returns a node of an executable graph, which must be of the given kind. The caller must hold d.mu.
+// execNode returns a node of an executable graph, which must be of the given kind. The caller must hold d.mu.
 func (t *Thread) execNode(exec, node Handle, kind NodeKind) (*execNode, error) {
 	x, err := object[*GraphExec](t.d, exec)
 	if err != nil {
@@ -194,7 +194,7 @@ func (t *Thread) execNode(exec, node Handle, kind NodeKind) (*execNode, error) {
 	return &x.nodes[i], nil
 }
 
-// orders returns the orders of the nodes in a launch of the graph, and makes its task t come after all of them. events
+// newOrders returns the orders of the nodes in a launch of the graph, and makes its task t come after all of them. events
 // holds, by node, the task of the node's event. The caller must hold d.mu.
 func (x *GraphExec) newOrders(s *Stream, t *task, events []*task) []*probe.HostOrder {
 	o := &s.ctx.dev.d.ordering

@@ -60,7 +60,7 @@ func (t *Thread) GraphKernelNodeSetAttributes(node Handle, a KernelAttributes) e
 	return nil
 }
 
-// nodeWork replaces the work of a node, which must be of the given kind. The caller must not hold d.mu.
+// setNodeWork replaces the work of a node, which must be of the given kind. The caller must not hold d.mu.
 func (t *Thread) setNodeWork(node Handle, kind NodeKind, w work) error {
 	_, err := nodeValue(t, node, func(n *Node) (struct{}, error) {
 		if n.kind != kind {
@@ -161,7 +161,7 @@ func (t *Thread) GraphHostNodeGetParams(node Handle) (HostFunc, error) {
 	})
 }
 
-// setWork changes the work of a node of an executable graph for later launches.
+// setExecNodeWork changes the work of a node of an executable graph for later launches.
 func (t *Thread) setExecNodeWork(exec, node Handle, kind NodeKind, w work) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()

@@ -62,7 +62,7 @@ func (t *Thread) GraphExecChildGraphNodeSetParams(exec, node, child Handle) erro
 	return nil
 }
 
-// switchable returns a node of an executable graph if it can be disabled. The caller must hold d.mu.
+// switchableNode returns a node of an executable graph if it can be disabled. The caller must hold d.mu.
 func (t *Thread) switchableNode(exec, node Handle) (*execNode, error) {
 	x, err := object[*GraphExec](t.d, exec)
 	if err != nil {

@@ -47,7 +47,7 @@ func (k objectReferences) release(d *Driver) {
 	}
 }
 
-// release removes references of an executable graph when its last launch has ended. The caller must hold d.mu.
+// releaseAfterLastLaunch removes references of an executable graph when its last launch has ended. The caller must hold d.mu.
 func (x *GraphExec) releaseAfterLastLaunch(d *Driver, k objectReferences) {
 	last := x.last
 	if len(k) == 0 {
@@ -61,7 +61,7 @@ func (x *GraphExec) releaseAfterLastLaunch(d *Driver, k objectReferences) {
 	}()
 }
 
-// all returns new references to all user objects of the graph and its child graphs. The caller must hold d.mu.
+// retainObjects returns new references to all user objects of the graph and its child graphs. The caller must hold d.mu.
 func (g *Graph) retainObjects() objectReferences {
 	all := objectReferences{}
 	maps.Copy(all, g.objectReferences.copy())

@@ -58,14 +58,14 @@ type HostFunc struct {
 	Function, Data unsafe.Pointer // the client's values, for queries
 }
 
-// try checks work without running it.
+// checkNodeWork checks work without running it.
 func (t *Thread) checkNodeWork(w work) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
 	return t.d.checkNodeWork(w)
 }
 
-// try checks work of a graph without running it. Meanwhile the memory of allocation nodes counts as allocated. The
+// checkNodeWork checks work of a graph without running it. Meanwhile the memory of allocation nodes counts as allocated. The
 // caller must hold d.mu.
 func (d *Driver) checkNodeWork(w work) error {
 	for _, r := range d.freeGraphRegions {

@@ -44,7 +44,7 @@ type launch struct {
 	clientArguments *ClientMemory // its arguments in C memory; nil unless a client asked for them
 }
 
-// extents checks the extents of a launch and returns the cluster size. It uses no other parameters. The caller must
+// checkExtents checks the extents of a launch and returns the cluster size. It uses no other parameters. The caller must
 // not hold d.mu.
 func (f *Function) checkExtents(d *Driver, p *LaunchParams) (cluster ptx.Dim3, err error) {
 	d.mu.Lock()
@@ -164,7 +164,7 @@ func extraBuffer(extra unsafe.Pointer) ([]byte, error) {
 	}
 }
 
-// bound returns a copy of the launch with the current bindings of its module's references. It fails if the module was
+// bind returns a copy of the launch with the current bindings of its module's references. It fails if the module was
 // unloaded. After the submission, an unload waits for the launch. The caller must hold d.mu.
 func (l *launch) bind() (*launch, error) {
 	if !l.f.module.alive() {

@@ -22,7 +22,7 @@ type HostLaunch struct {
 	Shared      int      // dynamic shared memory, in bytes
 }
 
-// host is a device whose memory is the memory of the host.
+// hostDevice is a device whose memory is the memory of the host.
 type hostDevice struct {
 	mu          sync.Mutex
 	dev         *interp.Device // nil before the first launch

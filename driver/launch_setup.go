@@ -19,7 +19,7 @@ type launchSetup struct {
 // paramLimit is the maximum size of a kernel's parameters in bytes (PTX ISA, "Kernel Function Parameters").
 const paramLimit = 32764
 
-// setUp changes the launch parameters of a function.
+// changeSetup changes the launch parameters of a function.
 func (t *Thread) changeSetup(h Handle, change func(*launchSetup) error) error {
 	f, err := t.function(h)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// pending holds the launches of a task. The driver's mutex guards it.
+// taskLaunches holds the launches of a task. The driver's mutex guards it.
 type taskLaunches struct {
 	waiting []string // kernels before their begin
 	running string   // the running kernel; "": none
@@ -38,7 +38,7 @@ var errProcessEnds = errors.New("the process ended without waiting for the launc
 // stopTimeout is the time for which Exit waits for stopped launches.
 const stopTimeout = 2 * time.Second
 
-// watched reports whether all launches should end before the process does.
+// needsCompleteLaunches reports whether all launches should end before the process does.
 func (s *Settings) needsCompleteLaunches() bool {
 	return len(s.Sanitize) > 0 || s.Stats != "" || s.Log != "" || s.Record != "" || s.Accelsim != "" || len(s.Models) > 0 || len(s.Probes) > 0
 }
@@ -185,7 +185,7 @@ func (d *Driver) nextUnendedLaunch() (next *task, runs bool) {
 	return next, false
 }
 
-// refused reports a launch refused by the driver, and returns the error. After a fault of the context, a refusal is
+// reportRefused reports a launch refused by the driver, and returns the error. After a fault of the context, a refusal is
 // only a consequence.
 func (t *Thread) reportRefused(kernel Handle, err error) error {
 	d := t.d
@@ -223,7 +223,7 @@ func (t *Thread) reportRefusedKernel(kernel string, err error) {
 	d.sanitizer.Fail(kernel, err)
 }
 
-// graphRefused reports the kernels of a graph after the driver has refused its launch.
+// reportRefusedGraph reports the kernels of a graph after the driver has refused its launch.
 func (t *Thread) reportRefusedGraph(exec Handle, err error) {
 	d := t.d
 	if len(d.settings.Sanitize) == 0 {

@@ -24,13 +24,13 @@ import (
 	"gemu/trace"
 )
 
-// pulling is the launch that advances by steps; at most one exists, because it occupies the device.
+// activeStepper is the launch that advances by steps; at most one exists, because it occupies the device.
 var activeStepper atomic.Pointer[stepper]
 
 // errStopped ends a launch for gemu_stop.
 var errStopped = errors.New("stopped")
 
-// pull is a probe that makes the launch wait until the caller requests steps.
+// stepper is a probe that makes the launch wait until the caller requests steps.
 type stepper struct {
 	begun    chan struct{}      // closed when the launch has begun
 	requests chan []C.gemu_step // array for steps; nil stops the launch
@@ -143,7 +143,7 @@ func (p *stepper) OnEvent(e *probe.Event) {
 	}
 }
 
-// ask waits for a request. It returns false if the launch must stop.
+// awaitRequest waits for a request. It returns false if the launch must stop.
 func (p *stepper) awaitRequest(e *probe.Event) bool {
 	if p.room = <-p.requests; p.room == nil {
 		p.stop = true
@@ -155,7 +155,7 @@ func (p *stepper) awaitRequest(e *probe.Event) bool {
 	return true
 }
 
-// bring copies the accesses of p.list, of a record of lanes, to C memory.
+// copyAccesses copies the accesses of p.list, of a record of lanes, to C memory.
 func (p *stepper) copyAccesses(lanes uint64) (first *C.gemu_access, n C.uint32_t) {
 	if len(p.accessList) == 0 {
 		return nil, 0
@@ -287,7 +287,7 @@ func gemu_start(params *C.gemu_launch_params, run *C.gemu_run) C.int {
 	})
 }
 
-// pulls runs a call on the launch that advances by steps.
+// withStepper runs a call on the launch that advances by steps.
 func withStepper(run C.gemu_run, f func(p *stepper) error) C.int {
 	c, err := thisClient()
 	if err != nil {
@@ -345,7 +345,7 @@ func gemu_read_shared(run C.gemu_run, block C.uint32_t, to unsafe.Pointer, from 
 	})
 }
 
-// canRead runs a call that reads memory while the launch waits.
+// readMemory runs a call that reads memory while the launch waits.
 func readMemory(run C.gemu_run, to unsafe.Pointer, size C.size_t, f func(c *client, p *stepper, to []byte) error) C.int {
 	return withStepper(run, func(p *stepper) error {
 		if size == 0 {
