@@ -370,11 +370,17 @@ func lookupWorkload(name string) (*kernels.Workload, error) {
 	return w, nil
 }
 
+// nearestWorkload returns a question about the workload that was probably meant: by the same beginning, or by few differences.
 func nearestWorkload(name string) string {
+	var names []string
 	for _, w := range kernels.All() {
 		if strings.HasPrefix(w.Name, name) || strings.HasPrefix(name, w.Name) {
 			return fmt.Sprintf(" (did you mean @%s?)", w.Name)
 		}
+		names = append(names, w.Name)
+	}
+	if near := notation.Nearest(name, names); near != "" {
+		return fmt.Sprintf(" (did you mean @%s?)", near)
 	}
 	return ""
 }

@@ -49,7 +49,7 @@ type convertFlags struct {
 
 // showFlags are for the printing of a recording.
 type showFlags struct {
-	Table string `help:"Print the rows of this table of a recording as comma-separated values." placeholder:"NAME"`
+	Table string `help:"Print the rows of the table NAME of a recording as comma-separated values; gemu record FILE lists the tables." placeholder:"NAME"`
 	Rows  string `help:"With --table: print only these rows, by number, from 0: 0-99." unset:"all" placeholder:"FROM-TO"`
 }
 
