@@ -21,7 +21,7 @@ import (
 	"gemu/spill"
 )
 
-// straight returns the output of a program of random.Straight.
+// straight returns the output of a program of random.StraightLine.
 func straight(src string, in []byte, threads int, mode Mode) ([]byte, error) {
 	m, err := ptx.ParseString("random.ptx", src)
 	if err != nil {

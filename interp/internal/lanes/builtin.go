@@ -50,7 +50,7 @@ func setBuiltinResult(w *machine.Warp, h int, f *regfile.File, instr *code.Instr
 }
 
 // heapBlock is the number of bytes that a block of the heap adds to the used heap besides its own size: about the size of
-// the host's record. A freed block does not count, although the map keeps records of up to 2*mem.KeepDead freed blocks,
+// the host's record. A freed block does not count, although the map keeps records of up to 2*mem.MaxFreed freed blocks,
 // about 30 MB.
 const heapBlock = 256
 
