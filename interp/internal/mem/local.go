@@ -2,11 +2,11 @@ package mem
 
 import "math/bits"
 
-// Local is the local memory of 32 lanes. Row i holds word i (4 bytes) of each lane, thus an access to the same address
-// in all lanes is a row.
+// Local is the local memory of 32 lanes. Row i holds word i (4 bytes) of each lane, so that an access to the same word in
+// all lanes is an access to a row.
 type Local []([Lanes]uint32)
 
-// Load reads size bytes (at most 8) of a lane at a byte offset that is a multiple of size.
+// Load reads size bytes (1, 2, 4 or 8) of a lane at a byte offset, which must be a multiple of size.
 func (l Local) Load(offset, lane, size int) uint64 {
 	i, lane := uint(offset)/4, lane&(Lanes-1)
 	v := uint64(l[i][lane])
@@ -19,7 +19,7 @@ func (l Local) Load(offset, lane, size int) uint64 {
 	return v >> (8 * (offset & 3)) & (1<<(8*size) - 1)
 }
 
-// Store writes size bytes of a lane, under the conditions of Load.
+// Store writes the low size bytes of v for a lane, under the conditions of Load.
 func (l Local) Store(offset, lane, size int, v uint64) {
 	i, lane := uint(offset)/4, lane&(Lanes-1)
 	switch size {
@@ -34,7 +34,7 @@ func (l Local) Store(offset, lane, size int, v uint64) {
 	}
 }
 
-// LoadRow64 reads 8 bytes at a byte offset for the lanes of m.
+// LoadRow64 reads 8 bytes at a byte offset, which must be a multiple of 4, for the lanes of m.
 func (l Local) LoadRow64(d *[Lanes]uint64, offset int, m uint32) {
 	lo, hi := &l[offset/4], &l[offset/4+1]
 	for ; m != 0; m &= m - 1 {
@@ -43,7 +43,7 @@ func (l Local) LoadRow64(d *[Lanes]uint64, offset int, m uint32) {
 	}
 }
 
-// StoreRow64 writes 8 bytes at a byte offset for the lanes of m.
+// StoreRow64 writes 8 bytes at a byte offset, which must be a multiple of 4, for the lanes of m.
 func (l Local) StoreRow64(s *[Lanes]uint64, offset int, m uint32) {
 	lo, hi := &l[offset/4], &l[offset/4+1]
 	for ; m != 0; m &= m - 1 {

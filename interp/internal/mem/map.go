@@ -13,29 +13,29 @@ import (
 )
 
 const (
-	// allocGap is the distance between allocations in bytes, to keep an access past the end of an allocation from reaching
-	// the next.
+	// allocGap is the least distance between allocations in bytes, so that an access past the end of an allocation does not
+	// reach the next.
 	allocGap = 256
 
-	// Allocations begin at multiples of allocAlign, large allocations (largeAlloc bytes or more) at multiples of
-	// largeAlign, as on a GPU, which gives large allocations whole pages.
+	// Allocations begin at multiples of allocAlign bytes; allocations of largeAlloc bytes or more begin at multiples of
+	// largeAlign bytes. GPUs do the same, because they give large allocations whole pages.
 	allocAlign = 512
 	largeAlloc = 1 << 20
 	largeAlign = 2 << 20
 
-	// MaxFreed is the least number of recently freed allocations that the map remembers, so that a message about a
-	// stale address can name its allocation.
+	// MaxFreed is the number of freed allocations that the map remembers at least, so that a message about a stale address
+	// can name its allocation.
 	MaxFreed = 1 << 16
 )
 
-// Allocation is a block of memory with an address range of its own: the part that probes see, and its owner's part.
+// Allocation is a block of memory with an address range of its own. Probes receive the embedded part.
 type Allocation struct {
 	probe.Allocation
 
 	mapping       Mapping // properties of mapped host memory
 	release       func()  // frees Data; may be nil
 	releaseShadow func()  // frees Shadow; may be nil
-	reserved      bool    // Data comes from hostmem.Reserve
+	reserved      bool    // Data comes from hostmem.Reserve, so that untouched pages take no host memory
 }
 
 // Mapping is a set of properties of mapped host memory.
@@ -44,7 +44,7 @@ type Mapping uint8
 // Properties of mapped host memory.
 const (
 	ReadOnly  Mapping = 1 << iota // kernels may not write to it
-	Permanent                     // accessible on the host while it is mapped, so that no access faults there
+	Permanent                     // the host memory stays accessible while it is mapped, so that no access within its bounds faults on the host
 )
 
 // NewShared makes the shared memory of a CTA: size bytes, followed by zeros up to the end of its allocation unit (see
@@ -58,8 +58,8 @@ func (m *Map) NewShared(size uint64) *Allocation {
 	return a
 }
 
-// AddToCluster assigns the shared memory to the CTA of the given rank in its cluster. It becomes accessible again if
-// its previous CTA has exited.
+// AddToCluster makes the allocation the shared memory of the CTA of the given rank in its cluster. It becomes accessible
+// again if RemoveFromCluster has made it inaccessible.
 func (a *Allocation) AddToCluster(rank int) {
 	a.Base, a.Size, a.Freed = SharedAddress(rank), uint64(len(a.Data)), false
 }
@@ -70,8 +70,8 @@ func (a *Allocation) RemoveFromCluster() { a.Size, a.Freed = 0, true }
 // setPointer updates Ptr after a change of Data.
 func (a *Allocation) setPointer() { a.Ptr = unsafe.Pointer(unsafe.SliceData(a.Data)) }
 
-// Slice returns a copy of the bytes from address from up to address to, as far as the allocation has them. The copy is
-// in no map.
+// Slice returns a copy of the bytes from address from up to, but not including, address to, without those outside the
+// allocation. The copy is in no map.
 //
 //go:norace
 func (a *Allocation) Slice(from, to uint64) *Allocation {
@@ -82,7 +82,7 @@ func (a *Allocation) Slice(from, to uint64) *Allocation {
 	return part
 }
 
-// Public returns the part of the allocation that probes see; nil of nil.
+// Public returns the part of the allocation that probes receive; nil if a is nil.
 func (a *Allocation) Public() *probe.Allocation {
 	if a == nil {
 		return nil
@@ -90,36 +90,37 @@ func (a *Allocation) Public() *probe.Allocation {
 	return &a.Allocation
 }
 
-// Map is the address map of a device. It never uses an address twice, so that every use of a stale pointer is detected;
-// the addresses of mapped memory are the caller's choice.
+// Map is the address map of a device. Alloc never returns an address twice, so that every use of a stale pointer is
+// detected. The addresses of mapped memory are the caller's choice.
 type Map struct {
 	// ShadowBytes is the number of shadow bytes for each byte of an allocation that is made from now on.
 	ShadowBytes int
 
-	// changes is held while the fields below, up to mayFaultCount, and the ranges of allocations change. Changes, and
-	// readers of the device's own goroutines, are ordered by the device's lock and the schedule of launches; readers on
-	// other goroutines (Lookup, Used, MayFault) take it for reading.
+	// changes is held for writing while the fields below, up to mayFaultCount, and the ranges of allocations change. The
+	// device's lock and the schedule of launches order these changes and the reads by goroutines of the device. Reads by
+	// other goroutines (Lookup, Used, MayFault) hold changes for reading.
 	changes sync.RWMutex
 
 	allocs        []*Allocation // by base, including freed allocations
-	next          uint64
-	used          uint64 // live bytes, without mapped memory
-	limit         uint64
-	freedCount    int    // number of freed allocations in allocs
-	stateBytes    uint64 // size of all saved pages
-	mapped        int    // number of live mapped allocations
-	mayFaultCount int    // number of live mapped allocations without Permanent
-	params        *Allocation
-	allocate      func(size uint64) (data []byte, release func(), err error)
-	lazy          bool // allocate is reserve
+	next          uint64        // least address of the next allocation
+	used          uint64        // live bytes, without mapped memory
+	limit         uint64        // maximum of used
+	freedCount    int           // number of freed allocations in allocs
+	stateBytes    uint64        // size of all saved pages in bytes
+	mapped        int           // number of live mapped allocations
+	mayFaultCount int           // number of live mapped allocations without Permanent
+
+	params   *Allocation                                                // the parameter block
+	allocate func(size uint64) (data []byte, release func(), err error) // see NewMap
+	lazy     bool                                                       // allocate is reserve
 }
 
 // lazyThreshold is the size in bytes from which memory is reserved outside Go's heap. Smaller blocks are cheaper on the
 // heap, and the garbage collector frees them.
 const lazyThreshold = 32 << 20
 
-// reserve provides zero bytes: from Go's heap, or, from lazyThreshold on, as pages that occupy host memory only once
-// they are touched.
+// reserve provides zero bytes. Less than lazyThreshold bytes come from Go's heap. More are pages that occupy host memory
+// only after they have been touched.
 func reserve(size uint64) ([]byte, func(), error) {
 	if size < lazyThreshold {
 		if err := hostmem.Check(size); err != nil {
@@ -136,7 +137,7 @@ func reserve(size uint64) ([]byte, func(), error) {
 
 // NewMap makes a map whose allocations begin at address base and have at most limit bytes together. allocate provides
 // the memory of an allocation (zero bytes at a multiple of 16) and a function to free it, which may be nil. If allocate
-// is nil, memory comes from Go's heap, or is reserved if it is large.
+// is nil, memory comes from reserve.
 func NewMap(base, limit uint64, allocate func(size uint64) (data []byte, release func(), err error)) *Map {
 	m := &Map{next: base, limit: limit, allocate: allocate, lazy: allocate == nil, params: &Allocation{Allocation: probe.Allocation{Base: probe.ParamBase, Kind: probe.ParameterMemory}}}
 	if m.lazy {
@@ -146,7 +147,7 @@ func NewMap(base, limit uint64, allocate func(size uint64) (data []byte, release
 	return m
 }
 
-// SizeParams sets the size of the parameter block to n bytes.
+// SizeParams sets the size of the parameter block to n bytes, and returns the block.
 func (m *Map) SizeParams(n int) *Allocation {
 	a := m.params
 	if n > cap(a.Data) {
@@ -166,14 +167,15 @@ func (m *Map) SizeParams(n int) *Allocation {
 // Parameters returns a copy of the parameter block.
 func (m *Map) Parameters() []byte { return slices.Clone(m.params.Data) }
 
-// Used is the number of live bytes, without mapped memory.
+// Used returns the number of live bytes, without mapped memory.
 func (m *Map) Used() uint64 {
 	m.changes.RLock()
 	defer m.changes.RUnlock()
 	return m.used
 }
 
-// Obstacle returns a live allocation that overlaps the shared memory of a cluster of n CTAs, or nil.
+// Obstacle returns a live allocation that overlaps the windows of shared memory of a cluster of n CTAs; nil if there is
+// none.
 func (m *Map) Obstacle(n int) *Allocation {
 	for rank := 1; rank < n; rank++ {
 		from := SharedAddress(rank)
@@ -186,34 +188,34 @@ func (m *Map) Obstacle(n int) *Allocation {
 	return nil
 }
 
-// MayFault reports whether the map has mapped memory without Permanent: an access within its bounds may fault on the
-// host.
+// MayFault reports whether the map has live mapped memory without Permanent, in which an access within bounds may fault on
+// the host.
 func (m *Map) MayFault() bool {
 	m.changes.RLock()
 	defer m.changes.RUnlock()
 	return m.mayFaultCount > 0
 }
 
-// Len is the number of known allocations, including freed allocations.
+// Len returns the number of allocations in the map, including freed allocations.
 func (m *Map) Len() int { return len(m.allocs) }
 
-// Each calls visit for every known allocation, including freed allocations, by base.
+// Each calls visit for every allocation in the map, including freed allocations, in the order of their addresses.
 func (m *Map) Each(visit func(a *Allocation)) {
 	for _, a := range m.allocs {
 		visit(a)
 	}
 }
 
-// ErrOutOfMemory is the error of an allocation beyond the device's memory.
+// ErrOutOfMemory is the error of an allocation that exceeds the memory of the device or of the host.
 var ErrOutOfMemory = errors.New("out of device memory")
 
-// AlignedBytes makes n zero bytes at a multiple of 8.
+// AlignedBytes makes n zero bytes at an address that is a multiple of 8.
 func AlignedBytes(n uint64) []byte {
 	words := make([]uint64, (n+7)/8+1)
 	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), n)
 }
 
-// Alloc allocates size zero bytes. The error wraps ErrOutOfMemory.
+// Alloc allocates size zero bytes of device memory. The error wraps ErrOutOfMemory.
 func (m *Map) Alloc(size uint64, kind probe.AllocationKind, name string) (*Allocation, error) {
 	if size > m.limit || m.used+size > m.limit {
 		return nil, fmt.Errorf("%w: %d bytes requested, %d of %d are in use", ErrOutOfMemory, size, m.used, m.limit)
@@ -247,7 +249,7 @@ func (m *Map) AllocOnHost(size uint64, name string) (*Allocation, error) {
 	return a, nil
 }
 
-// Alignment is the alignment in bytes of an allocation of size bytes.
+// Alignment returns the alignment in bytes of an allocation of size bytes.
 func Alignment(size uint64) uint64 {
 	if size >= largeAlloc {
 		return largeAlign
@@ -255,8 +257,8 @@ func Alignment(size uint64) uint64 {
 	return allocAlign
 }
 
-// place returns the address of the next allocation of size bytes: the first aligned address that keeps allocGap bytes
-// to earlier allocations and to mapped memory after it.
+// place returns the address for an allocation of size bytes: the first aligned address from m.next on that is at least
+// allocGap bytes away from all other memory.
 func (m *Map) place(size uint64) uint64 {
 	align := Alignment(size)
 	for addr := m.next; ; {
@@ -273,8 +275,8 @@ func (m *Map) place(size uint64) uint64 {
 	}
 }
 
-// OpenWorkspace makes the workspace of a cooperative launch, in which the grid barrier counts; Free removes it. It
-// holds a word with its size in bytes and a word that is 0 (struct grid_workspace of CUDA's
+// OpenWorkspace makes the workspace of a cooperative launch, in which the grid barrier counts its arrivals; Free removes it
+// from the map. It consists of a word with its size in bytes and a word that is 0 (struct grid_workspace of CUDA's
 // cooperative_groups/details/driver_abi.h).
 func (m *Map) OpenWorkspace() *Allocation {
 	const size = 8
@@ -290,8 +292,8 @@ func (m *Map) OpenWorkspace() *Allocation {
 	return a
 }
 
-// Attach maps host memory at a device address. It fails if the range lies in or below the windows, or overlaps a live
-// allocation.
+// Attach maps host memory at a device address. It fails if the range begins in or below the windows, or overlaps a live
+// allocation. Freed allocations in the range are forgotten.
 func (m *Map) Attach(addr uint64, data []byte, name string, mapping Mapping) (*Allocation, error) {
 	size := uint64(len(data))
 	if addr < windowsEnd || addr+size < addr {
@@ -324,7 +326,7 @@ func (m *Map) Attach(addr uint64, data []byte, name string, mapping Mapping) (*A
 	return a, nil
 }
 
-// allocateBacking provides the bytes of an allocation and its shadow. The error wraps ErrOutOfMemory.
+// allocateBacking provides the bytes of an allocation and its shadow bytes. The error wraps ErrOutOfMemory.
 func (m *Map) allocateBacking(a *Allocation) (err error) {
 	if a.Data, a.release, err = m.allocate(a.Size); err != nil {
 		return fmt.Errorf("%w: %w", ErrOutOfMemory, err)
@@ -360,12 +362,12 @@ func (a *Allocation) releaseMemory() {
 	a.release, a.releaseShadow = nil, nil
 }
 
-// insert adds an allocation to the map. The caller must hold m.changes, if the map is in use.
+// insert adds an allocation to the map. The caller must hold m.changes, unless it has just made the map.
 func (m *Map) insert(a *Allocation) {
 	m.allocs = slices.Insert(m.allocs, m.indexAfter(a.Base), a)
 }
 
-// Zero sets all bytes of the allocation to 0. Untouched pages stay untouched.
+// Zero sets all bytes of the allocation to 0. Untouched pages of reserved memory stay untouched.
 func (a *Allocation) Zero() {
 	if a.reserved {
 		hostmem.Zero(a.Data)
@@ -374,7 +376,7 @@ func (a *Allocation) Zero() {
 	clear(a.Data)
 }
 
-// Close frees all allocations. Nothing may be accessed afterwards.
+// Close frees all allocations. The map and its memory must not be used afterwards.
 func (m *Map) Close() {
 	m.changes.Lock()
 	list := m.allocs
@@ -386,13 +388,13 @@ func (m *Map) Close() {
 	}
 }
 
-// Free releases the memory and keeps its address range in the map as freed.
+// Free frees an allocation. Its address range stays in the map as freed; the workspace of a cooperative launch is removed.
 func (m *Map) Free(a *Allocation) {
 	m.markFreed(a)
 	a.releaseMemory()
 }
 
-// markFreed marks an allocation as freed.
+// markFreed makes an allocation freed in the map, without releasing its memory.
 func (m *Map) markFreed(a *Allocation) {
 	m.changes.Lock()
 	defer m.changes.Unlock()
@@ -415,8 +417,8 @@ func (m *Map) markFreed(a *Allocation) {
 	}
 }
 
-// dropOldest forgets freed allocations except the MaxFreed with the highest addresses, which are the latest. The caller must hold
-// m.changes.
+// dropOldest removes freed allocations from the map, except the MaxFreed with the highest addresses, which were made last.
+// The caller must hold m.changes.
 func (m *Map) dropOldest() {
 	m.allocs = slices.DeleteFunc(m.allocs, func(a *Allocation) bool {
 		drop := a.Freed && m.freedCount > MaxFreed
@@ -427,19 +429,19 @@ func (m *Map) dropOldest() {
 	})
 }
 
-// indexAfter returns the index of the first allocation whose base is greater than the address.
+// indexAfter returns the index in allocs of the first allocation whose base is greater than the address.
 func (m *Map) indexAfter(addr uint64) int {
 	return sort.Search(len(m.allocs), func(i int) bool { return m.allocs[i].Base > addr })
 }
 
-// Lookup is like Find, for goroutines that do not hold the device: it can be called at any time.
+// Lookup is Find for goroutines that do not hold the device's lock. It can be called at any time.
 func (m *Map) Lookup(addr uint64) *Allocation {
 	m.changes.RLock()
 	defer m.changes.RUnlock()
 	return m.Find(addr)
 }
 
-// Find returns the allocation that covers the address, live or freed; nil if there is none.
+// Find returns the allocation, live or freed, whose range contains the address; nil if there is none.
 func (m *Map) Find(addr uint64) *Allocation {
 	i := m.indexAfter(addr)
 	if i == 0 {
@@ -466,6 +468,7 @@ func (m *Map) nearest(addr uint64) *Allocation {
 	return best
 }
 
+// distance returns the distance of an address from the range of an allocation in bytes: 0 inside the range, 1 at its end.
 func distance(a *Allocation, addr uint64) uint64 {
 	switch {
 	case addr < a.Base:
@@ -476,8 +479,8 @@ func distance(a *Allocation, addr uint64) uint64 {
 	return 0
 }
 
-// Pointers returns the parameter words of size bytes, at multiples of size, whose values lie in the range of device
-// memory, by offset.
+// Pointers returns the words of size bytes of the parameter block, at multiples of size, whose values may be pointers to
+// device memory, by offset.
 func (m *Map) Pointers(size int) (list []probe.Pointer) {
 	i := m.indexAfter(windowsEnd - 1)
 	if i == len(m.allocs) {
@@ -503,7 +506,7 @@ func (m *Map) Pointers(size int) (list []probe.Pointer) {
 	return list
 }
 
-// neighbours returns the bounds of the contiguous live memory around a live allocation, which it includes.
+// neighbours returns the bounds of the contiguous live memory that contains a live allocation.
 func (m *Map) neighbours(a *Allocation) (begin, end uint64) {
 	begin, end = a.Base, a.Base+a.Size
 	next := m.indexAfter(a.Base) // index of the next allocation

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
+// alloc allocates memory and fails the test if this is impossible.
 func alloc(t *testing.T, m *Map, size uint64, k probe.AllocationKind, name string) *Allocation {
 	t.Helper()
 	a, err := m.Alloc(size, k, name)
@@ -140,13 +141,13 @@ func TestRowAccesses(t *testing.T) {
 			t.Fatalf("Scatter leaves %x, want %x", memory, want)
 		}
 		if in, rest := LanesInRange(&addr, base, elems-1, 2, m); in != good || rest != m&^good {
-			t.Fatalf("Reach splits %#x into %#x and %#x; %#x are good", m, in, rest, good)
+			t.Fatalf("LanesInRange splits %#x into %#x and %#x, want %#x and %#x", m, in, rest, good, m&^good)
 		}
 	})
 }
 
-// TestBoundsOfStridedAccess compares the bounds check of a strided access with checks of its elements. For a single
-// element Holds also looks at the stride, and may refuse a valid access.
+// TestBoundsOfStridedAccess compares ContainsStrided with checks of the single elements. For a single element
+// ContainsStrided also depends on the stride, and may refuse a valid access.
 func TestBoundsOfStridedAccess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := &Allocation{Allocation: probe.Allocation{Size: uint64(rapid.IntRange(0, 200).Draw(t, "size"))}}
@@ -274,7 +275,7 @@ func TestMemoryHoldsRow(t *testing.T) {
 	})
 }
 
-// TestHostMemoryThatMayFault: only host memory without Permanent can fault while it is mapped.
+// TestHostMemoryThatMayFault checks that MayFault is true while host memory without Permanent is mapped, and only then.
 func TestHostMemoryThatMayFault(t *testing.T) {
 	m := NewMap(probe.FirstAddress, 1<<20, nil)
 	alloc(t, m, 16, probe.BufferMemory, "")
@@ -290,16 +291,16 @@ func TestHostMemoryThatMayFault(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := m.MayFault(); got != c.want {
-			t.Errorf("mapping %b: %v", c.mapping, got)
+			t.Errorf("mapping %b: MayFault is %v, want %v", c.mapping, got, c.want)
 		}
 		if m.Free(a); m.MayFault() {
-			t.Errorf("mapping %b: it may, after it is unmapped", c.mapping)
+			t.Errorf("mapping %b: MayFault is true after it has been unmapped", c.mapping)
 		}
 	}
 }
 
-// TestPointersInParameters: parameter words with addresses of device memory, and their allocations. Adjoining mapped
-// memory is one block; freed memory, texels and the gaps between allocations are none.
+// TestPointersInParameters checks which parameter words Pointers lists, and the memory to which they point. Adjoining mapped
+// allocations are one block. Addresses of freed memory, of texels and of gaps between allocations have no memory.
 func TestPointersInParameters(t *testing.T) {
 	m := NewMap(probe.FirstAddress, 1<<30, nil)
 	if list := m.Pointers(8); list != nil {

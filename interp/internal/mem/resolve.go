@@ -7,17 +7,17 @@ import (
 	"gemu/ptx"
 )
 
-// Access is the access that an instruction makes for each lane, and its limits on the device.
+// Access is the access that an instruction makes in each lane, with the properties of the device that decide its faults.
 type Access struct {
 	probe.Request
 
-	Tolerate probe.Tolerance // faults that the access may ignore
-	Hardware int             // alignment in bytes that is enough under probe.WMMAAlignment; 0: only the usual alignment
-	Unit     uint64          // unit in bytes of shared memory allocation on the device; at most maxSharedUnit
+	Tolerate probe.Tolerance // faults that are tolerated
+	Hardware int             // alignment in bytes that suffices if probe.WMMAAlignment is tolerated; 0: there is none
+	Unit     uint64          // unit of shared memory allocation on the device in bytes, a divisor of maxSharedUnit
 }
 
-// Allowed reports whether the access may reach memory of this kind: its state space fits, and the memory is writable if
-// the access writes.
+// Allowed reports whether the access may be to allocation m: its state space fits the kind of memory, and if it writes, the
+// memory is writable.
 func (a *Access) Allowed(m *Allocation) bool {
 	if a.Writes() && m.ReadOnly() {
 		return false
@@ -42,10 +42,10 @@ func (m *Allocation) ReadOnly() bool {
 	return m.Kind == probe.ConstantMemory || m.Kind == probe.ParameterMemory || m.mapping&ReadOnly != 0
 }
 
-// View is the memory that a lane can reach: of the device, of its CTA and its own.
+// View is the memory that a lane can access: the device's, its CTA's or its cluster's, and its own.
 type View struct {
-	Map                  *Map
-	Shared               *Allocation
+	Map                  *Map          // memory of the device
+	Shared               *Allocation   // shared memory of the lane's CTA
 	Cluster              []*Allocation // shared memory of the cluster's CTAs, by rank; nil for a cluster with a single CTA
 	LocalBegin, LocalEnd uint64        // bytes of local memory in use: LocalBegin ≤ offset < LocalEnd
 }
@@ -55,10 +55,10 @@ type Location struct {
 	Alloc  *Allocation // nil: the lane's local memory
 	Offset uint64      // in bytes, from the start of the allocation or of local memory
 
-	Tolerated probe.Tolerance // faults of the access that were tolerated
+	Tolerated probe.Tolerance // faults of the access that are tolerated
 }
 
-// BytesLeft returns the number of accessible bytes from a location on.
+// BytesLeft returns the number of bytes from location p on that access a can reach.
 func (v *View) BytesLeft(a *Access, p Location) uint64 {
 	if p.Alloc == nil {
 		return v.LocalEnd - p.Offset
@@ -71,16 +71,16 @@ func (v *View) BytesLeft(a *Access, p Location) uint64 {
 
 // Fault describes why an access cannot be made.
 type Fault struct {
-	Kind error
-	Msg  string
-	Near string // nearest allocation; "" if it does not help
+	Kind error  // an error of package probe, such as probe.ErrMisaligned
+	Msg  string // the access, its address, and the reason
+	Near string // the allocation nearest to the address; "" if it does not help
 }
 
-// Find returns the memory that a lane's access to an address reaches. The error is a fault of the list above, such as
-// probe.ErrMisaligned.
+// Find returns the memory that a lane's access to an address reaches. The error is the kind of a fault, such as
+// probe.ErrMisaligned: see Fault.Kind.
 func (v *View) Find(a *Access, addr uint64) (Location, error) {
-	whole, n, tolerated := uint64(a.Bytes), uint64(a.Bytes-a.SpareBytes), probe.Strict
-	if align := uint64(a.Align); addr%whole != 0 && (align == 0 || addr%align != 0) {
+	size, needed, tolerated := uint64(a.Bytes), uint64(a.Bytes-a.SpareBytes), probe.Strict
+	if align := uint64(a.Align); addr%size != 0 && (align == 0 || addr%align != 0) {
 		if a.Hardware == 0 || addr%uint64(a.Hardware) != 0 || !a.Tolerate.Has(probe.WMMAAlignment) {
 			return Location{}, probe.ErrMisaligned
 		}
@@ -96,9 +96,9 @@ func (v *View) Find(a *Access, addr uint64) (Location, error) {
 		switch addr := m.offset(offset); {
 		case m.Freed:
 			return Location{}, probe.ErrExited
-		case isWithin(addr, n, 0, m.Size):
+		case isWithin(addr, needed, 0, m.Size):
 			return Location{m, addr, tolerated}, nil
-		case a.Kind == probe.AccessLoad && a.Unit > 0 && a.Tolerate.Has(probe.SharedUnit) && isWithin(addr, n, 0, roundUp(m.Size, a.Unit)):
+		case a.Kind == probe.AccessLoad && a.Unit > 0 && a.Tolerate.Has(probe.SharedUnit) && isWithin(addr, needed, 0, roundUp(m.Size, a.Unit)):
 			return Location{m, addr, tolerated | probe.SharedUnit}, nil
 		default:
 			return Location{}, probe.ErrOutOfBounds
@@ -107,14 +107,14 @@ func (v *View) Find(a *Access, addr uint64) (Location, error) {
 		if a.Kind == probe.AccessAtomic {
 			return Location{}, probe.ErrWrongSpace
 		}
-		if !isWithin(offset, n, v.LocalBegin, v.LocalEnd) {
+		if !isWithin(offset, needed, v.LocalBegin, v.LocalEnd) {
 			return Location{}, probe.ErrOutOfBounds
 		}
 		return Location{nil, offset, tolerated}, nil
 	}
 	m := v.Map.Find(addr)
 	switch {
-	case m == nil || n > m.Span-(addr-m.Base):
+	case m == nil || needed > m.Span-(addr-m.Base):
 		return Location{}, probe.ErrOutOfBounds
 	case m.Freed:
 		return Location{}, probe.ErrUseAfterFree
@@ -126,8 +126,8 @@ func (v *View) Find(a *Access, addr uint64) (Location, error) {
 	return Location{}, probe.ErrWrongSpace
 }
 
-// spaceAt returns the state space of an address, as far as the access and the windows decide it, and the address in
-// that space.
+// spaceAt returns the state space of an address, and the address in that space. For a generic address outside the windows
+// it returns ptx.Generic.
 func (v *View) spaceAt(a *Access, addr uint64) (ptx.Space, uint64) {
 	switch {
 	case a.Space != ptx.Generic:
@@ -140,14 +140,14 @@ func (v *View) spaceAt(a *Access, addr uint64) (ptx.Space, uint64) {
 	return ptx.Generic, addr
 }
 
-// IsShared reports whether a generic address lies in a window of shared memory, of the CTA or of another CTA of its
+// IsShared reports whether a generic address is in the window of shared memory of the lane's CTA or of another CTA of its
 // cluster.
 func (v *View) IsShared(addr uint64) bool {
 	return InShared(addr, max(len(v.Cluster), 1))
 }
 
-// SpaceOf returns the state space of a generic address. It counts shared memory of the whole cluster as ptx.Shared if
-// cluster is set; else only that of the CTA, and ptx.Generic for the rest.
+// SpaceOf returns the state space of a generic address; ptx.Global if there is no memory. For shared memory of another CTA
+// of the cluster it returns ptx.Shared if cluster is set, otherwise ptx.Generic.
 func (v *View) SpaceOf(addr uint64, cluster bool) ptx.Space {
 	switch {
 	case v.IsShared(addr) && (cluster || addr-v.Shared.Base < probe.WindowSize):
@@ -163,7 +163,7 @@ func (v *View) SpaceOf(addr uint64, cluster bool) ptx.Space {
 	return ptx.Global
 }
 
-// sharedAt returns the shared memory that contains an address of .shared space.
+// sharedAt returns the shared memory for an address of .shared space. Only generic accesses reach other CTAs.
 func (v *View) sharedAt(a *Access, addr uint64) *Allocation {
 	if rank := addr >> probe.RankShift; a.Space == ptx.Generic && rank < uint64(len(v.Cluster)) {
 		return v.Cluster[rank]
@@ -171,10 +171,10 @@ func (v *View) sharedAt(a *Access, addr uint64) *Allocation {
 	return v.Shared
 }
 
-// offset converts an address of .shared space to an offset in this shared memory.
+// offset converts an address of .shared space to an offset in m, a shared memory.
 func (m *Allocation) offset(addr uint64) uint64 { return addr - (m.Base - probe.SharedWindow) }
 
-// Resolve is Find with an explained fault.
+// Resolve is Find with a fault that has a message.
 func (v *View) Resolve(a *Access, addr uint64) (Location, *Fault) {
 	place, kind := v.Find(a, addr)
 	if kind == nil {
@@ -219,12 +219,12 @@ func (v *View) Resolve(a *Access, addr uint64) (Location, *Fault) {
 	return Location{}, f
 }
 
-// isWithin reports whether n bytes at off lie between from and top.
+// isWithin reports whether n bytes from offset on are in the range from from up to, but not including, top.
 func isWithin(offset, n, from, top uint64) bool {
 	return offset >= from && offset <= top && n <= top-offset
 }
 
-// describeNearest describes the allocation closest to an address that lies in none, and its distance.
+// describeNearest describes the allocation closest to the address of an access out of bounds, and its distance.
 func (m *Map) describeNearest(addr uint64) string {
 	a := m.nearest(addr)
 	if a == nil {
@@ -240,8 +240,9 @@ func (m *Map) describeNearest(addr uint64) string {
 	}
 }
 
-// ContainsStrided reports whether accesses of the given number of bytes at the offsets from + i·stride, i from 0 to n,
-// all lie in the allocation and are aligned. n must be less than 64, and stride must fit in 32 signed bits.
+// ContainsStrided reports whether n+1 accesses of the given number of bytes, a power of two, at the offsets from + i·stride
+// for i from 0 to n are all in the allocation and aligned. n must be less than 64, and stride must fit in 32 signed bits.
+// For n = 0 it may be false because of the stride alone.
 func (m *Allocation) ContainsStrided(from uint64, stride, n int64, bytes int) bool {
 	// Offsets in the memory are less than 2^37 apart, so that nothing in between wraps.
 	to := from + uint64(n*stride)

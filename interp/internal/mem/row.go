@@ -1,7 +1,7 @@
 package mem
 
-// This file has the accesses of a row of lanes to a block of memory: gathered (an address per lane), strided
-// (contiguous if the stride is the element's size) or uniform.
+// This file has the accesses of a row of lanes to a block of memory: at an address of its own for each lane, or at a
+// constant stride, which may be the element's size.
 //
 // Functions that touch guest memory are marked go:norace: races between CTAs belong to the guest, and Go's race
 // detector must not report them.
@@ -11,7 +11,7 @@ import (
 	"unsafe"
 )
 
-// Lanes is the number of lanes in a row, fullMask the mask of all of them.
+// Lanes is the number of lanes in a row; fullMask is the mask of all lanes.
 const (
 	Lanes    = 32
 	fullMask = 1<<Lanes - 1
@@ -25,9 +25,10 @@ type Elem interface {
 // Slot is the type of a lane in a register row.
 type Slot interface{ uint32 | uint64 }
 
-// Gather loads an element from p + a[i] + offset for each lane i of m. The sum a[i] + offset must lie in [0, last·size]
-// and be a multiple of size: a rotation moves the bits that must be zero to the top, thus a single comparison checks
-// both. Gather stops at the first lane that fails, and returns the mask of this lane and the following lanes of m.
+// Gather loads an element from p + a[i] + offset for each lane i of m. The sum a[i] + offset must be a multiple of the
+// element's size in the range from 0 to last times the size. Gather stops at the first lane for which this is false, and
+// returns the mask of this lane and the following lanes of m. A rotation moves the bits that must be zero to the top, so
+// that a single comparison checks range and alignment.
 //
 //go:norace
 func Gather[E Elem, A, D Slot](d *[Lanes]D, a *[Lanes]A, offset uint64, p unsafe.Pointer, last uint64, m uint32) uint32 {
@@ -54,7 +55,7 @@ func Gather[E Elem, A, D Slot](d *[Lanes]D, a *[Lanes]A, offset uint64, p unsafe
 	return 0
 }
 
-// Scatter stores elements; its arguments and result are the same as Gather's.
+// Scatter stores the elements of d; its other arguments and its result are the same as for Gather.
 //
 //go:norace
 func Scatter[E Elem, A, D Slot](d *[Lanes]D, a *[Lanes]A, offset uint64, p unsafe.Pointer, last uint64, m uint32) uint32 {
@@ -81,8 +82,8 @@ func Scatter[E Elem, A, D Slot](d *[Lanes]D, a *[Lanes]A, offset uint64, p unsaf
 	return 0
 }
 
-// LanesInRange splits the lanes of m at the first lane whose access does not lie at an aligned offset in [0,
-// last·bytes] from base. good has the lanes before it, rest has this lane and the following lanes.
+// LanesInRange splits the lanes of m at the first lane whose address is not base plus a multiple of bytes in the range from
+// 0 to last times bytes. good has the lanes before it, rest has this lane and the following lanes.
 func LanesInRange(addr *[Lanes]uint64, base, last uint64, bytes int, m uint32) (good, rest uint32) {
 	shift := -bits.TrailingZeros(uint(bytes))
 	for rest = m; rest != 0; rest &= rest - 1 {
@@ -94,13 +95,14 @@ func LanesInRange(addr *[Lanes]uint64, base, last uint64, bytes int, m uint32) (
 	return m &^ rest, rest
 }
 
-// Strided holds the functions that copy between a row and memory for an element type. Lane i is at p + (i −
-// first)·step.
+// Strided holds the functions that copy between a row and memory for an element type, for the lanes of m. The element of
+// lane i is at p + (i − first)·step; step is in bytes, and first must be the lowest lane of m.
 type Strided struct {
 	Load32, Store32 func(row *[Lanes]uint32, p unsafe.Pointer, first, step int, m uint32)
 	Load64, Store64 func(row *[Lanes]uint64, p unsafe.Pointer, first, step int, m uint32)
 }
 
+// unsigned and signed have the functions for elements of 1, 2, 4 and 8 bytes.
 var unsigned = [...]*Strided{stridedOf[uint8](), stridedOf[uint16](), stridedOf[uint32](), stridedOf[uint64]()}
 var signed = [...]*Strided{stridedOf[int8](), stridedOf[int16](), stridedOf[int32](), stridedOf[uint64]()}
 
@@ -117,6 +119,7 @@ func StridedOf(size int, sign bool) *Strided {
 	return unsigned[i]
 }
 
+// stridedOf returns the functions for an element type.
 func stridedOf[E Elem]() *Strided {
 	return &Strided{loadStride[E, uint32], storeStride[E, uint32], loadStride[E, uint64], storeStride[E, uint64]}
 }
@@ -159,8 +162,7 @@ func storeStride[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step in
 	}
 }
 
-// HoldsRow reports whether the memory at p + (i − first)·step equals lane i of the row, as an element, for all lanes of
-// m.
+// HoldsRow reports whether the element at p + (i − first)·step equals the low bits of lane i of the row, for all lanes of m.
 //
 //go:norace
 func HoldsRow[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step int, m uint32) bool {
@@ -176,7 +178,7 @@ func HoldsRow[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step int, 
 	return true
 }
 
-// LoadBits reads size bytes: 1, 2, 4 or 8.
+// LoadBits reads size bytes (1, 2, 4 or 8) as an unsigned number.
 //
 //go:norace
 func LoadBits(p unsafe.Pointer, size int) uint64 {
@@ -191,7 +193,7 @@ func LoadBits(p unsafe.Pointer, size int) uint64 {
 	return *(*uint64)(p)
 }
 
-// StoreBits writes the low size bytes of v: 1, 2, 4 or 8.
+// StoreBits writes the low size bytes (1, 2, 4 or 8) of v.
 //
 //go:norace
 func StoreBits(p unsafe.Pointer, size int, v uint64) {
@@ -207,7 +209,7 @@ func StoreBits(p unsafe.Pointer, size int, v uint64) {
 	}
 }
 
-// CopyRow copies the lanes of m.
+// CopyRow copies the lanes of m from row s to row d.
 func CopyRow[D Slot](d, s *[Lanes]D, m uint32) {
 	if m == fullMask {
 		*d = *s
@@ -219,7 +221,7 @@ func CopyRow[D Slot](d, s *[Lanes]D, m uint32) {
 	}
 }
 
-// FillRow writes the same value to the lanes of m.
+// FillRow writes the value v to the lanes of m.
 func FillRow[D Slot](d *[Lanes]D, v D, m uint32) {
 	if m == fullMask {
 		for i := 0; i < len(d); i += 4 {

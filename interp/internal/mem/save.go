@@ -13,14 +13,15 @@ import (
 // Snapshot is a saved map: its allocations and their contents. It shares unchanged pages with the previous snapshot.
 type Snapshot struct {
 	allocs []savedAllocation
-	dead   int
-	next   uint64
-	used   uint64
+	dead   int    // Map.freedCount
+	next   uint64 // Map.next
+	used   uint64 // Map.used
 }
 
+// savedAllocation is a saved allocation.
 type savedAllocation struct {
-	alloc  *Allocation
-	state  Allocation
+	alloc  *Allocation // the object, whose identity Restore keeps
+	state  Allocation  // its fields; Data and Shadow are in data and shadow
 	data   pages
 	shadow pages
 }
@@ -43,7 +44,7 @@ var zeroPage = &page{data: make([]byte, pageSize)}
 // ErrOnHost is the error of Save for a map with mapped host memory.
 var ErrOnHost = errors.New("memory of the host cannot be saved")
 
-// Save copies the contents of the map, except pages that are equal in the snapshot last, which may be nil. The only
+// Save returns a snapshot of the map. It shares the pages that are equal with snapshot last, which may be nil. The only
 // error is ErrOnHost.
 func (m *Map) Save(last *Snapshot) (*Snapshot, error) {
 	if m.mapped > 0 {
@@ -74,7 +75,7 @@ func (m *Map) pagesOf(data []byte, last pages) pages {
 	list := make(pages, 0, (len(data)+pageSize-1)/pageSize)
 	for i := 0; len(data) > 0; i++ {
 		n := min(len(data), pageSize)
-		if n == pageSize && hostmem.IsZero(data[:n]) { // untouched pages, too: the test does not touch them
+		if n == pageSize && hostmem.IsZero(data[:n]) { // also an untouched page, which the test leaves untouched
 			list = append(list, zeroPage)
 		} else if i < len(last) && bytes.Equal(last[i].data, data[:n]) {
 			last[i].refs++
@@ -88,7 +89,7 @@ func (m *Map) pagesOf(data []byte, last pages) pages {
 	return list
 }
 
-// StateBytes is the number of bytes in the pages of all snapshots that were not released.
+// StateBytes returns the number of bytes in the pages of all snapshots that have not been released.
 func (m *Map) StateBytes() uint64 { return m.stateBytes }
 
 // Release gives up a snapshot, which must not be restored afterwards.
@@ -119,8 +120,8 @@ func (p pages) copyTo(data []byte) {
 	}
 }
 
-// Restore resets the map to the snapshot. The Allocation objects stay the same; allocations made since then are freed.
-// It fails if memory that was freed since then cannot be allocated again.
+// Restore resets the map to a snapshot. The objects of its allocations stay the same; allocations made later are freed. It
+// fails if memory that has been freed later cannot be allocated again.
 func (m *Map) Restore(s *Snapshot) error {
 	kept := map[*Allocation]bool{}
 	for i := range s.allocs {

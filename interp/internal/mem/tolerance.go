@@ -2,8 +2,8 @@ package mem
 
 import "gemu/probe"
 
-// CouldTolerate returns the faults that must be tolerated to make the access; Strict if it can be made without
-// tolerance, or not at all.
+// CouldTolerate returns the faults that must be tolerated for an access to succeed. It returns Strict if the access
+// succeeds without tolerance, or cannot succeed.
 func (v *View) CouldTolerate(a *Access, addr uint64) probe.Tolerance {
 	lenient := *a
 	lenient.Tolerate = probe.AllTolerances
