@@ -186,7 +186,7 @@ func TestKnownDifferences(t *testing.T) {
 			t.Errorf("%s with %q: %d are known, want %d; %q, want %d", test.text, test.known, known[0].Matched, test.n, differences, test.wrong)
 		}
 	}
-	for text, want := range map[string]string{"1 ^insn": "line 1: want a number", "1 ^insn  ": "line 1: want a number", "\nx ^insn  why": "line 2", "1 ^insn(  why": "line 1: error parsing"} {
+	for text, want := range map[string]string{"1 ^insn": "line 1: a known difference has a number", "1 ^insn  ": "line 1: a known difference has a number", "\nx ^insn  why": "line 2", "1 ^insn(  why": "line 1: error parsing"} {
 		if _, err := ReadKnown(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
