@@ -96,7 +96,7 @@ func LanesInRange(addr *[Lanes]uint64, base, last uint64, bytes int, m uint32) (
 }
 
 // Strided holds the functions that copy between a row and memory for an element type, for the lanes of m. The element of
-// lane i is at p + (i − first)·step; step is in bytes, and first must be the lowest lane of m.
+// lane i is at p + (i − first)·step, in bytes. If m has all lanes, first must be 0.
 type Strided struct {
 	Load32, Store32 func(row *[Lanes]uint32, p unsafe.Pointer, first, step int, m uint32)
 	Load64, Store64 func(row *[Lanes]uint64, p unsafe.Pointer, first, step int, m uint32)

@@ -1,6 +1,6 @@
 package sampling
 
-// This file executes tex and tld4: it turns coordinates into texels with weights, and these into a result.
+// This file executes tex and tld4: it computes texels with weights from the coordinates, and the result from the texels.
 
 import (
 	"encoding/binary"
@@ -17,48 +17,48 @@ type MipSource uint8
 
 // Sources of the level of detail.
 const (
-	MipBase     MipSource = iota // level 0
+	MipBase     MipSource = iota // none: the level of detail is 0
 	MipOperand                   // an operand
-	MipGradient                  // derivatives of the coordinates
+	MipGradient                  // the derivatives of the coordinates
 )
 
 // Lookup is a tex or tld4 instruction.
 type Lookup struct {
 	Geometry  texture.Geometry
-	Integer   bool // coordinates are .s32, else .f32
+	Integer   bool // coordinates are .s32, not .f32
 	MipSource MipSource
 	Gather    bool // tld4
-	Component int  // channel that tld4 gathers
-	Compare   bool // compares texels with an operand
+	Component int  // for tld4: the channel that it gathers, 0 to 3
+	Compare   bool // it compares texels with an operand
 	Half      bool // the result is .f16
-	Packed    bool // .f16 results, two in a register
+	Packed    bool // the result is .f16x2: two channels in a register
 }
 
-// Args are the operands of a lane, as in its registers.
+// Args are the operands of a lane, with the contents of its registers.
 type Args struct {
-	Coord   [4]uint32
-	Level   uint32
-	DX, DY  [4]uint32
-	Offset  [4]int32
-	Compare uint32
+	Coord   [4]uint32 // an index of a layer, an index of a sample, then the coordinates; each only if the geometry has it
+	Level   uint32    // level of detail, for MipOperand
+	DX, DY  [4]uint32 // derivatives, for MipGradient
+	Offset  [4]int32  // added to the coordinates, in texels
+	Compare uint32    // reference value, for Compare
 }
 
 // weightBits is the number of fractional bits of weights: "9-bit fixed point format with 8 bits of fractional value (so
 // 1.0 is exactly represented)" (CUDA C++ Programming Guide, Linear Filtering).
 const weightBits = 8
 
-// tap is a texel with its weight.
+// tap is a texel with its weight in a sum.
 type tap struct {
-	offset   uint64 // start of the texel in bytes
-	isBorder bool   // the border instead of a texel
-	weight   int64
+	offset   uint64 // offset of the texel from the start of the image, in bytes
+	isBorder bool   // it is the border instead of a texel
+	weight   int64  // its share of the sum of all weights
 }
 
 // maxTaps is the maximum number of texels of a lookup: two levels, with two texels in each dimension.
 const maxTaps = 16
 
-// Fetch returns the registers written by the instruction for a lane. data begins with the image. problem describes
-// operands that cannot be executed; else it is "".
+// Fetch returns the registers that a lookup writes for a lane. data has the texels of the image from its start on. problem
+// describes why the lookup is impossible with these operands; otherwise it is "".
 func (t *Texture) Fetch(data []byte, l *Lookup, a *Args) (out [4]uint32, problem string) {
 	p, problem := t.decodePoint(l, a)
 	if problem != "" {
@@ -87,8 +87,8 @@ func (t *Texture) Fetch(data []byte, l *Lookup, a *Args) (out [4]uint32, problem
 	return out, ""
 }
 
-// Texels appends the byte offsets of the texels read by a lookup for a lane. Border texels are not read, and a lookup
-// that cannot be executed reads none.
+// Texels appends the offsets of the texels that a lookup reads for a lane, in bytes from the start of the image. The border
+// is not read, and an impossible lookup reads none.
 func (t *Texture) Texels(list []uint64, l *Lookup, a *Args) []uint64 {
 	p, problem := t.decodePoint(l, a)
 	if problem != "" {
@@ -112,21 +112,21 @@ func (t *Texture) Texels(list []uint64, l *Lookup, a *Args) []uint64 {
 
 // point is the decoded position of a lookup.
 type point struct {
-	dimensions  int // number of spatial dimensions
-	layer       int
-	sample      int
-	unfiltered  bool // the position is in texels: no filtering
-	scaled      bool // coordinates are in units of the image's extent
-	coordinates [3]float64
-	texels      [3]int
-	offset      [3]int
-	level256    int // level of detail, in 256ths
+	dimensions  int        // number of spatial dimensions
+	layer       int        // index of the layer; for cubes, of the face
+	sample      int        // index of the sample
+	unfiltered  bool       // the position is in texels, and there is no filtering
+	scaled      bool       // coordinates are in units of the image's extent
+	coordinates [3]float64 // position, unless unfiltered
+	texels      [3]int     // position, if unfiltered
+	offset      [3]int     // to add to the position, in texels
+	level256    int        // level of detail, in 256ths
 }
 
-// decodePoint decodes the operands of a lane.
+// decodePoint decodes the operands of a lane. problem describes why the lookup is impossible; otherwise it is "".
 func (t *Texture) decodePoint(l *Lookup, a *Args) (p point, problem string) {
 	g := l.Geometry
-	if g != t.Geometry && !(g == texture.Image1D && t.Geometry == texture.Image2D && t.Height == 1) { // Dr.Jit makes one-dimensional textures this way
+	if g != t.Geometry && !(g == texture.Image1D && t.Geometry == texture.Image2D && t.Height == 1) { // Dr.Jit makes one-dimensional textures as images of height 1
 		return p, fmt.Sprintf("a %s instruction on a %s texture", g, t.Geometry)
 	}
 	if l.Half && !t.Floats() {
@@ -136,7 +136,7 @@ func (t *Texture) decodePoint(l *Lookup, a *Args) (p point, problem string) {
 		return p, "its texels are integers and cannot be compared as depths"
 	}
 	c := a.Coord[:]
-	index := func(n int) int { // clamped, as in D3D and OpenGL
+	index := func(n int) int { // removes an index from c, and returns it clamped to 0 … n-1, as in D3D and OpenGL
 		v := min(uint64(c[0]), uint64(n-1))
 		c = c[1:]
 		return int(v)
@@ -209,7 +209,7 @@ func (t *Texture) decodePoint(l *Lookup, a *Args) (p point, problem string) {
 	return p, ""
 }
 
-// detailLevel returns the level of detail for derivatives: the logarithm of the number of texels that the longer
+// detailLevel returns the level of detail for derivatives: the binary logarithm of the number of texels that the longer
 // derivative spans (OpenGL 4.6 8.14.1, Direct3D 11.3 7.18.11).
 func (t *Texture) detailLevel(p *point, dx, dy [3]float64) float64 {
 	var x, y float64
@@ -226,8 +226,8 @@ func (t *Texture) detailLevel(p *point, dx, dy [3]float64) float64 {
 	return math.Log2(max(x, y)) / 2
 }
 
-// clampLevel adds the bias to a level of detail, limits it to its bounds and converts it to 256ths. NaN counts as 0,
-// also in a bound.
+// clampLevel adds the bias to a level of detail, limits it to the sampler's bounds and to the levels of the image, and
+// rounds it to 256ths. NaN counts as 0, also in a bound.
 func (t *Texture) clampLevel(lod float64) int {
 	number := func(v float64) float64 {
 		if v != v {
@@ -241,12 +241,13 @@ func (t *Texture) clampLevel(lod float64) int {
 	return int(math.Floor(lod*256 + 0.5))
 }
 
-// axis is a coordinate of a direction, possibly negated.
+// axis is an axis of a direction, possibly reversed.
 type axis struct {
-	i   int
-	neg bool
+	i   int  // index of the component: x, y or z
+	neg bool // the component is negated
 }
 
+// component returns the component of a vector along the axis.
 func (a axis) component(v [3]float64) float64 {
 	if a.neg {
 		return -v[a.i]
@@ -254,7 +255,7 @@ func (a axis) component(v [3]float64) float64 {
 	return v[a.i]
 }
 
-// cubeFaces has the axes of s, t and m, by face (CUDA C++ Programming Guide, Cubemap Textures).
+// cubeFaces has the axes s, t and m of each face (CUDA C++ Programming Guide, Cubemap Textures).
 var cubeFaces = [6][3]axis{
 	{{2, true}, {1, true}, {0, false}},
 	{{2, false}, {1, true}, {0, true}},
@@ -264,8 +265,8 @@ var cubeFaces = [6][3]axis{
 	{{0, true}, {1, true}, {2, true}},
 }
 
-// cubeFace returns the face that a direction passes through. For axes of equal length the guide names no face: here z
-// comes before y, y before x (Direct3D 11.3 7.18.8).
+// cubeFace returns the index and the axes of the face that a direction passes through. If components have equal magnitude,
+// the guide names no face; then z comes before y, and y before x (Direct3D 11.3 7.18.8).
 func cubeFace(v [3]float64) (int, [3]axis) {
 	x, y, z := math.Abs(v[0]), math.Abs(v[1]), math.Abs(v[2])
 	face := 0
@@ -281,7 +282,7 @@ func cubeFace(v [3]float64) (int, [3]axis) {
 	return face, cubeFaces[face]
 }
 
-// appendTaps appends the texels that a lookup combines, except those of weight 0. The weights add up to a power of two.
+// appendTaps appends the texels that a lookup combines, except texels of weight 0. The sum of the weights is a power of two.
 func (t *Texture) appendTaps(list []tap, p *point) []tap {
 	level, fraction := p.level256>>weightBits, p.level256&(1<<weightBits-1)
 	if !t.MipLinear || p.unfiltered {
@@ -296,11 +297,11 @@ func (t *Texture) appendTaps(list []tap, p *point) []tap {
 
 // edge is the pair of texels around a coordinate in a dimension.
 type edge struct {
-	texels  [2]int // -1: outside
-	weights [2]int64
+	texels  [2]int   // positions; -1: the border
+	weights [2]int64 // in 256ths; 1 and 0 without filtering
 }
 
-// appendLevelTaps appends the texels of a level.
+// appendLevelTaps appends the texels of a level. Each weight is a multiple of weight, which is the weight of the level.
 func (t *Texture) appendLevelTaps(list []tap, p *point, level int, weight int64) []tap {
 	var edges [3]edge
 	size := t.Extent(level)
@@ -331,7 +332,8 @@ func (t *Texture) appendLevelTaps(list []tap, p *point, level int, weight int64)
 	return list
 }
 
-// tapAt returns the tap of a texel; a negative position is the border.
+// tapAt returns the tap of the texel at pos; a negative position means the border. base is the offset of the layer in the
+// image and strides the distances of texels in each dimension, both in bytes.
 func tapAt(base uint64, strides [3]uint64, pos [3]int, weight int64) tap {
 	if min(pos[0], pos[1], pos[2]) < 0 {
 		return tap{isBorder: true, weight: weight}
@@ -354,14 +356,14 @@ func (t *Texture) gatherTaps(p *point) [4]tap {
 	return taps
 }
 
-// scaledCoordinate returns coordinate i in texels, for an extent of n.
+// scaledCoordinate returns coordinate i, with its offset, in texels, for an extent of n texels.
 func (t *Texture) scaledCoordinate(p *point, i, n int) float64 {
 	u := p.coordinates[i]
 	if u != u { // NaN counts as 0
 		u = 0
 	}
 	if p.scaled {
-		u *= float64(n) // exact: 24 and 28 bits
+		u *= float64(n) // exact: the factors have 24 and at most 28 bits
 	}
 	return u + float64(p.offset[i])
 }
@@ -375,8 +377,8 @@ func (t *Texture) addressMode(i int, scaled bool) texture.AddressMode {
 	return texture.ClampToEdge
 }
 
-// wrapCoordinate maps a coordinate into a repeated image: frac(x), and 1-frac(x) in every second repetition if the
-// image is mirrored (CUDA C++ Programming Guide, Texture Memory).
+// wrapCoordinate maps a coordinate in texels into an image of extent n that is repeated: frac(x), and 1-frac(x) in every
+// second repetition if the image is mirrored (CUDA C++ Programming Guide, Texture Memory). Other modes do not repeat it.
 func wrapCoordinate(u float64, n int, m texture.AddressMode) float64 {
 	size := float64(n)
 	switch m {
@@ -392,13 +394,13 @@ func wrapCoordinate(u float64, n int, m texture.AddressMode) float64 {
 			u = 2*size - u
 		}
 	}
-	if u != u { // result of an infinity
+	if u != u { // NaN, the result of math.Mod for an infinity
 		return 0
 	}
 	return min(max(u, -2), size+2) // farther coordinates give the same result
 }
 
-// nearestTexel returns the texel that contains a coordinate; -1 outside.
+// nearestTexel returns the position of the texel that contains coordinate u, in dimension i of extent n; -1 for the border.
 func (t *Texture) nearestTexel(i int, u float64, n int, scaled bool) int {
 	m := t.addressMode(i, scaled)
 	texel := int(math.Floor(wrapCoordinate(u, n, m)))
@@ -408,7 +410,7 @@ func (t *Texture) nearestTexel(i int, u float64, n int, scaled bool) int {
 	return min(max(texel, 0), n-1)
 }
 
-// integerTexel returns the texel of an integer coordinate; -1 outside.
+// integerTexel returns the position of the texel for an integer coordinate, in dimension i of extent n; -1 for the border.
 func (t *Texture) integerTexel(i, texel, n int) int {
 	if (texel < 0 || texel >= n) && (t.Address[i] == texture.ClampToBorder || t.LinearMemory) {
 		return -1
@@ -416,7 +418,7 @@ func (t *Texture) integerTexel(i, texel, n int) int {
 	return min(max(texel, 0), n-1)
 }
 
-// edgeTexels returns the two texels with their centres on both sides of a coordinate.
+// edgeTexels returns the two texels whose centres are on the two sides of coordinate u, in dimension i of extent n.
 func (t *Texture) edgeTexels(i int, u float64, n int, scaled bool) (e edge) {
 	m := t.addressMode(i, scaled)
 	if u = wrapCoordinate(u, n, m); m == texture.ClampOGL {
@@ -442,7 +444,8 @@ func (t *Texture) edgeTexels(i int, u float64, n int, scaled bool) (e edge) {
 	return e
 }
 
-// weightedSum returns a channel of the weighted sum of texels. The sum of a single texel is the texel itself.
+// weightedSum returns the bits of a channel of the weighted sum of texels. The sum of a single texel is the texel itself.
+// Integers that are not read as floats have no sum: the channel of the first texel is returned.
 func (t *Texture) weightedSum(data []byte, taps []tap, l *Lookup, a *Args, channel int) uint32 {
 	if !t.Floats() {
 		return t.integerChannel(data, taps[0], channel)
@@ -492,7 +495,7 @@ func canonicalBits(v float64) uint32 {
 	return math.Float32bits(float32(v))
 }
 
-// slowSum computes a sum that is not exact in doubles: .f32 has 277 binary places, weights 40.
+// slowSum computes a sum that is not exact in doubles. 512 bits suffice: .f32 has 277 binary places, and weights have 40.
 func slowSum(taps []tap, value func(tap) float32, total int64) float32 {
 	sum := new(big.Float).SetPrec(512)
 	for i := range taps {
@@ -519,8 +522,9 @@ func (t *Texture) channelBits(data []byte, texel tap, channel int) (v uint32, ok
 	return binary.LittleEndian.Uint32(p), true
 }
 
-// missingValue is the value of a channel that no texel provides. A missing channel is 0, and 1 if it is the last
-// (OpenCL 1.0 8.3.1.1, for CL_R and CL_RG). Outside, it is the border's; outside linear memory, it is 0.
+// missingValue returns the value of a channel that no texel provides. A channel that the format lacks is 0, but the fourth is
+// 1 (OpenCL 1.0 8.3.1.1, for CL_R and CL_RG). Other channels of the border have the border's value; outside linear memory
+// all channels are 0.
 func (t *Texture) missingValue(texel tap, channel int) float32 {
 	switch {
 	case texel.isBorder && t.LinearMemory:
@@ -533,7 +537,7 @@ func (t *Texture) missingValue(texel tap, channel int) float32 {
 	return 0
 }
 
-// integerChannel returns a channel of a texel, extended to 32 bits.
+// integerChannel returns a channel of a texel as an integer, extended to 32 bits according to its type.
 func (t *Texture) integerChannel(data []byte, texel tap, channel int) uint32 {
 	v, ok := t.channelBits(data, texel, channel)
 	if !ok {
@@ -553,11 +557,11 @@ func (t *Texture) integerChannel(data []byte, texel tap, channel int) uint32 {
 	return v
 }
 
-// normalizedSum returns a channel of a weighted sum of integers that are read as floats. 255 and 65535 count as 1; of
-// signed integers 127 and 32767 count as 1, and everything below their negatives as -1. Border texels keep their value.
-// The quotient of the exact sum is rounded twice, to .f64 and to .f32, with the result of a single rounding: a quotient
-// of numbers of less than 49 bits by such divisors is never so near to the middle of two .f32 values that its .f64
-// value is in the middle.
+// normalizedSum returns the bits of a channel of a weighted sum of integers that are read as floats. 255 and 65535 count as
+// 1; of signed integers, 127 and 32767 count as 1, and -127 and -32767 and all integers below count as -1. The border keeps
+// its value. The quotient of the exact sum is rounded twice, to .f64 and then to .f32. This has the result of a single
+// rounding: a quotient of numbers of less than 49 bits by such divisors is never so near to the middle of two .f32 values
+// that its .f64 value is in the middle.
 func (t *Texture) normalizedSum(data []byte, taps []tap, channel int) uint32 {
 	unit := int64(1)<<t.Format.Bits - 1
 	if t.Format.Kind == texture.Signed {
@@ -602,7 +606,7 @@ func (t *Texture) normalizedSum(data []byte, taps []tap, channel int) uint32 {
 	return math.Float32bits(v)
 }
 
-// floatChannel returns a channel of a texel as a float.
+// floatChannel returns a channel of a texel as a float, in linear intensity for SRGB.
 func (t *Texture) floatChannel(data []byte, texel tap, channel int) float32 {
 	v, ok := t.channelBits(data, texel, channel)
 	switch {
@@ -619,7 +623,7 @@ func (t *Texture) floatChannel(data []byte, texel tap, channel int) float32 {
 	return math.Float32frombits(t.normalizedSum(data, []tap{texel}, channel))
 }
 
-// linearFromSRGB is the intensity of a byte of sRGB (IEC 61966-2-1), as .f32.
+// linearFromSRGB has the linear intensity of each byte of sRGB (IEC 61966-2-1), rounded to .f32.
 var linearFromSRGB = func() (table [256]float32) {
 	for i := range table {
 		c := float64(i) / 255

@@ -2,7 +2,7 @@ package sampling
 
 import "gemu/texture"
 
-// This file answers txq and suq.
+// This file has the attributes that txq and suq return.
 
 // Attribute is an attribute that txq or suq can query (manual 9.7.10.5, 9.7.11.4).
 type Attribute uint8
@@ -34,7 +34,7 @@ var attributeNames = [...]string{
 
 func (a Attribute) String() string { return attributeNames[a] }
 
-// AttributeNamed returns the attribute of a modifier; NoAttribute for all other names.
+// AttributeNamed returns the attribute that a modifier of txq or suq names; NoAttribute for other names.
 func AttributeNamed(name string) Attribute {
 	for a, n := range attributeNames {
 		if n == name {
@@ -44,10 +44,11 @@ func AttributeNamed(name string) Attribute {
 	return NoAttribute
 }
 
-// OfSampler reports whether the attribute belongs to samplers.
+// OfSampler reports whether the attribute is an attribute of samplers, not of images.
 func (a Attribute) OfSampler() bool { return a >= ForceUnnormalizedCoords }
 
-// imageAttribute returns an attribute of the image at a level. Missing extents are 0; array sizes count cubes.
+// imageAttribute returns an attribute of an image at a level. Extents that the image lacks are 0. The array size of an array
+// of cubes is the number of cubes.
 func imageAttribute(m *texture.Image, a Attribute, level int) uint32 {
 	size, d := m.Extent(level), m.Geometry.Dimensions()
 	switch a {
@@ -72,7 +73,7 @@ func imageAttribute(m *texture.Image, a Attribute, level int) uint32 {
 		return uint32(m.Levels)
 	case NumSamples:
 		return uint32(m.Samples)
-	case MemoryLayout: // 1: linear memory
+	case MemoryLayout: // 1: linear memory, possibly with a pitch; 0: array
 		if m.LinearMemory || m.Pitch != 0 {
 			return 1
 		}
@@ -82,7 +83,7 @@ func imageAttribute(m *texture.Image, a Attribute, level int) uint32 {
 	return 0
 }
 
-// dataType returns the code in the manual's table 12.
+// dataType returns the code of a channel data type (manual, table 12). normalized states that integers are read as floats.
 func dataType(f texture.Format, normalized bool) uint32 {
 	index := map[int]uint32{8: 0, 16: 1, 32: 2}[f.Bits]
 	switch {
@@ -98,7 +99,8 @@ func dataType(f texture.Format, normalized bool) uint32 {
 	return 0x10da + index
 }
 
-// Query returns an attribute of the texture at a level. Modes are numbered as in the CUDA driver API.
+// Query returns an attribute of the texture at a level. Filter modes and address modes have the numbers of the CUDA driver
+// API.
 func (t *Texture) Query(a Attribute, level int) uint32 {
 	switch {
 	case a.OfSampler():
@@ -111,7 +113,7 @@ func (t *Texture) Query(a Attribute, level int) uint32 {
 	return imageAttribute(&t.Image, a, level)
 }
 
-// samplerAttribute returns an attribute of the sampler.
+// samplerAttribute returns an attribute of a sampler.
 func samplerAttribute(s *texture.Sampler, a Attribute) uint32 {
 	switch a {
 	case ForceUnnormalizedCoords:
@@ -124,6 +126,7 @@ func samplerAttribute(s *texture.Sampler, a Attribute) uint32 {
 	return 0
 }
 
+// bit returns 1 for true and 0 for false.
 func bit(b bool) uint32 {
 	if b {
 		return 1

@@ -24,13 +24,13 @@ const (
 // Access is an access to a surface.
 type Access struct {
 	Geometry texture.Geometry
-	Samples  bool // the lowest coordinate counts texels; else bytes
-	Bytes    int  // accessed bytes; with Samples, 0 stands for a texel
+	Samples  bool // coordinate x is in texels, not in bytes
+	Bytes    int  // number of bytes accessed; 0 stands for a whole texel
 	Outside  OutsideMode
 }
 
-// Fits reports whether instructions of a geometry may access the image as a surface: the faces of a cubemap count as
-// layers.
+// Fits reports whether instructions of geometry g may access the image as a surface. Instructions for layered images may
+// access cubes, whose faces are the layers.
 func (t *Texture) Fits(g texture.Geometry) bool {
 	return t.Geometry == g || t.Geometry.Cube() && g == texture.Image2DLayers
 }
@@ -40,16 +40,17 @@ type PlaceResult uint8
 
 // Outcomes of Place.
 const (
-	Inside PlaceResult = iota
-	Dropped
-	OutOfBounds
-	Misaligned
-	BadShape
+	Inside      PlaceResult = iota // the access is in the image
+	Dropped                        // it is out of bounds and does nothing (.zero)
+	OutOfBounds                    // it is out of bounds and faults
+	Misaligned                     // its offset in a row is not a multiple of its size
+	BadShape                       // the image does not fit the geometry of the instruction
 )
 
-// Place returns the offset of the bytes that an access reaches in a surface with a single level.
+// Place returns the offset, from the start of the image, of the bytes that an access reaches in a surface, which has a single
+// level. coord has the coordinates as in registers; an index of a layer comes first.
 func (t *Texture) Place(a *Access, coord [4]uint32) (offset uint64, result PlaceResult) {
-	m := &t.Image
+	img := &t.Image
 	if !t.Fits(a.Geometry) {
 		return 0, BadShape
 	}
@@ -57,18 +58,18 @@ func (t *Texture) Place(a *Access, coord [4]uint32) (offset uint64, result Place
 	if a.Geometry.Layered() {
 		layer, c = int64(c[0]), c[1:]
 	}
-	n := int64(a.Bytes)
-	if n == 0 {
-		n = int64(m.Format.Bytes())
+	size := int64(a.Bytes)
+	if size == 0 {
+		size = int64(img.Format.Bytes())
 	}
-	size := m.Extent(0)
-	last := [4]int64{int64(size[0])*int64(m.Format.Bytes()) - n, int64(size[1]) - 1, int64(size[2]) - 1, int64(m.Layers) - 1}
+	extent := img.Extent(0)
+	last := [4]int64{int64(extent[0])*int64(img.Format.Bytes()) - size, int64(extent[1]) - 1, int64(extent[2]) - 1, int64(img.Layers) - 1}
 	pos := [4]int64{3: layer}
 	for i := range a.Geometry.Dimensions() {
 		pos[i] = int64(int32(c[i]))
 	}
 	if a.Samples {
-		pos[0] *= int64(m.Format.Bytes())
+		pos[0] *= int64(img.Format.Bytes())
 	}
 	for i := range pos {
 		if pos[i] >= 0 && pos[i] <= last[i] {
@@ -81,16 +82,16 @@ func (t *Texture) Place(a *Access, coord [4]uint32) (offset uint64, result Place
 			return 0, OutOfBounds
 		}
 		if pos[i] = min(max(pos[i], 0), last[i]); i == 0 {
-			pos[i] -= pos[i] % n
+			pos[i] -= pos[i] % size
 		}
 	}
-	if pos[0]%n != 0 {
+	if pos[0]%size != 0 {
 		return 0, Misaligned
 	}
-	return m.Offset(0, int(pos[3]), 0, 0, int(pos[1]), int(pos[2])) + uint64(pos[0]), Inside
+	return img.Offset(0, int(pos[3]), 0, 0, int(pos[1]), int(pos[2])) + uint64(pos[0]), Inside
 }
 
-// Describe describes the target of an access, for messages.
+// Describe returns the coordinates of an access as text, for messages.
 func (a *Access) Describe(coord [4]uint32) string {
 	c, s := coord[:], "at "
 	if a.Geometry.Layered() {
@@ -109,9 +110,10 @@ func (a *Access) Describe(coord [4]uint32) string {
 	return s
 }
 
-// Encode writes a texel from the registers of sust.p (manual 9.7.11.2). Integers out of range become the nearest value
-// in range (OpenCL 1.0 6.11.8, convert_uchar_sat); floats are rounded to nearest even. Channels without a register
-// become 0, which the manual leaves undefined.
+// Encode writes a texel of format f to to, from the registers of sust.p (manual 9.7.11.2). normalized states that integer
+// channels are written from floats. Integers out of range become the nearest value in range (OpenCL 1.0 6.11.8,
+// convert_uchar_sat); floats are rounded to nearest even. Channels without a register, which the manual leaves undefined,
+// become 0.
 func Encode(f texture.Format, to []byte, values []uint32, normalized bool) {
 	for i := range f.Channels {
 		v := uint32(0)
@@ -129,6 +131,7 @@ func Encode(f texture.Format, to []byte, values []uint32, normalized bool) {
 	}
 }
 
+// encodeChannel returns the bits of a channel that is written from register v.
 func encodeChannel(f texture.Format, v uint32, normalized bool) uint32 {
 	upper := int64(1)<<f.Bits - 1
 	lower := int64(0)

@@ -4,16 +4,16 @@ import (
 	"gemu/texture"
 )
 
-// Texture is an image with its sampling.
+// Texture is an image with a sampler, and with the way to read the image.
 type Texture struct {
 	texture.Image
 	texture.Sampler
-	Normalized bool // coordinates go from 0 to 1
-	ReadFloat  bool // 8-bit and 16-bit integers are read as floats up to 1
-	SRGB       bool // 8-bit channels except alpha are read as sRGB
+	Normalized bool // coordinates from 0 to 1 span the image; otherwise coordinates are in texels
+	ReadFloat  bool // integers of 8 and 16 bits are read as floats from 0 or −1 to 1
+	SRGB       bool // 8-bit channels except alpha are converted from sRGB to linear intensity
 }
 
-// Floats reports whether results are floats.
+// Floats reports whether lookups return floats.
 func (t *Texture) Floats() bool {
 	return t.Format.Kind == texture.Float || t.ReadFloat && t.Format.Bits < 32
 }
