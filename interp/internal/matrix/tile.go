@@ -5,6 +5,7 @@ package matrix
 
 import (
 	"encoding/binary"
+	"strings"
 
 	"gemu/ptx"
 )
@@ -23,6 +24,8 @@ type Tile struct {
 	// HardwareAlign is the alignment in bytes that GPUs require for wmma.load and wmma.store, if it is less than Align: the
 	// size of the widest access of a lane. 0: GPUs require Align.
 	HardwareAlign int
+
+	is8x8, transposed8x8 bool // see Is8x8
 
 	layout Layout
 	places []place // positions of elements, by register, lane and element of the register
@@ -54,12 +57,20 @@ func NewTile(shape string, transposed bool, count, packed int) *Tile {
 	}
 	t := tiles[shape]
 	t.Count, t.Bytes, t.Align = count, RowBytes, RowBytes
+	t.is8x8, t.transposed8x8 = strings.HasPrefix(shape, "m8n8"), transposed
 	if packed != 0 {
 		t.Packed = packed
 	}
 	t.placeElements()
 	return &t
 }
+
+// Rows8x8 is the number of rows of the matrices of which Is8x8 is true.
+const Rows8x8 = 8
+
+// Is8x8 reports whether the matrices are those of ldmatrix and stmatrix with 8×8 elements of 16 bits, each in a register, and
+// whether a row in memory is a column in the register.
+func (t *Tile) Is8x8() (transposed, ok bool) { return t.transposed8x8, t.is8x8 }
 
 // NewSignedTile makes the tile of count matrices of 8×16 signed 4-bit elements, which become 8-bit elements in registers
 // (manual of PTX 9.4, 9.7.16.5.15). A row has 8 bytes, without padding, and its address is a multiple of 8.

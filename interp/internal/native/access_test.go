@@ -15,6 +15,7 @@ import (
 
 	"gemu/internal/part"
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/matrix"
 	"gemu/interp/internal/mem"
 	"gemu/probe"
 	"gemu/ptx"
@@ -602,11 +603,17 @@ func compiled(t *testing.T, instr code.Instr, access ...code.Access) bool {
 // TestAccessesLeftToGo checks the memory instructions that are left to Go: instructions other than loads and stores, elements of
 // more than 8 bytes, loads that overwrite an address before its last use, and offsets that do not fit machine code.
 func TestAccessesLeftToGo(t *testing.T) {
-	for _, op := range []code.Op{code.StoreBulk, code.LoadWide, code.StoreWide, code.LoadMatrix, code.StoreMatrix, code.LoadEach, code.StoreEach} {
+	for _, op := range []code.Op{code.StoreBulk, code.LoadWide, code.StoreWide, code.LoadEach, code.StoreEach} {
 		for _, size := range []int{8, 16} {
 			if compiled(t, code.Instr{Op: op, D: code.NoRow, F: code.NoRow}, code.Access{Space: ptx.Shared, Addr: code.R, Size: size, Bytes: size, Elems: []code.Elem{{Slot: code.Q}}, Store: op == code.StoreBulk || op == code.StoreWide || op == code.StoreEach}) {
 				t.Errorf("%v of %d bytes has machine code", op, size)
 			}
+		}
+	}
+	for shape, transposed := range map[string]bool{"m8n16": false, "m16n8": true, "m16n16": true} {
+		tile := code.Access{Space: ptx.Shared, Addr: code.R, Size: 4, Bytes: 16, Elems: []code.Elem{{Slot: code.R}}, Tile: matrix.NewTile(shape, transposed, 1, 0)}
+		if compiled(t, code.Instr{Op: code.LoadMatrix, D: code.NoRow, F: code.NoRow}, tile) {
+			t.Errorf("ldmatrix of %s has machine code", shape)
 		}
 	}
 	for at := range int32(3) {

@@ -157,6 +157,12 @@ func (d *digest) addAccesses(list []code.Access) {
 		for _, v := range []int{a.Size, a.Bytes, a.HitIndex} {
 			addInteger(d, v)
 		}
+		if a.Tile != nil {
+			transposed, ok := a.Tile.Is8x8()
+			d.addBool(transposed)
+			d.addBool(ok)
+			addInteger(d, a.Tile.Count)
+		}
 		fixed := a.FixedPointer() != nil
 		for _, v := range []bool{a.Cluster, a.Frame, a.Signed, a.Store, a.Strided != nil, a.Tile != nil, a.Atom != nil, fixed} {
 			d.addBool(v)

@@ -1,6 +1,6 @@
 package native
 
-// This file makes machine code of matrix multiplications.
+// This file makes machine code of matrix instructions: mma, ldmatrix, stmatrix.
 
 import (
 	"strconv"
@@ -72,4 +72,38 @@ func (a *assembler) putMultiply(pc int32, instr *code.Instr, suffix string) {
 func (a *assembler) putFragment(name string, e code.Elem, h holes) {
 	a.setPlace(&h, 'A', e.Slot, e.Row)
 	a.putOrLeave(name, h)
+}
+
+// putTile makes the code of ldmatrix and stmatrix of 8×8 matrices of 16-bit elements at addresses in shared memory, for all
+// lanes. It exits to Go before the first access unless all rows are in bounds and aligned.
+func (a *assembler) putTile(pc int32, instr *code.Instr, suffix string) {
+	acc := &a.prog.Access[instr.Side]
+	transposed, ok := acc.Tile.Is8x8()
+	if suffix != "_full" || !ok || acc.Space != ptx.Shared || acc.Cluster || acc.Addr == code.NoSlot || acc.Frame {
+		a.leaveToGo()
+		return
+	}
+	name := "_" + acc.Addr.String()
+	h := holes{n0: int64(acc.Offset), leave: a.exitLabel(pc, Unsupported)}
+	a.checkOffset(h.n0)
+	a.setPlace(&h, 'A', acc.Addr, instr.A)
+	lanes := uint32(1)<<acc.Tile.Addresses() - 1
+	h.n1 = int64(int32(lanes))
+	a.putOrLeave("matrix_rows"+name, h)
+	if transposed {
+		name = "_trans" + name
+	}
+	for i, e := range acc.Elems {
+		h.n1 = int64(matrix.Rows8x8 * i)
+		if acc.Store {
+			a.setPlace(&h, 'B', e.Slot, e.Row)
+			a.putOrLeave("store_matrix"+name, h)
+			continue
+		}
+		if e.Slot == code.NoSlot || e.Slot == acc.Addr && e.Row == instr.A && i != len(acc.Elems)-1 {
+			a.leaveToGo() // the load would overwrite the addresses of the remaining matrices
+		}
+		a.setRegister(&h, 'D', e.Slot, e.Row)
+		a.putOrLeave("load_matrix"+name, h)
+	}
 }

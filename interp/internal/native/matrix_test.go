@@ -1,13 +1,17 @@
 package native
 
 import (
+	"bytes"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gemu/internal/part"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/matrix"
+	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -206,4 +210,117 @@ func fragmentProgram(rng *rand.Rand, frags *code.Fragments) (*code.Program, *reg
 	})
 	p.Fragments = []code.Fragments{*frags}
 	return p, f
+}
+
+// TestTiles compares machine code of ldmatrix and stmatrix with package matrix. It must exit if a row is out of bounds or not
+// aligned.
+func TestTiles(t *testing.T) {
+	if !Supported() {
+		t.Skip("this host executes no machine code of ours")
+	}
+	defer func(size regfile.Size) { frame = size }(frame)
+	frame.R, frame.Q = 8, 8
+	rng := rand.New(rand.NewPCG(part.Seed(t), 12))
+	left := 0
+	for range part.Count(4000, 20000, 200000) {
+		count, transposed, store := 1<<rng.IntN(3), rng.IntN(2) == 0, rng.IntN(2) == 0
+		tile := matrix.NewTile("m8n8", transposed, count, 0)
+		shared := allocation(rng, mem.SharedAddress(rng.IntN(4)), 2048)
+		acc := code.Access{Space: ptx.Shared, Addr: []code.Slot{code.R, code.Q}[rng.IntN(2)], Size: 4, Bytes: matrix.RowBytes, Store: store, Tile: tile, Offset: uint64(int64(rng.IntN(9)-4) * 16)}
+		places := rng.Perm(8)
+		for i := range count {
+			acc.Elems = append(acc.Elems, code.Elem{Slot: code.R, Row: int32(places[i])})
+		}
+		instr := code.Instr{Op: code.LoadMatrix, A: int32(places[count-rng.IntN(2)]), D: code.NoRow, F: code.NoRow}
+		if store {
+			instr.Op = code.StoreMatrix
+		}
+		p, f := single(rng, instr, nil)
+		p.Access = []code.Access{acc}
+		bad := rng.IntN(6) == 0
+		rows, may := [matrix.Lanes][]byte{}, true
+		for lane := range matrix.Lanes {
+			at := int64(16 * rng.IntN(128))
+			switch {
+			case bad && rng.IntN(32) == 0:
+				at += 1 << rng.IntN(4)
+			case bad && rng.IntN(32) == 0:
+				at = int64(rng.Uint32())
+			}
+			v := uint64(at) + shared.Base - probe.SharedWindow - acc.Offset
+			if acc.Addr == code.R {
+				v = uint64(uint32(v))
+				f.Row32(instr.A)[lane] = uint32(v)
+			} else {
+				f.Row64(instr.A)[lane] = v
+			}
+			o := v + acc.Offset + probe.SharedWindow - shared.Base
+			switch {
+			case lane >= tile.Addresses():
+			case o > shared.Size-16 || o%16 != 0:
+				may = false
+			default:
+				rows[lane] = shared.Data[o:][:16]
+			}
+		}
+		want, memory := copied(p, f), slices.Clone(shared.Data)
+		if may && store {
+			before := slices.Clone(shared.Data)
+			tile.Store(&rows, func(register, lane int) uint64 { return uint64(f.Row32(acc.Elems[register].Row)[lane]) })
+			memory = slices.Clone(shared.Data)
+			copy(shared.Data, before)
+		} else if may {
+			tile.Load(&rows, func(register, lane int, v uint64) { want.Row32(acc.Elems[register].Row)[lane] = uint32(v) })
+		} else {
+			left++
+		}
+		// A load that overwrites its addresses before the last matrix is left to Go.
+		for i, e := range acc.Elems {
+			may = may && (store || acc.Addr != code.R || e.Row != instr.A || i == count-1)
+		}
+		if !may {
+			want = copied(p, f)
+		}
+		changed := false
+		ctx := &Context{Mask: regfile.Full, Live: regfile.Full, ReconvergeAt: -1, CountLimit: 1 << 40}
+		ctx.SetMemory(nil, shared, &changed)
+		New(p).RunBlock(ctx, f, 0)
+		if diff := differs(p, f, want, ctx, may); diff != "" {
+			t.Fatalf("%d matrices, transposed %v, store %v, addresses in %v: %s", count, transposed, store, acc.Addr, diff)
+		}
+		if !bytes.Equal(shared.Data, memory) || changed != (store && may) {
+			t.Fatalf("%d matrices, transposed %v, store %v: memory differs, or its change is not reported: %v", count, transposed, store, changed)
+		}
+	}
+	if left < 50 {
+		t.Errorf("%d leave", left)
+	}
+}
+
+// TestMovedMatrices compares machine code of movmatrix with the manual (9.7.14.5.17): element (i, j) goes to (j, i), where lane
+// 4·i + j has elements 2·j and 2·j + 1 of row i.
+func TestMovedMatrices(t *testing.T) {
+	if !Supported() {
+		t.Skip("this host executes no machine code of ours")
+	}
+	rng := rand.New(rand.NewPCG(part.Seed(t), 13))
+	for range 200 {
+		instr := code.Instr{Op: code.MoveMatrix, A: rng.Int32N(4), D: rng.Int32N(4), F: code.NoRow}
+		p, f := single(rng, instr, func(instr *code.Instr, k *regfile.Constants) {
+			if rng.IntN(4) == 0 {
+				instr.A = k.Add32(rng.Uint32())
+			}
+		})
+		want, a := copied(p, f), *f.Src32(p.Instrs[0].A)
+		element := func(row, col int) uint32 { return a[4*row+col/2] >> (16 * (col % 2)) & 0xffff }
+		for lane := range regfile.Lanes {
+			row, col := lane/4, lane%4*2
+			want.Row32(instr.D)[lane] = element(col, row) | element(col+1, row)<<16
+		}
+		ctx := &Context{Mask: regfile.Full, Live: regfile.Full, ReconvergeAt: -1, CountLimit: 1 << 40}
+		New(p).RunBlock(ctx, f, 0)
+		if diff := differs(p, f, want, ctx, true); diff != "" {
+			t.Fatalf("from %d to %d: %s", p.Instrs[0].A, instr.D, diff)
+		}
+	}
 }

@@ -64,6 +64,10 @@ func (a *assembler) putOperation(pc int32, instr *code.Instr, suffix string) {
 		a.putSpecial(instr, suffix)
 	case instr.Op == code.Multiply:
 		a.putMultiply(pc, instr, suffix)
+	case instr.Op == code.LoadMatrix || instr.Op == code.StoreMatrix:
+		a.putTile(pc, instr, suffix)
+	case instr.Op == code.MoveMatrix && suffix == "_full":
+		a.putOrLeave("move_matrix", a.operandHoles(instr))
 	default:
 		a.putCollective(pc, instr, suffix)
 	}
