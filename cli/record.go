@@ -3,6 +3,7 @@ package cli
 // This file is "gemu record".
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ import (
 )
 
 type recordCmd struct {
-	File  string   `arg:"" optional:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu; needs nvcc or clang), or @NAME of a workload; or a recording to show."`
+	File  string   `arg:"" optional:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu; needs nvcc or clang), or @NAME of a workload; or a recording to show, also from standard input."`
 	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
 
 	kernelFlags
@@ -55,6 +56,11 @@ type showFlags struct {
 
 func (c *recordCmd) Run(a *app, line *kong.Context) error {
 	recording, err := isRecording(c.File)
+	if c.File == "-" {
+		piped := bufio.NewReader(a.stdin)
+		head, _ := piped.Peek(recordingHead) // an error comes again where the whole is read
+		recording, a.stdin = record.IsRecording(head), piped
+	}
 	if err != nil {
 		return err
 	}
@@ -95,6 +101,9 @@ func (c *recordCmd) Run(a *app, line *kong.Context) error {
 	return a.writeLate(c.Out, func(to io.Writer) (ran, wrote error) { return c.write(a, to, options) })
 }
 
+// recordingHead is the number of bytes that tell a recording from other files.
+const recordingHead = 16
+
 // isRecording reports whether a file begins as a recording does. The error is that of a file that does not exist.
 func isRecording(name string) (bool, error) {
 	if name == "" || name == "-" || name[0] == '@' {
@@ -112,7 +121,7 @@ func isRecording(name string) (bool, error) {
 		return false, input.FileError("read", name, err)
 	}
 	defer f.Close()
-	head := make([]byte, 16)
+	head := make([]byte, recordingHead)
 	n, _ := io.ReadFull(f, head)
 	return record.IsRecording(head[:n]), nil
 }
@@ -241,9 +250,27 @@ func (c *recordCmd) report(a *app, events, bytes uint64, full string) {
 	}
 }
 
+// openRecording opens the recording to show. The reader seeks, so standard input becomes a temporary file. The system removes the
+// file when it is closed, or, on Windows, when it removes old temporary files.
+func (c *recordCmd) openRecording(a *app) (*os.File, error) {
+	if c.File != "-" {
+		return input.OpenRegular(c.File)
+	}
+	file, err := os.CreateTemp("", "gemu-recording-")
+	if err != nil {
+		return nil, err
+	}
+	os.Remove(file.Name()) // Windows does not remove an open file
+	if _, err := io.Copy(file, a.stdin); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
 // show shows a recording: its tables, or the rows of one.
 func (c *recordCmd) show(a *app) error {
-	file, err := input.OpenRegular(c.File)
+	file, err := c.openRecording(a)
 	if err != nil {
 		return input.FileError("read", c.File, err)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -72,7 +73,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestRecordAnyName: the first bytes of a file make it a recording, and not its name; a setting in the environment is no flag.
+// TestRecordAnyName: the first bytes of a file or of standard input make it a recording, and not its name; a setting in the environment is no flag.
 func TestRecordAnyName(t *testing.T) {
 	dir := t.TempDir()
 	other, kernel := filepath.Join(dir, "recording"), filepath.Join(dir, "saxpy.gemu")
@@ -86,6 +87,24 @@ func TestRecordAnyName(t *testing.T) {
 	source, err := os.ReadFile("../kernels/cuda/saxpy.ptx")
 	if err != nil {
 		t.Fatal(err)
+	}
+	recording, err := os.ReadFile(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		input []byte
+		args  []string
+		want  string
+	}{
+		{recording, []string{"record", "-", "--table", "launches"}, "\n0,saxpy,"},
+		{recording[:len(recording)/2], []string{"record", "-"}, "launch 0"},
+		{source, append([]string{"record", "-"}, recordSaxpy("-o", kernel)[2:]...), fmt.Sprintf("%d events", saxpyEvents)},
+	} {
+		var out bytes.Buffer
+		if status := Run(t.Context(), Extensions{}, c.args, bytes.NewReader(c.input), &out, &out); status != 0 || !strings.Contains(out.String(), c.want) {
+			t.Errorf("%d bytes of standard input: status %d, %s; want %q", len(c.input), status, &out, c.want)
+		}
 	}
 	if err := os.WriteFile(kernel, source, 0o666); err != nil {
 		t.Fatal(err)
