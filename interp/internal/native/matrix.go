@@ -13,10 +13,10 @@ import (
 
 // Fragments is the working memory of the stencils in matrix.c. Its layout is that of struct fragments there.
 type Fragments struct {
-	a       [3][matrix.MaxColumns][16]int32
-	b       [3][matrix.MaxColumns][8]int32
-	c       [8][16]int32
-	special uint32
+	_ [3][matrix.MaxColumns][16]int32 // A: three numbers of each element, by column and row
+	_ [3][matrix.MaxColumns][8]int32  // B: the same, by row and column
+	_ [8][16]int32                    // C, then D, by column and row
+	_ uint32                          // not 0: A or B has an infinity or a NaN
 }
 
 // SetFragments sets the working memory of matrix instructions, which warps that do not run at the same time may share.
