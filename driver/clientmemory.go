@@ -1,24 +1,26 @@
 package driver
 
+// This file holds C memory whose lifetime is that of an object of the driver.
+
 import (
 	"runtime"
 	"sync"
 	"unsafe"
 )
 
-// ClientMemory is C memory readable by a client as long as some object of the driver exists. The object keeps the
-// ClientMemory.
+// ClientMemory is C memory that a client may read as long as an object of the driver exists. The object holds a pointer to
+// the ClientMemory. When the garbage collector finds neither in use, the C memory is freed.
 type ClientMemory struct {
 	once    sync.Once
 	pointer unsafe.Pointer
 }
 
-// Allocate returns the memory. The first call makes it with create; free releases it some time after the object has
-// become unreachable.
-func (l *ClientMemory) Allocate(create func() unsafe.Pointer, free func(unsafe.Pointer)) unsafe.Pointer {
-	l.once.Do(func() {
-		l.pointer = create()
-		runtime.AddCleanup(l, free, l.pointer)
+// Allocate returns the memory. The first call allocates it with create. free releases it some time after the
+// ClientMemory has become unreachable.
+func (m *ClientMemory) Allocate(create func() unsafe.Pointer, free func(unsafe.Pointer)) unsafe.Pointer {
+	m.once.Do(func() {
+		m.pointer = create()
+		runtime.AddCleanup(m, free, m.pointer)
 	})
-	return l.pointer
+	return m.pointer
 }

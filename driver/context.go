@@ -8,7 +8,7 @@ import (
 	"gemu/interp"
 )
 
-// Context is a context. It owns the objects made in it: they end with it.
+// Context is a CUDA context. It owns the objects made in it: destroying it destroys them.
 type Context struct {
 	handle        Handle
 	id            uint64
@@ -18,14 +18,14 @@ type Context struct {
 	users         int // calls of CtxAttach less calls of CtxDetach
 	dead          bool
 	err           error // the first fault; every later call returns it
-	fault         error // with Settings.ContinueOnFault: the first fault not yet returned by a call
-	furtherFaults int   // number of faults after it
+	fault         error // with Settings.ContinueOnFault: the first fault that no call has returned yet
+	furtherFaults int   // number of faults after fault that no call has returned
 	faults        int   // number of failed operations
 
 	legacy       *Stream // the default stream
-	orderedAfter *task   // task that precedes all later work; nil: none
+	orderedAfter *task   // all work submitted from now on runs after this task; nil: none
 	streams      map[*Stream]bool
-	endedClocks  [2]clock        // clocks of destroyed streams: [0] of streams awaited by the default stream, [1] of the rest
+	endedClocks  [2]clock        // clocks of destroyed streams: [0] of blocking streams, [1] of non-blocking streams
 	objects      map[Handle]bool // modules, libraries, events, graphs …
 	peers        map[*Context]bool
 
@@ -53,22 +53,23 @@ func (c *Context) reset() {
 	c.cacheConfig, c.sharedConfig = 0, 0
 }
 
-// recordFault records the error of an operation. Every later call returns it; with Settings.ContinueOnFault, the next waiting
-// call returns it. The caller must hold d.mu.
+// recordFault records the error of an operation. If it is the first fault, every later call returns it. With
+// Settings.ContinueOnFault, only the next call that waits for work returns it. The caller must hold d.mu.
 func (c *Context) recordFault(err error) {
 	c.faults++
-	to := &c.err
+	first := &c.err
 	if c.dev.d.settings.ContinueOnFault {
-		to = &c.fault
+		first = &c.fault
 	}
-	if *to == nil {
-		*to = shortError(err)
-	} else if to == &c.fault {
+	if *first == nil {
+		*first = shortError(err)
+	} else if first == &c.fault {
 		c.furtherFaults++
 	}
 }
 
-// outcome returns the result of a call after its wait for work of the context. The caller must hold d.mu.
+// outcome returns the result of a call that has waited for work of the context: the context's fault, or nil. With
+// Settings.ContinueOnFault, it forgets the fault. The caller must hold d.mu.
 func (c *Context) outcome() error {
 	if c.err != nil {
 		return c.err
@@ -94,7 +95,8 @@ func (c *Context) removeObject(h Handle) {
 	delete(c.dev.d.objects, h)
 }
 
-// destroy ends a context: it waits for its work and releases everything owned by the context.
+// destroy waits for the context's work and releases everything that the context owns. A second call has no effect. The
+// caller must not hold d.mu.
 func (c *Context) destroy() {
 	d := c.dev.d
 	d.mu.Lock()
@@ -158,7 +160,7 @@ func (c *Context) destroy() {
 	}
 }
 
-// CtxCreate is cuCtxCreate: the new context becomes current.
+// CtxCreate is cuCtxCreate: it makes a context on the device with ordinal dev, and pushes it on the thread's stack.
 func (t *Thread) CtxCreate(flags uint32, dev int) (Handle, error) {
 	d := t.d
 	d.mu.Lock()
@@ -175,9 +177,10 @@ func (t *Thread) CtxCreate(flags uint32, dev int) (Handle, error) {
 	return c.handle, nil
 }
 
+// checkContextFlags returns an error for unknown flags, and for flags with several scheduling policies (bits 0 to 2).
 func checkContextFlags(flags uint32) error {
 	if flags&^0xff != 0 || flags&7 == 3 || flags&7 > 4 {
-		return fail(InvalidValue, "context flags %#x", flags)
+		return fail(InvalidValue, "context flags %#x: a bit is unknown, or there are several CU_CTX_SCHED flags", flags)
 	}
 	return nil
 }
@@ -194,7 +197,7 @@ func (d *Driver) context(h Handle) (*Context, error) {
 	return c, nil
 }
 
-// CtxDestroy is cuCtxDestroy. A current context is popped.
+// CtxDestroy is cuCtxDestroy. If the context is current in this thread, it is popped from the stack.
 func (t *Thread) CtxDestroy(h Handle) error {
 	t.d.mu.Lock()
 	c, err := t.d.context(h)
@@ -226,8 +229,8 @@ func (t *Thread) CtxAttach(flags uint32) (Handle, error) {
 	return c.handle, nil
 }
 
-// CtxDetach is cuCtxDetach: it removes a user of the current context, which must be h. The last call destroys the
-// context.
+// CtxDetach is cuCtxDetach: it removes a user of the context h, which must be current. Without a user left, it destroys
+// the context.
 func (t *Thread) CtxDetach(h Handle) error {
 	t.d.mu.Lock()
 	c, err := t.d.context(h)
@@ -246,7 +249,7 @@ func (t *Thread) CtxDetach(h Handle) error {
 	return t.CtxDestroy(h)
 }
 
-// CtxPushCurrent is cuCtxPushCurrent.
+// CtxPushCurrent is cuCtxPushCurrent: it makes a context current.
 func (t *Thread) CtxPushCurrent(h Handle) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -257,7 +260,7 @@ func (t *Thread) CtxPushCurrent(h Handle) error {
 	return err
 }
 
-// CtxPopCurrent is cuCtxPopCurrent.
+// CtxPopCurrent is cuCtxPopCurrent: it returns the context that was current.
 func (t *Thread) CtxPopCurrent() (Handle, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -276,7 +279,7 @@ func (t *Thread) CtxPopCurrent() (Handle, error) {
 	return c.handle, nil
 }
 
-// CtxSetCurrent is cuCtxSetCurrent; 0 removes the current context.
+// CtxSetCurrent is cuCtxSetCurrent: it replaces the current context by the context h. For 0, it pops the current context.
 func (t *Thread) CtxSetCurrent(h Handle) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -314,7 +317,7 @@ func (t *Thread) CtxGetCurrent() (Handle, error) {
 	return 0, nil
 }
 
-// CtxGetDevice is cuCtxGetDevice; 0 means the current context.
+// CtxGetDevice is cuCtxGetDevice: it returns the ordinal of the context's device. 0 means the current context.
 func (t *Thread) CtxGetDevice(h Handle) (int, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -333,7 +336,7 @@ func (t *Thread) contextOrCurrent(h Handle) (*Context, error) {
 	return t.d.context(h)
 }
 
-// CtxGetID is cuCtxGetId; 0 means the current context.
+// CtxGetID is cuCtxGetId: it returns a number that no other context of the process has. 0 means the current context.
 func (t *Thread) CtxGetID(h Handle) (uint64, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -377,7 +380,7 @@ func (t *Thread) CtxSetFlags(flags uint32) error {
 }
 
 // CtxSynchronize is cuCtxSynchronize: it waits for all work of the context h, or of the current context for 0. It
-// returns the first fault.
+// returns the first fault of the context.
 func (t *Thread) CtxSynchronize(h Handle) error {
 	t.d.mu.Lock()
 	c, err := t.contextOrCurrent(h)
@@ -395,7 +398,7 @@ func (t *Thread) CtxSynchronize(h Handle) error {
 	return c.settle(tasks)
 }
 
-// Check reports whether a usable context is current. It implements calls that have no other effect here.
+// Check returns an error unless a context without a fault is current. It implements calls that have no effect in gemu.
 func (t *Thread) Check() error {
 	if _, err := t.enter(); err != nil {
 		return err

@@ -3,35 +3,35 @@
 // cmd are thin C layers around it.
 //
 // A Driver is an emulated driver. A Thread is the view of one host thread: the API keeps a stack of current contexts
-// for each thread. So most calls are methods of Thread. They have the name of the C function without "cu", and return
-// results as Go values. Objects are referred to by a Handle, as in C: a wrong handle is an error, not a crash. An error
+// for each thread. So most calls are methods of Thread. A call has the name of the C function without "cu", and returns
+// its results as Go values. A Handle refers to an object, as in C: a call with a wrong handle returns an error. An error
 // carries a Result (see ResultOf).
 //
-//	Driver                 settings, table of handles, map of memory (regions), one interp.Device
+//	Driver                 settings, objects by handle, memory that kernels can access (regions), one interp.Device
 //	  Thread ...           one for each host thread: its stack of current contexts
-//	  Device ...           limits, used bytes
+//	  Device ...           an emulated GPU: its allocated bytes, its primary context
 //	    Context ...        first fault, limits; owns modules, memory, events
 //	      Stream ...       queue of tasks: launches, copies, fills, host functions
 //
-// Work on streams of one context, from left to right in the order of the calls; an arrow means "comes before":
+// Work on streams of one context, from left to right in the order of the calls; an arrow means "ends before the next begins":
 //
 //	default stream        A ---------> C ----------> D
 //	                       \          ^ \           ^
 //	blocking stream         +--> B ---+   +--> E ---+
-//	non-blocking stream   F ---> G ---> H               ordered with the streams above by events alone
+//	non-blocking stream   F ---> G ---> H               ordered with the streams above only by events
 //
-// Work is asynchronous. Each operation is a task with a goroutine: it waits for the previous task of its stream, for
-// the tasks ordered before it by the default stream, and for the awaited events of the stream (stream_task.go). The
-// first fault of a kernel is the result of every later call in its context, unless Settings.ContinueOnFault is set.
+// Work is asynchronous. Each operation is a task with a goroutine. The task waits for the previous task of its stream, for
+// the tasks that the default stream orders before it, and for the events that the stream waits for (stream_task.go).
+// After the first fault of a kernel, every later call in its context returns this fault, unless
+// Settings.ContinueOnFault is set.
 //
 // Device memory lies outside the Go heap. Its addresses lie above every address of the host, so the two cannot be
 // confused. Host memory allocated or registered by the driver has the same address on host and device.
 //
-// RunHost is a second entry point for clients without the driver API: it runs a kernel on memory of the host.
+// Driver.RunHost is for clients that do not use the driver API: it runs a kernel on memory of the host.
 //
 // A single mutex, Driver.mu, guards the objects. A call locks it (Thread.enter, enterStream, enterQueue, enterWork) and
-// releases it while it waits for tasks. A Driver is safe for concurrent use, a Thread must be used by one goroutine at
-// a time.
+// releases it while it waits for tasks.
 //
 // # Files in reading order
 //
@@ -63,8 +63,8 @@
 //
 // # Errors, cancellation, concurrency and compatibility
 //
-// A call that fails gives an *Error with the code of the CUDA driver API (Result): find it with errors.As. A sanitizer's findings
-// that must end the process are a *Found. Functions take no context: Settings.TimeLimit and Settings.Steps bound launches, and Exit
-// ends them. A Driver is safe for concurrent use, as the driver of a process is; a Thread belongs to one goroutine at a time.
-// Functions follow the versions of CUDA; settings and fields may be added at any time.
+// A call that fails gives an *Error with the code of the CUDA driver API (Result): find it with errors.As. A sanitizer's
+// findings that must end the process are a *Found. Functions take no context: Settings.TimeLimit and Settings.Steps bound
+// launches, and Exit ends them. A Driver is safe for concurrent use, as the driver of a process is. Two goroutines must
+// not use a Thread at the same time. Functions follow the versions of CUDA; settings and fields may be added at any time.
 package driver

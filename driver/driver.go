@@ -27,7 +27,7 @@ import (
 // Handle names an object of a driver; 0 names none. A handle is never reused.
 type Handle uint64
 
-// firstAddress is the start of device memory: above every address of a host with 48-bit addresses.
+// firstAddress is the lowest address of device memory. It lies above every address of a host with 48-bit addresses.
 const firstAddress = 1 << 48
 
 // Driver is an emulated CUDA driver. Its methods and the methods of its threads are safe for concurrent use.
@@ -39,8 +39,8 @@ type Driver struct {
 	stats        *statistics
 	kernelOutput output
 
-	exportTables     sync.Map // names of files whose code has asked for an export table
-	notNativeReasons sync.Map // reasons for execution in Go already named in a message
+	exportTables     sync.Map // names of the files whose code has called ExportTable
+	notNativeReasons sync.Map // reasons for execution in Go that a message has named
 
 	sanitizer *sanitize.Sanitizer
 	unended   unendedLaunches
@@ -49,18 +49,18 @@ type Driver struct {
 	debugger  *debugger       // nil without GEMU_DEBUG
 	host      hostDevice
 	virtual   virtual
-	openMu    sync.Mutex // held while memory of another process is opened; locked before mu
+	openMu    sync.Mutex // held while memory of another process is opened; must be locked before mu
 
 	mu               sync.Mutex // guards all fields below and the contents of objects
 	ready            bool       // Init was called
 	devices          []*Device
 	objects          map[Handle]any
 	ordering         ordering
-	paused           *task // task that precedes all newly submitted work; see pause
+	paused           *task // all work submitted from now on runs after this task; nil: none. See pause
 	queues           queues
 	lastHandle       Handle
 	regions          regions
-	freeGraphRegions regions                  // unallocated memory of graphs
+	freeGraphRegions regions                  // memory of allocation nodes of graphs while it is not allocated
 	textures         map[uint64]*boundTexture // texture and surface objects, by handle
 	buffers          int                      // number of buffers ever allocated
 	captures         uint64                   // number of captures ever begun
@@ -69,8 +69,8 @@ type Driver struct {
 	nextPool uint64 // address of the next stream-ordered allocation
 }
 
-// memoryWaitGrace is the time for which all threads of a kernel may wait for memory, because streams and the host may
-// still write it.
+// memoryWaitGrace is the time for which all threads of a kernel may wait for a value in memory before this is a deadlock:
+// meanwhile other streams and the host may write the value.
 const memoryWaitGrace = 500 * time.Millisecond
 
 // New makes a driver. Close releases its memory.
@@ -87,7 +87,7 @@ func New(s Settings) *Driver {
 		d.stats.models = catalog.Watch(s.Models)
 		probes = append(probes, d.stats.models)
 	}
-	ordered := slices.Concat(s.Probes, d.sanitizer.Probes)
+	ordered := slices.Concat(s.Probes, d.sanitizer.Probes) // probes that may need the order of operations
 	if s.Log != "" {
 		d.files = append(d.files, newCommitLog(s.Log))
 	}
@@ -108,14 +108,14 @@ func New(s Settings) *Driver {
 		stdout, d.settings.Blocking = d.debugger.output, true
 	}
 	d.ordering.enabled = slices.ContainsFunc(ordered, func(p probe.Probe) bool { return p.Subscription().InOrder })
-	patience := memoryWaitGrace
-	if d.ordering.enabled { // the host and parallel launches change nothing during a launch
-		patience = 0
+	hostGrace := memoryWaitGrace
+	if d.ordering.enabled { // operations run one at a time: during a launch, no other operation writes memory
+		hostGrace = 0
 	}
 	d.gpu = interp.NewDevice(interp.Config{
 		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, HostMemory: s.Host, Stdout: stdout,
 		Base: firstAddress, Allocate: d.pages.Allocate, Managed: true, Probes: probes, Engine: s.Engine,
-		SM: s.SM, HostGrace: patience, TimeLimit: s.TimeLimit, Tolerance: s.Tolerate, OnTolerated: d.reportTolerated,
+		SM: s.SM, HostGrace: hostGrace, TimeLimit: s.TimeLimit, Tolerance: s.Tolerate, OnTolerated: d.reportTolerated,
 	})
 	d.parsed.limit = parseCacheSize
 	for i := range s.Devices {
@@ -158,10 +158,10 @@ func (d *Driver) Close() error {
 }
 
 // Exit prints the remaining output of kernels and the findings of sanitizers, and writes the statistics. The libraries
-// call it when the process ends. If sanitizers, statistics, logs or probes need unended launches, Exit waits for them
-// for at most Settings.ExitWait, and then stops them. Otherwise it does not wait, as with any driver. inStream must be
-// true if a function called from a stream ends the process. The error is or wraps a *Found if the process must end with
-// a status of the driver's.
+// call it when the process ends. If sanitizers, statistics, models, logs, recordings, traces or probes observe launches,
+// Exit waits until all launches have ended, for at most Settings.ExitWait, and then stops the remaining launches.
+// Otherwise it does not wait, as NVIDIA's driver. inStream must be true if a host function of a stream ends the process.
+// The error is or wraps a *Found if the process must end with Settings.SanitizeExit.
 func (d *Driver) Exit(inStream bool) error {
 	d.awaitLaunches(inStream)
 	d.kernelOutput.flush()
@@ -191,7 +191,7 @@ func (d *Driver) Exit(inStream bool) error {
 // Version is cuDriverGetVersion: 12090 is 12.9.
 func (d *Driver) Version() int { return d.settings.Version }
 
-// reportTolerated reports a fault after which a kernel has continued.
+// reportTolerated prints a fault after which a kernel has continued.
 func (d *Driver) reportTolerated(t *probe.Tolerated) { d.message("%s", t.Report()) }
 
 // message writes a message to the user on the driver's standard error.
@@ -212,7 +212,7 @@ func (d *Driver) add(object any) Handle {
 	return h
 }
 
-// object returns the object of type T with a handle. The caller must hold d.mu.
+// object returns the object with a handle, which must be an object of type T. The caller must hold d.mu.
 func object[T any](d *Driver, h Handle) (T, error) {
 	o, ok := d.objects[h].(T)
 	if !ok {
@@ -221,7 +221,7 @@ func object[T any](d *Driver, h Handle) (T, error) {
 	return o, nil
 }
 
-// kindName returns the name of an object of type T in messages.
+// kindName returns the name that messages give objects of type T.
 func kindName[T any]() string {
 	switch any(*new(T)).(type) {
 	case *Context:
@@ -264,7 +264,8 @@ func kindName[T any]() string {
 	return "object"
 }
 
-// dump writes the PTX of a module to the directory Settings.Dump, and returns the name of the module for messages.
+// dump writes the PTX of a module to the directory Settings.Dump, if it is set. It returns the module's name for messages:
+// the path of the written file, or name if no file was written.
 func (d *Driver) dump(name string, src []byte) string {
 	if d.settings.Dump == "" {
 		return name
@@ -281,15 +282,12 @@ func (d *Driver) dump(name string, src []byte) string {
 	return path
 }
 
-// output buffers the output of kernels until the next synchronisation.
+// output buffers the output of kernels until the next synchronisation, as a GPU does.
 type output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
-	w   flushWriter
+	w   io.Writer // nil: the output is discarded
 }
-
-// flushWriter is an io.Writer; it may be nil.
-type flushWriter interface{ Write(p []byte) (int, error) }
 
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
@@ -314,7 +312,7 @@ type Thread struct {
 	streams map[*Context]*Stream // the default streams of this thread
 }
 
-// NewThread makes the view of a host thread before its first call of the driver.
+// NewThread makes the view of a host thread. The client must call it before the thread's first call of the driver.
 func (d *Driver) NewThread() *Thread {
 	return &Thread{d: d, streams: map[*Context]*Stream{}}
 }
@@ -327,8 +325,8 @@ func (t *Thread) top() *Context {
 	return nil
 }
 
-// current returns the current context for a call that needs a usable context. The error may be an earlier fault in the
-// context. The caller must hold d.mu.
+// current returns the current context for a call that needs a context without a fault. If the context has a fault, it
+// returns the context and the fault. The caller must hold d.mu.
 func (t *Thread) current() (*Context, error) {
 	if !t.d.ready {
 		return nil, fail(NotInitialized, "cuInit was not called")
@@ -343,7 +341,7 @@ func (t *Thread) current() (*Context, error) {
 	return c, c.err
 }
 
-// enter locks the driver for a call in the current context. The caller must unlock it unless enter returns an error.
+// enter locks d.mu for a call in the current context. The caller must unlock it, unless enter returns an error.
 func (t *Thread) enter() (*Context, error) {
 	t.d.mu.Lock()
 	c, err := t.current()
@@ -353,7 +351,7 @@ func (t *Thread) enter() (*Context, error) {
 	return c, err
 }
 
-// Trace reports the outcome of a call as Settings.Trace demands, and returns the result of the call.
+// Trace prints the outcome of a call if Settings.Trace selects it, and returns the result of the call.
 func (d *Driver) Trace(call string, err error) Result {
 	r := ResultOf(err)
 	if d.settings.Trace > 1 || d.settings.Trace > 0 && r != Success && r != NotReady {
@@ -367,26 +365,27 @@ func (d *Driver) Trace(call string, err error) Result {
 	return r
 }
 
-// Unsupported returns the result of a function missing in the driver.
+// Unsupported traces a call of a C function that gemu does not have, and returns NotSupported.
 func (d *Driver) Unsupported(call string) Result {
 	return d.Trace(call, fail(NotSupported, "gemu does not have this function"))
 }
 
-// optionalTableLibraries lists prefixes of the file names of NVIDIA's libraries whose requests for private functions are
-// optional.
+// optionalTableLibraries lists prefixes of the file names of NVIDIA's libraries that work without the export tables that
+// they request.
 var optionalTableLibraries = []string{"libnvrtc.", "libnvrtc-", "libnvJitLink."}
 
-// ExportTable is cuGetExportTable. No header documents it, and the driver does not have it. Programs with NVIDIA's
-// runtime end at this call. So the first call from each file prints a message, whatever Settings.Trace is; caller is
-// the name of the file. Libraries for which the table is optional get no message.
+// ExportTable is cuGetExportTable, which returns tables of private functions of NVIDIA's driver. No header documents
+// them, and gemu does not have them. Programs with NVIDIA's runtime end at this call. So the first call from each file
+// prints a message, even if Settings.Trace is 0. caller is the name of the calling file. Calls from
+// optionalTableLibraries print none.
 func (d *Driver) ExportTable(caller string) Result {
-	works := slices.ContainsFunc(optionalTableLibraries, func(name string) bool { return strings.HasPrefix(filepath.Base(caller), name) })
-	if _, reported := d.exportTables.LoadOrStore(caller, true); !reported && !works {
+	optional := slices.ContainsFunc(optionalTableLibraries, func(name string) bool { return strings.HasPrefix(filepath.Base(caller), name) })
+	if _, reported := d.exportTables.LoadOrStore(caller, true); !reported && !optional {
 		d.message("%s calls private functions of NVIDIA's driver (cuGetExportTable), as NVIDIA's CUDA runtime does. gemu does not have them. "+
 			"Build the program with -cudart shared and use gemu's libcudart: see docs/libraries.md", caller)
 	}
 	return d.Unsupported("cuGetExportTable")
 }
 
-// hasResult reports whether err has the result r.
+// hasResult reports whether err is or wraps the result r.
 func hasResult(err error, r Result) bool { return errors.Is(err, r) }

@@ -1,9 +1,15 @@
 package driver
 
 // This file implements memory allocated and freed by graphs (driver API, "Graph Management"; programming guide, "Graph
-// Memory Nodes"). An allocation node has a fixed address and fixed pages for as long as its graph, or an executable
-// graph made from it, exists. In a launch, kernels can access the memory after the node has run, and until a free node,
-// a stream or cuMemFree frees it. The memory then stays reserved for the next launch.
+// Memory Nodes").
+//
+// An allocation node has a fixed address and fixed pages. They are released when neither its graph nor an executable
+// graph made from it exists, and the memory is free. In a launch, kernels can access the memory after the allocation
+// node has run, until a free node, cuMemFreeAsync or cuMemFree frees it. A free keeps the address and the pages for the
+// next launch.
+//
+// The region of an allocation node is in Driver.regions while it is allocated, and in Driver.freeGraphRegions
+// otherwise. It changes between the two when a launch or a free is submitted, not when it runs.
 
 import (
 	"fmt"
@@ -16,40 +22,42 @@ import (
 // allocWork is the work of an allocation node.
 type allocWork struct {
 	region       *region
-	name         string
-	pages        func()     // releases the region's pages
-	exec         *GraphExec // the executable graph of the node; nil: none
-	orphaned     bool       // no graph refers to the memory
-	pendingFrees int        // number of frees submitted but not ended
+	name         string     // name of the memory in messages
+	releasePages func()     // releases the region's pages
+	exec         *GraphExec // the executable graph with the right to allocate the region; nil: none
+	orphaned     bool       // no graph or executable graph has the node any more
+	pendingFrees int        // number of frees that were submitted and have not ended
 }
 
 // freeWork is the work of a free node.
 type freeWork struct{ region *region }
 
-// graphMemory counts the bytes of a device for graphs.
+// graphMemory counts the bytes of a device that graphs allocate. An allocation or a free counts when it is submitted.
 type graphMemory struct {
-	used         uint64 // allocated by launches now
-	usedHigh     uint64 // maximum of used since its last reset
-	reserved     uint64 // maximum of used since the last trim
-	reservedHigh uint64 // maximum of reserved since its last reset
+	used         uint64 // bytes allocated and not freed
+	usedHigh     uint64 // maximum of used since the last reset of usedHigh
+	reserved     uint64 // maximum of used since the last DeviceGraphMemTrim
+	reservedHigh uint64 // maximum of reserved since the last reset of reservedHigh
 }
 
 // GraphMemoryAttribute is a CUgraphMem_attribute.
 type GraphMemoryAttribute int32
 
-// The attributes of a device's memory for graphs.
+// The attributes of a device's memory for graphs, in bytes. An allocation or a free counts when it is submitted. A high
+// water mark can only be set to 0, which resets it to the present value of its attribute.
 const (
-	GraphMemoryUsed         GraphMemoryAttribute = iota // bytes allocated by launched graphs now
-	GraphMemoryUsedHigh                                 // maximum of GraphMemoryUsed since its last reset; can be set to 0
-	GraphMemoryReserved                                 // maximum of GraphMemoryUsed since the last trim
-	GraphMemoryReservedHigh                             // maximum of GraphMemoryReserved since its last reset; can be set to 0
+	GraphMemoryUsed         GraphMemoryAttribute = iota // bytes that launches of graphs have allocated and that are not freed
+	GraphMemoryUsedHigh                                 // high water mark: maximum of GraphMemoryUsed since the last reset
+	GraphMemoryReserved                                 // maximum of GraphMemoryUsed since the last DeviceGraphMemTrim
+	GraphMemoryReservedHigh                             // high water mark: maximum of GraphMemoryReserved since the last reset
 )
 
-// newAllocation makes the work of an allocation node. The graph keeps the memory. The caller must hold d.mu.
+// newAllocation makes the work of an allocation node of size bytes. The memory is reserved but not allocated: a launch
+// allocates it. The graph gets a reference that keeps it reserved. The caller must hold d.mu.
 func (g *Graph) newAllocation(c *Context, size uint64) (*allocWork, error) {
 	d := c.dev.d
 	if size == 0 {
-		return nil, fail(InvalidValue, "0 bytes")
+		return nil, fail(InvalidValue, "an allocation node of 0 bytes, at least 1 is required")
 	}
 	if total := d.settings.Memory; size > total {
 		return nil, fail(OutOfMemory, "%d bytes requested, the device has %d", size, total)
@@ -59,14 +67,15 @@ func (g *Graph) newAllocation(c *Context, size uint64) (*allocWork, error) {
 		return nil, fail(OutOfMemory, "%v", err)
 	}
 	d.buffers++
-	w := &allocWork{name: fmt.Sprintf("memory of a graph #%d", d.buffers), pages: release}
+	w := &allocWork{name: fmt.Sprintf("memory of a graph #%d", d.buffers), releasePages: release}
 	w.region = &region{addr: d.poolAddress(size), size: size, data: data, kind: deviceRegion, ctx: c, charge: size, graph: w}
 	d.freeGraphRegions.insert(w.region)
 	g.objectReferences.add(&UserObject{references: 1, destroy: func() { w.orphan(d) }}, 1)
 	return w, nil
 }
 
-// orphan is called when no graph refers to the memory. It releases the memory as soon as it is free.
+// orphan is called when the last graph or executable graph with the node is destroyed. The memory is released now or
+// when it has been freed. The caller must not hold d.mu.
 func (w *allocWork) orphan(d *Driver) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -74,15 +83,16 @@ func (w *allocWork) orphan(d *Driver) {
 	w.releasePagesIfUnused(d)
 }
 
-// end releases the pages if no graph refers to them and no work uses them. The caller must hold d.mu.
+// releasePagesIfUnused releases the pages if the node is orphaned, the memory is free, and no free is pending. The caller
+// must hold d.mu.
 func (w *allocWork) releasePagesIfUnused(d *Driver) {
 	if w.orphaned && w.pendingFrees == 0 && d.freeGraphRegions.find(w.region.addr) == w.region {
 		d.freeGraphRegions.remove(w.region)
-		w.pages()
+		w.releasePages()
 	}
 }
 
-// noteFreed records the end of a free. The caller must not hold d.mu.
+// noteFreeEnded records that a free has run. The caller must not hold d.mu.
 func (w *allocWork) noteFreeEnded(d *Driver) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -90,6 +100,7 @@ func (w *allocWork) noteFreeEnded(d *Driver) {
 	w.releasePagesIfUnused(d)
 }
 
+// start allocates the memory for a launch: calls may use it from now on, and kernels when the returned function has run.
 func (w *allocWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
 	r := w.region
 	if d.regions.find(r.addr) == r {
@@ -109,6 +120,8 @@ func (w *allocWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
 	}, nil
 }
 
+// undo reverts start: the memory is free again. discharge counts a pending free, but no free operation will end, so undo
+// takes it off the count.
 func (w *allocWork) undo(d *Driver) {
 	d.regions.remove(w.region)
 	w.region.discharge()
@@ -116,6 +129,7 @@ func (w *allocWork) undo(d *Driver) {
 	w.releasePagesIfUnused(d)
 }
 
+// start frees the memory for calls; the returned function unmaps it from kernels.
 func (w *freeWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
 	r := w.region
 	if d.regions.find(r.addr) != r {
@@ -126,6 +140,7 @@ func (w *freeWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
 	return func(o *probe.HostOrder) error { r.free(o); return nil }, nil
 }
 
+// undo reverts start: the memory is allocated again.
 func (w *freeWork) undo(d *Driver) {
 	r := w.region
 	r.ctx.dev.used += r.charge
@@ -135,15 +150,15 @@ func (w *freeWork) undo(d *Driver) {
 	d.addRegion(r)
 }
 
-// setFree records the submission of a free. The memory becomes available for the next launch; if no graph refers to it,
-// it is released when the free has ended. The caller must hold d.mu.
+// noteFreeSubmitted records that a free was submitted: a later launch may allocate the memory. If the node is orphaned,
+// the end of the free releases the memory instead. The caller must hold d.mu.
 func (w *allocWork) noteFreeSubmitted(d *Driver) {
 	w.region.ctx.dev.graphs.used -= w.region.size
 	w.pendingFrees++
 	d.freeGraphRegions.insert(w.region)
 }
 
-// use counts an allocation of size bytes.
+// countAllocation counts an allocation of size bytes.
 func (m *graphMemory) countAllocation(size uint64) {
 	m.used += size
 	m.usedHigh = max(m.usedHigh, m.used)
@@ -151,7 +166,8 @@ func (m *graphMemory) countAllocation(size uint64) {
 	m.reservedHigh = max(m.reservedHigh, m.reserved)
 }
 
-// takeMemory gives the executable graph the right to allocate the memory of its nodes. The caller must hold d.mu.
+// claimAllocations gives the executable graph the right to allocate the memory of its nodes. It returns an error if
+// another executable graph has the right. The caller must hold d.mu.
 func (x *GraphExec) claimAllocations() error {
 	for _, n := range x.nodes {
 		if w, ok := n.work.(*allocWork); ok && w.exec != nil {
@@ -166,7 +182,7 @@ func (x *GraphExec) claimAllocations() error {
 	return nil
 }
 
-// releaseMemory gives up the right to allocate. The caller must hold d.mu.
+// releaseAllocations gives up the right of claimAllocations. The caller must hold d.mu.
 func (x *GraphExec) releaseAllocations() {
 	for _, n := range x.nodes {
 		if w, ok := n.work.(*allocWork); ok {
@@ -175,7 +191,8 @@ func (x *GraphExec) releaseAllocations() {
 	}
 }
 
-// freeLeft frees the remaining allocations of the last launch. The caller must hold d.mu.
+// freeRemaining submits frees, on stream s, of the memory of nodes that is still allocated. The caller must
+// hold d.mu.
 func (x *GraphExec) freeRemaining(s *Stream) {
 	d := s.ctx.dev.d
 	for _, n := range x.nodes {
@@ -188,7 +205,8 @@ func (x *GraphExec) freeRemaining(s *Stream) {
 	}
 }
 
-// freedNode makes the work of a node that frees the memory at addr. The caller must hold d.mu.
+// newFree makes the work of a node that frees the memory at addr, which must be the memory of an allocation node. The
+// caller must hold d.mu.
 func (g *Graph) newFree(d *Driver, addr uint64) (*freeWork, error) {
 	r := d.freeGraphRegions.find(addr)
 	if r == nil {
@@ -203,14 +221,15 @@ func (g *Graph) newFree(d *Driver, addr uint64) (*freeWork, error) {
 	return &freeWork{r}, nil
 }
 
-// GraphAddMemAllocNode is cuGraphAddMemAllocNode for device memory.
+// GraphAddMemAllocNode is cuGraphAddMemAllocNode for size bytes of memory of the current context's device. It returns
+// the new node and the address of the memory.
 func (t *Thread) GraphAddMemAllocNode(graph Handle, after []Handle, size uint64, location Location) (node Handle, addr uint64, err error) {
 	c, err := t.enter()
 	if err != nil {
 		return 0, 0, err
 	}
 	defer t.d.mu.Unlock()
-	g, before, err := t.d.graphAndPredecessors(graph, after)
+	g, predecessors, err := t.d.graphAndPredecessors(graph, after)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -224,7 +243,7 @@ func (t *Thread) GraphAddMemAllocNode(graph Handle, after []Handle, size uint64,
 	if err != nil {
 		return 0, 0, err
 	}
-	n := &Node{kind: MemAllocNode, work: w, after: before}
+	n := &Node{kind: MemAllocNode, work: w, after: predecessors}
 	g.add(t.d, n)
 	return n.handle, w.region.addr, nil
 }
@@ -233,7 +252,7 @@ func (t *Thread) GraphAddMemAllocNode(graph Handle, after []Handle, size uint64,
 func (t *Thread) GraphAddMemFreeNode(graph Handle, after []Handle, addr uint64) (Handle, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	g, before, err := t.d.graphAndPredecessors(graph, after)
+	g, predecessors, err := t.d.graphAndPredecessors(graph, after)
 	if err != nil {
 		return 0, err
 	}
@@ -241,13 +260,13 @@ func (t *Thread) GraphAddMemFreeNode(graph Handle, after []Handle, addr uint64) 
 	if err != nil {
 		return 0, err
 	}
-	n := &Node{kind: MemFreeNode, work: w, after: before}
+	n := &Node{kind: MemFreeNode, work: w, after: predecessors}
 	g.add(t.d, n)
 	return n.handle, nil
 }
 
-// GraphMemAllocNodeGetParams is cuGraphMemAllocNodeGetParams: the size in bytes, the device and the address of the
-// allocation.
+// GraphMemAllocNodeGetParams is cuGraphMemAllocNodeGetParams: it returns the size of the allocation in bytes, the ordinal
+// of its device, and its address.
 func (t *Thread) GraphMemAllocNodeGetParams(node Handle) (size uint64, dev int, addr uint64, err error) {
 	r, err := nodeValue(t, node, func(n *Node) (*region, error) {
 		w, ok := n.work.(*allocWork)
@@ -262,7 +281,7 @@ func (t *Thread) GraphMemAllocNodeGetParams(node Handle) (size uint64, dev int, 
 	return r.size, r.ctx.dev.ordinal, r.addr, nil
 }
 
-// GraphMemFreeNodeGetParams is cuGraphMemFreeNodeGetParams.
+// GraphMemFreeNodeGetParams is cuGraphMemFreeNodeGetParams: it returns the address of the memory that the node frees.
 func (t *Thread) GraphMemFreeNodeGetParams(node Handle) (addr uint64, err error) {
 	return nodeValue(t, node, func(n *Node) (uint64, error) {
 		w, ok := n.work.(*freeWork)
@@ -291,10 +310,10 @@ func (d *Driver) DeviceGetGraphMemAttribute(dev int, a GraphMemoryAttribute) (ui
 	case GraphMemoryReservedHigh:
 		return v.graphs.reservedHigh, nil
 	}
-	return 0, fail(InvalidValue, "unknown attribute %d of memory for graphs", a)
+	return 0, fail(InvalidValue, "unknown attribute %d of memory for graphs, want %d to %d", a, GraphMemoryUsed, GraphMemoryReservedHigh)
 }
 
-// DeviceSetGraphMemAttribute is cuDeviceSetGraphMemAttribute: it can reset the high water marks.
+// DeviceSetGraphMemAttribute is cuDeviceSetGraphMemAttribute: it resets a high water mark. value must be 0.
 func (d *Driver) DeviceSetGraphMemAttribute(dev int, a GraphMemoryAttribute, value uint64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -307,12 +326,12 @@ func (d *Driver) DeviceSetGraphMemAttribute(dev int, a GraphMemoryAttribute, val
 	case a == GraphMemoryReservedHigh && value == 0:
 		v.graphs.reservedHigh = v.graphs.reserved
 	default:
-		return fail(InvalidValue, "attribute %d of memory for graphs cannot be set to %d", a, value)
+		return fail(InvalidValue, "attribute %d of memory for graphs cannot be set to %d: only the high water marks %d and %d can be set, to 0", a, value, GraphMemoryUsedHigh, GraphMemoryReservedHigh)
 	}
 	return nil
 }
 
-// DeviceGraphMemTrim is cuDeviceGraphMemTrim.
+// DeviceGraphMemTrim is cuDeviceGraphMemTrim. It changes only the count GraphMemoryReserved: nodes keep their pages.
 func (d *Driver) DeviceGraphMemTrim(dev int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -323,7 +342,7 @@ func (d *Driver) DeviceGraphMemTrim(dev int) error {
 	return err
 }
 
-// memAllocCaptured is MemAllocAsync on a captured stream. The caller must hold d.mu.
+// memAllocCaptured is MemAllocAsync on a captured stream: it records an allocation node. The caller must hold d.mu.
 func (s *Stream) memAllocCaptured(size uint64, pool Handle) (uint64, error) {
 	d := s.ctx.dev.d
 	if pool != 0 {
@@ -346,7 +365,7 @@ func (s *Stream) memAllocCaptured(size uint64, pool Handle) (uint64, error) {
 	return w.region.addr, nil
 }
 
-// memFreeCaptured is MemFreeAsync on a captured stream. The caller must hold d.mu.
+// memFreeCaptured is MemFreeAsync on a captured stream: it records a free node. The caller must hold d.mu.
 func (s *Stream) memFreeCaptured(addr uint64) error {
 	w, err := s.capture.graph.newFree(s.ctx.dev.d, addr)
 	if err != nil {

@@ -157,8 +157,8 @@ func TestGraphDestroyedBeforeFree(t *testing.T) {
 		c.ok(c.add(addr, 4, 1, other))
 		c.ok(c.Memcpy(device(to), device(addr), 8, other, true))
 		work := c.d.objects[g].(*Graph).nodes[0].work.(*allocWork)
-		pages, gone := work.pages, make(chan bool, 1)
-		work.pages = func() { pages(); gone <- true }
+		pages, gone := work.releasePages, make(chan bool, 1)
+		work.releasePages = func() { pages(); gone <- true }
 		if freed == "by a stream" {
 			c.ok(c.MemFreeAsync(addr, other))
 		} else {
