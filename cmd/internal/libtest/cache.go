@@ -17,16 +17,15 @@ import (
 	"gemu/internal/part"
 )
 
-// Bounds of the cache: a library that no test has asked for is removed after unusedFor, and of all libraries at most
-// maxEntries are kept.
+// Bounds of the cache. A new library removes others beyond them.
 const (
-	unusedFor  = 24 * time.Hour
-	maxEntries = 24
+	unusedFor  = 24 * time.Hour // time without use after which a library is removed
+	maxEntries = 24             // maximum number of libraries
 )
 
-// build returns the path of a library of a package, by its name in the cache, and builds it if it is not there. inputs are
-// files, in addition to Go packages, on which the result depends. Where the cache cannot be written, each test builds the
-// library in a directory of its own.
+// build returns the path of the library of a package in the cache, and builds the library if it is not there. name is the
+// name of the library's file; flags are arguments of go build. inputs are files on which the result depends in addition
+// to the sources of Go packages. If the cache cannot be written, build makes the library in a directory of the test.
 func build(t *testing.T, pkg, name string, inputs []string, flags ...string) string {
 	part.SkipShort(t) // the linker takes seconds
 	t.Helper()
@@ -44,7 +43,7 @@ func build(t *testing.T, pkg, name string, inputs []string, flags ...string) str
 		return nil
 	}
 	cache := cacheDirectory()
-	if err := writable(cache); err != nil {
+	if err := makeWritable(cache); err != nil {
 		t.Logf("no cache of libraries: %v", err)
 		path := filepath.Join(t.TempDir(), name)
 		compile(path)
@@ -57,15 +56,15 @@ func build(t *testing.T, pkg, name string, inputs []string, flags ...string) str
 	return lib
 }
 
-// environment returns the settings of the Go toolchain and of the C compiler that a library depends on.
+// environment returns, as text, the settings of the Go toolchain and of the C compiler on which a library depends.
 func environment(t *testing.T) string {
 	t.Helper()
 	settings := map[string]string{}
 	if err := json.Unmarshal([]byte(output(t, "go", "env", "-json")), &settings); err != nil {
 		t.Fatal(err)
 	}
-	for _, place := range []string{"GOCACHE", "GOTMPDIR", "GOGCCFLAGS", "GOTELEMETRYDIR", "GOENV"} {
-		delete(settings, place) // temporary directories, or without influence on the result
+	for _, name := range []string{"GOCACHE", "GOTMPDIR", "GOGCCFLAGS", "GOTELEMETRYDIR", "GOENV"} {
+		delete(settings, name) // names temporary directories, or has no influence on the result
 	}
 	for _, name := range []string{"CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH"} { // the C compiler reads them itself
 		settings[name] = os.Getenv(name)
@@ -78,20 +77,20 @@ func environment(t *testing.T) string {
 	return string(text)
 }
 
-// sources returns the paths of all files of a package and its dependencies, without the standard library, as a build with
-// the flags selects them.
+// sources returns the paths of the files that a build of a package with the flags reads: those of the package and of its
+// dependencies, without the standard library.
 func sources(t *testing.T, pkg string, flags []string) (files []string) {
 	t.Helper()
-	const lists = ".GoFiles .CgoFiles .CFiles .HFiles .SFiles .SysoFiles .EmbedFiles"
+	const fields = ".GoFiles .CgoFiles .CFiles .HFiles .SFiles .SysoFiles .EmbedFiles" // of go list
 	var format strings.Builder
-	for list := range strings.FieldsSeq(lists) {
-		fmt.Fprintf(&format, `{{range %s}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}`, list)
+	for field := range strings.FieldsSeq(fields) {
+		fmt.Fprintf(&format, `{{range %s}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}`, field)
 	}
-	list := []string{"list", "-deps", "-f", "{{if not .Standard}}" + format.String() + "{{end}}"}
+	args := []string{"list", "-deps", "-f", "{{if not .Standard}}" + format.String() + "{{end}}"}
 	if slices.Contains(flags, "-race") {
-		list = append(list, "-race")
+		args = append(args, "-race")
 	}
-	out := output(t, "go", append(list, pkg)...)
+	out := output(t, "go", append(args, pkg)...)
 	for file := range strings.Lines(out) {
 		if file = strings.TrimSpace(file); file != "" {
 			files = append(files, file)
@@ -100,16 +99,17 @@ func sources(t *testing.T, pkg string, flags []string) (files []string) {
 	return files
 }
 
-// cacheDirectory returns the directory that has the libraries of all test processes of this user.
+// cacheDirectory returns the directory of the cache, which all test processes of this user share.
 func cacheDirectory() string {
 	if base, err := os.UserCacheDir(); err == nil {
 		return filepath.Join(base, "gemu-test-libraries")
 	}
-	return filepath.Join(os.TempDir(), fmt.Sprintf("gemu-test-libraries-%d", os.Getuid())) // there is no home directory
+	return filepath.Join(os.TempDir(), fmt.Sprintf("gemu-test-libraries-%d", os.Getuid())) // the user has no home directory
 }
 
-// writable makes a directory, for this user alone, if it is missing. It returns an error if no file can be written there.
-func writable(dir string) error {
+// makeWritable makes a directory that only this user can read and write, unless it exists. It returns an error if no file
+// can be written there.
+func makeWritable(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -120,10 +120,11 @@ func writable(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// cached returns the path of the file of a name under a key. If it is missing, make must write it at the path that it
-// gets; files next to it are kept, too. Of several processes that ask at the same time, the first makes the file and the
-// rest wait. A file appears whole or not at all.
-func cached(cache, key, name string, make func(path string) error) (path string, err error) {
+// cached returns the path of a library in the directory cache. The entry of the library is a subdirectory named key, and
+// its file is name. If there is no entry, cached calls build, which must write the library to path, and may write further
+// files next to it. Processes that need the same library at the same time wait for the first, which builds it. An entry
+// appears only when it is complete.
+func cached(cache, key, name string, build func(path string) error) (path string, err error) {
 	unlock, err := lockedfile.MutexAt(filepath.Join(cache, "lock")).Lock()
 	if err != nil {
 		return "", err
@@ -141,15 +142,16 @@ func cached(cache, key, name string, make func(path string) error) (path string,
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(dir) // if it could not be made
-	if err := make(filepath.Join(dir, name)); err != nil {
+	defer os.RemoveAll(dir) // without effect after the rename
+	if err := build(filepath.Join(dir, name)); err != nil {
 		return "", err
 	}
 	return filepath.Join(entry, name), os.Rename(dir, entry)
 }
 
-// removeUnused makes room for a library: it removes libraries that no test has asked for in the last day, the oldest of
-// too many, and the rests of processes that were killed. The caller must hold the lock of the cache.
+// removeUnused makes room for one library. It removes the entries that were not used for unusedFor, and the least recently
+// used entries until fewer than maxEntries are left. Incomplete entries of killed processes count as entries. The caller
+// must hold the lock of the cache.
 func removeUnused(cache string) error {
 	files, err := os.ReadDir(cache)
 	if err != nil {
@@ -157,11 +159,11 @@ func removeUnused(cache string) error {
 	}
 	var entries []os.FileInfo
 	for _, file := range files {
-		if info, err := file.Info(); err == nil && info.IsDir() { // the directory also has the lock and the files of writable
+		if info, err := file.Info(); err == nil && info.IsDir() { // other files are the lock, and those of makeWritable
 			entries = append(entries, info)
 		}
 	}
-	slices.SortFunc(entries, func(a, b os.FileInfo) int { return b.ModTime().Compare(a.ModTime()) }) // the latest first
+	slices.SortFunc(entries, func(a, b os.FileInfo) int { return b.ModTime().Compare(a.ModTime()) }) // the most recently used first
 	for i, e := range entries {
 		if i < maxEntries-1 && time.Since(e.ModTime()) < unusedFor {
 			continue

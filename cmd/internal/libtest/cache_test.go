@@ -17,6 +17,7 @@ import (
 func TestCachedBuildsOnce(t *testing.T) {
 	cache := t.TempDir()
 	var made atomic.Int32
+	// get returns the path of the library with a key, and checks its content.
 	get := func(key string) string {
 		path, err := cached(cache, key, "lib", func(path string) error {
 			made.Add(1)
@@ -68,25 +69,25 @@ func TestCachedRemovesUnused(t *testing.T) {
 		if paths[key], err = cached(cache, key, "lib", write); err != nil {
 			t.Fatal(err)
 		}
-		long := time.Now().Add(-2 * unusedFor)
-		if err := os.Chtimes(filepath.Dir(paths[key]), long, long); err != nil {
+		lastUse := time.Now().Add(-2 * unusedFor)
+		if err := os.Chtimes(filepath.Dir(paths[key]), lastUse, lastUse); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, key := range []string{"used", "new"} { // "used" is asked for again
+	for _, key := range []string{"used", "new"} { // "used" is used again before "new" is built
 		if _, err := cached(cache, key, "lib", write); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if _, err := os.Stat(paths["old"]); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the library that nobody uses is still there: %v", err)
+		t.Errorf("the unused library is still in the cache: %v", err)
 	}
 	if _, err := os.Stat(paths["used"]); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestCachedIsBounded: of many libraries the most recently used are kept.
+// TestCachedIsBounded: the cache keeps the maxEntries libraries that were used last.
 func TestCachedIsBounded(t *testing.T) {
 	cache := t.TempDir()
 	for i := range 3 * maxEntries {
@@ -94,8 +95,8 @@ func TestCachedIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := time.Now().Add(time.Duration(i-3*maxEntries) * time.Second)
-		if err := os.Chtimes(filepath.Dir(path), at, at); err != nil {
+		lastUse := time.Now().Add(time.Duration(i-3*maxEntries) * time.Second)
+		if err := os.Chtimes(filepath.Dir(path), lastUse, lastUse); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -114,15 +115,15 @@ func TestUnwritableCache(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if writable(filepath.Join(file, "cache")) == nil {
-		t.Error("a directory below a file is said to be writable")
+	if makeWritable(filepath.Join(file, "cache")) == nil {
+		t.Error("no error for a directory inside a file")
 	}
-	if err := writable(filepath.Join(t.TempDir(), "cache")); err != nil {
+	if err := makeWritable(filepath.Join(t.TempDir(), "cache")); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestSourcesOfDriver: the key of libcuda covers its own Go and C files, other packages, and embedded tables.
+// TestSourcesOfDriver: the sources of libcuda include its own Go and C files, other packages, and embedded tables.
 func TestSourcesOfDriver(t *testing.T) {
 	files := sources(t, "../../libcuda", nil)
 	for _, want := range []string{"cmd/libcuda/doc.go", "cmd/libcuda/shims.c", "ptx/table.go", "interp/internal/native/*_amd64.txt"} {
@@ -131,7 +132,7 @@ func TestSourcesOfDriver(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.ContainsFunc(files, func(f string) bool { ok, _ := filepath.Match(pattern, f); return ok }) {
-			t.Errorf("no source is %s", want)
+			t.Errorf("%s is missing in the list of sources", want)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package libtest builds the shared libraries and their C clients for tests. It needs Go and a C compiler. All tests of
-// all processes share a single build of a library (cache.go).
+// Package libtest builds the shared libraries, and C programs that use them, for tests. It needs Go and a C compiler. A
+// library is built once, and kept in a cache for the tests of all processes (cache.go).
 package libtest
 
 import (
@@ -10,13 +10,14 @@ import (
 	"testing"
 )
 
-// Shared returns the path of the shared library of the package in the current directory, built under a name. The library
-// is in the cache and must not be changed.
+// Shared builds the package in the current directory as a shared library, and returns the library's path. name is the
+// name of the file and the library's soname. The library is in the cache, so the caller must not change it.
 func Shared(t *testing.T, name string) string {
 	t.Helper()
 	return shared(t, ".", name)
 }
 
+// shared is Shared for the package in directory pkg. The library exports the functions that exports.map lists there.
 func shared(t *testing.T, pkg, name string) string {
 	t.Helper()
 	exports, err := filepath.Abs(filepath.Join(pkg, "exports.map"))
@@ -27,8 +28,8 @@ func shared(t *testing.T, pkg, name string) string {
 		"-ldflags=-extldflags '-Wl,-soname,"+name+" -Wl,--version-script="+exports+"'")
 }
 
-// Driver puts links to libcuda.so.1 and to the header that go build writes next to it into a directory. Libraries on top
-// of libcuda need both.
+// Driver makes two links in a directory: to libcuda.so.1, and to libcuda.so.h, the header that go build writes next to
+// the library. The builds of libraries on top of libcuda need both.
 func Driver(t *testing.T, dir string) {
 	t.Helper()
 	lib := shared(t, "../libcuda", "libcuda.so.1")
@@ -39,9 +40,10 @@ func Driver(t *testing.T, dir string) {
 	}
 }
 
-// Client compiles a C program with the library of the package in the current directory and returns the path of the
-// program. If the test runs with the race detector, so does the library: it is then an archive, because the detector
-// needs code at low addresses.
+// Client compiles a C program, links it with the library of the package in the current directory, and returns the
+// program's path. source is the C file, name the name of the library, and flags are further arguments of the compiler. If
+// the test runs with the race detector, the library has the race detector, too. It is then a static archive instead of a
+// shared library, because the detector needs code at low addresses.
 func Client(t *testing.T, source, name string, flags ...string) string {
 	t.Helper()
 	var link []string
@@ -55,7 +57,7 @@ func Client(t *testing.T, source, name string, flags ...string) string {
 	return Program(t, source, append(link, flags...)...)
 }
 
-// Program compiles a C program and returns its path.
+// Program compiles a C program and returns the program's path. flags are further arguments of the compiler.
 func Program(t *testing.T, source string, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
@@ -65,7 +67,7 @@ func Program(t *testing.T, source string, flags ...string) string {
 	return program
 }
 
-// run runs a command that must succeed.
+// run runs a command. If the command fails, it ends the test.
 func run(t *testing.T, name string, args ...string) {
 	t.Helper()
 	if b, err := exec.Command(name, args...).CombinedOutput(); err != nil {
@@ -73,7 +75,7 @@ func run(t *testing.T, name string, args ...string) {
 	}
 }
 
-// output returns the standard output of a command that must succeed.
+// output runs a command and returns its standard output. If the command fails, it ends the test.
 func output(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	var messages strings.Builder

@@ -2,4 +2,5 @@
 
 package libtest
 
+// race reports whether the test runs with the race detector.
 const race = true

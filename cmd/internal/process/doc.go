@@ -1,4 +1,4 @@
-// Package process holds the only driver of a C process, for the shared libraries. It makes the driver at the first
-// call, with the environment from the time when the library was loaded. It also keeps a driver.Thread for each C
-// thread, and ends the driver with the process.
+// Package process holds the single driver of a C process, for the shared libraries. It makes the driver at the first call
+// of the library, from the environment variables as they were when the library was loaded. It also keeps a driver.Thread
+// for each C thread, and ends the driver when the process ends.
 package process

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The program may change the environment at any time from another thread. So the variables are copied while the program
-// waits for the library to load.
+// The program may change the environment at any time from another thread. Therefore the variables are copied while the
+// library is loaded: the loading thread waits for that.
 extern char **environ;
 
 static char **variables; // each NAME=VALUE; NULL-terminated

@@ -27,15 +27,18 @@ import (
 // before the driver is made.
 var SuppressErrors bool
 
-// Messages takes the messages of a library to the user: standard error, as plain text if GEMU_PLAIN asks for it.
+// Messages is the writer for messages of a library to the user. It writes to standard error; with GEMU_PLAIN=1 it converts
+// messages to plain text.
 var Messages io.Writer = os.Stderr
 
 var (
 	drv     *driver.Driver
 	drvErr  error
-	threads sync.Map // values are *Client, by thread number
+	threads sync.Map // *Client by thread number (uint64)
 
-	callbacks sync.Map // numbers of the threads that run a function of the process for a stream
+	callbacks sync.Map // thread numbers (uint64) of the threads that run a function of the process for a stream
+
+	// start makes the driver, or sets drvErr.
 
 	start = sync.OnceFunc(func() {
 		s := driver.DefaultSettings()
@@ -53,8 +56,8 @@ var (
 	})
 )
 
-// stdout is the standard output of the process, for the output of kernels. It is a stream of the host (CUDA C++
-// Programming Guide, Formatted Output): buffered output of the C program is written first.
+// stdout writes the output of kernels to the standard output of the process. Buffered output of the C program is written
+// first, because kernels print to the host's output stream (CUDA C++ Programming Guide, "Formatted Output").
 type stdout struct{}
 
 func (stdout) Write(p []byte) (int, error) {
@@ -62,25 +65,25 @@ func (stdout) Write(p []byte) (int, error) {
 	return os.Stdout.Write(p)
 }
 
-// getenv returns the value of an environment variable when the library was loaded, "" if it was not set.
+// getenv returns the value that an environment variable had when the library was loaded, or "" if it was not set.
 func getenv(name string) string {
-	n := C.CString(name)
-	defer C.free(unsafe.Pointer(n))
-	return C.GoString(C.process_getenv(n))
+	cName := C.CString(name)
+	defer C.free(unsafe.Pointer(cName))
+	return C.GoString(C.process_getenv(cName))
 }
 
-// Driver returns the process's driver. The error reports an invalid environment; it was printed when it was found.
-// Driver is never called in a child of fork.
+// Driver returns the process's driver, and makes it at the first call. It returns an error if an environment variable has
+// an invalid value; the first call has printed the error. Driver is never called in a child of fork: see thread.c.
 func Driver() (*driver.Driver, error) {
 	C.process_enter()
 	start()
 	return drv, drvErr
 }
 
-// Client is the view of a C thread on the driver.
+// Client holds the driver.Thread of a C thread.
 type Client struct {
 	*driver.Thread
-	Local any // data of the library about the thread
+	Local any // data that a library keeps for the thread
 }
 
 // Thread returns the Client of the calling C thread.
@@ -101,8 +104,8 @@ func Thread() (*Client, error) {
 	return t, nil
 }
 
-// CallFromStream calls a function of the process from a stream. If the function ends the process, the driver knows that
-// the stream makes no progress.
+// CallFromStream calls f, a function of the process, from a stream. If f ends the process, Driver.Exit knows that this
+// stream can make no progress.
 func CallFromStream(f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -112,11 +115,13 @@ func CallFromStream(f func()) {
 	f()
 }
 
-// process_started returns when Go has started.
+// process_started does nothing. A call from C returns when Go's runtime has started.
 //
 //export process_started
 func process_started() {}
 
+// process_exit ends the driver. If sanitizers demand an exit status, it ends the process with that status.
+//
 //export process_exit
 func process_exit() {
 	_, inStream := callbacks.Load(uint64(C.process_thread()))
@@ -125,7 +130,7 @@ func process_exit() {
 		fmt.Fprintf(Messages, "gemu: %v\n", err)
 	}
 	var found *driver.Found
-	if errors.As(err, &found) { // exit handlers registered before ours do not run
+	if errors.As(err, &found) { // _exit: handlers that the program registered before this one do not run
 		C.fflush(nil)
 		C._exit(C.int(found.Status))
 	}

@@ -7,30 +7,32 @@
 
 #include "_cgo_export.h"
 
-// ended is a thread that has ended, as an element of a list.
-struct ended {
+// thread is a thread with a number. After its end it is an element of the list of ended threads.
+struct thread {
 	uint64_t number;
-	struct ended *next;
+	struct thread *next; // next element of the list
 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // guards ended_threads and last
 static pthread_once_t once = PTHREAD_ONCE_INIT;    // makes key
 static pthread_once_t started = PTHREAD_ONCE_INIT; // waits until Go has started
-static pthread_key_t key; // each thread's struct ended
-static struct ended *list;
-static uint64_t last;
-static int forked;
+static pthread_key_t key; // each thread's struct thread
+static struct thread *ended_threads;
+static uint64_t last; // the last number of a thread
+static int forked;    // 1 in a child of fork
 
-static void end(void *p)
+// end_thread runs at the end of a thread: it puts the thread into the list of ended threads.
+static void end_thread(void *p)
 {
-	struct ended *e = p;
+	struct thread *t = p;
 	pthread_mutex_lock(&mutex);
-	e->next = list;
-	list = e;
+	t->next = ended_threads;
+	ended_threads = t;
 	pthread_mutex_unlock(&mutex);
 }
 
-extern void (*x_crosscall2_ptr)(void (*)(void *), void *, int, size_t); // of runtime/cgo: enters Go at the end of a thread
+// x_crosscall2_ptr is a variable of runtime/cgo: the function that enters Go at the end of a thread. NULL: none.
+extern void (*x_crosscall2_ptr)(void (*)(void *), void *, int, size_t);
 
 static void in_child(void)
 {
@@ -39,18 +41,19 @@ static void in_child(void)
 	mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; // another thread may have held it at the fork
 }
 
-// A call into Go waits until Go has started, which happens in a separate thread when the library is loaded. A child of
-// fork would wait for ever.
+// before_fork waits until Go has started, which happens in a separate thread when the library is loaded. A child that is
+// forked earlier lacks that thread, and would wait for Go for ever.
 static void before_fork(void) { pthread_once(&started, process_started); }
 
-// A child forked before the first call also lacks Go's threads.
+// watch_forks runs when the library is loaded, not at the first call: a child forked before the first call lacks Go's
+// threads, too.
 __attribute__((constructor)) static void watch_forks(void) { pthread_atfork(before_fork, NULL, in_child); }
 
 void __real_crosscall2(void (*)(void *), void *, int, size_t);
 
-// __wrap_crosscall2 is the function by which cgo enters Go (linker option -wrap). The n bytes at a are the arguments,
-// followed by the result, an int. A child of fork lacks Go's threads, and any lock of the runtime may be held for ever.
-// So in a child a call does not enter Go, and its result, if any, is process_forked.
+// __wrap_crosscall2 replaces crosscall2, the function by which cgo enters Go (linker option -wrap). The n bytes at a are
+// the arguments, followed by the result, an int. A child of fork lacks Go's threads, and any lock of the runtime may be
+// held for ever. Therefore a call in a child does not enter Go. Its result, if it has one, is process_forked.
 void __wrap_crosscall2(void (*fn)(void *), void *a, int n, size_t context)
 {
 	const int32_t result = process_forked;
@@ -60,14 +63,14 @@ void __wrap_crosscall2(void (*fn)(void *), void *a, int n, size_t context)
 		memcpy((char *)a + n - sizeof result, &result, sizeof result);
 }
 
-static void make_key(void) { pthread_key_create(&key, end); }
+static void make_key(void) { pthread_key_create(&key, end_thread); }
 
 void process_enter(void)
 {
 	enum { size = 64 << 10 };
 	stack_t stack;
 	if (sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_DISABLE) != 0) {
-		// never freed: few threads lose their stack, and a signal may come at any time
+		// The stack is never freed, because a signal may come at any time. Few threads lose their stack.
 		stack = (stack_t){.ss_sp = malloc(size), .ss_size = size};
 		if (stack.ss_sp == NULL || sigaltstack(&stack, NULL) != 0)
 			abort();
@@ -77,30 +80,30 @@ void process_enter(void)
 uint64_t process_thread(void)
 {
 	pthread_once(&once, make_key);
-	struct ended *e = pthread_getspecific(key);
-	if (e == NULL) {
-		e = malloc(sizeof *e);
-		if (e == NULL)
+	struct thread *t = pthread_getspecific(key);
+	if (t == NULL) {
+		t = malloc(sizeof *t);
+		if (t == NULL)
 			abort();
 		pthread_mutex_lock(&mutex);
-		e->number = ++last;
+		t->number = ++last;
 		pthread_mutex_unlock(&mutex);
-		pthread_setspecific(key, e);
+		pthread_setspecific(key, t);
 	}
-	return e->number;
+	return t->number;
 }
 
 uint64_t process_thread_ended(void)
 {
 	uint64_t number = 0;
 	pthread_mutex_lock(&mutex);
-	struct ended *e = list;
-	if (e != NULL) {
-		number = e->number;
-		list = e->next;
+	struct thread *t = ended_threads;
+	if (t != NULL) {
+		number = t->number;
+		ended_threads = t->next;
 	}
 	pthread_mutex_unlock(&mutex);
-	free(e);
+	free(t);
 	return number;
 }
 
@@ -110,7 +113,8 @@ static void run_exit(void)
 	process_exit();
 }
 
-// The process may end by exit and by quick_exit, and each may be called in a handler of the second.
+// at_exit ends the driver once. It may be called twice: the process may end by exit or by quick_exit, and a handler of one
+// may call the other.
 static void at_exit(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
