@@ -295,7 +295,7 @@ func (l *List) Lookup(name string) (*Binding, error) {
 		return b, nil
 	}
 	if i, err := strconv.Atoi(name); err == nil {
-		return nil, fmt.Errorf("argument %d is not a buffer", i)
+		return nil, fmt.Errorf("argument %d is not a buffer; arguments count from 0", i)
 	}
 	return l.variable(name)
 }

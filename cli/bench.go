@@ -71,7 +71,7 @@ func (c *benchCmd) Run(a *app) error {
 	}
 	engine, err := interp.EngineNamed(c.Engine)
 	if err != nil {
-		return fmt.Errorf("--engine: %w", err)
+		return fmt.Errorf("--engine (GEMU_ENGINE) %s: %w", c.Engine, err)
 	}
 	if c.Engine = "portable"; engine != interp.Portable && interp.Native.Available() {
 		c.Engine = "native"

@@ -32,7 +32,7 @@ type debugCmd struct {
 	Mode        string        `group:"device" default:"vector" enum:"check,affine,vector" help:"Mode of execution: check, affine or vector; see gemu run." placeholder:"MODE"`
 	Async       string        `group:"device" default:"late" enum:"late,early" help:"Time at which asynchronous copies and tensor operations take effect: late (at the wait that orders them) or early (where they are issued)." placeholder:"TIME"`
 	Commands    string        `short:"x" help:"Execute the commands of FILE, one per line, instead of prompting for commands." placeholder:"FILE"`
-	DAP         string        `name:"dap" help:"Speak the Debug Adapter Protocol on standard input and output; with --dap=:PORT, listen on that TCP port." placeholder:":PORT"`
+	DAP         string        `name:"dap" help:"Speak the Debug Adapter Protocol: --dap on standard input and output, --dap=:PORT on that TCP port." placeholder:":PORT"`
 	Checkpoints notation.Size `help:"Host memory for the checkpoints that stepping back uses, in bytes, or with K, M or G." unset:"256M" placeholder:"BYTES"`
 }
 
@@ -192,8 +192,15 @@ func (c *debugCmd) launch(a *app) dap.Launch {
 		if err := json.Unmarshal(arguments, &d); err != nil {
 			return fmt.Errorf("launch: %w", err)
 		}
-		if _, err := interp.ParseMode(d.Mode); err != nil || a.reconverger(d.Reconverge) == nil || d.Async != "late" && d.Async != "early" {
-			return fmt.Errorf("launch: unknown mode %q, reconverge %q or async %q: gemu debug --help lists the values", d.Mode, d.Reconverge, d.Async)
+		const help = "gemu debug --help lists the values"
+		if _, err := interp.ParseMode(d.Mode); err != nil {
+			return fmt.Errorf("launch: unknown mode %q: %s", d.Mode, help)
+		}
+		if a.reconverger(d.Reconverge) == nil {
+			return fmt.Errorf("launch: unknown reconverge %q: %s", d.Reconverge, help)
+		}
+		if d.Async != "late" && d.Async != "early" {
+			return fmt.Errorf("launch: unknown async %q: %s", d.Async, help)
 		}
 		if d.Program == "" || d.Program == "-" {
 			return errors.New("launch: program is missing: a PTX file, CUDA C++, or @NAME")

@@ -38,7 +38,7 @@ type diffCmd struct {
 type compareFlags struct {
 	ULP uint64 `name:"ulp" help:"Do not report results of .approx instructions that differ by at most N units in the last place." unset:"0" placeholder:"N"`
 
-	Slice   string `enum:"auto,first,second,both,none" default:"auto" help:"Log in which a different value is traced back to the instructions that produced it: first, second, both, none, or auto (the first log that contains the registers that instructions read)." placeholder:"LOG"`
+	Slice   string `enum:"auto,first,second,both,none" default:"auto" help:"Log in which a different value is traced back to the instructions that produced it: first, second, both, none, or auto (the first log if it contains the registers that instructions read, otherwise the second)." placeholder:"LOG"`
 	NoSlice bool   `help:"Do not trace a different value back, as with --slice none."`
 }
 

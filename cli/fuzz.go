@@ -49,12 +49,12 @@ type fuzzCmd struct {
 
 // rivalFlags are for the test of another implementation.
 type rivalFlags struct {
-	Against string        `help:"Run programs on another implementation until one fails, and reduce that program. COMMAND is a shell command; in it, {ptx}, {in} and {json} are the files of a program, {grid} and {block} its extents, {bytes} the size of its result, {n} and {m} its last two arguments, and {out} the file for the result; see docs/fuzz.md." placeholder:"COMMAND"`
+	Against string        `help:"Run programs on another implementation until one fails, and reduce that program. COMMAND is a shell command; in it, {ptx}, {in} and {json} are the files of a program, {grid} and {block} its extents, {bytes} the size of its result, {n} and {m} the values of its last two arguments (a .u32 and a .u64), and {out} the file for the result; see docs/fuzz.md." placeholder:"COMMAND"`
 	Timeout notation.Span `default:"10s" help:"Time limit of the --against command for each program." placeholder:"TIME"`
 	Refusal int           `name:"refusal-status" default:"3" help:"Exit status by which the --against command refuses a program." placeholder:"N"`
 	Refuses string        `name:"refusal-regex" help:"The --against command also refuses a program, with any exit status, if its standard error matches REGEX; ^ and $ match at line ends." placeholder:"REGEX"`
 	Ignore  []string      `enum:"difference,crash,timeout,refusal" help:"Count failures of these kinds, and continue: ${enum}." unset:"none" placeholder:"KIND"`
-	Skip    []string      `sep:"none" help:"Count failures whose report matches REGEX, and continue: for known bugs. A report has the kind of failure, the first wrong word, the culprit, and standard error; ^ and $ match at line ends. May be given several times." placeholder:"REGEX"`
+	Skip    []string      `sep:"none" help:"Count failures whose report matches REGEX, and continue: for known bugs. A report has the kind of failure, the first wrong word of memory, the culprit, and standard error; ^ and $ match at line ends. May be given several times." placeholder:"REGEX"`
 	Keep    bool          `name:"keep-going" help:"Continue after a failure, and reduce the first failure of each culprit."`
 	Reduce  notation.Span `name:"reduce-time" default:"5m" help:"Time limit of the reduction of a program." placeholder:"TIME"`
 }

@@ -70,7 +70,7 @@ type deviceFlags struct {
 	Workers   int           `help:"Number of host threads. Results do not depend on it." unset:"all cores" placeholder:"N"`
 	Engine    string        `default:"auto" env:"GEMU_ENGINE" help:"Engine that executes instructions. Results do not depend on it. One of:${engines}" placeholder:"ENGINE"`
 
-	Base   string        `help:"Address of the first buffer, a multiple of 512. With the address of another simulator, the logs of both can be compared." unset:"0x10000000" placeholder:"ADDRESS"`
+	Base   string        `help:"Address of the first buffer, a multiple of 512. To compare the log with that of another simulator, give the address that it uses." unset:"0x10000000" placeholder:"ADDRESS"`
 	Source []string      `name:"source" sep:"none" type:"path" help:"Also show lines of source files below the directory DIR, if the PTX names them. Files below the directory of the PTX are always shown. May be given several times." placeholder:"DIR"`
 	Memory notation.Size `placeholder:"BYTES" help:"Limit of host memory for CTAs in flight, in bytes, or with K, M or G. At the limit further CTAs wait; the launch does not fail." unset:"three quarters of the physical memory, or less if a control group, ulimit -v or GOMEMLIMIT sets a limit"`
 
@@ -124,7 +124,7 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...probe.Probe) (*jo
 	}
 	engine, err := interp.EngineNamed(c.Engine)
 	if err != nil {
-		return nil, fmt.Errorf("--engine: %w", err)
+		return nil, fmt.Errorf("--engine (GEMU_ENGINE) %s: %w", c.Engine, err)
 	}
 	j := &job{flags: c, sources: input.NewSources(c.File, c.Source...), arguments: &argument.List{}}
 	dev := interp.NewDevice(interp.Config{Base: base, Engine: engine, Stdout: stdout, Workers: c.Workers, HostMemory: uint64(c.Memory), Memory: uint64(c.DeviceMemory), SM: c.SM, TimeLimit: time.Duration(c.TimeLimit), Tolerance: tolerate, OnTolerated: j.tolerates(a), Probes: probes})

@@ -58,7 +58,7 @@ type cli struct {
 
 	HelpOf helpCmd `cmd:"" name:"help" help:"Print the help of a command, or the glossary (help terms)."`
 
-	Plain   bool             `env:"GEMU_PLAIN" help:"Print text for screen readers and simple terminals: no drawing characters, no colours, no redrawing, and sets of lanes in words. Output files, and data on standard output, stay the same."`
+	Plain   bool             `env:"GEMU_PLAIN" help:"Print text for screen readers and simple terminals: no drawing characters, no colours, no redrawing, and sets of lanes in words. Output files, and JSON, CSV and other files written to standard output, stay the same."`
 	Version kong.VersionFlag `help:"Print the version."`
 	Man     manFlag          `help:"Print the manual page, in the format of man: gemu --man | man -l -."`
 }
@@ -336,6 +336,8 @@ func (a *app) report(err error) int {
 			fmt.Fprintf(a.stderr, "   --tolerate %v (or GEMU_TOLERATE) lets the kernel continue, as GPUs do\n", trap.Tolerable)
 		}
 		switch trap.Kind {
+		case probe.ErrMismatch:
+			fmt.Fprintln(a.stderr, "   this is an error of gemu, not of the kernel: please report it; --mode vector runs the kernel without compact execution")
 		case probe.ErrStepLimit:
 			fmt.Fprintln(a.stderr, "   --steps raises the limit")
 		case probe.ErrTimeLimit:
@@ -348,7 +350,7 @@ func (a *app) report(err error) int {
 		fmt.Fprintf(a.stderr, "gemu: %v\n", f.error)
 		return f.status
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintf(a.stderr, "gemu: %v\n", err)
+		fmt.Fprintf(a.stderr, "gemu: %s\n", strings.ReplaceAll(err.Error(), context.Canceled.Error(), "interrupted"))
 		return exitFailed
 	}
 	fmt.Fprintf(a.stderr, "gemu: %v\n", err)

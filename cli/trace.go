@@ -39,7 +39,7 @@ func (c *machineFlags) prepare(a *app) func(l *interp.Launch) {
 type filterFlags struct {
 	OnlyKernel string       `help:"Keep only the launches of the kernel NAME, for workloads with several kernels." placeholder:"NAME"`
 	CTA        trace.Ranges `name:"cta" help:"Keep only these CTAs, by linear index in the grid, from 0: 0-3,7." placeholder:"N,…"`
-	Warps      trace.Ranges `help:"Keep only these warps of each CTA, by index, from 0: 0-3,7." placeholder:"N,…"`
+	Warps      trace.Ranges `help:"Keep only these warps of each CTA, by index, from 0, such as 0-3,7." placeholder:"N,…"`
 	Lines      trace.Ranges `help:"Keep only the instructions on these lines of the PTX, from 1: 10-20,31." placeholder:"N,…"`
 	Class      []string     `help:"Keep only the instructions of these classes, such as memory,control; gemu isa OPCODE names the class of an instruction." placeholder:"CLASS"`
 }

@@ -133,7 +133,7 @@ func New(o Options) (*Generator, error) {
 	case lastPTX().Less(o.Version):
 		return nil, fmt.Errorf("PTX %s: the latest known version is %s", o.Version, lastPTX())
 	case o.Grid < 1 || o.Block.X < 1 || o.Block.Y < 1 || o.Block.Z < 1 || o.Block.X > 1024 || o.Block.Y > 1024 || o.Block.Z > 64 || threads > 1024:
-		return nil, fmt.Errorf("a grid of %d blocks of %s threads: want at least one of each, and blocks of at most 1024", o.Grid, o.Block)
+		return nil, fmt.Errorf("a grid of %d blocks of %s threads: want at least one of each, and blocks of at most 1024, with x and y up to 1024 and z up to 64", o.Grid, o.Block)
 	case o.Grid > maxThreads/threads:
 		return nil, fmt.Errorf("a grid of %d blocks of %s threads: want at most %d in all", o.Grid, o.Block, maxThreads)
 	case o.Length < 1 || o.Length > maxLength:

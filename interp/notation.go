@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -137,7 +138,11 @@ func (o *ObjectText) extents(text string) (err error) {
 		want++
 	}
 	if len(n) != want {
-		return fmt.Errorf("[%s]: %s has %d extents", text, g, want)
+		names := []string{"DEPTH", "HEIGHT", "WIDTH"}[3-g.Dimensions():]
+		if g.Layered() {
+			names = slices.Insert(slices.Clone(names), 0, "LAYERS")
+		}
+		return fmt.Errorf("[%s]: %s has %d extents, %s", text, g, want, strings.Join(names, "x"))
 	}
 	if g.Layered() {
 		if m.Layers, n = n[0], n[1:]; g.Cube() {

@@ -35,7 +35,7 @@ type ToleranceInfo struct {
 var tolerances = [...]ToleranceInfo{
 	{WMMAAlignment, "wmma-alignment", "wmma.load and wmma.store with less alignment than the manual requires",
 		"PTX manual 9.7.14.4.2 requires each row or column to be aligned to the size of the whole fragment; on a GPU the widest single access of a lane is a few elements"},
-	{SharedUnit, "shared-unit", "ld, ldmatrix and wmma.load past the end of a block's shared memory, in its last allocation unit of 128 bytes (256 before sm_80); they read zeros",
+	{SharedUnit, "shared-unit", "ld, ldmatrix and wmma.load past the end of a block's shared memory, up to the next multiple of 128 bytes (256 before sm_80), by which GPUs allocate it; they read zeros",
 		"a GPU allocates shared memory in units (cuda_occupancy.h) and checks addresses against whole units"},
 }
 

@@ -71,7 +71,7 @@ var Tools = []*Tool{
 		New: func(log *finding.Log, _ Options) probe.Probe { return validity.New(log) },
 	},
 	{
-		Name: bounds.Name, Aliases: []string{"memcheck"}, Doc: "accesses outside the variable that their address was derived from, and by pointers to variables of calls that have returned",
+		Name: bounds.Name, Aliases: []string{"memcheck"}, Doc: "accesses outside the variable that their address was derived from, and accesses to a variable of a call that has returned",
 		New: func(log *finding.Log, _ Options) probe.Probe { return bounds.New(log) },
 	},
 	{

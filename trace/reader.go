@@ -282,7 +282,7 @@ func (t *Reader) seek(p Place) error {
 		t.ended, t.cta = false, nil
 	}
 	if !ok {
-		return t.fail(errors.New("the index of the log is wrong: this place has another entry"))
+		return t.fail(errors.New("the index of the log names this place for another entry: the log was changed after it was written; write it again"))
 	}
 	t.unread, t.done = e, false
 	return nil

@@ -172,7 +172,7 @@ func Stackrestore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 			v = uint64(f.Src32(instr.A)[i])
 		}
 		if v < base || v-base > uint64(taken[i]) {
-			w.Fail(w.SourceOf(instr), 1<<(32*h+i), probe.ErrStackOverflow, "stackrestore of %s, which is not the result of a stacksave", machine.HexAddr(v))
+			w.Fail(w.SourceOf(instr), 1<<(32*h+i), probe.ErrStackOverflow, "stackrestore of %s, which is outside the stack in use: no stacksave gave it, or an earlier stackrestore has released it", machine.HexAddr(v))
 			return
 		}
 		taken[i] = uint32(v - base)

@@ -16,7 +16,7 @@ import (
 )
 
 // errSliceSize is the error of a slice whose size, rounded up, the register %perctamemorysize (.u32) cannot hold.
-var errSliceSize = errors.New("the size does not fit %perctamemorysize, which has 32 bits")
+var errSliceSize = errors.New("the size, a multiple of 1024, does not fit %perctamemorysize, which has 32 bits: at most 4294966272")
 
 // OpenCTAMemory allocates the per-CTA memory of a launch, if its kernel requests it. The end of the launch frees it.
 // The error names the size.

@@ -32,7 +32,7 @@ var Reconvergers = withAlternatives([]*machine.Policy{
 		New: func() machine.Reconverger { return ordered{pc2{}} }, NotifyEveryBlock: true, Reconvergence: lower.Never, WaitAtExit: true,
 	},
 	{
-		Name: "frontier", Doc: "the warp split that is first in reverse postorder of the control flow runs. Warp splits reconverge wherever they meet (thread frontiers)",
+		Name: "frontier", Doc: "runs the warp split whose block is first in reverse postorder of the control-flow graph. Warp splits reconverge wherever they meet (thread frontiers)",
 		New: func() machine.Reconverger { return ordered{frontier{}} }, NotifyEveryBlock: true, Reconvergence: lower.Never,
 	},
 })
