@@ -109,7 +109,7 @@ var lines = [16]rune{
 	upward | downward | rightward: '├', downward | leftward | rightward: '┬', upward | leftward | rightward: '┴', upward | downward | leftward | rightward: '┼',
 }
 
-// text returns the lines of a row as characters: for the first line of the row's text, and for its
+// text returns the box-drawing characters of a row: those beside the first line of the row's text, and those beside its
 // further lines.
 func (f *flow) text(row int) (first, further string) {
 	var a, b strings.Builder

@@ -23,7 +23,7 @@ import (
 // machineFlags set the execution of a logged run.
 type machineFlags struct {
 	policyFlag
-	Mode  string `group:"device" default:"check" enum:"check,affine,vector" help:"Mode of execution: check, affine or vector, as in gemu run. The log is the same in every mode." placeholder:"MODE"`
+	Mode  string `group:"device" default:"check" enum:"check,affine,vector" help:"Mode of execution: check, affine or vector, as in gemu run. The output is the same in every mode." placeholder:"MODE"`
 	Eager bool   `group:"device" help:"Execute compactly wherever operands are compact, as in gemu run. The log is the same."`
 }
 

@@ -23,7 +23,7 @@ func init() {
 func backprop(s *Session) error {
 	const rounds = 2
 	side := s.Block
-	levels := bits.Len(uint(side)) - 1
+	levels := bits.Len(uint(side)) - 1 // of the tree that sums the products of a tile
 	const rate, momentum, target = float32(0.3), float32(0.3), 0.9
 	tiles := blocks(s.N, side)
 	units := tiles * side
@@ -32,8 +32,9 @@ func backprop(s *Session) error {
 	copy(in, r.floats(1+s.N, 0, 1))
 	in[0] = 1
 	bound := 1 / float32(math.Sqrt(float64(s.N)))
+	// before has the change of each weight in the round before.
 	weight, before := r.floats((1+units)*(side+1), -bound, bound), make([]float32, (1+units)*(side+1))
-	output := r.floats(1+side, -1, 1) // from the hidden units to the output
+	output := r.floats(1+side, -1, 1) // weights from the hidden units to the output
 	dIn, dWeight, dBefore := upload(s, in), upload(s, weight), upload(s, before)
 	partial, dDelta := alloc[float32](s, units), alloc[float32](s, 1+side)
 	for range rounds {
@@ -83,7 +84,7 @@ func backprop(s *Session) error {
 }
 
 // deltas returns the output of the network and the error of each hidden unit, from the partial sums of tiles of input
-// units and the weights on both sides of the hidden units.
+// units, the weights of the bias (the first row of weight), and the weights to the output.
 func deltas(partial, weight, output []float32, target float64) (delta []float32, out float64) {
 	side := len(output) - 1
 	hidden := make([]float64, 1+side)

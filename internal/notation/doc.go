@@ -1,3 +1,3 @@
-// Package notation reads and writes small texts as users write them: lists with brackets, sizes in bytes, spans of time, shares in
-// percent; and it finds the name that was probably meant.
+// Package notation reads small texts as users write them (lists with brackets, sizes in bytes, spans of time), writes spans of
+// time and lists of names, computes percentages, and finds the name that was probably meant.
 package notation

@@ -5,10 +5,10 @@ package oracle
 // createpolicy (9.7.9.18): all policies are hints without effect.
 func createpolicy(t *thread) { t.setOperand("d", 0) }
 
-// nanosleep (9.7.19.2) takes the given time; other threads may run meanwhile.
+// nanosleep (9.7.19.2) moves the thread's clocks forward by the given time. The order of threads is that of any instruction.
 func nanosleep(t *thread) { t.sleepTime += int64(t.operandValue("a")) }
 
-// time returns the value of the thread's clocks, in cycles and in nanoseconds.
+// time returns the value of all clocks of the thread: a step, and a nanosecond of sleep, count as a cycle and as a nanosecond.
 func (t *thread) time() uint64 { return uint64(t.steps + t.sleepTime) }
 
 // brkpt (9.7.19.1) stops the thread, and with it the launch.

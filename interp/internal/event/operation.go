@@ -1,7 +1,7 @@
 package event
 
-// This file lists the operations of each PTX instruction, which are the lowered instructions of the reference, for probes
-// that model another machine.
+// This file lists the operations of each PTX instruction, for probes that model another machine. An operation is a lowered
+// instruction of the reference: the code without compact execution (machine.Reference).
 
 import (
 	"slices"
@@ -39,6 +39,7 @@ func DivideOperations(r *machine.Reference) {
 	}
 	for i := range r.Blocks {
 		b := &r.Blocks[i]
+		// Side is the kind of an operation's table in its signature, and an index in this table in an instruction.
 		if end := r.End(b); end.Op.Signature().Side == code.CallSide && end.Src >= 0 {
 			r.Operations[end.Src].Args, r.Operations[end.Src].Rets = argumentOperands(r.Calls[end.Side].Args), argumentOperands(r.Calls[end.Side].Rets)
 		}
@@ -53,6 +54,7 @@ func DivideOperations(r *machine.Reference) {
 			}
 		}
 	}
+	// Pairs has the pairs of an instruction of the reference and the instruction that executes instead of it, by block.
 	for i := range r.Pairs {
 		for j := range r.Pairs[i] {
 			p := &r.Pairs[i][j]
@@ -62,7 +64,7 @@ func DivideOperations(r *machine.Reference) {
 			}
 			list := &parts.Operations
 			p.OperationIndex = int32(len(*list))
-			*list = append(*list, describeOperations(r, p.Reference, registers[r.Blocks[i].Func]))
+			*list = append(*list, describeOperation(r, p.Reference, registers[r.Blocks[i].Func]))
 		}
 	}
 }
@@ -102,8 +104,9 @@ var operationKindOf = map[code.Kind]probe.OperationKind{
 // boolNames maps the boolean operators of comparisons, in Imm, to their names.
 var boolNames = map[uint64]string{alu.BoolAnd: "and", alu.BoolOr: "or", alu.BoolXor: "xor"}
 
-// describeOperations describes an instruction of the reference. registers has the registers of its function by row.
-func describeOperations(r *machine.Reference, instr *code.Instr, registers map[code.Row]ptx.RegID) probe.Operation {
+// describeOperation describes an instruction of the reference. registers has the registers of its function by row. The
+// signature's Member is 1 + the index of the source that is a membermask; 0: none.
+func describeOperation(r *machine.Reference, instr *code.Instr, registers map[code.Row]ptx.RegID) probe.Operation {
 	s := instr.Op.Signature()
 	op := probe.Operation{Name: s.Name, Kind: operationKindOf[s.Kind], Operation: s.Operation, Member: int(s.Member) - 1}
 	if s.Kind == code.Arithmetic {
@@ -125,7 +128,9 @@ func describeOperations(r *machine.Reference, instr *code.Instr, registers map[c
 	case s.Side == code.AccessSide:
 		op.Offset = r.Access[instr.Side].Offset
 	}
-	if s.Side == code.AccessSide { // the results are only in the side table: drop D and F, which are absent
+	// The results of an access are in its code.Access. Results lists rows D and F of the instruction first, which an access
+	// does not have.
+	if s.Side == code.AccessSide {
 		op.Results = op.Results[2:]
 	}
 	return op

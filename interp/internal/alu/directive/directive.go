@@ -2,17 +2,21 @@
 // its functions.
 //
 //	//gemu:kernel KEY; VAR = CHOICE …; … {slow}
+//	//gemu:compare KEY; VAR = CHOICE …
 //
-// KEY is the name of an operation. For each choice of VAR, in which $VAR in KEY is replaced by the choice, there is a kernel.
+// KEY is the name of an operation. There is a kernel for each choice of VAR: the choice replaces $VAR in KEY. The operation of
+// a comparison has the name cmp.KEY, and its result is combined with a predicate.
 // A choice "u32|s32" gives two keys the same kernel. "T:W = u32:u64" sets two variables at once. {ftz} in KEY makes two
 // kernels, the second of which flushes subnormals. "slow" omits the loop for full masks. "takes = N" marks an operation
-// whose machine code is long (25 ns or more for a row): it counts as N additional operations.
+// whose machine code is long (25 ns or more for a row): N more operations count towards the limit at which machine code exits
+// to Go.
 //
 // The function's parameters are the operands, with the types in KEY. Three parameters are no operands: a string m gets the
 // choice of M as its value, a floatOp op the constant of the choice of OP (opAdd for add), and imm gets Instr.Imm.
 //
-// The affine rule is that of the PTX instruction KEY. An operation that is only a step of an instruction names its rule with
-// "rule = NAME"; without it, the operation executes once for uniform operands.
+// The affine rule is that of the PTX instruction KEY, or that of comparisons. An operation that is only a step of an
+// instruction, so that no PTX instruction is named KEY, may name a rule with "rule = NAME". Without the name it has the rule
+// of uniform operands: if all operands are uniform, it executes for one lane.
 package directive
 
 import (
@@ -33,21 +37,21 @@ import (
 	"gemu/ptx"
 )
 
-// Kernel is a function of package alu that executes operations on rows.
+// Kernel is a generated function of package alu that executes operations on rows, lane by lane with a function for a lane.
 type Kernel struct {
 	Name    string            // name of the generated Go function
 	Ops     []Op              // operations that it executes
-	Fn      string            // name of the function of package alu, with type arguments
-	Decl    *ast.FuncDecl     // this function
+	Fn      string            // name of the function for a lane, with type arguments
+	Decl    *ast.FuncDecl     // the function for a lane
 	Types   map[string]string // Go types of its type parameters
 	Params  []Param
 	Results []string // Go types of its results
 	Slow    bool     // there is no loop for full masks
-	Short   bool     // the function has few instructions for each lane
-	Takes   int      // number of operations as which its machine code counts, in addition to itself
+	Short   bool     // isShort of the function for a lane
+	Takes   int      // operations that its machine code counts as, in addition to itself
 	FTZ     bool     // subnormal operands and results are flushed
 	Compare bool     // the directive is //gemu:compare
-	Rule    string   // affine rule of a step; "": the rule of the PTX instruction
+	Rule    string   // name of the affine rule; "": the rule of the PTX instruction, if there is one
 }
 
 // Op is an operation that the kernel executes.
@@ -190,7 +194,7 @@ func expand(fset *token.FileSet, constants map[string]bool, fn *ast.FuncDecl, te
 				}
 				parts := strings.Split(c, ":")
 				if len(parts) != len(vars[i].names) {
-					log.Fatalf("%s: choice %q of the variables %s", fn.Name.Name, c, strings.Join(vars[i].names, ":"))
+					log.Fatalf("%s: choice %q of the variables %s has %d parts, want %d", fn.Name.Name, c, strings.Join(vars[i].names, ":"), len(parts), len(vars[i].names))
 				}
 				for j, part := range parts {
 					b[vars[i].names[j]] = part
@@ -219,8 +223,8 @@ func expand(fset *token.FileSet, constants map[string]bool, fn *ast.FuncDecl, te
 // shortFunctions matches the functions of package fp that take a few instructions of a host.
 var shortFunctions = regexp.MustCompile(`^(Canon32|Result64|Quiet64|FmaRN(32|64)|SqrtRN32|F32ToF64|NarrowF64)$`)
 
-// isShort reports whether a function takes a few instructions for each lane: it has no loops, and calls only functions
-// of package fp that shortFunctions matches.
+// isShort reports whether a function for a lane is taken for short: it has no loops, and of package fp it calls only functions
+// that shortFunctions matches. Its other calls are not looked at.
 func isShort(fn *ast.FuncDecl) bool {
 	short := true
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
