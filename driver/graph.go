@@ -20,9 +20,9 @@ type Node struct {
 	handle Handle
 	graph  *Graph
 	kind   NodeKind
-	after  []*Node
-	work   work   // nil for a ChildNode
-	child  *Graph // graph of a ChildNode; nil otherwise
+	after  []*Node // predecessors: they end before the node begins
+	work   work    // nil for a ChildNode
+	child  *Graph  // graph of a ChildNode; nil otherwise
 
 	original *Node // in a clone: the cloned node; nil otherwise
 }

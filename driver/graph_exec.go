@@ -289,21 +289,21 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		}
 		runs, events, back = append(runs, run), append(events, eventTask(w)), append(back, undo)
 	}
-	previousTask, after := s.next("", []*task{x.last})
-	x.last = previousTask
+	launchTask, after := s.next("", []*task{x.last})
+	x.last = launchTask
 	for _, n := range x.nodes {
 		if w, ok := n.work.(*allocWork); ok {
-			w.region.allocTask = previousTask
+			w.region.allocTask = launchTask
 		}
 	}
-	orders := x.newOrders(s, previousTask, events)
-	s.start(previousTask, func(*probe.HostOrder) error {
+	orders := x.newOrders(s, launchTask, events)
+	s.start(launchTask, func(*probe.HostOrder) error {
 		for _, c := range x.conditions {
 			c.reset()
 		}
 		for i, run := range runs {
 			if launches[i] != "" {
-				if err := previousTask.noteLaunch(t.d); err != nil {
+				if err := launchTask.noteLaunch(t.d); err != nil {
 					return err
 				}
 			}
@@ -313,16 +313,16 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		}
 		return nil
 	}, after)
-	t.d.expectLaunches(previousTask, kernels...)
+	t.d.expectLaunches(launchTask, kernels...)
 	for i, n := range x.nodes {
 		if n.kind == EventRecordNode {
 			go func() { // release waiters if a failed launch does not reach the node
-				<-previousTask.done
+				<-launchTask.done
 				events[i].end()
 			}()
 		}
 	}
-	return s.finish(previousTask, t.d.settings.Blocking)
+	return s.finish(launchTask, t.d.settings.Blocking)
 }
 
 // adoptObjectReferences moves the references of child graphs to the graph's own. The caller must hold d.mu.

@@ -16,12 +16,16 @@ type work interface {
 // reversible is work whose start changes the allocated memory. undo reverts the change if the work does not run.
 type reversible interface{ undo(d *Driver) }
 
+// copyWork copies memory.
 type copyWork struct{ Copy3D }
 
+// fillWork sets memory to a value.
 type fillWork struct{ Fill2D }
 
+// hostWork calls a function of the client.
 type hostWork struct{ HostFunc }
 
+// noWork is the work of an empty node, which only orders other nodes.
 type noWork struct{}
 
 func (l *launch) start(*Driver) (func(*probe.HostOrder) error, error) {
@@ -54,7 +58,7 @@ func (noWork) start(*Driver) (func(*probe.HostOrder) error, error) { return noOp
 
 // HostFunc is a function of the client.
 type HostFunc struct {
-	Call           func()         // runs on the host when its predecessors have ended
+	Call           func()         // runs on the host when the predecessors of the node have ended
 	Function, Data unsafe.Pointer // the client's values, for queries
 }
 

@@ -7,7 +7,7 @@ package main
 #define GEMU_TYPES_ONLY
 #include "gemu.h"
 
-// gemu_call is what an event is made of. No instruction but a call names more
+// gemu_call has an event and room for its values. Only a call may name more
 // registers than there is room for.
 enum { GEMU_MOST_VALUES = 128 };
 
