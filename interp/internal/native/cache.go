@@ -186,6 +186,7 @@ func (d *digest) addAccesses(list []code.Access) {
 	}
 }
 
+// addFragments adds the operands of matrix instructions with machine code.
 func (d *digest) addFragments(list []code.Fragments) {
 	addInteger(d, len(list))
 	for i := range list {

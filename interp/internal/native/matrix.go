@@ -11,27 +11,29 @@ import (
 	"gemu/ptx"
 )
 
+// The maximum numbers of rows of A and of columns of B.
+const rowsOfA, columnsOfB = 16, 8
+
 // Fragments is the working memory of the stencils in matrix.c. Its layout is that of struct fragments there.
 type Fragments struct {
-	_ [3][matrix.MaxColumns][16]int32 // A: three numbers of each element, by column and row
-	_ [3][matrix.MaxColumns][8]int32  // B: the same, by row and column
-	_ [8][16]int32                    // C, then D, by column and row
-	_ uint32                          // not 0: A or B has an infinity or a NaN
+	_ [3][matrix.MaxColumns][rowsOfA]int32    // A: three numbers of each element, by column and row
+	_ [3][matrix.MaxColumns][columnsOfB]int32 // B: the same, by row and column
+	_ [columnsOfB][rowsOfA]int32              // C, then D, by column and row
+	_ uint32                                  // not 0: A or B has an infinity or a NaN
 }
 
 // SetFragments sets the working memory of matrix instructions, which warps that do not run at the same time may share.
 func (c *Context) SetFragments(f *Fragments) { c.fragments = f }
 
-// The size of an element of Fragments in bytes.
-const fragmentBytes = int64(unsafe.Sizeof(int32(0)))
+// aPlace and bPlace return the places in bytes of an element of A (also of C and D) and of B in Fragments.
+func aPlace(row, col int) int64 { return int64(unsafe.Sizeof(int32(0))) * int64(rowsOfA*col+row) }
+func bPlace(row, col int) int64 { return int64(unsafe.Sizeof(int32(0))) * int64(columnsOfB*row+col) }
 
-// decoders has the part of the stencils' names that says how elements of A and B are decoded.
-var decoders = map[ptx.Type]string{ptx.F16: "f16", ptx.BF16: "bf16", ptx.TF32: "tf32", ptx.S8: "s8", ptx.U8: "u8"}
-
-// multiplyCost is the cost of a multiplication in machine code, in instructions.
+// multiplyCost is the cost of a multiplication in machine code, in instructions: its time over that of an fma.
 const multiplyCost = 80
 
-// putMultiply makes the code of mma for all lanes, if package matrix has its multiplication by columns. Before it writes a
+// putMultiply makes the code of mma for all lanes, if package matrix has its multiplication by columns, and if there are
+// stencils for the types of its factors. Before it writes a
 // register, the code exits to Go if A or B has an infinity or NaN, or if a sum is infinite, NaN or subnormal.
 func (a *assembler) putMultiply(pc int32, instr *code.Instr, suffix string) {
 	frags := &a.prog.Fragments[instr.Side]
@@ -44,25 +46,21 @@ func (a *assembler) putMultiply(pc int32, instr *code.Instr, suffix string) {
 	a.addCost(multiplyCost)
 	a.put("matrix_begin", holes{})
 	for i, e := range frags.A {
-		row, col := m.CornerA(i)
-		a.putFragment("matrix_a_"+decoders[m.TypeA], e, holes{n0: fragmentBytes * int64(16*col+row), n1: int64(m.ShiftA)})
+		a.putFragment("matrix_a_"+m.TypeA.String()[1:], e, holes{n0: aPlace(m.CornerA(i)), n1: int64(m.ShiftA)})
 	}
 	for i, e := range frags.B {
-		row, _ := m.CornerB(i)
-		a.putFragment("matrix_b_"+decoders[m.TypeB], e, holes{n0: fragmentBytes * int64(8*row), n1: int64(m.ShiftB)})
+		a.putFragment("matrix_b_"+m.TypeB.String()[1:], e, holes{n0: bPlace(m.CornerB(i)), n1: int64(m.ShiftB)})
 	}
 	for i, e := range frags.C {
-		row, col := m.CornerC(i)
-		a.putFragment("matrix_c", e, holes{n0: fragmentBytes * int64(16*col+row)})
+		a.putFragment("matrix_c", e, holes{n0: aPlace(m.CornerC(i))})
 	}
 	if m.Block > 0 {
-		a.put("multiply_floats"+strconv.Itoa(m.Block), holes{n0: int64(m.Columns), n1: int64(m.Bits - m.LeastExponent<<8), leave: exit})
+		a.putOrLeave("multiply_floats"+strconv.Itoa(m.Block), holes{n0: int64(m.Columns), n1: int64(m.Bits - m.LeastExponent<<8), leave: exit})
 	} else {
 		a.put("multiply_integers", holes{n0: int64(m.Columns)})
 	}
 	for i, e := range frags.D {
-		row, col := m.CornerC(i)
-		h := holes{n0: fragmentBytes * int64(16*col+row)}
+		h := holes{n0: aPlace(m.CornerC(i))}
 		a.setRegister(&h, 'D', e.Slot, e.Row)
 		a.put("matrix_d", h)
 	}
