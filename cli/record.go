@@ -55,12 +55,7 @@ type showFlags struct {
 }
 
 func (c *recordCmd) Run(a *app, line *kong.Context) error {
-	recording, err := isRecording(c.File)
-	if c.File == "-" {
-		piped := bufio.NewReader(a.stdin)
-		head, _ := piped.Peek(recordingHead) // an error comes again where the whole is read
-		recording, a.stdin = record.IsRecording(head), piped
-	}
+	recording, err := c.readsRecording(a)
 	if err != nil {
 		return err
 	}
@@ -104,9 +99,20 @@ func (c *recordCmd) Run(a *app, line *kong.Context) error {
 // recordingHead is the number of bytes that tell a recording from other files.
 const recordingHead = 16
 
+// readsRecording reports whether the input, a file or standard input, begins as a recording does.
+func (c *recordCmd) readsRecording(a *app) (bool, error) {
+	if c.File != "-" {
+		return isRecording(c.File)
+	}
+	piped := bufio.NewReader(a.stdin)
+	a.stdin = piped
+	head, _ := piped.Peek(recordingHead) // an error comes again where the whole input is read
+	return record.IsRecording(head), nil
+}
+
 // isRecording reports whether a file begins as a recording does. The error is that of a file that does not exist.
 func isRecording(name string) (bool, error) {
-	if name == "" || name == "-" || name[0] == '@' {
+	if name == "" || name[0] == '@' {
 		return false, nil
 	}
 	st, err := os.Stat(name)
