@@ -18,7 +18,7 @@ import (
 type compareCmd struct {
 	Paper   string   `arg:"" predictor:"paper" help:"Paper: ${papers}."`
 	List    bool     `help:"List the tables of the paper and their interpretations, and measure nothing."`
-	Table   []string `predictor:"table" help:"Print these tables and figures of the paper, instead of all that are not marked as long by --list: those take minutes. The papers have:${papertables}" placeholder:"NAME"`
+	Table   []string `predictor:"table" help:"Print only these tables and figures of the paper. Without --table, those are left out that take minutes: --list marks them as long. The papers have:${papertables}" placeholder:"NAME"`
 	Reading []string `predictor:"reading" help:"Measure only these interpretations of the paper's text, and leave out tables without them. --list prints their names. The tables print the values of the first interpretation, and those of the others below." unset:"all that are not marked as long; with --table, all" placeholder:"NAME"`
 	Workers int      `group:"device" help:"Number of host threads. Results do not depend on it." unset:"all cores" placeholder:"N"`
 

@@ -109,8 +109,8 @@ var lines = [16]rune{
 	upward | downward | rightward: '├', downward | leftward | rightward: '┬', upward | leftward | rightward: '┴', upward | downward | leftward | rightward: '┼',
 }
 
-// text returns the box-drawing characters of a row: those beside the first line of the row's text, and those beside its
-// further lines.
+// text returns the box-drawing characters of a row. first goes beside the first line of the row's text, further beside each
+// further line.
 func (f *flow) text(row int) (first, further string) {
 	var a, b strings.Builder
 	for _, c := range f.cells[row] {

@@ -36,7 +36,7 @@ func coulomb(s *Session) error {
 			return err
 		}
 	}
-	// The reference adds the atoms one by one in float64. The kernel's rsqrt.approx.f32 has an error of 2^-22.
+	// The reference adds atom after atom in float64. The kernel's rsqrt.approx.f32 has a relative error of up to 2^-22.
 	want := make([]float32, width*height)
 	for p := range want {
 		sum := 0.0

@@ -43,7 +43,7 @@ func cutcp(s *Session) error {
 	if err := s.Launch("cutcp", ptx.Dim(cells, cells, blocks(n, 4)), ptx.Dim(8, 8, 4), n, cells, dAtoms, potential); err != nil {
 		return err
 	}
-	// The reference adds the atoms one by one in float64. The kernel's rsqrt.approx.f32 has an error of 2^-22.
+	// The reference adds atom after atom in float64. The kernel's rsqrt.approx.f32 has a relative error of up to 2^-22.
 	sum := make([]float64, n*n*n)
 	for i := 0; i < len(atoms); i += 4 {
 		ax, ay, az, charge := float64(atoms[i]), float64(atoms[i+1]), float64(atoms[i+2]), float64(atoms[i+3])

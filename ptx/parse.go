@@ -337,8 +337,8 @@ func (c *checker) symbolNames() []string {
 	return names
 }
 
-// declare adds a module-scope name. A name may be declared again as a prototype of the same function, or as a variable if
-// one of the two declarations is .extern, or the new one is .common or .weak.
+// declare adds a module-scope name. A function may be declared again as a prototype. A variable may be declared again if a
+// declaration is .extern, or if the new one is .common or .weak.
 func (c *checker) declare(pos Pos, name string, s Symbol) {
 	old, ok := c.mod.symbols[name]
 	if !ok {

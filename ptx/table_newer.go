@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// This file contains forms of PTX 9.3 to 9.5. It generates forms that differ from each other in one modifier or one
-// number: those of tensor copies, of copies between devices (fabric), of tcgen05.mma, and of the compression of sparse data.
+// This file contains forms of PTX 9.3 to 9.5. Forms of tensor copies, of copies between devices (fabric), of
+// tcgen05.mma and of the compression of sparse data are generated, because they differ in one modifier or number only.
 
 // tensorMode is the coordinate mode of a tensor copy.
 type tensorMode struct {

@@ -117,8 +117,8 @@ func UsesHostAtomics(c *machine.CTA) bool {
 	return c.Grid.HostAtomics && (!c.Ordered || c.Grid.Device.HostGrace > 0)
 }
 
-// applyHostReduction applies the operation to memory with host atomics. A value of less than 4 bytes is changed as part of
-// the aligned 4-byte word that contains it; this word lies within one page and one allocation.
+// applyHostReduction applies the operation to memory with host atomics. For a value of less than 4 bytes it
+// changes the aligned 4-byte word around it, which is in the same page and allocation.
 func applyHostReduction(t code.Reduction, mask uint64, p unsafe.Pointer, size int, b, c uint64) (old, now uint64) {
 	if size == 8 {
 		q := (*uint64)(p)

@@ -3,8 +3,8 @@ package alu
 // This file holds floating-point arithmetic (manual section 9.7.3) in the forms that compilers emit: rounded to nearest,
 // with or without .ftz. The functions of slow.go execute all other roundings, .sat and the rarer modifiers.
 //
-// {ftz} in a key makes two kernels: one without .ftz, and one that flushes subnormal operands and results. The second does
-// not flush a result that has rounded up to the least normal number. mul, fma, div.rn and rcp.rn must flush such a result
+// {ftz} in a key makes a kernel without .ftz, and a kernel with .ftz, which flushes subnormal operands and results. The kernel
+// with .ftz does not flush a result that has rounded up to the least normal number. mul, fma, div.rn and rcp.rn must flush such a result
 // (see fp.F64ToF32FTZ), so they have separate functions for .ftz.
 
 import (

@@ -13,7 +13,7 @@ type File struct {
 	Broken []string // names declared by statements with errors
 }
 
-// Item is one module-level statement (manual chapters 4 and 11); exactly one of the pointers is set.
+// Item is one module-level statement (manual chapters 4 and 11). Exactly one field is set.
 type Item struct {
 	Pos lexer.Position
 
