@@ -32,6 +32,12 @@ type Workload struct {
 	SizeDoc string // unit of sizes, as a plural: "nodes"
 	// Origin is the source of the algorithm or benchmark.
 	Origin string
+	// Current marks a workload of current programs: tensor cores, asynchronous copies, narrow types. The others are
+	// classic: benchmarks of the first ten years of CUDA. "gemu bench" prints means of both.
+	Current bool
+	// Flops returns the floating-point operations that the result for a size needs, such as 2·m·n·k for a matrix product.
+	// Products of another type count like those of floats. Flops is nil for workloads that are no matrix products.
+	Flops func(size int) float64
 	// Papers lists studies of value structure, as keys of Studies. They measured this workload, or the benchmark after
 	// which it is named.
 	Papers []string

@@ -197,6 +197,9 @@ func TestListOfWorkloads(t *testing.T) {
 		if strings.Contains(w.Doc+w.Origin+w.SizeDoc, "\n") || strings.HasSuffix(w.Doc, ".") {
 			t.Errorf("%s: doc %q, want a phrase", w.Name, w.Doc)
 		}
+		if w.Flops != nil && !(w.Flops(w.N) > w.Flops(w.N/2)) {
+			t.Errorf("%s: %g floating-point operations, and %g at half the size", w.Name, w.Flops(w.N), w.Flops(w.N/2))
+		}
 		for _, paper := range w.Papers {
 			if Studies[paper] == "" {
 				t.Errorf("%s: no study %q", w.Name, paper)

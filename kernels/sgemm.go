@@ -13,12 +13,19 @@ func init() {
 		N: 256, Max: 4096, SizeDoc: "rows of A; ¾ as many columns of B, ½ as many in common",
 		Origin: "BLAS level 3, tiled as the CUDA C++ Programming Guide explains; sgemm of Kim et al. 2013",
 		Papers: []string{"kim2013", "liu2017"},
-		Run:    sgemm,
+		Flops: func(size int) float64 {
+			m, n, k := sgemmShape(size)
+			return 2 * float64(m) * float64(n) * float64(k)
+		},
+		Run: sgemm,
 	})
 }
 
+// sgemmShape returns the shape of the product of a size: m×k by k×n.
+func sgemmShape(size int) (m, n, k int) { return size, landscape(size), blocks(size, 2) }
+
 func sgemm(s *Session) error {
-	m, n, k := s.N, landscape(s.N), blocks(s.N, 2)
+	m, n, k := sgemmShape(s.N)
 	r := newRNG(1)
 	a, b, c := r.floats(m*k, -1, 1), r.floats(k*n, -1, 1), r.floats(m*n, -1, 1)
 	const alpha, beta = float32(1.5), float32(0.25)
