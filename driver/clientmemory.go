@@ -1,6 +1,6 @@
 package driver
 
-// This file holds C memory whose lifetime is that of an object of the driver.
+// This file implements C memory that is freed with an object of the driver.
 
 import (
 	"runtime"

@@ -15,18 +15,18 @@ type Context struct {
 	dev           *Device
 	flags         uint32
 	primary       bool
-	users         int // calls of CtxAttach less calls of CtxDetach
-	dead          bool
-	err           error // the first fault; every later call returns it
+	users         int   // calls of CtxAttach minus calls of CtxDetach
+	dead          bool  // the context was destroyed
+	err           error // the first fault, which every later call returns; nil with Settings.ContinueOnFault
 	fault         error // with Settings.ContinueOnFault: the first fault that no call has returned yet
 	furtherFaults int   // number of faults after fault that no call has returned
 	faults        int   // number of failed operations
 
 	legacy       *Stream // the default stream
-	orderedAfter *task   // all work submitted from now on runs after this task; nil: none
+	orderedAfter *task   // task that precedes all later work; nil: none
 	streams      map[*Stream]bool
 	endedClocks  [2]clock        // clocks of destroyed streams: [0] of blocking streams, [1] of non-blocking streams
-	objects      map[Handle]bool // modules, libraries, events, graphs …
+	objects      map[Handle]bool // modules, libraries, events and other objects, except streams
 	peers        map[*Context]bool
 
 	limits       map[int]uint64
@@ -68,7 +68,7 @@ func (c *Context) recordFault(err error) {
 	}
 }
 
-// outcome returns the result of a call that has waited for work of the context: the context's fault, or nil. With
+// outcome returns the result of a call that has waited for work of the context, which is the context's fault or nil. With
 // Settings.ContinueOnFault, it forgets the fault. The caller must hold d.mu.
 func (c *Context) outcome() error {
 	if c.err != nil {

@@ -3,8 +3,8 @@ package driver
 // This file implements green contexts (driver API, "Green Contexts"): subsets of a device's multiprocessors with their
 // own streams.
 //
-// Kernels run as in any context, because every kernel has the whole machine here. Only the number of multiprocessors
-// differs: in queries, and as the limit of cooperative launches. The context of a green context is the primary context.
+// A kernel in a green context runs as in any context: it uses all cores of the host. The number of multiprocessors
+// affects only queries and the limit of cooperative launches. The context of a green context is the primary context.
 
 import "gemu/interp"
 
@@ -12,7 +12,7 @@ import "gemu/interp"
 type Multiprocessors struct {
 	Count     int // number of multiprocessors
 	Min       int // minimum size of a group
-	Alignment int // sizes of groups are multiples of it
+	Alignment int // the size of a group is a multiple of Alignment
 }
 
 // Flags of DevSmResourceSplit.
@@ -21,12 +21,12 @@ const (
 	SplitPotentialClusterSize uint32 = 2 // groups can hold the largest clusters; from sm_90 on
 )
 
-// GreenContext is a subset of a device's multiprocessors with streams.
+// GreenContext is a subset of a device's multiprocessors with its own streams.
 type GreenContext struct {
 	handle       Handle
 	ctx          *Context // the primary context, which it retains
-	sms          int
-	orderedAfter *task // task that precedes all later work; nil: none
+	sms          int      // number of multiprocessors
+	orderedAfter *task    // task that precedes all later work; nil: none
 }
 
 // resourceDescriptor is a CUdevResourceDesc: the number of multiprocessors for a green context.
@@ -73,14 +73,14 @@ func (s *Stream) multiprocessors() int {
 	return interp.Multiprocessors
 }
 
-// DevSmResourceSplit is cuDevSmResourceSplitByCount: n ≤ groups equal groups of at least minimum multiprocessors each,
-// and the rest.
-func (d *Driver) DevSmResourceSplit(from Multiprocessors, groups, minimum int, flags uint32) (part Multiprocessors, n int, rest Multiprocessors, err error) {
+// DevSmResourceSplit is cuDevSmResourceSplitByCount. It splits the multiprocessors from into n equal groups, with at least
+// minimum multiprocessors each, and the remaining multiprocessors. n is at most groups.
+func (d *Driver) DevSmResourceSplit(from Multiprocessors, groups, minimum int, flags uint32) (group Multiprocessors, n int, remaining Multiprocessors, err error) {
 	switch {
 	case flags&^(SplitIgnoreCoscheduling|SplitPotentialClusterSize) != 0 || flags&SplitPotentialClusterSize != 0 && d.settings.SM < 90:
-		return part, 0, rest, fail(InvalidValue, "flags %#x", flags)
+		return group, 0, remaining, fail(InvalidValue, "flags %#x", flags)
 	case from.Count < 1 || from.Count > interp.Multiprocessors || minimum < 0 || minimum > from.Count || groups < 0:
-		return part, 0, rest, fail(InvalidValue, "%d groups of at least %d multiprocessors cannot be made of %d", groups, minimum, from.Count)
+		return group, 0, remaining, fail(InvalidValue, "%d groups of at least %d multiprocessors cannot be made of %d", groups, minimum, from.Count)
 	}
 	bounds := d.multiprocessors(from.Count)
 	if flags&SplitIgnoreCoscheduling != 0 {
@@ -88,9 +88,9 @@ func (d *Driver) DevSmResourceSplit(from Multiprocessors, groups, minimum int, f
 	}
 	size := (max(minimum, bounds.Min) + bounds.Alignment - 1) / bounds.Alignment * bounds.Alignment
 	n = min(from.Count/size, groups)
-	part, rest = bounds, bounds
-	part.Count, rest.Count = size, from.Count-n*size
-	return part, n, rest, nil
+	group, remaining = bounds, bounds
+	group.Count, remaining.Count = size, from.Count-n*size
+	return group, n, remaining, nil
 }
 
 // DevResourceGenerateDesc is cuDevResourceGenerateDesc: the descriptor of all given multiprocessors. It is never
@@ -111,8 +111,8 @@ func (d *Driver) DevResourceGenerateDesc(sms []Multiprocessors) (Handle, error) 
 	return d.add(r), nil
 }
 
-// GreenCtxCreate is cuGreenCtxCreate. It retains the primary context. The flag for a default stream has no effect: the
-// default stream is the primary context's.
+// GreenCtxCreate is cuGreenCtxCreate. It retains the primary context. The flag for a default stream has no effect: a green
+// context uses the default stream of the primary context.
 func (d *Driver) GreenCtxCreate(desc Handle, dev int, flags uint32) (Handle, error) {
 	if flags&^1 != 0 {
 		return 0, fail(InvalidValue, "flags %#x", flags)

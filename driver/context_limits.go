@@ -11,7 +11,7 @@ const (
 	limitPendingLaunches = 4
 	limitL2Fetch         = 5
 	limitPersistingL2    = 6
-	limitCIG             = 8 // whether graphics shares the context; read-only
+	limitCIG             = 8 // 1 if graphics shares the context; read-only
 )
 
 // Greatest values of limits (driver API, cuCtxSetLimit).
@@ -21,8 +21,8 @@ const (
 )
 
 // defaultLimits returns the limits of a new context. The limits of kernels that launch kernels are the defaults of the
-// CUDA C++ Programming Guide ("CUDA Dynamic Parallelism"); only devices before 9.0 have the depth (driver API,
-// cuCtxSetLimit).
+// CUDA C++ Programming Guide ("CUDA Dynamic Parallelism"). Only devices before compute capability 9.0 have limitSyncDepth
+// (driver API, cuCtxSetLimit).
 func (v *Device) defaultLimits() map[int]uint64 {
 	limits := map[int]uint64{
 		limitStack: 1024, limitPrintf: 1 << 20, limitHeap: 256 << 20, limitPendingLaunches: 2048, limitL2Fetch: 64, limitPersistingL2: 0, limitCIG: 0,
@@ -123,7 +123,7 @@ func (t *Thread) CtxSetSharedMemConfig(config int) error {
 const greatestPriority = -5
 
 // CtxGetStreamPriorityRange is cuCtxGetStreamPriorityRange.
-func (t *Thread) CtxGetStreamPriorityRange() (minimum, greatest int, err error) {
+func (t *Thread) CtxGetStreamPriorityRange() (lowest, highest int, err error) {
 	if _, err = t.enter(); err != nil {
 		return 0, 0, err
 	}

@@ -15,13 +15,13 @@ import (
 type Device struct {
 	d       *Driver
 	ordinal int
-	used    uint64 // bytes allocated by clients
-	graphs  graphMemory
+	used    uint64      // bytes allocated by clients
+	graphs  graphMemory // memory that graphs allocate
 
 	primaryMu sync.Mutex // held while the primary context is made or destroyed; locked before d.mu
 	primary   *Context   // nil until it is first retained
-	retained  int
-	flags     uint32 // flags of the primary context
+	retained  int        // number of retains without a release
+	flags     uint32     // flags of the primary context
 }
 
 // limits returns the limits of the devices' compute capability.
@@ -32,7 +32,7 @@ const (
 	warpSize         = occupancy.WarpSize
 	maxThreads       = 1024 // per block
 	registersPerSM   = occupancy.FileSize
-	sharedPerBlock   = 48 << 10 // without opting in to more
+	sharedPerBlock   = 48 << 10 // without an attribute that allows more
 	constantMemory   = 64 << 10
 	clockRate        = 1_000_000 // kHz: %clock counts instructions
 	memoryClockRate  = 1_000_000 // kHz
@@ -52,7 +52,7 @@ const (
 // DeviceAttribute is a CUdevice_attribute.
 type DeviceAttribute int32
 
-// attributeCount is the first number past the attributes of this version.
+// attributeCount is 1 more than the largest number of an attribute.
 const attributeCount DeviceAttribute = 162
 
 // attributes returns the attributes with a value other than 0.

@@ -17,14 +17,14 @@ type Graph struct {
 
 // Node is a unit of work of a graph.
 type Node struct {
-	handle Handle
-	graph  *Graph
-	kind   NodeKind
-	after  []*Node // predecessors: they end before the node begins
-	work   work    // nil for a ChildNode
-	child  *Graph  // graph of a ChildNode; nil otherwise
+	handle       Handle
+	graph        *Graph
+	kind         NodeKind
+	predecessors []*Node // they end before the node begins
+	work         work    // nil for a ChildNode
+	child        *Graph  // graph of a ChildNode; nil otherwise
 
-	original *Node // in a clone: the cloned node; nil otherwise
+	original *Node // the node of which this node is a clone; nil: none
 }
 
 // NodeKind is a kind of node; the numbers are the values of CUgraphNodeType.
@@ -37,7 +37,7 @@ const (
 	MemsetNode NodeKind = 2 // fills memory
 	HostNode   NodeKind = 3 // calls a function of the client
 	ChildNode  NodeKind = 4 // runs another graph
-	EmptyNode  NodeKind = 5 // does nothing; joins dependencies
+	EmptyNode  NodeKind = 5 // does nothing: it only orders other nodes
 
 	EventWaitNode   NodeKind = 6 // waits for an event
 	EventRecordNode NodeKind = 7 // records an event
@@ -68,7 +68,7 @@ func (d *Driver) newGraph() *Graph {
 	return g
 }
 
-// GraphDestroy is cuGraphDestroy. Executable graphs made from the graph stay valid.
+// GraphDestroy is cuGraphDestroy. Executable graphs that were made from the graph stay valid.
 func (t *Thread) GraphDestroy(h Handle) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -92,15 +92,15 @@ func (d *Driver) drop(g *Graph) {
 	g.objectReferences.release(d)
 }
 
-// addNode adds a node to a graph, after the given nodes of the graph.
+// addNode adds a node with the predecessors after to a graph.
 func (t *Thread) addNode(graph Handle, after []Handle, kind NodeKind, w work) (Handle, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	g, before, err := t.d.graphAndPredecessors(graph, after)
+	g, predecessors, err := t.d.graphAndPredecessors(graph, after)
 	if err != nil {
 		return 0, err
 	}
-	n := &Node{kind: kind, work: w, after: before}
+	n := &Node{kind: kind, work: w, predecessors: predecessors}
 	g.add(t.d, n)
 	return n.handle, nil
 }
@@ -111,8 +111,8 @@ func (d *Driver) graphAndPredecessors(graph Handle, after []Handle) (*Graph, []*
 	if err != nil {
 		return nil, nil, err
 	}
-	before, err := g.nodesOf(d, after)
-	return g, before, err
+	predecessors, err := g.nodesByHandle(d, after)
+	return g, predecessors, err
 }
 
 // add adds a node to the graph. The caller must hold d.mu.
@@ -131,9 +131,9 @@ func (g *Graph) node(d *Driver, h Handle) (*Node, error) {
 	return n, err
 }
 
-// nodesOf returns the nodes with the given handles. They must be distinct and belong to the graph. The caller must hold
-// d.mu.
-func (g *Graph) nodesOf(d *Driver, handles []Handle) ([]*Node, error) {
+// nodesByHandle returns the nodes with the given handles. They must be distinct and belong to the graph. The caller must
+// hold d.mu.
+func (g *Graph) nodesByHandle(d *Driver, handles []Handle) ([]*Node, error) {
 	var list []*Node
 	for _, h := range handles {
 		n, err := g.node(d, h)
@@ -206,7 +206,7 @@ func (t *Thread) GraphAddDependencies(graph Handle, from, to []Handle) error {
 		return fail(InvalidValue, "the list of sources has %d nodes, the list of targets %d", len(from), len(to))
 	}
 	for i := range from {
-		before, err := g.node(t.d, from[i])
+		predecessor, err := g.node(t.d, from[i])
 		if err != nil {
 			return err
 		}
@@ -214,12 +214,12 @@ func (t *Thread) GraphAddDependencies(graph Handle, from, to []Handle) error {
 		switch {
 		case err != nil:
 			return err
-		case slices.Contains(n.after, before):
+		case slices.Contains(n.predecessors, predecessor):
 			return fail(InvalidValue, "the dependency exists already")
 		}
-		n.after = append(n.after, before)
+		n.predecessors = append(n.predecessors, predecessor)
 		if _, err := g.order(); err != nil {
-			n.after = n.after[:len(n.after)-1]
+			n.predecessors = n.predecessors[:len(n.predecessors)-1]
 			return err
 		}
 	}
@@ -281,17 +281,17 @@ func (t *Thread) GraphNodeGetID(h Handle) (uint32, error) {
 
 // order returns the nodes in an order compatible with the dependencies. The caller must hold d.mu.
 func (g *Graph) order() ([]*Node, error) {
-	done := map[*Node]bool{}
+	listed := map[*Node]bool{}
 	var list []*Node
 	for len(list) < len(g.nodes) {
-		before := len(list)
+		previousLength := len(list)
 		for _, n := range g.nodes {
-			if !done[n] && !slices.ContainsFunc(n.after, func(o *Node) bool { return !done[o] }) {
-				done[n] = true
+			if !listed[n] && !slices.ContainsFunc(n.predecessors, func(o *Node) bool { return !listed[o] }) {
+				listed[n] = true
 				list = append(list, n)
 			}
 		}
-		if len(list) == before {
+		if len(list) == previousLength {
 			return nil, fail(InvalidValue, "the graph's dependencies form a cycle")
 		}
 	}

@@ -11,12 +11,12 @@ import (
 	"gemu/probe"
 )
 
-// condition is the value for the control of a conditional node. Its handle is its address in device memory, where
-// cudaGraphSetConditional of the device runtime writes it.
+// condition is the value that controls a conditional node. Its handle is the address of the value in device memory, to
+// which cudaGraphSetConditional of the device runtime writes.
 type condition struct {
 	memory        *interp.Buffer
-	initial       uint32 // initial value of each launch
-	resetAtLaunch bool   // each launch starts with the initial value
+	initial       uint32 // initial value
+	resetAtLaunch bool   // each launch of the graph begins with the initial value
 	used          bool   // a node uses it
 }
 
@@ -26,7 +26,7 @@ func (c *condition) handle() uint64 { return c.memory.Addr() }
 // value returns the current value.
 func (c *condition) value() uint32 { return binary.LittleEndian.Uint32(c.memory.Bytes()) }
 
-// reset sets the initial value, if there is one.
+// reset sets the initial value at a launch, if resetAtLaunch is true.
 func (c *condition) reset() {
 	if c.resetAtLaunch {
 		binary.LittleEndian.PutUint32(c.memory.Bytes(), c.initial)
@@ -61,14 +61,14 @@ type conditionalRun struct {
 	bodies    [][]execNode
 }
 
-// start has no effect: a launch runs the run made by newRun instead.
+// start has no effect: a launch starts the conditionalRun that newRun has made.
 func (w *conditionalWork) start(*Driver) (func(*probe.HostOrder) error, error) {
 	return noOperation, nil
 }
 
 // newRun makes a conditionalRun with the current nodes of the bodies. The caller must hold d.mu.
 func (w *conditionalWork) newRun() (*conditionalRun, error) {
-	b := &conditionalRun{condition: w.condition, kind: w.kind}
+	r := &conditionalRun{condition: w.condition, kind: w.kind}
 	for _, g := range w.bodies {
 		nodes, _, err := g.flatten(nil, nil)
 		if err != nil {
@@ -81,15 +81,16 @@ func (w *conditionalWork) newRun() (*conditionalRun, error) {
 				return nil, fail(InvalidValue, "node %#x has a kind that the graph of a conditional node cannot contain", uint64(n.handle))
 			}
 		}
-		b.bodies = append(b.bodies, nodes)
+		r.bodies = append(r.bodies, nodes)
 	}
-	return b, nil
+	return r, nil
 }
 
-func (b *conditionalRun) start(d *Driver) (func(*probe.HostOrder) error, error) {
+// start has no effect before the node runs: then the nodes of the bodies are started, each when it is its turn.
+func (r *conditionalRun) start(d *Driver) (func(*probe.HostOrder) error, error) {
 	return func(o *probe.HostOrder) error {
 		for range maxIterations {
-			body, ok := b.currentBody()
+			body, ok := r.currentBody()
 			for i := range body {
 				d.mu.Lock()
 				run, err := body[i].work.start(d)
@@ -101,11 +102,11 @@ func (b *conditionalRun) start(d *Driver) (func(*probe.HostOrder) error, error) 
 					return err
 				}
 			}
-			if b.kind != ConditionalWhile || !ok {
+			if r.kind != ConditionalWhile || !ok {
 				return nil
 			}
 		}
-		return fail(LaunchTimeout, "the loop of a WHILE node was stopped after %d iterations: its condition is still %d", maxIterations, b.condition.value())
+		return fail(LaunchTimeout, "the loop of a WHILE node was stopped after %d iterations: its condition is still %d", maxIterations, r.condition.value())
 	}, nil
 }
 
@@ -113,20 +114,20 @@ func (b *conditionalRun) start(d *Driver) (func(*probe.HostOrder) error, error) 
 // 0.
 const maxIterations = 1 << 20
 
-// currentBody returns the body for the current value, or nil.
-func (b *conditionalRun) currentBody() ([]execNode, bool) {
-	at := uint64(b.condition.value())
-	if b.kind != ConditionalSwitch { // body 0 is for nonzero values, body 1 for 0
-		if at == 0 {
-			at = 1
-		} else {
-			at = 0
+// currentBody returns the body for the current value of the condition. ok is false if there is none.
+func (r *conditionalRun) currentBody() (body []execNode, ok bool) {
+	value := r.condition.value()
+	index := uint64(value)
+	if r.kind != ConditionalSwitch { // body 0 is for nonzero values, body 1 for 0
+		index = 0
+		if value == 0 {
+			index = 1
 		}
 	}
-	if at >= uint64(len(b.bodies)) {
+	if index >= uint64(len(r.bodies)) {
 		return nil, false
 	}
-	return b.bodies[at], true
+	return r.bodies[index], true
 }
 
 // allConditions lists the conditions of the graph and its inner graphs. The caller must hold d.mu.
@@ -182,31 +183,31 @@ func (t *Thread) GraphConditionalHandleCreate(graph Handle, first, flags uint32)
 func (t *Thread) GraphAddConditionalNode(graph Handle, after []Handle, handle uint64, kind ConditionalKind, n uint32) (node Handle, bodies []Handle, clientMemory *ClientMemory, err error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	g, before, err := t.d.graphAndPredecessors(graph, after)
+	g, predecessors, err := t.d.graphAndPredecessors(graph, after)
 	if err != nil {
 		return 0, nil, nil, err
 	}
-	at := slices.IndexFunc(g.conditions, func(c *condition) bool { return c.handle() == handle })
+	index := slices.IndexFunc(g.conditions, func(c *condition) bool { return c.handle() == handle })
 	maximum := map[ConditionalKind]uint32{ConditionalIf: 2, ConditionalWhile: 1, ConditionalSwitch: maxBodies}[kind]
 	switch {
-	case at < 0:
+	case index < 0:
 		return 0, nil, nil, fail(InvalidValue, "%#x is not the handle of a condition of the graph", handle)
-	case g.conditions[at].used:
+	case g.conditions[index].used:
 		return 0, nil, nil, fail(InvalidValue, "another node uses condition %#x already", handle)
 	case n == 0 || n > maximum:
 		return 0, nil, nil, fail(InvalidValue, "a conditional node of type %d cannot have %d graphs", kind, n)
 	}
-	g.conditions[at].used = true
-	w := &conditionalWork{condition: g.conditions[at], kind: kind, clientBodies: &ClientMemory{}}
+	g.conditions[index].used = true
+	w := &conditionalWork{condition: g.conditions[index], kind: kind, clientBodies: &ClientMemory{}}
 	for range n {
 		body := t.d.newGraph()
 		w.bodies = append(w.bodies, body)
 		bodies = append(bodies, body.handle)
 	}
-	created := &Node{kind: ConditionalNode, work: w, after: before}
+	created := &Node{kind: ConditionalNode, work: w, predecessors: predecessors}
 	g.add(t.d, created)
 	return created.handle, bodies, w.clientBodies, nil
 }
 
-// maxBodies is the maximum number of bodies of a switch: the client gets a list of them.
+// maxBodies is the maximum number of bodies of a switch. It bounds the list of bodies that the client gets.
 const maxBodies = 1 << 16

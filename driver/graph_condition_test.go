@@ -150,7 +150,7 @@ func TestNodeDestroyedWhileCaptured(t *testing.T) {
 	s := c.capturing()
 	c.ok(c.Memset(fillOf(x, 1, 1), s, true))
 	info := must(c.StreamGetCaptureInfo(s))(t)
-	c.ok(c.GraphDestroyNode(info.After[0]))
+	c.ok(c.GraphDestroyNode(info.Predecessors[0]))
 	c.want(StreamCaptureInvalidated, "", c.Memset(fillOf(x, 2, 1), s, true))
 	c.endInvalid([]Handle{s})
 }

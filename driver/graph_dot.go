@@ -8,7 +8,7 @@ import (
 )
 
 // GraphDot returns the output of cuGraphDebugDotPrint: the graph in the language of Graphviz. Nodes are numbered in the
-// order in which they were added. The graphs inside a node are clusters next to it.
+// order in which they were added. The inner graphs of a node are drawn as clusters.
 func (t *Thread) GraphDot(graph Handle) ([]byte, error) {
 	return graphValue(t, graph, func(g *Graph) ([]byte, error) {
 		var b bytes.Buffer
@@ -34,8 +34,8 @@ func (g *Graph) dot(b *bytes.Buffer, prefix string) {
 		}
 	}
 	for _, n := range g.nodes {
-		for _, before := range n.after {
-			fmt.Fprintf(b, "\t%s -> %s;\n", name[before], name[n])
+		for _, predecessor := range n.predecessors {
+			fmt.Fprintf(b, "\t%s -> %s;\n", name[predecessor], name[n])
 		}
 	}
 }
@@ -44,8 +44,8 @@ func (g *Graph) dot(b *bytes.Buffer, prefix string) {
 func (n *Node) describe() string {
 	switch w := n.work.(type) {
 	case *launch:
-		g, l := w.spec.Grid, w.spec.Block
-		return fmt.Sprintf("kernel %s <<<(%d, %d, %d), (%d, %d, %d), %d>>>", w.spec.Kernel, g.X, g.Y, g.Z, l.X, l.Y, l.Z, w.spec.Shared)
+		grid, block := w.spec.Grid, w.spec.Block
+		return fmt.Sprintf("kernel %s <<<(%d, %d, %d), (%d, %d, %d), %d>>>", w.spec.Kernel, grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z, w.spec.Shared)
 	case *copyWork:
 		return fmt.Sprintf("copy of %d x %d x %d bytes", w.Width, w.Height, w.Depth)
 	case *fillWork:

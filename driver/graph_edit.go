@@ -9,7 +9,7 @@ import (
 // Edge is a dependency between two nodes of a graph, given by their handles: From runs before To.
 type Edge struct{ From, To Handle }
 
-// graphValue returns a value computed from a graph.
+// graphValue returns the value of get for a graph. get runs with d.mu held, and may change the graph.
 func graphValue[T any](t *Thread, h Handle, get func(*Graph) (T, error)) (v T, err error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -20,7 +20,7 @@ func graphValue[T any](t *Thread, h Handle, get func(*Graph) (T, error)) (v T, e
 	return get(g)
 }
 
-// nodeValue returns a value computed from a node; get may change the node.
+// nodeValue returns the value of get for a node. get runs with d.mu held, and may change the node.
 func nodeValue[T any](t *Thread, h Handle, get func(*Node) (T, error)) (v T, err error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -35,7 +35,7 @@ func nodeValue[T any](t *Thread, h Handle, get func(*Node) (T, error)) (v T, err
 func (t *Thread) GraphGetRootNodes(graph Handle) ([]Handle, error) {
 	return graphValue(t, graph, func(g *Graph) (list []Handle, _ error) {
 		for _, n := range g.nodes {
-			if len(n.after) == 0 {
+			if len(n.predecessors) == 0 {
 				list = append(list, n.handle)
 			}
 		}
@@ -47,8 +47,8 @@ func (t *Thread) GraphGetRootNodes(graph Handle) ([]Handle, error) {
 func (t *Thread) GraphGetEdges(graph Handle) ([]Edge, error) {
 	return graphValue(t, graph, func(g *Graph) (list []Edge, _ error) {
 		for _, n := range g.nodes {
-			for _, b := range n.after {
-				list = append(list, Edge{b.handle, n.handle})
+			for _, predecessor := range n.predecessors {
+				list = append(list, Edge{predecessor.handle, n.handle})
 			}
 		}
 		return list, nil
@@ -57,14 +57,14 @@ func (t *Thread) GraphGetEdges(graph Handle) ([]Edge, error) {
 
 // GraphNodeGetDependencies is cuGraphNodeGetDependencies.
 func (t *Thread) GraphNodeGetDependencies(node Handle) ([]Handle, error) {
-	return nodeValue(t, node, func(n *Node) ([]Handle, error) { return nodeHandles(n.after), nil })
+	return nodeValue(t, node, func(n *Node) ([]Handle, error) { return nodeHandles(n.predecessors), nil })
 }
 
 // GraphNodeGetDependentNodes is cuGraphNodeGetDependentNodes.
 func (t *Thread) GraphNodeGetDependentNodes(node Handle) ([]Handle, error) {
 	return nodeValue(t, node, func(n *Node) (list []Handle, _ error) {
 		for _, o := range n.graph.nodes {
-			if slices.Contains(o.after, n) {
+			if slices.Contains(o.predecessors, n) {
 				list = append(list, o.handle)
 			}
 		}
@@ -78,16 +78,16 @@ func (t *Thread) GraphRemoveDependencies(graph Handle, from, to []Handle) error 
 		if len(from) != len(to) {
 			return struct{}{}, fail(InvalidValue, "the list of sources has %d nodes, the list of targets %d", len(from), len(to))
 		}
-		before := map[*Node][]*Node{} // predecessors before the call, of each changed node
+		original := map[*Node][]*Node{} // predecessors before the call, of each changed node
 		defer func() {
 			if err != nil {
-				for n, after := range before {
-					n.after = after
+				for n, predecessors := range original {
+					n.predecessors = predecessors
 				}
 			}
 		}()
 		for i := range from {
-			b, err := g.node(t.d, from[i])
+			predecessor, err := g.node(t.d, from[i])
 			if err != nil {
 				return struct{}{}, err
 			}
@@ -95,14 +95,14 @@ func (t *Thread) GraphRemoveDependencies(graph Handle, from, to []Handle) error 
 			if err != nil {
 				return struct{}{}, err
 			}
-			at := slices.Index(n.after, b)
-			if at < 0 {
+			index := slices.Index(n.predecessors, predecessor)
+			if index < 0 {
 				return struct{}{}, fail(InvalidValue, "node %#x does not depend on %#x", uint64(to[i]), uint64(from[i]))
 			}
-			if _, known := before[n]; !known {
-				before[n] = n.after
+			if _, changed := original[n]; !changed {
+				original[n] = n.predecessors
 			}
-			n.after = slices.Delete(slices.Clone(n.after), at, at+1)
+			n.predecessors = slices.Delete(slices.Clone(n.predecessors), index, index+1)
 		}
 		return struct{}{}, nil
 	})
@@ -118,11 +118,11 @@ func (t *Thread) GraphDestroyNode(node Handle) error {
 		}
 		g.nodes = slices.DeleteFunc(g.nodes, func(o *Node) bool { return o == n })
 		for _, o := range g.nodes {
-			o.after = slices.DeleteFunc(slices.Clone(o.after), func(b *Node) bool { return b == n })
+			o.predecessors = slices.DeleteFunc(slices.Clone(o.predecessors), func(p *Node) bool { return p == n })
 		}
 		for _, c := range t.d.capturing(g) {
 			if slices.ContainsFunc(c.streams, func(s *Stream) bool { return slices.Contains(s.captureTips, n) }) {
-				c.invalid = true // the next captured node would have lost its predecessors
+				c.invalid = true // the next captured node would lack this predecessor
 			}
 		}
 		delete(t.d.objects, n.handle)
@@ -176,18 +176,18 @@ func (x *GraphExec) checkCopyable() error {
 func (g *Graph) clone(d *Driver) *Graph {
 	c := d.newGraph()
 	c.objectReferences = g.objectReferences.copy()
-	of := map[*Node]*Node{}
+	clones := map[*Node]*Node{} // by original
 	for _, n := range g.nodes {
 		m := &Node{kind: n.kind, work: n.work, original: n}
 		if n.child != nil {
 			m.child = n.child.clone(d)
 		}
-		of[n] = m
+		clones[n] = m
 		c.add(d, m)
 	}
 	for _, n := range g.nodes {
-		for _, b := range n.after {
-			of[n].after = append(of[n].after, of[b])
+		for _, predecessor := range n.predecessors {
+			clones[n].predecessors = append(clones[n].predecessors, clones[predecessor])
 		}
 	}
 	return c
@@ -198,8 +198,8 @@ func (x *GraphExec) toGraph(d *Driver) *Graph {
 	g := d.newGraph()
 	for _, n := range x.nodes {
 		m := &Node{kind: n.kind, work: n.enabled()}
-		for _, b := range n.after {
-			m.after = append(m.after, g.nodes[b])
+		for _, i := range n.predecessors {
+			m.predecessors = append(m.predecessors, g.nodes[i])
 		}
 		g.add(d, m)
 	}
@@ -235,14 +235,14 @@ func (t *Thread) GraphAddChildGraphNode(graph Handle, after []Handle, child Hand
 		if err != nil {
 			return 0, err
 		}
-		before, err := g.nodesOf(t.d, after)
+		predecessors, err := g.nodesByHandle(t.d, after)
 		if err == nil {
 			err = c.checkCopyable()
 		}
 		if err != nil {
 			return 0, err
 		}
-		n := &Node{kind: ChildNode, child: c.clone(t.d), after: before}
+		n := &Node{kind: ChildNode, child: c.clone(t.d), predecessors: predecessors}
 		g.add(t.d, n)
 		return n.handle, nil
 	})

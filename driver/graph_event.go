@@ -1,7 +1,8 @@
 package driver
 
-// This file implements nodes that record events or wait for them (driver API, "Graph Management"). Each launch of
-// the graph records its events anew. A node waits for the recording of its event at the launch of the graph.
+// This file implements nodes that record events or wait for them (driver API, "Graph Management"). Each launch of the
+// graph records its events again. A node that waits for an event waits for the last record that was submitted before the
+// launch, or by an earlier node of the same launch.
 
 import (
 	"time"
@@ -21,12 +22,14 @@ type recordWork struct{ eventWork }
 // waitWork waits for the event.
 type waitWork struct{ eventWork }
 
+// start makes a task for the record: later waits for the event wait for this task. The task ends when the node runs.
 func (w *recordWork) start(*Driver) (func(*probe.HostOrder) error, error) {
 	t := &task{done: make(chan struct{})}
 	w.event.recorded = recorded{task: t}
 	return func(*probe.HostOrder) error { t.end(); return nil }, nil
 }
 
+// start takes the task of the event's last record. The node waits for this task when it runs.
 func (w *waitWork) start(*Driver) (func(*probe.HostOrder) error, error) {
 	t := w.event.task
 	return func(*probe.HostOrder) error { wait([]*task{t}); return nil }, nil
@@ -72,7 +75,7 @@ func (d *Driver) eventNode(kind NodeKind, event Handle) (work, error) {
 // GraphAddEventNode is cuGraphAddEventRecordNode and cuGraphAddEventWaitNode.
 func (t *Thread) GraphAddEventNode(graph Handle, after []Handle, kind NodeKind, event Handle) (Handle, error) {
 	return graphValue(t, graph, func(g *Graph) (Handle, error) {
-		before, err := g.nodesOf(t.d, after)
+		predecessors, err := g.nodesByHandle(t.d, after)
 		if err != nil {
 			return 0, err
 		}
@@ -80,7 +83,7 @@ func (t *Thread) GraphAddEventNode(graph Handle, after []Handle, kind NodeKind, 
 		if err != nil {
 			return 0, err
 		}
-		n := &Node{kind: kind, work: w, after: before}
+		n := &Node{kind: kind, work: w, predecessors: predecessors}
 		g.add(t.d, n)
 		return n.handle, nil
 	})

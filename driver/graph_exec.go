@@ -10,10 +10,10 @@ import (
 
 // GraphExec is an executable graph.
 type GraphExec struct {
-	nodes            []execNode // in an order compatible with the dependencies
+	nodes            []execNode // in the order in which a launch runs them; predecessors come first
 	chainCount       int        // number of chains of the nodes
 	orderLines       []int      // line of each chain, see ordering; nil before the first launch
-	last             *task      // the last launch: launches of the graph run in sequence
+	last             *task      // task of the last launch: launches of the graph run in sequence
 	objectReferences objectReferences
 	childReferences  map[Handle]objectReferences // references of child graphs set by GraphExecChildGraphNodeSetParams, by child node
 
@@ -22,15 +22,15 @@ type GraphExec struct {
 	flags uint64 // flags of GraphInstantiate
 }
 
-// execNode is the state of a node when the graph was instantiated.
+// execNode is a node of an executable graph.
 type execNode struct {
-	handle Handle
-	kind   NodeKind
-	work   work
-	after  []int // indices of the predecessors
-	chain  int
+	handle       Handle // handle of the graph's node
+	kind         NodeKind
+	work         work
+	predecessors []int // indices of the predecessors
+	chain        int
 
-	disabled bool
+	disabled bool // a launch skips the work
 }
 
 // autoFreeOnLaunch is CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: a launch first frees the remaining allocations
@@ -53,11 +53,11 @@ func (t *Thread) GraphInstantiate(graph Handle, flags uint64) (Handle, error) {
 	if err := x.claimAllocations(); err != nil {
 		return 0, err
 	}
-	var after [][]int
+	var predecessors [][]int
 	for _, n := range x.nodes {
-		after = append(after, n.after)
+		predecessors = append(predecessors, n.predecessors)
 	}
-	nodeChains, n := chains(after)
+	nodeChains, n := chains(predecessors)
 	for i := range x.nodes {
 		x.nodes[i].chain = nodeChains[i]
 	}
@@ -77,50 +77,50 @@ func (t *Thread) GraphExecGetFlags(exec Handle) (uint64, error) {
 	return x.flags, nil
 }
 
-// flatten appends the graph's nodes to list, and replaces each child node by the nodes of the child. Nodes without
-// predecessors come after the nodes with indices before. ends are the indices of the last nodes; everything after the
-// graph comes after them. The caller must hold d.mu.
-func (g *Graph) flatten(list []execNode, before []int) (all []execNode, ends []int, err error) {
+// flatten appends the graph's nodes to list, and replaces each child node by the nodes of the child. predecessors are the
+// indices of the graph's predecessors: they become the predecessors of nodes without any. ends are the indices of the
+// nodes without successors: they are the predecessors of the graph's successors. The caller must hold d.mu.
+func (g *Graph) flatten(list []execNode, predecessors []int) (all []execNode, ends []int, err error) {
 	nodes, err := g.order()
 	if err != nil {
 		return nil, nil, err
 	}
-	lasts := map[*Node][]int{}
-	inner := map[*Node]bool{}
+	endsOf := map[*Node][]int{} // a single index, except for child nodes
+	hasSuccessor := map[*Node]bool{}
 	for _, n := range nodes {
-		after := before
-		if len(n.after) > 0 {
-			after = nil
+		nodePredecessors := predecessors
+		if len(n.predecessors) > 0 {
+			nodePredecessors = nil
 		}
-		for _, b := range n.after {
-			inner[b] = true
-			for _, i := range lasts[b] {
-				if !slices.Contains(after, i) {
-					after = append(after, i)
+		for _, p := range n.predecessors {
+			hasSuccessor[p] = true
+			for _, i := range endsOf[p] {
+				if !slices.Contains(nodePredecessors, i) {
+					nodePredecessors = append(nodePredecessors, i)
 				}
 			}
 		}
 		if n.child == nil {
-			e := execNode{handle: n.handle, kind: n.kind, work: n.work, after: after}
+			e := execNode{handle: n.handle, kind: n.kind, work: n.work, predecessors: nodePredecessors}
 			if w, ok := n.work.(*conditionalWork); ok {
 				if e.work, err = w.newRun(); err != nil {
 					return nil, nil, err
 				}
 			}
-			lasts[n] = []int{len(list)}
+			endsOf[n] = []int{len(list)}
 			list = append(list, e)
 			continue
 		}
-		if list, lasts[n], err = n.child.flatten(list, after); err != nil {
+		if list, endsOf[n], err = n.child.flatten(list, nodePredecessors); err != nil {
 			return nil, nil, err
 		}
 	}
 	if len(nodes) == 0 {
-		return list, before, nil
+		return list, predecessors, nil
 	}
 	for _, n := range nodes {
-		if !inner[n] {
-			ends = append(ends, lasts[n]...)
+		if !hasSuccessor[n] {
+			ends = append(ends, endsOf[n]...)
 		}
 	}
 	return list, ends, nil
@@ -130,27 +130,28 @@ func (g *Graph) flatten(list []execNode, before []int) (all []execNode, ends []i
 // run in sequence, and the event may depend on another branch of the graph.
 func waitLate(nodes []execNode) []execNode {
 	list := make([]execNode, 0, len(nodes))
-	at := make([]int, len(nodes)) // 1 + the new index of each node; 0: not placed yet
-	take := func(wait bool) {
+	position := make([]int, len(nodes)) // 1 + the new index of each node; 0: not in list yet
+	// appendReady appends all other nodes whose predecessors are in list, or, if wait is true, one node that waits.
+	appendReady := func(wait bool) {
 		for i, n := range nodes {
-			if at[i] > 0 || (n.kind == EventWaitNode) != wait || slices.ContainsFunc(n.after, func(b int) bool { return at[b] == 0 }) {
+			if position[i] > 0 || (n.kind == EventWaitNode) != wait || slices.ContainsFunc(n.predecessors, func(p int) bool { return position[p] == 0 }) {
 				continue
 			}
-			after := make([]int, len(n.after))
-			for k, b := range n.after {
-				after[k] = at[b] - 1
+			predecessors := make([]int, len(n.predecessors))
+			for k, p := range n.predecessors {
+				predecessors[k] = position[p] - 1
 			}
-			n.after = after
+			n.predecessors = predecessors
 			list = append(list, n)
-			at[i] = len(list)
+			position[i] = len(list)
 			if wait {
-				return // further nodes may be ready now
+				return // its successors may be ready now
 			}
 		}
 	}
 	for len(list) < len(nodes) {
-		take(false) // a single pass is enough: the nodes are in dependency order
-		take(true)
+		appendReady(false) // a single pass is enough: predecessors come first in nodes
+		appendReady(true)
 	}
 	return list
 }
@@ -194,8 +195,9 @@ func (t *Thread) execNode(exec, node Handle, kind NodeKind) (*execNode, error) {
 	return &x.nodes[i], nil
 }
 
-// newOrders returns the orders of the nodes in a launch of the graph, and makes its task t come after all of them. events
-// holds, by node, the task of the node's event. The caller must hold d.mu.
+// newOrders returns, by node, the orders of the operations in a launch of the graph, and orders the launch's task t after
+// all of them. The orders are nil if operations need no order. events holds, by node, the task of the node's event. The
+// caller must hold d.mu.
 func (x *GraphExec) newOrders(s *Stream, t *task, events []*task) []*probe.HostOrder {
 	o := &s.ctx.dev.d.ordering
 	list := make([]*probe.HostOrder, len(x.nodes))
@@ -209,8 +211,8 @@ func (x *GraphExec) newOrders(s *Stream, t *task, events []*task) []*probe.HostO
 	for i := range x.nodes {
 		n := &x.nodes[i]
 		before := begin
-		for _, b := range n.after {
-			before = before.union(list[b].Before)
+		for _, p := range n.predecessors {
+			before = before.union(list[p].Before)
 		}
 		if n.kind == EventWaitNode && events[i] != nil && events[i].order != nil {
 			before = before.union(events[i].order.Before)
@@ -253,9 +255,9 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 	}
 	var runs []func(*probe.HostOrder) error
 	var kernels []string  // kernels of all launches, in order
-	var launches []string // by node: its kernel; "": none
-	var events []*task
-	var back []func() // reverts each start
+	var launches []string // by node: the name of its kernel; "": none
+	var events []*task    // by node: the task of its event; nil: none
+	var undos []func()    // by node: reverts its start
 	for _, n := range x.nodes {
 		w := n.enabled()
 		undo := func() {}
@@ -268,7 +270,7 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		}
 		run, err := w.start(t.d)
 		if err != nil {
-			for _, undo := range slices.Backward(back) {
+			for _, undo := range slices.Backward(undos) {
 				undo()
 			}
 			if l, ok := w.(*launch); ok && len(t.d.settings.Sanitize) > 0 {
@@ -287,7 +289,7 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		if launches = append(launches, kernel); kernel != "" {
 			kernels = append(kernels, kernel)
 		}
-		runs, events, back = append(runs, run), append(events, eventTask(w)), append(back, undo)
+		runs, events, undos = append(runs, run), append(events, eventTask(w)), append(undos, undo)
 	}
 	launchTask, after := s.next("", []*task{x.last})
 	x.last = launchTask
@@ -316,7 +318,7 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 	t.d.expectLaunches(launchTask, kernels...)
 	for i, n := range x.nodes {
 		if n.kind == EventRecordNode {
-			go func() { // release waiters if a failed launch does not reach the node
+			go func() { // ends the task of the event if a failed launch does not run the node
 				<-launchTask.done
 				events[i].end()
 			}()
@@ -325,7 +327,7 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 	return s.finish(launchTask, t.d.settings.Blocking)
 }
 
-// adoptObjectReferences moves the references of child graphs to the graph's own. The caller must hold d.mu.
+// adoptObjectReferences moves the references of childReferences to objectReferences. The caller must hold d.mu.
 func (x *GraphExec) adoptObjectReferences() {
 	for _, k := range x.childReferences {
 		for o, n := range k {
@@ -335,7 +337,7 @@ func (x *GraphExec) adoptObjectReferences() {
 	x.childReferences = nil
 }
 
-// enabled returns the work of the node; no work while it is disabled.
+// enabled returns the work of the node, or noWork if the node is disabled.
 func (n *execNode) enabled() work {
 	if n.disabled {
 		return noWork{}

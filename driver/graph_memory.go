@@ -3,10 +3,10 @@ package driver
 // This file implements memory allocated and freed by graphs (driver API, "Graph Management"; programming guide, "Graph
 // Memory Nodes").
 //
-// An allocation node has a fixed address and fixed pages. They are released when neither its graph nor an executable
-// graph made from it exists, and the memory is free. In a launch, kernels can access the memory after the allocation
-// node has run, until a free node, cuMemFreeAsync or cuMemFree frees it. A free keeps the address and the pages for the
-// next launch.
+// An allocation node has a fixed address and fixed pages. They are released when the memory is free and neither the
+// node's graph nor an executable graph made from it exists. In a launch, kernels can access the memory after the
+// allocation node has run, until a free node, cuMemFreeAsync or cuMemFree frees it. A free keeps the address and the
+// pages for the next launch.
 //
 // The region of an allocation node is in Driver.regions while it is allocated, and in Driver.freeGraphRegions
 // otherwise. It changes between the two when a launch or a free is submitted, not when it runs.
@@ -74,8 +74,8 @@ func (g *Graph) newAllocation(c *Context, size uint64) (*allocWork, error) {
 	return w, nil
 }
 
-// orphan is called when the last graph or executable graph with the node is destroyed. The memory is released now or
-// when it has been freed. The caller must not hold d.mu.
+// orphan is called when the last graph or executable graph with the node is destroyed. The pages are released now, or
+// when the memory has been freed. The caller must not hold d.mu.
 func (w *allocWork) orphan(d *Driver) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -92,7 +92,7 @@ func (w *allocWork) releasePagesIfUnused(d *Driver) {
 	}
 }
 
-// noteFreeEnded records that a free has run. The caller must not hold d.mu.
+// noteFreeEnded records that a free has ended. The caller must not hold d.mu.
 func (w *allocWork) noteFreeEnded(d *Driver) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -243,7 +243,7 @@ func (t *Thread) GraphAddMemAllocNode(graph Handle, after []Handle, size uint64,
 	if err != nil {
 		return 0, 0, err
 	}
-	n := &Node{kind: MemAllocNode, work: w, after: predecessors}
+	n := &Node{kind: MemAllocNode, work: w, predecessors: predecessors}
 	g.add(t.d, n)
 	return n.handle, w.region.addr, nil
 }
@@ -260,7 +260,7 @@ func (t *Thread) GraphAddMemFreeNode(graph Handle, after []Handle, addr uint64) 
 	if err != nil {
 		return 0, err
 	}
-	n := &Node{kind: MemFreeNode, work: w, after: predecessors}
+	n := &Node{kind: MemFreeNode, work: w, predecessors: predecessors}
 	g.add(t.d, n)
 	return n.handle, nil
 }

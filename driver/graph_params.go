@@ -47,16 +47,16 @@ func (t *Thread) GraphKernelNodeSetAttributes(node Handle, a KernelAttributes) e
 		t.d.mu.Unlock()
 		return err
 	}
-	to := *l // including clientArguments
+	changed := *l // including clientArguments
 	t.d.mu.Unlock()
 	p := &LaunchParams{Grid: l.spec.Grid, Block: l.spec.Block, Shared: uint32(l.spec.Shared), Cooperative: a.Cooperative, Cluster: a.Cluster}
-	if to.spec.Cluster, err = l.f.checkExtents(t.d, p); err != nil {
+	if changed.spec.Cluster, err = l.f.checkExtents(t.d, p); err != nil {
 		return err
 	}
-	to.spec.Cooperative = a.Cooperative
+	changed.spec.Cooperative = a.Cooperative
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	n.work = &to
+	n.work = &changed
 	return nil
 }
 
@@ -74,21 +74,22 @@ func (t *Thread) setNodeWork(node Handle, kind NodeKind, w work) error {
 
 // GraphKernelNodeSetParams is cuGraphKernelNodeSetParams. The node keeps its attributes.
 func (t *Thread) GraphKernelNodeSetParams(node Handle, p *LaunchParams) error {
-	has, err := t.GraphKernelNodeAttributes(node)
+	attributes, err := t.GraphKernelNodeAttributes(node)
 	if err != nil {
 		return err
 	}
-	with := *p
-	with.Cooperative, with.Cluster = has.Cooperative, has.Cluster
-	l, err := t.prepare(&with)
+	params := *p
+	params.Cooperative, params.Cluster = attributes.Cooperative, attributes.Cluster
+	l, err := t.prepare(&params)
 	if err != nil {
 		return err
 	}
 	return t.setNodeWork(node, KernelNode, l)
 }
 
-// GraphKernelNodeGetParams is cuGraphKernelNodeGetParams. It returns the launch, the bytes of its arguments, and memory
-// for a C copy of them. The copy is valid until the node's parameters change or the node is destroyed.
+// GraphKernelNodeGetParams is cuGraphKernelNodeGetParams. It returns the parameters of the launch without its arguments,
+// the bytes of each argument, and memory for a C copy of the arguments. The copy is valid until the node's parameters
+// change or the node is destroyed.
 func (t *Thread) GraphKernelNodeGetParams(node Handle) (p LaunchParams, args [][]byte, clientMemory *ClientMemory, err error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -181,10 +182,11 @@ func (t *Thread) GraphExecKernelNodeSetParams(exec, node Handle, p *LaunchParams
 		t.d.mu.Unlock()
 		return err
 	}
-	with, has := *p, n.work.(*launch).attributes()
+	attributes := n.work.(*launch).attributes()
 	t.d.mu.Unlock()
-	with.Cooperative, with.Cluster = has.Cooperative, has.Cluster
-	l, err := t.prepare(&with)
+	params := *p
+	params.Cooperative, params.Cluster = attributes.Cooperative, attributes.Cluster
+	l, err := t.prepare(&params)
 	if err != nil {
 		return err
 	}

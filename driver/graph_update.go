@@ -33,32 +33,32 @@ func (t *Thread) GraphExecChildGraphNodeSetParams(exec, node, child Handle) erro
 	if err != nil {
 		return err
 	}
-	now, _, err := c.flatten(nil, nil)
+	replacement, _, err := c.flatten(nil, nil)
 	if err != nil {
 		return err
 	}
-	if len(now) != len(previous) {
-		return fail(InvalidValue, "the new graph has %d nodes, the executable graph %d", len(now), len(previous))
+	if len(replacement) != len(previous) {
+		return fail(InvalidValue, "the new graph has %d nodes, the executable graph %d", len(replacement), len(previous))
 	}
-	at := make([]int, len(previous))
+	indices := make([]int, len(previous)) // in x.nodes
 	for i := range previous {
-		at[i] = slices.IndexFunc(x.nodes, func(n execNode) bool { return n.handle == previous[i].handle })
+		indices[i] = slices.IndexFunc(x.nodes, func(n execNode) bool { return n.handle == previous[i].handle })
 		switch {
-		case at[i] < 0:
+		case indices[i] < 0:
 			return fail(InvalidValue, "the executable graph has no node for node %#x", uint64(node))
-		case now[i].kind != previous[i].kind || !sameNumbers(now[i].after, previous[i].after):
-			return fail(InvalidValue, "node %#x of the child graph has a different kind or different dependencies", uint64(now[i].handle))
+		case replacement[i].kind != previous[i].kind || !sameNumbers(replacement[i].predecessors, previous[i].predecessors):
+			return fail(InvalidValue, "node %#x of the child graph has a different kind or different dependencies", uint64(replacement[i].handle))
 		}
 	}
-	for i := range now {
-		x.nodes[at[i]].work = now[i].work
+	for i := range replacement {
+		x.nodes[indices[i]].work = replacement[i].work
 	}
 	if x.childReferences == nil {
 		x.childReferences = map[Handle]objectReferences{}
 	}
-	before := x.childReferences[node]
+	previousReferences := x.childReferences[node]
 	x.childReferences[node] = c.retainObjects()
-	x.releaseAfterLastLaunch(t.d, before)
+	x.releaseAfterLastLaunch(t.d, previousReferences)
 	return nil
 }
 
@@ -104,11 +104,12 @@ const (
 	UpdateError           GraphUpdate = 1 // a handle is invalid
 	UpdateTopologyChanged GraphUpdate = 2 // the number of nodes or a dependency differs
 	UpdateNodeTypeChanged GraphUpdate = 3 // the kind of a node differs
-	UpdateNotSupported    GraphUpdate = 6 // a node has a kind that must stay the same node
+	UpdateNotSupported    GraphUpdate = 6 // a memory node or a conditional node is not the node of the executable graph
 )
 
 // GraphExecUpdate is cuGraphExecUpdate: the executable graph takes the work of another graph. Both graphs must have
-// nodes of the same kinds with the same dependencies. node is the first node that differs.
+// nodes of the same kinds with the same dependencies. node is the first node that differs; 0 if there is none, or if the
+// numbers of nodes differ.
 func (t *Thread) GraphExecUpdate(exec, graph Handle) (update GraphUpdate, node Handle, err error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -133,7 +134,7 @@ func (t *Thread) GraphExecUpdate(exec, graph Handle) (update GraphUpdate, node H
 		switch {
 		case n.kind != previous.kind:
 			return UpdateNodeTypeChanged, n.handle, fail(GraphExecUpdateFailure, "node %#x has a different kind", uint64(n.handle))
-		case !sameNumbers(n.after, previous.after):
+		case !sameNumbers(n.predecessors, previous.predecessors):
 			return UpdateTopologyChanged, n.handle, fail(GraphExecUpdateFailure, "node %#x has different dependencies", uint64(n.handle))
 		case n.kind.checkCopyable() != nil && n.handle != previous.handle:
 			return UpdateNotSupported, n.handle, fail(GraphExecUpdateFailure, "node %#x has a kind that cannot be updated", uint64(n.handle))
@@ -149,7 +150,7 @@ func (t *Thread) GraphExecUpdate(exec, graph Handle) (update GraphUpdate, node H
 	return UpdateSuccess, 0, nil
 }
 
-// sameNumbers reports whether two lists have the same elements.
+// sameNumbers reports whether two lists have the same elements in any order.
 func sameNumbers(a, b []int) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }

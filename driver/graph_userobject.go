@@ -1,12 +1,12 @@
 package driver
 
-// This file implements user objects (driver API, "Graph Management"): objects of the client with a lifetime up to the
-// last reference from a graph.
+// This file implements user objects (driver API, "Graph Management"): objects of the client that are destroyed when the
+// client and the graphs have released all references to them.
 
 import "maps"
 
-// UserObject is an object of the client or the driver. It is destroyed when it has no references. A graph owns
-// references, and an executable graph gets as many as its graph had.
+// UserObject is an object of the client or the driver. It is destroyed when it has no references. The client, graphs and
+// executable graphs own references. An executable graph gets as many as its graph has.
 type UserObject struct {
 	handle     Handle
 	destroy    func() // runs on a thread of the driver
@@ -24,7 +24,7 @@ func (o *UserObject) release(d *Driver, n uint) {
 	}
 }
 
-// add transfers n references of o to k. The caller must hold d.mu.
+// add makes k the owner of n existing references to o. The caller must hold d.mu.
 func (k *objectReferences) add(o *UserObject, n uint) {
 	if *k == nil {
 		*k = objectReferences{}
@@ -61,7 +61,7 @@ func (x *GraphExec) releaseAfterLastLaunch(d *Driver, k objectReferences) {
 	}()
 }
 
-// retainObjects returns new references to all user objects of the graph and its child graphs. The caller must hold d.mu.
+// retainObjects makes new references to all user objects of the graph and its inner graphs. The caller must hold d.mu.
 func (g *Graph) retainObjects() objectReferences {
 	all := objectReferences{}
 	maps.Copy(all, g.objectReferences.copy())

@@ -8,7 +8,8 @@ import (
 	"gemu/probe"
 )
 
-// work is the operation of a node. start checks it and returns the function to run it; the caller must hold d.mu.
+// work is the operation of a node. start checks the operation when a launch of the graph is submitted, and returns the
+// function that executes it. The caller of start must hold d.mu.
 type work interface {
 	start(d *Driver) (run func(*probe.HostOrder) error, err error)
 }
@@ -37,13 +38,13 @@ func (l *launch) start(*Driver) (func(*probe.HostOrder) error, error) {
 }
 
 func (w *copyWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
-	do, _, err := d.plan(&w.Copy3D)
-	return func(o *probe.HostOrder) error { return safely(func() { do(o) }) }, err
+	execute, _, err := d.plan(&w.Copy3D)
+	return func(o *probe.HostOrder) error { return safely(func() { execute(o) }) }, err
 }
 
 func (w *fillWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
-	do, err := d.fill(&w.Fill2D)
-	return func(o *probe.HostOrder) error { return safely(func() { do(o) }) }, err
+	execute, err := d.fill(&w.Fill2D)
+	return func(o *probe.HostOrder) error { return safely(func() { execute(o) }) }, err
 }
 
 func (w hostWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
@@ -58,19 +59,19 @@ func (noWork) start(*Driver) (func(*probe.HostOrder) error, error) { return noOp
 
 // HostFunc is a function of the client.
 type HostFunc struct {
-	Call           func()         // runs on the host when the predecessors of the node have ended
-	Function, Data unsafe.Pointer // the client's values, for queries
+	Call           func()         // calls the function
+	Function, Data unsafe.Pointer // the C function and its argument, for queries
 }
 
-// checkNodeWork checks work without running it.
+// checkNodeWork checks the work of a copy node or fill node without executing it.
 func (t *Thread) checkNodeWork(w work) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
 	return t.d.checkNodeWork(w)
 }
 
-// checkNodeWork checks work of a graph without running it. Meanwhile the memory of allocation nodes counts as allocated. The
-// caller must hold d.mu.
+// checkNodeWork checks the work of a copy node or fill node without executing it. During the check the memory of
+// allocation nodes counts as allocated. The caller must hold d.mu.
 func (d *Driver) checkNodeWork(w work) error {
 	for _, r := range d.freeGraphRegions {
 		d.regions.insert(r)

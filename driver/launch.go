@@ -41,11 +41,11 @@ type launch struct {
 	f               *Function
 	handle          Handle // handle by which the client named the kernel
 	spec            interp.Launch
-	clientArguments *ClientMemory // its arguments in C memory; nil unless a client asked for them
+	clientArguments *ClientMemory // a C copy of the arguments; nil: no client has requested it
 }
 
-// checkExtents checks the extents of a launch and returns the cluster size. It uses no other parameters. The caller must
-// not hold d.mu.
+// checkExtents checks the extents and the dynamic shared memory of a launch, and whether a cooperative launch fits the
+// device. It returns the cluster size, and does not use the arguments. The caller must not hold d.mu.
 func (f *Function) checkExtents(d *Driver, p *LaunchParams) (cluster ptx.Dim3, err error) {
 	d.mu.Lock()
 	maximum := f.dynamicLimit()
@@ -109,7 +109,7 @@ func (p *LaunchParams) arguments(kernel string, info *interp.KernelInfo) (args [
 	case p.Params == nil && p.Extra == nil && p.Buffer == nil:
 		return nil, fail(InvalidValue, "kernel %s: it has %d parameters, no arguments were passed", kernel, len(info.Params))
 	}
-	bad := safely(func() {
+	fault := safely(func() {
 		if p.Params != nil {
 			for i, param := range info.Params {
 				ptr := pointer(binary.LittleEndian.Uint64(hostBytes(unsafe.Add(p.Params, 8*i), 8)))
@@ -135,8 +135,8 @@ func (p *LaunchParams) arguments(kernel string, info *interp.KernelInfo) (args [
 			args = append(args, append([]byte(nil), buffer[param.Offset:param.Offset+param.Size]...))
 		}
 	})
-	if bad != nil {
-		return nil, bad
+	if fault != nil {
+		return nil, fault
 	}
 	return args, err
 }
@@ -170,13 +170,13 @@ func (l *launch) bind() (*launch, error) {
 	if !l.f.module.alive() {
 		return nil, fail(InvalidHandle, "the module of kernel %s was unloaded", l.f.kernel.Name)
 	}
-	bind, err := l.f.module.bindings()
+	bindings, err := l.f.module.bindings()
 	if err != nil {
 		return nil, l.f.module.ctx.dev.d.printError(err)
 	}
-	b := *l
-	b.spec.Objects = bind
-	return &b, nil
+	bound := *l
+	bound.spec.Objects = bindings
+	return &bound, nil
 }
 
 // LaunchKernel is cuLaunchKernel.
@@ -198,7 +198,7 @@ func (t *Thread) LaunchKernel(p *LaunchParams, stream Handle) error {
 	return s.finish(s.submitLaunch(l, l.run), t.d.settings.Blocking)
 }
 
-// submitLaunch submits a launch, executed by run. The caller must hold d.mu.
+// submitLaunch submits a launch, which run executes. The caller must hold d.mu.
 func (s *Stream) submitLaunch(l *launch, run func(*probe.HostOrder) error) *task {
 	d := s.ctx.dev.d
 	var t *task
@@ -212,7 +212,8 @@ func (s *Stream) submitLaunch(l *launch, run func(*probe.HostOrder) error) *task
 	return t
 }
 
-// enterLaunch locks the driver for a launch on a stream, and binds the launch.
+// enterLaunch locks d.mu for a launch on a stream, and binds the launch. The caller must unlock d.mu, unless enterLaunch
+// returns an error.
 func (t *Thread) enterLaunch(l *launch, stream Handle) (*Stream, *launch, error) {
 	s, err := t.enterWork(stream)
 	if err != nil {
@@ -287,7 +288,7 @@ func (d *Driver) reportEngine(l *interp.Launch) {
 	}
 }
 
-// run is execute for a client without a wait: it prints the complete fault on the driver's standard error.
+// run executes a launch for which the client does not wait: it prints the complete fault on the driver's standard error.
 func (l *launch) run(o *probe.HostOrder) error {
 	_, err := l.execute(o)
 	if err != nil {

@@ -27,7 +27,7 @@ type hostDevice struct {
 	mu          sync.Mutex
 	dev         *interp.Device // nil before the first launch
 	modules     map[*ptx.Module]*interp.Module
-	oldestFirst []*ptx.Module // oldest first
+	oldestFirst []*ptx.Module // the keys of modules in the order of their loading
 }
 
 // hostModules is the maximum number of loaded modules.
@@ -59,6 +59,7 @@ func hostResult(err error) Result {
 	return faultResult(err)
 }
 
+// runHost implements RunHost. It also returns the name of the kernel for messages.
 func (d *Driver) runHost(l *HostLaunch) (kernel string, err error) {
 	parsed, err := d.parse("", l.PTX)
 	if err != nil {
@@ -131,8 +132,8 @@ func hostEnd() uint64 {
 	return 1<<48 - 1<<12
 }
 
-// start makes the device. All addresses of the host form an allocation; each access finds out whether the address has
-// memory.
+// start makes the device. All addresses of the host form a single allocation, and an access to an address without memory
+// causes a fault of the host.
 func (h *hostDevice) start(d *Driver) error {
 	dev := interp.NewDevice(interp.Config{
 		Memory: d.settings.Memory, Workers: d.settings.Workers, HostMemory: d.settings.Host, Stdout: &d.kernelOutput,

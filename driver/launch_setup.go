@@ -1,7 +1,7 @@
 package driver
 
-// This file implements launches from before cuLaunchKernel: the launch parameters are set call by call and stay with
-// the function.
+// This file implements the launch functions that cuLaunchKernel has replaced: separate calls set the launch parameters,
+// which the function keeps.
 
 import (
 	"slices"
@@ -93,7 +93,7 @@ func (t *Thread) ParamSetTexRef(h Handle, unit int, reference Handle) error {
 	})
 }
 
-// LaunchGrid is cuLaunchGridAsync: it launches a kernel with the parameters set before.
+// LaunchGrid is cuLaunchGridAsync: it launches a kernel with the parameters that earlier calls have set.
 func (t *Thread) LaunchGrid(h Handle, width, height int, stream Handle) error {
 	p := LaunchParams{Func: h, Grid: ptx.Dim3{X: width, Y: height, Z: 1}}
 	err := t.changeSetup(h, func(s *launchSetup) error {

@@ -1,7 +1,7 @@
 package driver
 
-// This file handles launches unended at the end of the process. Sanitizers, statistics and logs need complete
-// launches: Exit waits for a limited time, then stops the rest and reports them.
+// This file handles launches that have not ended at the end of the process. Sanitizers, statistics and logs need complete
+// launches: Exit waits for a limited time, then stops the remaining launches and reports them.
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 // taskLaunches holds the launches of a task. The driver's mutex guards it.
 type taskLaunches struct {
-	waiting []string // kernels before their begin
+	waiting []string // kernels that have not begun
 	running string   // the running kernel; "": none
 }
 
@@ -27,9 +27,9 @@ type unendedLaunches struct {
 	ctx     context.Context // context of all launches
 	stop    context.CancelCauseFunc
 	tasks   map[*task]bool // tasks with launches; nil if Exit does not wait for launches
-	refusal error          // error of every further launch; nil: launches may begin
+	refusal error          // error of each launch that would begin now; nil: launches may begin
 
-	notBegunReason string // with refusal: the reason why unbegun launches are not judged
+	notBegunReason string // if refusal is set: the reason why launches that have not begun are not judged
 }
 
 // errProcessEnds is the cause for which launches are stopped at the end of the process.
@@ -38,7 +38,7 @@ var errProcessEnds = errors.New("the process ended without waiting for the launc
 // stopTimeout is the time for which Exit waits for stopped launches.
 const stopTimeout = 2 * time.Second
 
-// needsCompleteLaunches reports whether all launches should end before the process does.
+// needsCompleteLaunches reports whether a setting requires that all launches end before the process ends.
 func (s *Settings) needsCompleteLaunches() bool {
 	return len(s.Sanitize) > 0 || s.Stats != "" || s.Log != "" || s.Record != "" || s.Accelsim != "" || len(s.Models) > 0 || len(s.Probes) > 0
 }
@@ -77,7 +77,7 @@ func (t *task) noteLaunch(d *Driver) error {
 	return nil
 }
 
-// noteEnd records the end of a task, and reports its unbegun launches. The caller must hold d.mu.
+// noteEnd records the end of a task, and reports its launches that have not begun. The caller must hold d.mu.
 func (t *task) noteEnd(d *Driver) {
 	if t.launches == nil || !d.unended.tasks[t] {
 		return
@@ -92,8 +92,8 @@ func (t *task) noteEnd(d *Driver) {
 	}
 }
 
-// reportNotJudged reports a launch not seen by sanitizers. It is an error; after an earlier error it is a notice,
-// because it may be a consequence of the earlier error. The caller must hold d.mu.
+// reportNotJudged reports a launch that sanitizers could not observe. The report is an error. After an earlier error it is
+// a notice, because it may be a consequence of that error, unless the process is ending. The caller must hold d.mu.
 func (d *Driver) reportNotJudged(kernel, reason string) {
 	severity := finding.Error
 	if d.sanitizer.Errors() > 0 && d.unended.refusal == nil {
@@ -142,8 +142,8 @@ func (d *Driver) awaitLaunches(inStream bool) {
 	d.unended.refusal, d.unended.notBegunReason = fail(LaunchTimeout, "%v", errProcessEnds), reason
 	d.mu.Unlock()
 	d.unended.stop(errProcessEnds)
-	patience := time.NewTimer(stopTimeout)
-	defer patience.Stop()
+	stopDeadline := time.NewTimer(stopTimeout)
+	defer stopDeadline.Stop()
 	for {
 		next, runs := d.nextUnendedLaunch()
 		if !runs {
@@ -152,7 +152,7 @@ func (d *Driver) awaitLaunches(inStream bool) {
 		select {
 		case <-next.done:
 			continue
-		case <-patience.C:
+		case <-stopDeadline.C:
 		}
 		break
 	}
@@ -185,8 +185,7 @@ func (d *Driver) nextUnendedLaunch() (next *task, runs bool) {
 	return next, false
 }
 
-// reportRefused reports a launch refused by the driver, and returns the error. After a fault of the context, a refusal is
-// only a consequence.
+// reportRefused reports to the sanitizers a launch that the driver has refused, and returns the error.
 func (t *Thread) reportRefused(kernel Handle, err error) error {
 	d := t.d
 	if len(d.settings.Sanitize) == 0 {
@@ -205,13 +204,15 @@ func (t *Thread) reportRefused(kernel Handle, err error) error {
 	return err
 }
 
-// LaunchRefused reports a launch refused by a client's library before it called the driver.
+// LaunchRefused reports to the sanitizers a launch that a client's library has refused before a call of the driver.
 func (t *Thread) LaunchRefused(kernel, reason string) {
 	if len(t.d.settings.Sanitize) > 0 {
 		t.reportRefusedKernel(kernel, &interp.LaunchError{Msg: reason})
 	}
 }
 
+// reportRefusedKernel reports a refused launch of a kernel. After a fault of the context, the launch counts as not judged,
+// because the refusal is only a consequence of the fault.
 func (t *Thread) reportRefusedKernel(kernel string, err error) {
 	d := t.d
 	d.mu.Lock()

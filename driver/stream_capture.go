@@ -180,7 +180,7 @@ func (s *Stream) recordTransfer(kind NodeKind, w work, async Async) error {
 
 // recordNode adds a node to the graph of the capture. The caller must hold d.mu.
 func (s *Stream) recordNode(n *Node) {
-	n.after = s.captureTips
+	n.predecessors = s.captureTips
 	s.capture.graph.add(s.ctx.dev.d, n)
 	s.captureTips = []*Node{n}
 }
@@ -216,7 +216,7 @@ func (t *Thread) beginCapture(h Handle, graph *Handle, after []Handle, mode Capt
 	if graph != nil {
 		c.ownedByClient = true
 		if c.graph, err = object[*Graph](t.d, *graph); err == nil {
-			tips, err = c.graph.nodesOf(t.d, after)
+			tips, err = c.graph.nodesByHandle(t.d, after)
 		}
 		if err != nil {
 			return err
@@ -302,7 +302,7 @@ func (s *Stream) joined(nodes []*Node) bool {
 		for _, n := range list {
 			if !seen[n] {
 				seen[n] = true
-				visit(n.after)
+				visit(n.predecessors)
 			}
 		}
 	}
@@ -358,8 +358,8 @@ type CaptureInfo struct {
 	Status       CaptureStatus // state of the stream
 	ID           uint64        // number of the capture, unique in the process
 	Graph        Handle        // graph of the capture
-	After        []Handle      // predecessors of the stream's next node
-	ClientMemory *ClientMemory // memory for a C copy of After, which is valid until the next query of the stream
+	Predecessors []Handle      // predecessors of the stream's next node
+	ClientMemory *ClientMemory // memory for a C copy of Predecessors, which is valid until the next query of the stream
 }
 
 // StreamGetCaptureInfo is cuStreamGetCaptureInfo and cuStreamIsCapturing. For the default stream it returns
@@ -392,7 +392,7 @@ func (t *Thread) StreamUpdateCaptureDependencies(h Handle, after []Handle, repla
 	if s.capture == nil {
 		return fail(IllegalState, "%s is not being captured", s.name())
 	}
-	nodes, err := s.capture.graph.nodesOf(t.d, after)
+	nodes, err := s.capture.graph.nodesByHandle(t.d, after)
 	switch {
 	case err != nil:
 		return err

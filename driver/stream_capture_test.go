@@ -59,7 +59,7 @@ func TestCaptureOfForkedStreams(t *testing.T) {
 	c.ok(c.StreamWaitEvent(s, join, 0))
 	c.ok(c.Memcpy(Place{Kind: DevicePlace, Device: y}, Place{Kind: DevicePlace, Device: x}, 8, s, true))
 	info := must(c.StreamGetCaptureInfo(other))(t)
-	if info.Status != Captured || info.ID == 0 || len(info.After) != 1 {
+	if info.Status != Captured || info.ID == 0 || len(info.Predecessors) != 1 {
 		t.Errorf("the second stream is %+v", info)
 	}
 	g := must(c.StreamEndCapture(s))(t)
@@ -422,7 +422,7 @@ func TestEditedGraph(t *testing.T) {
 	}
 	whole := must(c.GraphInstantiate(outer, 0))(t)
 	run(whole, 111, 111, 11, 11)
-	if after := c.d.objects[whole].(*GraphExec).nodes[2].after; !slices.Equal(after, []int{1}) {
+	if after := c.d.objects[whole].(*GraphExec).nodes[2].predecessors; !slices.Equal(after, []int{1}) {
 		t.Errorf("the last node comes after %v, want the second", after)
 	}
 	update, _, err := c.GraphExecUpdate(whole, g)

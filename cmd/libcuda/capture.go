@@ -17,14 +17,14 @@ import (
 
 //export cuStreamBeginCapture_v2
 func cuStreamBeginCapture_v2(stream C.CUstream, mode C.int) C.CUresult {
-	return do("cuStreamBeginCapture_v2", func(t *driver.Thread) error {
+	return callThread("cuStreamBeginCapture_v2", func(t *driver.Thread) error {
 		return t.StreamBeginCapture(driver.Handle(stream), driver.CaptureMode(mode))
 	})
 }
 
 //export cuStreamBeginCaptureToGraph
 func cuStreamBeginCaptureToGraph(stream C.CUstream, graph C.CUgraph, after *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t, mode C.int) C.CUresult {
-	return do("cuStreamBeginCaptureToGraph", func(t *driver.Thread) error {
+	return callThread("cuStreamBeginCaptureToGraph", func(t *driver.Thread) error {
 		if err := plainEdges(after, edges, n); err != nil {
 			return err
 		}
@@ -34,9 +34,9 @@ func cuStreamBeginCaptureToGraph(stream C.CUstream, graph C.CUgraph, after *C.CU
 
 //export cuStreamEndCapture
 func cuStreamEndCapture(stream C.CUstream, graph *C.CUgraph) C.CUresult {
-	return do("cuStreamEndCapture", func(t *driver.Thread) error {
+	return callThread("cuStreamEndCapture", func(t *driver.Thread) error {
 		g, err := t.StreamEndCapture(driver.Handle(stream))
-		if graph != nil { // a new graph
+		if graph != nil { // the captured graph; 0 after an error
 			*graph = C.CUgraph(g)
 		}
 		return err
@@ -45,13 +45,14 @@ func cuStreamEndCapture(stream C.CUstream, graph *C.CUgraph) C.CUresult {
 
 //export cuStreamIsCapturing
 func cuStreamIsCapturing(stream C.CUstream, status *C.int) C.CUresult {
-	return get("cuStreamIsCapturing", status, func(t *driver.Thread) (driver.CaptureStatus, error) {
+	return storeThreadValue("cuStreamIsCapturing", status, func(t *driver.Thread) (driver.CaptureStatus, error) {
 		info, err := t.StreamGetCaptureInfo(driver.Handle(stream))
 		return info.Status, err
 	})
 }
 
-// exportNodes copies a list of nodes to C memory, followed by the data of as many plain edges.
+// exportNodes copies a list of nodes to C memory. The data of an edge follows for each node; it is zero, which describes
+// a plain edge.
 func exportNodes(l *driver.ClientMemory, list []driver.Handle) (nodes *C.CUgraphNode, edges *C.CUgraphEdgeData) {
 	n := C.size_t(len(list))
 	p := l.Allocate(func() unsafe.Pointer {
@@ -62,12 +63,12 @@ func exportNodes(l *driver.ClientMemory, list []driver.Handle) (nodes *C.CUgraph
 	return (*C.CUgraphNode)(p), (*C.CUgraphEdgeData)(unsafe.Add(p, len(list)*C.sizeof_CUgraphNode))
 }
 
-// release frees memory of exportNodes.
+// release frees C memory that a driver.ClientMemory holds.
 func release(p unsafe.Pointer) { C.free(p) }
 
 //export cuStreamGetCaptureInfo_v3
 func cuStreamGetCaptureInfo_v3(stream C.CUstream, status *C.int, id *C.uint64_t, graph *C.CUgraph, after **C.CUgraphNode, edges **C.CUgraphEdgeData, n *C.size_t) C.CUresult {
-	return do("cuStreamGetCaptureInfo_v3", func(t *driver.Thread) error {
+	return callThread("cuStreamGetCaptureInfo_v3", func(t *driver.Thread) error {
 		if status == nil {
 			return driver.InvalidValue
 		}
@@ -86,10 +87,10 @@ func cuStreamGetCaptureInfo_v3(stream C.CUstream, status *C.int, id *C.uint64_t,
 			*graph = C.CUgraph(info.Graph)
 		}
 		if n != nil {
-			*n = C.size_t(len(info.After))
+			*n = C.size_t(len(info.Predecessors))
 		}
 		if after != nil || edges != nil {
-			list, data := exportNodes(info.ClientMemory, info.After)
+			list, data := exportNodes(info.ClientMemory, info.Predecessors)
 			if after != nil {
 				*after = list
 			}
@@ -103,7 +104,7 @@ func cuStreamGetCaptureInfo_v3(stream C.CUstream, status *C.int, id *C.uint64_t,
 
 //export cuStreamUpdateCaptureDependencies_v2
 func cuStreamUpdateCaptureDependencies_v2(stream C.CUstream, after *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t, flags C.uint) C.CUresult {
-	return do("cuStreamUpdateCaptureDependencies_v2", func(t *driver.Thread) error {
+	return callThread("cuStreamUpdateCaptureDependencies_v2", func(t *driver.Thread) error {
 		if err := plainEdges(after, edges, n); err != nil {
 			return err
 		}

@@ -11,15 +11,15 @@ import "gemu/driver"
 
 //export cuCtxCreate_v2
 func cuCtxCreate_v2(ctx *C.CUcontext, flags C.uint, dev C.CUdevice) C.CUresult {
-	return get("cuCtxCreate_v2", ctx, func(t *driver.Thread) (driver.Handle, error) { return t.CtxCreate(uint32(flags), int(dev)) })
+	return storeThreadValue("cuCtxCreate_v2", ctx, func(t *driver.Thread) (driver.Handle, error) { return t.CtxCreate(uint32(flags), int(dev)) })
 }
 
-// cuCtxCreate_v3 and _v4 have parameters for affinity (version 3) and creation (version 4). They may be null, as most
-// clients pass them.
+// cuCtxCreate_v3 has further parameters for affinity, and cuCtxCreate_v4 for creation. They are supported only if they
+// are empty, as most clients pass them.
 
 //export cuCtxCreate_v3
 func cuCtxCreate_v3(ctx *C.CUcontext, affinity *C.char, n C.int, flags C.uint, dev C.CUdevice) C.CUresult {
-	return get("cuCtxCreate_v3", ctx, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuCtxCreate_v3", ctx, func(t *driver.Thread) (driver.Handle, error) {
 		if n != 0 {
 			return 0, driver.NotSupported
 		}
@@ -29,7 +29,7 @@ func cuCtxCreate_v3(ctx *C.CUcontext, affinity *C.char, n C.int, flags C.uint, d
 
 //export cuCtxCreate_v4
 func cuCtxCreate_v4(ctx *C.CUcontext, params *C.char, flags C.uint, dev C.CUdevice) C.CUresult {
-	return get("cuCtxCreate_v4", ctx, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuCtxCreate_v4", ctx, func(t *driver.Thread) (driver.Handle, error) {
 		if params != nil {
 			return 0, driver.NotSupported
 		}
@@ -39,27 +39,27 @@ func cuCtxCreate_v4(ctx *C.CUcontext, params *C.char, flags C.uint, dev C.CUdevi
 
 //export cuCtxDestroy_v2
 func cuCtxDestroy_v2(ctx C.CUcontext) C.CUresult {
-	return do("cuCtxDestroy_v2", func(t *driver.Thread) error { return t.CtxDestroy(driver.Handle(ctx)) })
+	return callThread("cuCtxDestroy_v2", func(t *driver.Thread) error { return t.CtxDestroy(driver.Handle(ctx)) })
 }
 
 //export cuCtxAttach
 func cuCtxAttach(ctx *C.CUcontext, flags C.uint) C.CUresult {
-	return get("cuCtxAttach", ctx, func(t *driver.Thread) (driver.Handle, error) { return t.CtxAttach(uint32(flags)) })
+	return storeThreadValue("cuCtxAttach", ctx, func(t *driver.Thread) (driver.Handle, error) { return t.CtxAttach(uint32(flags)) })
 }
 
 //export cuCtxDetach
 func cuCtxDetach(ctx C.CUcontext) C.CUresult {
-	return do("cuCtxDetach", func(t *driver.Thread) error { return t.CtxDetach(driver.Handle(ctx)) })
+	return callThread("cuCtxDetach", func(t *driver.Thread) error { return t.CtxDetach(driver.Handle(ctx)) })
 }
 
 //export cuCtxPushCurrent_v2
 func cuCtxPushCurrent_v2(ctx C.CUcontext) C.CUresult {
-	return do("cuCtxPushCurrent_v2", func(t *driver.Thread) error { return t.CtxPushCurrent(driver.Handle(ctx)) })
+	return callThread("cuCtxPushCurrent_v2", func(t *driver.Thread) error { return t.CtxPushCurrent(driver.Handle(ctx)) })
 }
 
 //export cuCtxPopCurrent_v2
 func cuCtxPopCurrent_v2(ctx *C.CUcontext) C.CUresult {
-	return do("cuCtxPopCurrent_v2", func(t *driver.Thread) error {
+	return callThread("cuCtxPopCurrent_v2", func(t *driver.Thread) error {
 		h, err := t.CtxPopCurrent()
 		if err == nil && ctx != nil {
 			*ctx = C.CUcontext(h)
@@ -70,12 +70,12 @@ func cuCtxPopCurrent_v2(ctx *C.CUcontext) C.CUresult {
 
 //export cuCtxSetCurrent
 func cuCtxSetCurrent(ctx C.CUcontext) C.CUresult {
-	return do("cuCtxSetCurrent", func(t *driver.Thread) error { return t.CtxSetCurrent(driver.Handle(ctx)) })
+	return callThread("cuCtxSetCurrent", func(t *driver.Thread) error { return t.CtxSetCurrent(driver.Handle(ctx)) })
 }
 
 //export cuCtxGetCurrent
 func cuCtxGetCurrent(ctx *C.CUcontext) C.CUresult {
-	return get("cuCtxGetCurrent", ctx, (*driver.Thread).CtxGetCurrent)
+	return storeThreadValue("cuCtxGetCurrent", ctx, (*driver.Thread).CtxGetCurrent)
 }
 
 //export cuCtxGetDevice
@@ -87,32 +87,32 @@ func cuCtxGetDevice(dev *C.CUdevice) C.CUresult {
 
 //export cuCtxGetDevice_v2
 func cuCtxGetDevice_v2(dev *C.CUdevice, ctx C.CUcontext) C.CUresult {
-	return get("cuCtxGetDevice_v2", dev, func(t *driver.Thread) (int, error) { return t.CtxGetDevice(driver.Handle(ctx)) })
+	return storeThreadValue("cuCtxGetDevice_v2", dev, func(t *driver.Thread) (int, error) { return t.CtxGetDevice(driver.Handle(ctx)) })
 }
 
 //export cuCtxSynchronize_v2
 func cuCtxSynchronize_v2(ctx C.CUcontext) C.CUresult {
-	return do("cuCtxSynchronize_v2", func(t *driver.Thread) error { return t.CtxSynchronize(driver.Handle(ctx)) })
+	return callThread("cuCtxSynchronize_v2", func(t *driver.Thread) error { return t.CtxSynchronize(driver.Handle(ctx)) })
 }
 
 //export cuCtxGetFlags
 func cuCtxGetFlags(flags *C.uint) C.CUresult {
-	return get("cuCtxGetFlags", flags, (*driver.Thread).CtxGetFlags)
+	return storeThreadValue("cuCtxGetFlags", flags, (*driver.Thread).CtxGetFlags)
 }
 
 //export cuCtxSetFlags
 func cuCtxSetFlags(flags C.uint) C.CUresult {
-	return do("cuCtxSetFlags", func(t *driver.Thread) error { return t.CtxSetFlags(uint32(flags)) })
+	return callThread("cuCtxSetFlags", func(t *driver.Thread) error { return t.CtxSetFlags(uint32(flags)) })
 }
 
 //export cuCtxGetId
 func cuCtxGetId(ctx C.CUcontext, id *C.uint64_t) C.CUresult {
-	return get("cuCtxGetId", id, func(t *driver.Thread) (uint64, error) { return t.CtxGetID(driver.Handle(ctx)) })
+	return storeThreadValue("cuCtxGetId", id, func(t *driver.Thread) (uint64, error) { return t.CtxGetID(driver.Handle(ctx)) })
 }
 
 //export cuCtxGetApiVersion
 func cuCtxGetApiVersion(ctx C.CUcontext, version *C.uint) C.CUresult {
-	return get("cuCtxGetApiVersion", version, func(t *driver.Thread) (int, error) { return t.CtxGetAPIVersion(driver.Handle(ctx)) })
+	return storeThreadValue("cuCtxGetApiVersion", version, func(t *driver.Thread) (int, error) { return t.CtxGetAPIVersion(driver.Handle(ctx)) })
 }
 
 //export cuCtxSynchronize
@@ -122,37 +122,37 @@ func cuCtxSynchronize() C.CUresult {
 
 //export cuCtxGetLimit
 func cuCtxGetLimit(value *C.size_t, limit C.int) C.CUresult {
-	return get("cuCtxGetLimit", value, func(t *driver.Thread) (uint64, error) { return t.CtxGetLimit(int(limit)) })
+	return storeThreadValue("cuCtxGetLimit", value, func(t *driver.Thread) (uint64, error) { return t.CtxGetLimit(int(limit)) })
 }
 
 //export cuCtxSetLimit
 func cuCtxSetLimit(limit C.int, value C.size_t) C.CUresult {
-	return do("cuCtxSetLimit", func(t *driver.Thread) error { return t.CtxSetLimit(int(limit), uint64(value)) })
+	return callThread("cuCtxSetLimit", func(t *driver.Thread) error { return t.CtxSetLimit(int(limit), uint64(value)) })
 }
 
 //export cuCtxGetCacheConfig
 func cuCtxGetCacheConfig(config *C.int) C.CUresult {
-	return get("cuCtxGetCacheConfig", config, (*driver.Thread).CtxGetCacheConfig)
+	return storeThreadValue("cuCtxGetCacheConfig", config, (*driver.Thread).CtxGetCacheConfig)
 }
 
 //export cuCtxSetCacheConfig
 func cuCtxSetCacheConfig(config C.int) C.CUresult {
-	return do("cuCtxSetCacheConfig", func(t *driver.Thread) error { return t.CtxSetCacheConfig(int(config)) })
+	return callThread("cuCtxSetCacheConfig", func(t *driver.Thread) error { return t.CtxSetCacheConfig(int(config)) })
 }
 
 //export cuCtxGetSharedMemConfig
 func cuCtxGetSharedMemConfig(config *C.int) C.CUresult {
-	return get("cuCtxGetSharedMemConfig", config, (*driver.Thread).CtxGetSharedMemConfig)
+	return storeThreadValue("cuCtxGetSharedMemConfig", config, (*driver.Thread).CtxGetSharedMemConfig)
 }
 
 //export cuCtxSetSharedMemConfig
 func cuCtxSetSharedMemConfig(config C.int) C.CUresult {
-	return do("cuCtxSetSharedMemConfig", func(t *driver.Thread) error { return t.CtxSetSharedMemConfig(int(config)) })
+	return callThread("cuCtxSetSharedMemConfig", func(t *driver.Thread) error { return t.CtxSetSharedMemConfig(int(config)) })
 }
 
 //export cuCtxGetStreamPriorityRange
 func cuCtxGetStreamPriorityRange(least, greatest *C.int) C.CUresult {
-	return do("cuCtxGetStreamPriorityRange", func(t *driver.Thread) error {
+	return callThread("cuCtxGetStreamPriorityRange", func(t *driver.Thread) error {
 		a, b, err := t.CtxGetStreamPriorityRange()
 		if err == nil && least != nil {
 			*least = C.int(a)
@@ -166,21 +166,21 @@ func cuCtxGetStreamPriorityRange(least, greatest *C.int) C.CUresult {
 
 //export cuCtxEnablePeerAccess
 func cuCtxEnablePeerAccess(peer C.CUcontext, flags C.uint) C.CUresult {
-	return do("cuCtxEnablePeerAccess", func(t *driver.Thread) error { return t.CtxEnablePeerAccess(driver.Handle(peer), uint32(flags)) })
+	return callThread("cuCtxEnablePeerAccess", func(t *driver.Thread) error { return t.CtxEnablePeerAccess(driver.Handle(peer), uint32(flags)) })
 }
 
 //export cuCtxDisablePeerAccess
 func cuCtxDisablePeerAccess(peer C.CUcontext) C.CUresult {
-	return do("cuCtxDisablePeerAccess", func(t *driver.Thread) error { return t.CtxDisablePeerAccess(driver.Handle(peer)) })
+	return callThread("cuCtxDisablePeerAccess", func(t *driver.Thread) error { return t.CtxDisablePeerAccess(driver.Handle(peer)) })
 }
 
 //export cuCtxResetPersistingL2Cache
 func cuCtxResetPersistingL2Cache() C.CUresult {
-	return do("cuCtxResetPersistingL2Cache", (*driver.Thread).Check)
+	return callThread("cuCtxResetPersistingL2Cache", (*driver.Thread).Check)
 }
 
 //export cuProfilerStart
-func cuProfilerStart() C.CUresult { return do("cuProfilerStart", (*driver.Thread).Check) }
+func cuProfilerStart() C.CUresult { return callThread("cuProfilerStart", (*driver.Thread).Check) }
 
 //export cuProfilerStop
-func cuProfilerStop() C.CUresult { return do("cuProfilerStop", (*driver.Thread).Check) }
+func cuProfilerStop() C.CUresult { return callThread("cuProfilerStop", (*driver.Thread).Check) }

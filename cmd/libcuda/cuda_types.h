@@ -123,12 +123,12 @@ typedef struct {
 	unsigned flags;
 } CUmemcpyAttributes;
 
-// A union in CUDA's header. For linear memory at place, the length of rows and the height of layers in elements follow;
-// for an array, place is its handle, and the three-dimensional offset follows.
+// A union in CUDA's header. For linear memory, place is its address, and the length of rows and the height of layers
+// follow, in elements. For an array, place is its handle, and the offset x, y, z follows.
 typedef struct {
 	int type;
 	uint64_t place;
-	size_t a, b, c;
+	size_t xOrRowLength, yOrLayerHeight, z;
 } CUmemcpy3DOperand;
 
 typedef struct {
@@ -169,7 +169,7 @@ typedef struct {
 	} allocFlags;
 } CUmemAllocationProp;
 
-// A union in CUDA's header: the fields after barrierFlags are for waits and writes.
+// A union in CUDA's header: barrierFlags is for memory barriers, and the members after it are for waits and writes.
 typedef struct {
 	int operation;
 	unsigned barrierFlags;
@@ -293,8 +293,8 @@ typedef struct {
 	int textureAlign;
 } CUdevprop;
 
-// The names of results are in C, for children of fork.
-CUresult cuGetErrorName(CUresult of, const char **to);
-CUresult cuGetErrorString(CUresult of, const char **to);
+// These functions are in C, because a child of fork cannot enter Go.
+CUresult cuGetErrorName(CUresult result, const char **name);
+CUresult cuGetErrorString(CUresult result, const char **description);
 
 #endif

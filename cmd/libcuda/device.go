@@ -16,18 +16,19 @@ import (
 
 //export cuInit
 func cuInit(flags C.uint) C.CUresult {
-	return result("cuInit", func(d *driver.Driver) error { return d.Init(uint32(flags)) })
+	return callDriver("cuInit", func(d *driver.Driver) error { return d.Init(uint32(flags)) })
 }
 
 //export cuDriverGetVersion
 func cuDriverGetVersion(version *C.int) C.CUresult {
-	return ask("cuDriverGetVersion", version, func(d *driver.Driver) (int, error) { return d.Version(), nil })
+	return storeDriverValue("cuDriverGetVersion", version, func(d *driver.Driver) (int, error) { return d.Version(), nil })
 }
 
-// texts holds strings that were returned to C, which may keep them.
+// texts holds the C copies of strings that were returned to clients. They are never freed, because clients may keep them.
 var texts sync.Map
 
-func constant(s string) *C.char {
+// cString returns the C copy of a string, always the same one for equal strings.
+func cString(s string) *C.char {
 	if p, ok := texts.Load(s); ok {
 		return p.(*C.char)
 	}
@@ -37,17 +38,17 @@ func constant(s string) *C.char {
 
 //export cuDeviceGet
 func cuDeviceGet(dev *C.CUdevice, ordinal C.int) C.CUresult {
-	return ask("cuDeviceGet", dev, func(d *driver.Driver) (int, error) { return d.DeviceGet(int(ordinal)) })
+	return storeDriverValue("cuDeviceGet", dev, func(d *driver.Driver) (int, error) { return d.DeviceGet(int(ordinal)) })
 }
 
 //export cuDeviceGetCount
 func cuDeviceGetCount(n *C.int) C.CUresult {
-	return ask("cuDeviceGetCount", n, (*driver.Driver).DeviceGetCount)
+	return storeDriverValue("cuDeviceGetCount", n, (*driver.Driver).DeviceGetCount)
 }
 
 //export cuDeviceGetName
 func cuDeviceGetName(name *C.char, n C.int, dev C.CUdevice) C.CUresult {
-	return result("cuDeviceGetName", func(d *driver.Driver) error {
+	return callDriver("cuDeviceGetName", func(d *driver.Driver) error {
 		s, err := d.DeviceGetName(int(dev))
 		if err != nil {
 			return err
@@ -58,7 +59,7 @@ func cuDeviceGetName(name *C.char, n C.int, dev C.CUdevice) C.CUresult {
 
 //export cuDeviceGetUuid
 func cuDeviceGetUuid(uuid *C.CUuuid, dev C.CUdevice) C.CUresult {
-	return result("cuDeviceGetUuid", func(d *driver.Driver) error {
+	return callDriver("cuDeviceGetUuid", func(d *driver.Driver) error {
 		if uuid == nil {
 			return driver.InvalidValue
 		}
@@ -72,19 +73,19 @@ func cuDeviceGetUuid(uuid *C.CUuuid, dev C.CUdevice) C.CUresult {
 
 //export cuDeviceTotalMem_v2
 func cuDeviceTotalMem_v2(size *C.size_t, dev C.CUdevice) C.CUresult {
-	return ask("cuDeviceTotalMem_v2", size, func(d *driver.Driver) (uint64, error) { return d.DeviceTotalMem(int(dev)) })
+	return storeDriverValue("cuDeviceTotalMem_v2", size, func(d *driver.Driver) (uint64, error) { return d.DeviceTotalMem(int(dev)) })
 }
 
 //export cuDeviceGetAttribute
 func cuDeviceGetAttribute(value *C.int, attribute C.int, dev C.CUdevice) C.CUresult {
-	return ask("cuDeviceGetAttribute", value, func(d *driver.Driver) (int, error) {
+	return storeDriverValue("cuDeviceGetAttribute", value, func(d *driver.Driver) (int, error) {
 		return d.DeviceGetAttribute(driver.DeviceAttribute(attribute), int(dev))
 	})
 }
 
 //export cuDeviceGetProperties
 func cuDeviceGetProperties(p *C.CUdevprop, dev C.CUdevice) C.CUresult {
-	return result("cuDeviceGetProperties", func(d *driver.Driver) error {
+	return callDriver("cuDeviceGetProperties", func(d *driver.Driver) error {
 		if p == nil {
 			return driver.InvalidValue
 		}
@@ -105,7 +106,7 @@ func cuDeviceGetProperties(p *C.CUdevprop, dev C.CUdevice) C.CUresult {
 
 //export cuDeviceComputeCapability
 func cuDeviceComputeCapability(major, minor *C.int, dev C.CUdevice) C.CUresult {
-	return result("cuDeviceComputeCapability", func(d *driver.Driver) error {
+	return callDriver("cuDeviceComputeCapability", func(d *driver.Driver) error {
 		a, b, err := d.DeviceComputeCapability(int(dev))
 		if err == nil {
 			err = store(major, a)
@@ -119,7 +120,7 @@ func cuDeviceComputeCapability(major, minor *C.int, dev C.CUdevice) C.CUresult {
 
 //export cuDeviceGetPCIBusId
 func cuDeviceGetPCIBusId(id *C.char, n C.int, dev C.CUdevice) C.CUresult {
-	return result("cuDeviceGetPCIBusId", func(d *driver.Driver) error {
+	return callDriver("cuDeviceGetPCIBusId", func(d *driver.Driver) error {
 		s, err := d.DeviceGetPCIBusID(int(dev))
 		if err != nil {
 			return err
@@ -130,46 +131,46 @@ func cuDeviceGetPCIBusId(id *C.char, n C.int, dev C.CUdevice) C.CUresult {
 
 //export cuDeviceGetByPCIBusId
 func cuDeviceGetByPCIBusId(dev *C.CUdevice, id *C.char) C.CUresult {
-	return ask("cuDeviceGetByPCIBusId", dev, func(d *driver.Driver) (int, error) { return d.DeviceGetByPCIBusID(C.GoString(id)) })
+	return storeDriverValue("cuDeviceGetByPCIBusId", dev, func(d *driver.Driver) (int, error) { return d.DeviceGetByPCIBusID(C.GoString(id)) })
 }
 
 //export cuDeviceCanAccessPeer
 func cuDeviceCanAccessPeer(can *C.int, dev, peer C.CUdevice) C.CUresult {
-	return ask("cuDeviceCanAccessPeer", can, func(d *driver.Driver) (int, error) {
+	return storeDriverValue("cuDeviceCanAccessPeer", can, func(d *driver.Driver) (int, error) {
 		return boolValue(d.DeviceCanAccessPeer(int(dev), int(peer)))
 	})
 }
 
 //export cuDeviceGetP2PAttribute
 func cuDeviceGetP2PAttribute(value *C.int, attribute C.int, src, dst C.CUdevice) C.CUresult {
-	return ask("cuDeviceGetP2PAttribute", value, func(d *driver.Driver) (int, error) {
+	return storeDriverValue("cuDeviceGetP2PAttribute", value, func(d *driver.Driver) (int, error) {
 		return d.DeviceGetP2PAttribute(int(attribute), int(src), int(dst))
 	})
 }
 
 //export cuDevicePrimaryCtxRetain
 func cuDevicePrimaryCtxRetain(ctx *C.CUcontext, dev C.CUdevice) C.CUresult {
-	return ask("cuDevicePrimaryCtxRetain", ctx, func(d *driver.Driver) (driver.Handle, error) { return d.PrimaryCtxRetain(int(dev)) })
+	return storeDriverValue("cuDevicePrimaryCtxRetain", ctx, func(d *driver.Driver) (driver.Handle, error) { return d.PrimaryCtxRetain(int(dev)) })
 }
 
 //export cuDevicePrimaryCtxRelease_v2
 func cuDevicePrimaryCtxRelease_v2(dev C.CUdevice) C.CUresult {
-	return result("cuDevicePrimaryCtxRelease_v2", func(d *driver.Driver) error { return d.PrimaryCtxRelease(int(dev)) })
+	return callDriver("cuDevicePrimaryCtxRelease_v2", func(d *driver.Driver) error { return d.PrimaryCtxRelease(int(dev)) })
 }
 
 //export cuDevicePrimaryCtxReset_v2
 func cuDevicePrimaryCtxReset_v2(dev C.CUdevice) C.CUresult {
-	return result("cuDevicePrimaryCtxReset_v2", func(d *driver.Driver) error { return d.PrimaryCtxReset(int(dev)) })
+	return callDriver("cuDevicePrimaryCtxReset_v2", func(d *driver.Driver) error { return d.PrimaryCtxReset(int(dev)) })
 }
 
 //export cuDevicePrimaryCtxSetFlags_v2
 func cuDevicePrimaryCtxSetFlags_v2(dev C.CUdevice, flags C.uint) C.CUresult {
-	return result("cuDevicePrimaryCtxSetFlags_v2", func(d *driver.Driver) error { return d.PrimaryCtxSetFlags(int(dev), uint32(flags)) })
+	return callDriver("cuDevicePrimaryCtxSetFlags_v2", func(d *driver.Driver) error { return d.PrimaryCtxSetFlags(int(dev), uint32(flags)) })
 }
 
 //export cuDevicePrimaryCtxGetState
 func cuDevicePrimaryCtxGetState(dev C.CUdevice, flags *C.uint, active *C.int) C.CUresult {
-	return result("cuDevicePrimaryCtxGetState", func(d *driver.Driver) error {
+	return callDriver("cuDevicePrimaryCtxGetState", func(d *driver.Driver) error {
 		f, on, err := d.PrimaryCtxGetState(int(dev))
 		if err == nil {
 			err = store(flags, f)

@@ -15,12 +15,12 @@ import (
 
 //export cuGraphCreate
 func cuGraphCreate(graph *C.CUgraph, flags C.uint) C.CUresult {
-	return get("cuGraphCreate", graph, func(t *driver.Thread) (driver.Handle, error) { return t.GraphCreate(uint32(flags)) })
+	return storeThreadValue("cuGraphCreate", graph, func(t *driver.Thread) (driver.Handle, error) { return t.GraphCreate(uint32(flags)) })
 }
 
 //export cuGraphDestroy
 func cuGraphDestroy(graph C.CUgraph) C.CUresult {
-	return do("cuGraphDestroy", func(t *driver.Thread) error { return t.GraphDestroy(driver.Handle(graph)) })
+	return callThread("cuGraphDestroy", func(t *driver.Thread) error { return t.GraphDestroy(driver.Handle(graph)) })
 }
 
 // kernelParams reads the parameters of a kernel node, of version 1 or 2 of the structure. Version 2 may name a kernel
@@ -39,7 +39,7 @@ func kernelParams(p *C.CUDA_KERNEL_NODE_PARAMS, version int) *driver.LaunchParam
 
 // addNode implements calls that add a node with parameters.
 func addNode[P any](call string, node *C.CUgraphNode, after *C.CUgraphNode, n C.size_t, params *P, add func(t *driver.Thread, after []driver.Handle) (driver.Handle, error)) C.CUresult {
-	return get(call, node, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue(call, node, func(t *driver.Thread) (driver.Handle, error) {
 		if params == nil {
 			return 0, driver.InvalidValue
 		}
@@ -66,12 +66,12 @@ func cuGraphAddKernelNode_v2(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgr
 	return addKernelNode("cuGraphAddKernelNode_v2", node, graph, after, n, p, 2)
 }
 
-// The supported attributes of kernel nodes are driver.KernelAttributes, as CUlaunchAttributeValue. Further attributes
-// do not change results: they are accepted, and read as zero.
+// The supported attributes of kernel nodes are the fields of driver.KernelAttributes. Further attributes do not change
+// results: they are accepted, and their values read as zero.
 
 //export cuGraphKernelNodeGetAttribute
 func cuGraphKernelNodeGetAttribute(node C.CUgraphNode, id C.int, value *C.CUlaunchAttributeValue) C.CUresult {
-	return do("cuGraphKernelNodeGetAttribute", func(t *driver.Thread) error {
+	return callThread("cuGraphKernelNodeGetAttribute", func(t *driver.Thread) error {
 		a, err := t.GraphKernelNodeAttributes(driver.Handle(node))
 		if err != nil {
 			return err
@@ -94,7 +94,7 @@ func cuGraphKernelNodeGetAttribute(node C.CUgraphNode, id C.int, value *C.CUlaun
 
 //export cuGraphKernelNodeSetAttribute
 func cuGraphKernelNodeSetAttribute(node C.CUgraphNode, id C.int, value *C.CUlaunchAttributeValue) C.CUresult {
-	return do("cuGraphKernelNodeSetAttribute", func(t *driver.Thread) error {
+	return callThread("cuGraphKernelNodeSetAttribute", func(t *driver.Thread) error {
 		if value == nil {
 			return driver.InvalidValue
 		}
@@ -115,7 +115,7 @@ func cuGraphKernelNodeSetAttribute(node C.CUgraphNode, id C.int, value *C.CUlaun
 
 //export cuGraphKernelNodeCopyAttributes
 func cuGraphKernelNodeCopyAttributes(to, from C.CUgraphNode) C.CUresult {
-	return do("cuGraphKernelNodeCopyAttributes", func(t *driver.Thread) error {
+	return callThread("cuGraphKernelNodeCopyAttributes", func(t *driver.Thread) error {
 		a, err := t.GraphKernelNodeAttributes(driver.Handle(from))
 		if err != nil {
 			return err
@@ -131,7 +131,7 @@ func cuGraphAddMemcpyNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraph
 	})
 }
 
-func fillParams(p *C.CUDA_MEMSET_NODE_PARAMS) *driver.Fill2D {
+func memsetParams(p *C.CUDA_MEMSET_NODE_PARAMS) *driver.Fill2D {
 	return &driver.Fill2D{
 		Dst: uint64(p.dst), Pitch: uint64(p.pitch), Value: uint32(p.value), Size: uint32(p.elementSize),
 		Width: uint64(p.width), Height: uint64(p.height),
@@ -141,7 +141,7 @@ func fillParams(p *C.CUDA_MEMSET_NODE_PARAMS) *driver.Fill2D {
 //export cuGraphAddMemsetNode
 func cuGraphAddMemsetNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, n C.size_t, p *C.CUDA_MEMSET_NODE_PARAMS, ctx C.CUcontext) C.CUresult {
 	return addNode("cuGraphAddMemsetNode", node, after, n, p, func(t *driver.Thread, after []driver.Handle) (driver.Handle, error) {
-		return t.GraphAddMemsetNode(driver.Handle(graph), after, fillParams(p))
+		return t.GraphAddMemsetNode(driver.Handle(graph), after, memsetParams(p))
 	})
 }
 
@@ -164,11 +164,11 @@ func cuGraphAddEmptyNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphN
 
 //export cuGraphNodeGetType
 func cuGraphNodeGetType(node C.CUgraphNode, kind *C.int) C.CUresult {
-	return get("cuGraphNodeGetType", kind, func(t *driver.Thread) (driver.NodeKind, error) { return t.GraphNodeGetType(driver.Handle(node)) })
+	return storeThreadValue("cuGraphNodeGetType", kind, func(t *driver.Thread) (driver.NodeKind, error) { return t.GraphNodeGetType(driver.Handle(node)) })
 }
 
 func instantiate(call string, exec *C.CUgraphExec, graph C.CUgraph, flags uint64) C.CUresult {
-	return get(call, exec, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue(call, exec, func(t *driver.Thread) (driver.Handle, error) {
 		return t.GraphInstantiate(driver.Handle(graph), flags)
 	})
 }
@@ -196,8 +196,8 @@ func cuGraphInstantiateWithParams(exec *C.CUgraphExec, graph C.CUgraph, p *C.CUD
 	return r
 }
 
-func setKernelNode(call string, exec C.CUgraphExec, node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PARAMS, version int) C.CUresult {
-	return do(call, func(t *driver.Thread) error {
+func setExecKernelNodeParams(call string, exec C.CUgraphExec, node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PARAMS, version int) C.CUresult {
+	return callThread(call, func(t *driver.Thread) error {
 		if p == nil {
 			return driver.InvalidValue
 		}
@@ -207,17 +207,17 @@ func setKernelNode(call string, exec C.CUgraphExec, node C.CUgraphNode, p *C.CUD
 
 //export cuGraphExecKernelNodeSetParams
 func cuGraphExecKernelNodeSetParams(exec C.CUgraphExec, node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PARAMS) C.CUresult {
-	return setKernelNode("cuGraphExecKernelNodeSetParams", exec, node, p, 1)
+	return setExecKernelNodeParams("cuGraphExecKernelNodeSetParams", exec, node, p, 1)
 }
 
 //export cuGraphExecKernelNodeSetParams_v2
 func cuGraphExecKernelNodeSetParams_v2(exec C.CUgraphExec, node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PARAMS) C.CUresult {
-	return setKernelNode("cuGraphExecKernelNodeSetParams_v2", exec, node, p, 2)
+	return setExecKernelNodeParams("cuGraphExecKernelNodeSetParams_v2", exec, node, p, 2)
 }
 
 //export cuGraphExecMemcpyNodeSetParams
 func cuGraphExecMemcpyNodeSetParams(exec C.CUgraphExec, node C.CUgraphNode, p *C.CUDA_MEMCPY3D, ctx C.CUcontext) C.CUresult {
-	return do("cuGraphExecMemcpyNodeSetParams", func(t *driver.Thread) error {
+	return callThread("cuGraphExecMemcpyNodeSetParams", func(t *driver.Thread) error {
 		if p == nil {
 			return driver.InvalidValue
 		}
@@ -227,32 +227,32 @@ func cuGraphExecMemcpyNodeSetParams(exec C.CUgraphExec, node C.CUgraphNode, p *C
 
 //export cuGraphExecMemsetNodeSetParams
 func cuGraphExecMemsetNodeSetParams(exec C.CUgraphExec, node C.CUgraphNode, p *C.CUDA_MEMSET_NODE_PARAMS, ctx C.CUcontext) C.CUresult {
-	return do("cuGraphExecMemsetNodeSetParams", func(t *driver.Thread) error {
+	return callThread("cuGraphExecMemsetNodeSetParams", func(t *driver.Thread) error {
 		if p == nil {
 			return driver.InvalidValue
 		}
-		return t.GraphExecMemsetNodeSetParams(driver.Handle(exec), driver.Handle(node), fillParams(p))
+		return t.GraphExecMemsetNodeSetParams(driver.Handle(exec), driver.Handle(node), memsetParams(p))
 	})
 }
 
 //export cuGraphLaunch
 func cuGraphLaunch(exec C.CUgraphExec, stream C.CUstream) C.CUresult {
-	return do("cuGraphLaunch", func(t *driver.Thread) error { return t.GraphLaunch(driver.Handle(exec), driver.Handle(stream)) })
+	return callThread("cuGraphLaunch", func(t *driver.Thread) error { return t.GraphLaunch(driver.Handle(exec), driver.Handle(stream)) })
 }
 
 //export cuGraphUpload
 func cuGraphUpload(exec C.CUgraphExec, stream C.CUstream) C.CUresult {
-	return do("cuGraphUpload", func(t *driver.Thread) error { return t.GraphUpload(driver.Handle(exec), driver.Handle(stream)) })
+	return callThread("cuGraphUpload", func(t *driver.Thread) error { return t.GraphUpload(driver.Handle(exec), driver.Handle(stream)) })
 }
 
 //export cuGraphExecDestroy
 func cuGraphExecDestroy(exec C.CUgraphExec) C.CUresult {
-	return do("cuGraphExecDestroy", func(t *driver.Thread) error { return t.GraphExecDestroy(driver.Handle(exec)) })
+	return callThread("cuGraphExecDestroy", func(t *driver.Thread) error { return t.GraphExecDestroy(driver.Handle(exec)) })
 }
 
 //export cuUserObjectCreate
 func cuUserObjectCreate(object *C.CUuserObject, thing unsafe.Pointer, destroy C.CUhostFn, n, flags C.uint) C.CUresult {
-	return ask("cuUserObjectCreate", object, func(d *driver.Driver) (driver.Handle, error) {
+	return storeDriverValue("cuUserObjectCreate", object, func(d *driver.Driver) (driver.Handle, error) {
 		if destroy == nil {
 			return 0, driver.InvalidValue
 		}
@@ -262,24 +262,24 @@ func cuUserObjectCreate(object *C.CUuserObject, thing unsafe.Pointer, destroy C.
 
 //export cuUserObjectRetain
 func cuUserObjectRetain(object C.CUuserObject, n C.uint) C.CUresult {
-	return result("cuUserObjectRetain", func(d *driver.Driver) error { return d.UserObjectRetain(driver.Handle(object), uint32(n)) })
+	return callDriver("cuUserObjectRetain", func(d *driver.Driver) error { return d.UserObjectRetain(driver.Handle(object), uint32(n)) })
 }
 
 //export cuUserObjectRelease
 func cuUserObjectRelease(object C.CUuserObject, n C.uint) C.CUresult {
-	return result("cuUserObjectRelease", func(d *driver.Driver) error { return d.UserObjectRelease(driver.Handle(object), uint32(n)) })
+	return callDriver("cuUserObjectRelease", func(d *driver.Driver) error { return d.UserObjectRelease(driver.Handle(object), uint32(n)) })
 }
 
 //export cuGraphRetainUserObject
 func cuGraphRetainUserObject(graph C.CUgraph, object C.CUuserObject, n, flags C.uint) C.CUresult {
-	return result("cuGraphRetainUserObject", func(d *driver.Driver) error {
+	return callDriver("cuGraphRetainUserObject", func(d *driver.Driver) error {
 		return d.GraphRetainUserObject(driver.Handle(graph), driver.Handle(object), uint32(n), uint32(flags))
 	})
 }
 
 //export cuGraphReleaseUserObject
 func cuGraphReleaseUserObject(graph C.CUgraph, object C.CUuserObject, n C.uint) C.CUresult {
-	return result("cuGraphReleaseUserObject", func(d *driver.Driver) error {
+	return callDriver("cuGraphReleaseUserObject", func(d *driver.Driver) error {
 		return d.GraphReleaseUserObject(driver.Handle(graph), driver.Handle(object), uint32(n))
 	})
 }

@@ -17,8 +17,8 @@ import (
 	"gemu/internal/wholefile"
 )
 
-// plainEdges checks a list of n dependencies. Their data, if any, must describe plain edges: a node that waits for the
-// end of a node.
+// plainEdges checks a list of n dependencies. Their data, if any, must describe plain edges, of which each is a node
+// that waits for the end of another.
 func plainEdges(list *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t) error {
 	if n > 0 && list == nil || n > maxItems {
 		return driver.InvalidValue
@@ -40,15 +40,15 @@ func storeNodes(to *C.CUgraphNode, n *C.size_t, list []driver.Handle) {
 		*n = C.size_t(len(list))
 		return
 	}
-	room := handles((*C.uint64_t)(to), *n)
-	k := copy(room, list)
-	clear(room[k:])
+	array := handles((*C.uint64_t)(to), *n)
+	k := copy(array, list)
+	clear(array[k:])
 	*n = C.size_t(k)
 }
 
-// nodes implements calls that list nodes. The data of edges, if requested, is plain.
-func nodes(call string, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n *C.size_t, f func(*driver.Thread) ([]driver.Handle, error)) C.CUresult {
-	return do(call, func(t *driver.Thread) error {
+// listNodes implements calls that list nodes. The data of edges, if requested, is zero, which describes plain edges.
+func listNodes(call string, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n *C.size_t, f func(*driver.Thread) ([]driver.Handle, error)) C.CUresult {
+	return callThread(call, func(t *driver.Thread) error {
 		if n == nil || to != nil && *n > maxItems {
 			return driver.InvalidValue
 		}
@@ -66,33 +66,33 @@ func nodes(call string, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n *C.size_t
 
 //export cuGraphGetNodes
 func cuGraphGetNodes(graph C.CUgraph, to *C.CUgraphNode, n *C.size_t) C.CUresult {
-	return nodes("cuGraphGetNodes", to, nil, n, func(t *driver.Thread) ([]driver.Handle, error) { return t.GraphGetNodes(driver.Handle(graph)) })
+	return listNodes("cuGraphGetNodes", to, nil, n, func(t *driver.Thread) ([]driver.Handle, error) { return t.GraphGetNodes(driver.Handle(graph)) })
 }
 
 //export cuGraphGetRootNodes
 func cuGraphGetRootNodes(graph C.CUgraph, to *C.CUgraphNode, n *C.size_t) C.CUresult {
-	return nodes("cuGraphGetRootNodes", to, nil, n, func(t *driver.Thread) ([]driver.Handle, error) {
+	return listNodes("cuGraphGetRootNodes", to, nil, n, func(t *driver.Thread) ([]driver.Handle, error) {
 		return t.GraphGetRootNodes(driver.Handle(graph))
 	})
 }
 
 //export cuGraphNodeGetDependencies_v2
 func cuGraphNodeGetDependencies_v2(node C.CUgraphNode, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n *C.size_t) C.CUresult {
-	return nodes("cuGraphNodeGetDependencies_v2", to, edges, n, func(t *driver.Thread) ([]driver.Handle, error) {
+	return listNodes("cuGraphNodeGetDependencies_v2", to, edges, n, func(t *driver.Thread) ([]driver.Handle, error) {
 		return t.GraphNodeGetDependencies(driver.Handle(node))
 	})
 }
 
 //export cuGraphNodeGetDependentNodes_v2
 func cuGraphNodeGetDependentNodes_v2(node C.CUgraphNode, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n *C.size_t) C.CUresult {
-	return nodes("cuGraphNodeGetDependentNodes_v2", to, edges, n, func(t *driver.Thread) ([]driver.Handle, error) {
+	return listNodes("cuGraphNodeGetDependentNodes_v2", to, edges, n, func(t *driver.Thread) ([]driver.Handle, error) {
 		return t.GraphNodeGetDependentNodes(driver.Handle(node))
 	})
 }
 
 //export cuGraphGetEdges_v2
 func cuGraphGetEdges_v2(graph C.CUgraph, from, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n *C.size_t) C.CUresult {
-	return do("cuGraphGetEdges_v2", func(t *driver.Thread) error {
+	return callThread("cuGraphGetEdges_v2", func(t *driver.Thread) error {
 		if n == nil || (from == nil) != (to == nil) || to != nil && *n > maxItems {
 			return driver.InvalidValue
 		}
@@ -104,10 +104,10 @@ func cuGraphGetEdges_v2(graph C.CUgraph, from, to *C.CUgraphNode, edges *C.CUgra
 		for _, e := range list {
 			begins, ends = append(begins, e.From), append(ends, e.To)
 		}
-		room := *n
+		length := *n
 		storeNodes(from, n, begins)
 		if to != nil {
-			*n = room
+			*n = length
 			storeNodes(to, n, ends)
 			if edges != nil {
 				clear(unsafe.Slice(edges, int(*n)))
@@ -119,7 +119,7 @@ func cuGraphGetEdges_v2(graph C.CUgraph, from, to *C.CUgraphNode, edges *C.CUgra
 
 // changeEdges implements calls that add or remove dependencies.
 func changeEdges(call string, from, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t, change func(t *driver.Thread, from, to []driver.Handle) error) C.CUresult {
-	return do(call, func(t *driver.Thread) error {
+	return callThread(call, func(t *driver.Thread) error {
 		if err := plainEdges(from, edges, n); err != nil {
 			return err
 		}
@@ -146,17 +146,17 @@ func cuGraphRemoveDependencies_v2(graph C.CUgraph, from, to *C.CUgraphNode, edge
 
 //export cuGraphDestroyNode
 func cuGraphDestroyNode(node C.CUgraphNode) C.CUresult {
-	return do("cuGraphDestroyNode", func(t *driver.Thread) error { return t.GraphDestroyNode(driver.Handle(node)) })
+	return callThread("cuGraphDestroyNode", func(t *driver.Thread) error { return t.GraphDestroyNode(driver.Handle(node)) })
 }
 
 //export cuGraphClone
 func cuGraphClone(clone *C.CUgraph, graph C.CUgraph) C.CUresult {
-	return get("cuGraphClone", clone, func(t *driver.Thread) (driver.Handle, error) { return t.GraphClone(driver.Handle(graph)) })
+	return storeThreadValue("cuGraphClone", clone, func(t *driver.Thread) (driver.Handle, error) { return t.GraphClone(driver.Handle(graph)) })
 }
 
 //export cuGraphNodeFindInClone
 func cuGraphNodeFindInClone(found *C.CUgraphNode, node C.CUgraphNode, clone C.CUgraph) C.CUresult {
-	return get("cuGraphNodeFindInClone", found, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuGraphNodeFindInClone", found, func(t *driver.Thread) (driver.Handle, error) {
 		return t.GraphNodeFindInClone(driver.Handle(node), driver.Handle(clone))
 	})
 }
@@ -170,13 +170,13 @@ func cuGraphAddChildGraphNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUg
 
 //export cuGraphChildGraphNodeGetGraph
 func cuGraphChildGraphNodeGetGraph(node C.CUgraphNode, graph *C.CUgraph) C.CUresult {
-	return get("cuGraphChildGraphNodeGetGraph", graph, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuGraphChildGraphNodeGetGraph", graph, func(t *driver.Thread) (driver.Handle, error) {
 		return t.GraphChildGraphNodeGetGraph(driver.Handle(node))
 	})
 }
 
-func setNodeKernel(call string, node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PARAMS, version int) C.CUresult {
-	return do(call, func(t *driver.Thread) error {
+func setKernelNodeParams(call string, node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PARAMS, version int) C.CUresult {
+	return callThread(call, func(t *driver.Thread) error {
 		if p == nil {
 			return driver.InvalidValue
 		}
@@ -186,12 +186,12 @@ func setNodeKernel(call string, node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PARAMS
 
 //export cuGraphKernelNodeSetParams
 func cuGraphKernelNodeSetParams(node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PARAMS) C.CUresult {
-	return setNodeKernel("cuGraphKernelNodeSetParams", node, p, 1)
+	return setKernelNodeParams("cuGraphKernelNodeSetParams", node, p, 1)
 }
 
 //export cuGraphKernelNodeSetParams_v2
 func cuGraphKernelNodeSetParams_v2(node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PARAMS) C.CUresult {
-	return setNodeKernel("cuGraphKernelNodeSetParams_v2", node, p, 2)
+	return setKernelNodeParams("cuGraphKernelNodeSetParams_v2", node, p, 2)
 }
 
 // exportArguments copies the arguments of a kernel node to C memory, after an array of pointers to them.
@@ -217,7 +217,7 @@ func exportArguments(l *driver.ClientMemory, args [][]byte) *unsafe.Pointer {
 
 //export cuGraphKernelNodeGetParams_v2
 func cuGraphKernelNodeGetParams_v2(node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PARAMS) C.CUresult {
-	return do("cuGraphKernelNodeGetParams_v2", func(t *driver.Thread) error {
+	return callThread("cuGraphKernelNodeGetParams_v2", func(t *driver.Thread) error {
 		if p == nil {
 			return driver.InvalidValue
 		}
@@ -237,7 +237,7 @@ func cuGraphKernelNodeGetParams_v2(node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PAR
 
 //export cuGraphMemcpyNodeSetParams
 func cuGraphMemcpyNodeSetParams(node C.CUgraphNode, p *C.CUDA_MEMCPY3D) C.CUresult {
-	return do("cuGraphMemcpyNodeSetParams", func(t *driver.Thread) error {
+	return callThread("cuGraphMemcpyNodeSetParams", func(t *driver.Thread) error {
 		if p == nil {
 			return driver.InvalidValue
 		}
@@ -247,7 +247,7 @@ func cuGraphMemcpyNodeSetParams(node C.CUgraphNode, p *C.CUDA_MEMCPY3D) C.CUresu
 
 //export cuGraphMemcpyNodeGetParams
 func cuGraphMemcpyNodeGetParams(node C.CUgraphNode, p *C.CUDA_MEMCPY3D) C.CUresult {
-	return do("cuGraphMemcpyNodeGetParams", func(t *driver.Thread) error {
+	return callThread("cuGraphMemcpyNodeGetParams", func(t *driver.Thread) error {
 		if p == nil {
 			return driver.InvalidValue
 		}
@@ -270,17 +270,17 @@ func cuGraphMemcpyNodeGetParams(node C.CUgraphNode, p *C.CUDA_MEMCPY3D) C.CUresu
 
 //export cuGraphMemsetNodeSetParams
 func cuGraphMemsetNodeSetParams(node C.CUgraphNode, p *C.CUDA_MEMSET_NODE_PARAMS) C.CUresult {
-	return do("cuGraphMemsetNodeSetParams", func(t *driver.Thread) error {
+	return callThread("cuGraphMemsetNodeSetParams", func(t *driver.Thread) error {
 		if p == nil {
 			return driver.InvalidValue
 		}
-		return t.GraphMemsetNodeSetParams(driver.Handle(node), fillParams(p))
+		return t.GraphMemsetNodeSetParams(driver.Handle(node), memsetParams(p))
 	})
 }
 
 //export cuGraphMemsetNodeGetParams
 func cuGraphMemsetNodeGetParams(node C.CUgraphNode, p *C.CUDA_MEMSET_NODE_PARAMS) C.CUresult {
-	return do("cuGraphMemsetNodeGetParams", func(t *driver.Thread) error {
+	return callThread("cuGraphMemsetNodeGetParams", func(t *driver.Thread) error {
 		if p == nil {
 			return driver.InvalidValue
 		}
@@ -298,7 +298,7 @@ func cuGraphMemsetNodeGetParams(node C.CUgraphNode, p *C.CUDA_MEMSET_NODE_PARAMS
 
 //export cuGraphHostNodeSetParams
 func cuGraphHostNodeSetParams(node C.CUgraphNode, p *C.CUDA_HOST_NODE_PARAMS) C.CUresult {
-	return do("cuGraphHostNodeSetParams", func(t *driver.Thread) error {
+	return callThread("cuGraphHostNodeSetParams", func(t *driver.Thread) error {
 		if p == nil || p.fn == nil {
 			return driver.InvalidValue
 		}
@@ -308,7 +308,7 @@ func cuGraphHostNodeSetParams(node C.CUgraphNode, p *C.CUDA_HOST_NODE_PARAMS) C.
 
 //export cuGraphHostNodeGetParams
 func cuGraphHostNodeGetParams(node C.CUgraphNode, p *C.CUDA_HOST_NODE_PARAMS) C.CUresult {
-	return do("cuGraphHostNodeGetParams", func(t *driver.Thread) error {
+	return callThread("cuGraphHostNodeGetParams", func(t *driver.Thread) error {
 		if p == nil {
 			return driver.InvalidValue
 		}
@@ -323,7 +323,7 @@ func cuGraphHostNodeGetParams(node C.CUgraphNode, p *C.CUDA_HOST_NODE_PARAMS) C.
 
 //export cuGraphExecHostNodeSetParams
 func cuGraphExecHostNodeSetParams(exec C.CUgraphExec, node C.CUgraphNode, p *C.CUDA_HOST_NODE_PARAMS) C.CUresult {
-	return do("cuGraphExecHostNodeSetParams", func(t *driver.Thread) error {
+	return callThread("cuGraphExecHostNodeSetParams", func(t *driver.Thread) error {
 		if p == nil || p.fn == nil {
 			return driver.InvalidValue
 		}
@@ -333,33 +333,33 @@ func cuGraphExecHostNodeSetParams(exec C.CUgraphExec, node C.CUgraphNode, p *C.C
 
 //export cuGraphExecChildGraphNodeSetParams
 func cuGraphExecChildGraphNodeSetParams(exec C.CUgraphExec, node C.CUgraphNode, child C.CUgraph) C.CUresult {
-	return do("cuGraphExecChildGraphNodeSetParams", func(t *driver.Thread) error {
+	return callThread("cuGraphExecChildGraphNodeSetParams", func(t *driver.Thread) error {
 		return t.GraphExecChildGraphNodeSetParams(driver.Handle(exec), driver.Handle(node), driver.Handle(child))
 	})
 }
 
 //export cuGraphExecGetFlags
 func cuGraphExecGetFlags(exec C.CUgraphExec, flags *C.uint64_t) C.CUresult {
-	return get("cuGraphExecGetFlags", flags, func(t *driver.Thread) (uint64, error) { return t.GraphExecGetFlags(driver.Handle(exec)) })
+	return storeThreadValue("cuGraphExecGetFlags", flags, func(t *driver.Thread) (uint64, error) { return t.GraphExecGetFlags(driver.Handle(exec)) })
 }
 
 //export cuGraphNodeSetEnabled
 func cuGraphNodeSetEnabled(exec C.CUgraphExec, node C.CUgraphNode, enabled C.uint) C.CUresult {
-	return do("cuGraphNodeSetEnabled", func(t *driver.Thread) error {
+	return callThread("cuGraphNodeSetEnabled", func(t *driver.Thread) error {
 		return t.GraphNodeSetEnabled(driver.Handle(exec), driver.Handle(node), enabled != 0)
 	})
 }
 
 //export cuGraphNodeGetEnabled
 func cuGraphNodeGetEnabled(exec C.CUgraphExec, node C.CUgraphNode, enabled *C.uint) C.CUresult {
-	return get("cuGraphNodeGetEnabled", enabled, func(t *driver.Thread) (int, error) {
+	return storeThreadValue("cuGraphNodeGetEnabled", enabled, func(t *driver.Thread) (int, error) {
 		return boolValue(t.GraphNodeGetEnabled(driver.Handle(exec), driver.Handle(node)))
 	})
 }
 
 //export cuGraphExecUpdate_v2
 func cuGraphExecUpdate_v2(exec C.CUgraphExec, graph C.CUgraph, info *C.CUgraphExecUpdateResultInfo) C.CUresult {
-	return do("cuGraphExecUpdate_v2", func(t *driver.Thread) error {
+	return callThread("cuGraphExecUpdate_v2", func(t *driver.Thread) error {
 		if info == nil {
 			return driver.InvalidValue
 		}
@@ -371,7 +371,7 @@ func cuGraphExecUpdate_v2(exec C.CUgraphExec, graph C.CUgraph, info *C.CUgraphEx
 
 //export cuGraphDebugDotPrint
 func cuGraphDebugDotPrint(graph C.CUgraph, path *C.char, flags C.uint) C.CUresult {
-	return do("cuGraphDebugDotPrint", func(t *driver.Thread) error {
+	return callThread("cuGraphDebugDotPrint", func(t *driver.Thread) error {
 		if path == nil {
 			return driver.InvalidValue
 		}
@@ -388,25 +388,25 @@ func cuGraphDebugDotPrint(graph C.CUgraph, path *C.char, flags C.uint) C.CUresul
 
 //export cuGraphGetId
 func cuGraphGetId(graph C.CUgraph, id *C.uint) C.CUresult {
-	return get("cuGraphGetId", id, func(t *driver.Thread) (uint32, error) { return t.GraphGetID(driver.Handle(graph)) })
+	return storeThreadValue("cuGraphGetId", id, func(t *driver.Thread) (uint32, error) { return t.GraphGetID(driver.Handle(graph)) })
 }
 
 //export cuGraphExecGetId
 func cuGraphExecGetId(exec C.CUgraphExec, id *C.uint) C.CUresult {
-	return get("cuGraphExecGetId", id, func(t *driver.Thread) (uint32, error) { return t.GraphGetID(driver.Handle(exec)) })
+	return storeThreadValue("cuGraphExecGetId", id, func(t *driver.Thread) (uint32, error) { return t.GraphGetID(driver.Handle(exec)) })
 }
 
 //export cuGraphNodeGetContainingGraph
 func cuGraphNodeGetContainingGraph(node C.CUgraphNode, graph *C.CUgraph) C.CUresult {
-	return get("cuGraphNodeGetContainingGraph", graph, func(t *driver.Thread) (driver.Handle, error) { return t.GraphNodeGetGraph(driver.Handle(node)) })
+	return storeThreadValue("cuGraphNodeGetContainingGraph", graph, func(t *driver.Thread) (driver.Handle, error) { return t.GraphNodeGetGraph(driver.Handle(node)) })
 }
 
 //export cuGraphNodeGetLocalId
 func cuGraphNodeGetLocalId(node C.CUgraphNode, id *C.uint) C.CUresult {
-	return get("cuGraphNodeGetLocalId", id, func(t *driver.Thread) (uint32, error) { return t.GraphNodeGetID(driver.Handle(node)) })
+	return storeThreadValue("cuGraphNodeGetLocalId", id, func(t *driver.Thread) (uint32, error) { return t.GraphNodeGetID(driver.Handle(node)) })
 }
 
 //export cuGraphNodeGetToolsId
 func cuGraphNodeGetToolsId(node C.CUgraphNode, id *C.ulonglong) C.CUresult {
-	return get("cuGraphNodeGetToolsId", id, func(t *driver.Thread) (uint32, error) { return t.GraphNodeGetID(driver.Handle(node)) })
+	return storeThreadValue("cuGraphNodeGetToolsId", id, func(t *driver.Thread) (uint32, error) { return t.GraphNodeGetID(driver.Handle(node)) })
 }

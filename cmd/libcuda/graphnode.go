@@ -27,21 +27,21 @@ func cuGraphAddEventRecordNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CU
 
 //export cuGraphEventRecordNodeGetEvent
 func cuGraphEventRecordNodeGetEvent(node C.CUgraphNode, event *C.CUevent) C.CUresult {
-	return get("cuGraphEventRecordNodeGetEvent", event, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuGraphEventRecordNodeGetEvent", event, func(t *driver.Thread) (driver.Handle, error) {
 		return t.GraphEventNodeGetEvent(driver.Handle(node), driver.EventRecordNode)
 	})
 }
 
 //export cuGraphEventRecordNodeSetEvent
 func cuGraphEventRecordNodeSetEvent(node C.CUgraphNode, event C.CUevent) C.CUresult {
-	return do("cuGraphEventRecordNodeSetEvent", func(t *driver.Thread) error {
+	return callThread("cuGraphEventRecordNodeSetEvent", func(t *driver.Thread) error {
 		return t.GraphEventNodeSetEvent(driver.Handle(node), driver.EventRecordNode, driver.Handle(event))
 	})
 }
 
 //export cuGraphExecEventRecordNodeSetEvent
 func cuGraphExecEventRecordNodeSetEvent(exec C.CUgraphExec, node C.CUgraphNode, event C.CUevent) C.CUresult {
-	return do("cuGraphExecEventRecordNodeSetEvent", func(t *driver.Thread) error {
+	return callThread("cuGraphExecEventRecordNodeSetEvent", func(t *driver.Thread) error {
 		return t.GraphExecEventNodeSetEvent(driver.Handle(exec), driver.Handle(node), driver.EventRecordNode, driver.Handle(event))
 	})
 }
@@ -55,34 +55,34 @@ func cuGraphAddEventWaitNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgr
 
 //export cuGraphEventWaitNodeGetEvent
 func cuGraphEventWaitNodeGetEvent(node C.CUgraphNode, event *C.CUevent) C.CUresult {
-	return get("cuGraphEventWaitNodeGetEvent", event, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuGraphEventWaitNodeGetEvent", event, func(t *driver.Thread) (driver.Handle, error) {
 		return t.GraphEventNodeGetEvent(driver.Handle(node), driver.EventWaitNode)
 	})
 }
 
 //export cuGraphEventWaitNodeSetEvent
 func cuGraphEventWaitNodeSetEvent(node C.CUgraphNode, event C.CUevent) C.CUresult {
-	return do("cuGraphEventWaitNodeSetEvent", func(t *driver.Thread) error {
+	return callThread("cuGraphEventWaitNodeSetEvent", func(t *driver.Thread) error {
 		return t.GraphEventNodeSetEvent(driver.Handle(node), driver.EventWaitNode, driver.Handle(event))
 	})
 }
 
 //export cuGraphExecEventWaitNodeSetEvent
 func cuGraphExecEventWaitNodeSetEvent(exec C.CUgraphExec, node C.CUgraphNode, event C.CUevent) C.CUresult {
-	return do("cuGraphExecEventWaitNodeSetEvent", func(t *driver.Thread) error {
+	return callThread("cuGraphExecEventWaitNodeSetEvent", func(t *driver.Thread) error {
 		return t.GraphExecEventNodeSetEvent(driver.Handle(exec), driver.Handle(node), driver.EventWaitNode, driver.Handle(event))
 	})
 }
 
-// allocNode adds an allocation node, and stores the address in its parameters.
-func allocNode(t *driver.Thread, graph C.CUgraph, after []driver.Handle, p *C.CUDA_MEM_ALLOC_NODE_PARAMS) (driver.Handle, error) {
+// addMemAllocNode adds an allocation node, and stores the address of the allocation in p.
+func addMemAllocNode(t *driver.Thread, graph C.CUgraph, after []driver.Handle, p *C.CUDA_MEM_ALLOC_NODE_PARAMS) (driver.Handle, error) {
 	if p.poolProps.handleTypes != 0 || p.poolProps.allocType != C.int(driver.PinnedMemory) {
 		return 0, driver.InvalidValue
 	}
 	if _, err := items(p.accessDescs, p.accessDescCount, maxItems); err != nil { // every device can access all memory
 		return 0, err
 	}
-	node, addr, err := t.GraphAddMemAllocNode(driver.Handle(graph), after, uint64(p.bytesize), location(&p.poolProps.location))
+	node, addr, err := t.GraphAddMemAllocNode(driver.Handle(graph), after, uint64(p.bytesize), convertLocation(&p.poolProps.location))
 	if err == nil {
 		p.dptr = C.CUdeviceptr(addr)
 	}
@@ -92,7 +92,7 @@ func allocNode(t *driver.Thread, graph C.CUgraph, after []driver.Handle, p *C.CU
 //export cuGraphAddMemAllocNode
 func cuGraphAddMemAllocNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, n C.size_t, p *C.CUDA_MEM_ALLOC_NODE_PARAMS) C.CUresult {
 	return addNode("cuGraphAddMemAllocNode", node, after, n, p, func(t *driver.Thread, after []driver.Handle) (driver.Handle, error) {
-		return allocNode(t, graph, after, p)
+		return addMemAllocNode(t, graph, after, p)
 	})
 }
 
@@ -105,7 +105,7 @@ func cuGraphAddMemFreeNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgrap
 
 //export cuGraphMemAllocNodeGetParams
 func cuGraphMemAllocNodeGetParams(node C.CUgraphNode, p *C.CUDA_MEM_ALLOC_NODE_PARAMS) C.CUresult {
-	return do("cuGraphMemAllocNodeGetParams", func(t *driver.Thread) error {
+	return callThread("cuGraphMemAllocNodeGetParams", func(t *driver.Thread) error {
 		size, dev, addr, err := t.GraphMemAllocNodeGetParams(driver.Handle(node))
 		switch {
 		case err != nil:
@@ -122,21 +122,21 @@ func cuGraphMemAllocNodeGetParams(node C.CUgraphNode, p *C.CUDA_MEM_ALLOC_NODE_P
 
 //export cuGraphMemFreeNodeGetParams
 func cuGraphMemFreeNodeGetParams(node C.CUgraphNode, addr *C.CUdeviceptr) C.CUresult {
-	return get("cuGraphMemFreeNodeGetParams", addr, func(t *driver.Thread) (uint64, error) {
+	return storeThreadValue("cuGraphMemFreeNodeGetParams", addr, func(t *driver.Thread) (uint64, error) {
 		return t.GraphMemFreeNodeGetParams(driver.Handle(node))
 	})
 }
 
 //export cuDeviceGetGraphMemAttribute
 func cuDeviceGetGraphMemAttribute(dev C.CUdevice, attribute C.int, value unsafe.Pointer) C.CUresult {
-	return ask("cuDeviceGetGraphMemAttribute", (*C.uint64_t)(value), func(d *driver.Driver) (uint64, error) {
+	return storeDriverValue("cuDeviceGetGraphMemAttribute", (*C.uint64_t)(value), func(d *driver.Driver) (uint64, error) {
 		return d.DeviceGetGraphMemAttribute(int(dev), driver.GraphMemoryAttribute(attribute))
 	})
 }
 
 //export cuDeviceSetGraphMemAttribute
 func cuDeviceSetGraphMemAttribute(dev C.CUdevice, attribute C.int, value unsafe.Pointer) C.CUresult {
-	return result("cuDeviceSetGraphMemAttribute", func(d *driver.Driver) error {
+	return callDriver("cuDeviceSetGraphMemAttribute", func(d *driver.Driver) error {
 		if value == nil {
 			return driver.InvalidValue
 		}
@@ -146,18 +146,18 @@ func cuDeviceSetGraphMemAttribute(dev C.CUdevice, attribute C.int, value unsafe.
 
 //export cuDeviceGraphMemTrim
 func cuDeviceGraphMemTrim(dev C.CUdevice) C.CUresult {
-	return result("cuDeviceGraphMemTrim", func(d *driver.Driver) error { return d.DeviceGraphMemTrim(int(dev)) })
+	return callDriver("cuDeviceGraphMemTrim", func(d *driver.Driver) error { return d.DeviceGraphMemTrim(int(dev)) })
 }
 
 //export cuGraphConditionalHandleCreate
 func cuGraphConditionalHandleCreate(handle *C.CUgraphConditionalHandle, graph C.CUgraph, ctx C.CUcontext, first, flags C.uint) C.CUresult {
-	return get("cuGraphConditionalHandleCreate", handle, func(t *driver.Thread) (uint64, error) {
+	return storeThreadValue("cuGraphConditionalHandleCreate", handle, func(t *driver.Thread) (uint64, error) {
 		return t.GraphConditionalHandleCreate(driver.Handle(graph), uint32(first), uint32(flags))
 	})
 }
 
-// conditionalNode adds a conditional node, and stores the list of its graphs in its parameters.
-func conditionalNode(t *driver.Thread, graph C.CUgraph, after []driver.Handle, p *C.CUDA_CONDITIONAL_NODE_PARAMS) (driver.Handle, error) {
+// addConditionalNode adds a conditional node, and stores the list of its graphs in p.
+func addConditionalNode(t *driver.Thread, graph C.CUgraph, after []driver.Handle, p *C.CUDA_CONDITIONAL_NODE_PARAMS) (driver.Handle, error) {
 	node, bodies, clientMemory, err := t.GraphAddConditionalNode(driver.Handle(graph), after, uint64(p.handle), driver.ConditionalKind(p._type), uint32(p.size))
 	if err != nil {
 		return 0, err
@@ -171,8 +171,8 @@ func conditionalNode(t *driver.Thread, graph C.CUgraph, after []driver.Handle, p
 	return node, nil
 }
 
-// anyNode adds a node of the kind that its parameters name.
-func anyNode(call string, node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t, p *C.CUgraphNodeParams) C.CUresult {
+// addNodeOfKind implements calls that add a node of the kind in its parameters.
+func addNodeOfKind(call string, node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t, p *C.CUgraphNodeParams) C.CUresult {
 	return addNode(call, node, after, n, p, func(t *driver.Thread, after []driver.Handle) (driver.Handle, error) {
 		if err := plainEdges((*C.CUgraphNode)(unsafe.Pointer(unsafe.SliceData(after))), edges, n); err != nil {
 			return 0, err
@@ -184,7 +184,7 @@ func anyNode(call string, node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraph
 		case driver.MemcpyNode:
 			return t.GraphAddMemcpyNode(to, after, copy3D(&(*C.CUDA_MEMCPY_NODE_PARAMS)(params).copyParams))
 		case driver.MemsetNode:
-			return t.GraphAddMemsetNode(to, after, fillParams((*C.CUDA_MEMSET_NODE_PARAMS)(params)))
+			return t.GraphAddMemsetNode(to, after, memsetParams((*C.CUDA_MEMSET_NODE_PARAMS)(params)))
 		case driver.HostNode:
 			h := (*C.CUDA_HOST_NODE_PARAMS)(params)
 			if h.fn == nil {
@@ -198,11 +198,11 @@ func anyNode(call string, node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraph
 		case driver.EventWaitNode, driver.EventRecordNode:
 			return t.GraphAddEventNode(to, after, driver.NodeKind(p._type), driver.Handle(*(*C.CUevent)(params)))
 		case driver.MemAllocNode:
-			return allocNode(t, graph, after, (*C.CUDA_MEM_ALLOC_NODE_PARAMS)(params))
+			return addMemAllocNode(t, graph, after, (*C.CUDA_MEM_ALLOC_NODE_PARAMS)(params))
 		case driver.MemFreeNode:
 			return t.GraphAddMemFreeNode(to, after, uint64(*(*C.CUdeviceptr)(params)))
 		case driver.ConditionalNode:
-			return conditionalNode(t, graph, after, (*C.CUDA_CONDITIONAL_NODE_PARAMS)(params))
+			return addConditionalNode(t, graph, after, (*C.CUDA_CONDITIONAL_NODE_PARAMS)(params))
 		}
 		return 0, driver.NotSupported
 	})
@@ -210,17 +210,18 @@ func anyNode(call string, node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraph
 
 //export cuGraphAddNode
 func cuGraphAddNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, n C.size_t, p *C.CUgraphNodeParams) C.CUresult {
-	return anyNode("cuGraphAddNode", node, graph, after, nil, n, p)
+	return addNodeOfKind("cuGraphAddNode", node, graph, after, nil, n, p)
 }
 
 //export cuGraphAddNode_v2
 func cuGraphAddNode_v2(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t, p *C.CUgraphNodeParams) C.CUresult {
-	return anyNode("cuGraphAddNode_v2", node, graph, after, edges, n, p)
+	return addNodeOfKind("cuGraphAddNode_v2", node, graph, after, edges, n, p)
 }
 
-// setNode changes the parameters of a node of a graph, or of an executable graph.
-func setNode(call string, exec *C.CUgraphExec, node C.CUgraphNode, p *C.CUgraphNodeParams) C.CUresult {
-	return do(call, func(t *driver.Thread) error {
+// setNodeParams implements calls that change the parameters of a node: in a graph if exec is nil, in the executable
+// graph *exec otherwise.
+func setNodeParams(call string, exec *C.CUgraphExec, node C.CUgraphNode, p *C.CUgraphNodeParams) C.CUresult {
+	return callThread(call, func(t *driver.Thread) error {
 		if p == nil {
 			return driver.InvalidValue
 		}
@@ -240,7 +241,7 @@ func setNode(call string, exec *C.CUgraphExec, node C.CUgraphNode, p *C.CUgraphN
 			}
 			return t.GraphExecMemcpyNodeSetParams(driver.Handle(*exec), n, c)
 		case driver.MemsetNode:
-			f := fillParams((*C.CUDA_MEMSET_NODE_PARAMS)(params))
+			f := memsetParams((*C.CUDA_MEMSET_NODE_PARAMS)(params))
 			if exec == nil {
 				return t.GraphMemsetNodeSetParams(n, f)
 			}
@@ -266,7 +267,7 @@ func setNode(call string, exec *C.CUgraphExec, node C.CUgraphNode, p *C.CUgraphN
 				return t.GraphExecChildGraphNodeSetParams(driver.Handle(*exec), n, driver.Handle(*(*C.CUgraph)(params)))
 			}
 		}
-		if is, err := t.GraphNodeGetType(n); err != nil || is != kind {
+		if actual, err := t.GraphNodeGetType(n); err != nil || actual != kind {
 			return driver.InvalidValue
 		}
 		return driver.NotSupported
@@ -275,10 +276,10 @@ func setNode(call string, exec *C.CUgraphExec, node C.CUgraphNode, p *C.CUgraphN
 
 //export cuGraphNodeSetParams
 func cuGraphNodeSetParams(node C.CUgraphNode, p *C.CUgraphNodeParams) C.CUresult {
-	return setNode("cuGraphNodeSetParams", nil, node, p)
+	return setNodeParams("cuGraphNodeSetParams", nil, node, p)
 }
 
 //export cuGraphExecNodeSetParams
 func cuGraphExecNodeSetParams(exec C.CUgraphExec, node C.CUgraphNode, p *C.CUgraphNodeParams) C.CUresult {
-	return setNode("cuGraphExecNodeSetParams", &exec, node, p)
+	return setNodeParams("cuGraphExecNodeSetParams", &exec, node, p)
 }

@@ -45,7 +45,7 @@ func multiprocessors(r *C.CUdevResource) (driver.Multiprocessors, error) {
 
 //export cuDeviceGetDevResource
 func cuDeviceGetDevResource(dev C.CUdevice, to *C.CUdevResource, typ C.int) C.CUresult {
-	return result("cuDeviceGetDevResource", func(d *driver.Driver) error {
+	return callDriver("cuDeviceGetDevResource", func(d *driver.Driver) error {
 		m, err := d.DeviceGetMultiprocessors(int(dev))
 		return storeMultiprocessors(to, typ, m, err)
 	})
@@ -53,7 +53,7 @@ func cuDeviceGetDevResource(dev C.CUdevice, to *C.CUdevResource, typ C.int) C.CU
 
 //export cuCtxGetDevResource
 func cuCtxGetDevResource(ctx C.CUcontext, to *C.CUdevResource, typ C.int) C.CUresult {
-	return do("cuCtxGetDevResource", func(t *driver.Thread) error {
+	return callThread("cuCtxGetDevResource", func(t *driver.Thread) error {
 		m, err := t.CtxGetMultiprocessors(driver.Handle(ctx))
 		return storeMultiprocessors(to, typ, m, err)
 	})
@@ -61,7 +61,7 @@ func cuCtxGetDevResource(ctx C.CUcontext, to *C.CUdevResource, typ C.int) C.CUre
 
 //export cuGreenCtxGetDevResource
 func cuGreenCtxGetDevResource(green C.CUgreenCtx, to *C.CUdevResource, typ C.int) C.CUresult {
-	return result("cuGreenCtxGetDevResource", func(d *driver.Driver) error {
+	return callDriver("cuGreenCtxGetDevResource", func(d *driver.Driver) error {
 		m, err := d.GreenCtxGetMultiprocessors(driver.Handle(green))
 		return storeMultiprocessors(to, typ, m, err)
 	})
@@ -69,7 +69,7 @@ func cuGreenCtxGetDevResource(green C.CUgreenCtx, to *C.CUdevResource, typ C.int
 
 //export cuStreamGetDevResource
 func cuStreamGetDevResource(stream C.CUstream, to *C.CUdevResource, typ C.int) C.CUresult {
-	return do("cuStreamGetDevResource", func(t *driver.Thread) error {
+	return callThread("cuStreamGetDevResource", func(t *driver.Thread) error {
 		m, err := t.StreamGetMultiprocessors(driver.Handle(stream))
 		return storeMultiprocessors(to, typ, m, err)
 	})
@@ -77,7 +77,7 @@ func cuStreamGetDevResource(stream C.CUstream, to *C.CUdevResource, typ C.int) C
 
 //export cuDevSmResourceSplitByCount
 func cuDevSmResourceSplitByCount(to *C.CUdevResource, n *C.uint, from, remaining *C.CUdevResource, flags, least C.uint) C.CUresult {
-	return result("cuDevSmResourceSplitByCount", func(d *driver.Driver) error {
+	return callDriver("cuDevSmResourceSplitByCount", func(d *driver.Driver) error {
 		m, err := multiprocessors(from)
 		switch {
 		case err != nil:
@@ -94,12 +94,12 @@ func cuDevSmResourceSplitByCount(to *C.CUdevResource, n *C.uint, from, remaining
 			return err
 		}
 		if to != nil {
-			room, err := items(to, made, maxItems)
+			array, err := items(to, made, maxItems)
 			if err != nil {
 				return err
 			}
-			for i := range room {
-				room[i] = resource(group)
+			for i := range array {
+				array[i] = resource(group)
 			}
 		}
 		*n = C.uint(made)
@@ -115,7 +115,7 @@ func cuDevSmResourceSplitByCount(to *C.CUdevResource, n *C.uint, from, remaining
 
 //export cuDevResourceGenerateDesc
 func cuDevResourceGenerateDesc(desc *C.CUdevResourceDesc, list *C.CUdevResource, n C.uint) C.CUresult {
-	return ask("cuDevResourceGenerateDesc", desc, func(d *driver.Driver) (driver.Handle, error) {
+	return storeDriverValue("cuDevResourceGenerateDesc", desc, func(d *driver.Driver) (driver.Handle, error) {
 		all, err := items(list, n, maxItems)
 		if err != nil {
 			return 0, err
@@ -134,56 +134,56 @@ func cuDevResourceGenerateDesc(desc *C.CUdevResourceDesc, list *C.CUdevResource,
 
 //export cuGreenCtxCreate
 func cuGreenCtxCreate(green *C.CUgreenCtx, desc C.CUdevResourceDesc, dev C.CUdevice, flags C.uint) C.CUresult {
-	return ask("cuGreenCtxCreate", green, func(d *driver.Driver) (driver.Handle, error) {
+	return storeDriverValue("cuGreenCtxCreate", green, func(d *driver.Driver) (driver.Handle, error) {
 		return d.GreenCtxCreate(driver.Handle(desc), int(dev), uint32(flags))
 	})
 }
 
 //export cuGreenCtxDestroy
 func cuGreenCtxDestroy(green C.CUgreenCtx) C.CUresult {
-	return result("cuGreenCtxDestroy", func(d *driver.Driver) error { return d.GreenCtxDestroy(driver.Handle(green)) })
+	return callDriver("cuGreenCtxDestroy", func(d *driver.Driver) error { return d.GreenCtxDestroy(driver.Handle(green)) })
 }
 
 //export cuCtxFromGreenCtx
 func cuCtxFromGreenCtx(ctx *C.CUcontext, green C.CUgreenCtx) C.CUresult {
-	return ask("cuCtxFromGreenCtx", ctx, func(d *driver.Driver) (driver.Handle, error) { return d.CtxFromGreenCtx(driver.Handle(green)) })
+	return storeDriverValue("cuCtxFromGreenCtx", ctx, func(d *driver.Driver) (driver.Handle, error) { return d.CtxFromGreenCtx(driver.Handle(green)) })
 }
 
 //export cuGreenCtxGetId
 func cuGreenCtxGetId(green C.CUgreenCtx, id *C.ulonglong) C.CUresult {
-	return ask("cuGreenCtxGetId", id, func(d *driver.Driver) (uint64, error) { return d.GreenCtxGetID(driver.Handle(green)) })
+	return storeDriverValue("cuGreenCtxGetId", id, func(d *driver.Driver) (uint64, error) { return d.GreenCtxGetID(driver.Handle(green)) })
 }
 
 //export cuGreenCtxStreamCreate
 func cuGreenCtxStreamCreate(stream *C.CUstream, green C.CUgreenCtx, flags C.uint, priority C.int) C.CUresult {
-	return ask("cuGreenCtxStreamCreate", stream, func(d *driver.Driver) (driver.Handle, error) {
+	return storeDriverValue("cuGreenCtxStreamCreate", stream, func(d *driver.Driver) (driver.Handle, error) {
 		return d.GreenCtxStreamCreate(driver.Handle(green), uint32(flags), int(priority))
 	})
 }
 
 //export cuStreamGetGreenCtx
 func cuStreamGetGreenCtx(stream C.CUstream, green *C.CUgreenCtx) C.CUresult {
-	return get("cuStreamGetGreenCtx", green, func(t *driver.Thread) (driver.Handle, error) { return t.StreamGetGreenCtx(driver.Handle(stream)) })
+	return storeThreadValue("cuStreamGetGreenCtx", green, func(t *driver.Thread) (driver.Handle, error) { return t.StreamGetGreenCtx(driver.Handle(stream)) })
 }
 
 //export cuCtxRecordEvent
 func cuCtxRecordEvent(ctx C.CUcontext, event C.CUevent) C.CUresult {
-	return do("cuCtxRecordEvent", func(t *driver.Thread) error { return t.CtxRecordEvent(driver.Handle(ctx), driver.Handle(event)) })
+	return callThread("cuCtxRecordEvent", func(t *driver.Thread) error { return t.CtxRecordEvent(driver.Handle(ctx), driver.Handle(event)) })
 }
 
 //export cuCtxWaitEvent
 func cuCtxWaitEvent(ctx C.CUcontext, event C.CUevent) C.CUresult {
-	return do("cuCtxWaitEvent", func(t *driver.Thread) error { return t.CtxWaitEvent(driver.Handle(ctx), driver.Handle(event)) })
+	return callThread("cuCtxWaitEvent", func(t *driver.Thread) error { return t.CtxWaitEvent(driver.Handle(ctx), driver.Handle(event)) })
 }
 
 //export cuGreenCtxRecordEvent
 func cuGreenCtxRecordEvent(green C.CUgreenCtx, event C.CUevent) C.CUresult {
-	return do("cuGreenCtxRecordEvent", func(t *driver.Thread) error {
+	return callThread("cuGreenCtxRecordEvent", func(t *driver.Thread) error {
 		return t.GreenCtxRecordEvent(driver.Handle(green), driver.Handle(event))
 	})
 }
 
 //export cuGreenCtxWaitEvent
 func cuGreenCtxWaitEvent(green C.CUgreenCtx, event C.CUevent) C.CUresult {
-	return do("cuGreenCtxWaitEvent", func(t *driver.Thread) error { return t.GreenCtxWaitEvent(driver.Handle(green), driver.Handle(event)) })
+	return callThread("cuGreenCtxWaitEvent", func(t *driver.Thread) error { return t.GreenCtxWaitEvent(driver.Handle(green), driver.Handle(event)) })
 }

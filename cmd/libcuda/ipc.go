@@ -15,7 +15,7 @@ import (
 
 //export cuIpcGetMemHandle
 func cuIpcGetMemHandle(handle *C.CUipcMemHandle, addr C.CUdeviceptr) C.CUresult {
-	return do("cuIpcGetMemHandle", func(t *driver.Thread) error {
+	return callThread("cuIpcGetMemHandle", func(t *driver.Thread) error {
 		if handle == nil {
 			return driver.InvalidValue
 		}
@@ -29,19 +29,19 @@ func cuIpcGetMemHandle(handle *C.CUipcMemHandle, addr C.CUdeviceptr) C.CUresult 
 
 //export cuIpcOpenMemHandle_v2
 func cuIpcOpenMemHandle_v2(addr *C.CUdeviceptr, handle C.CUipcMemHandle, flags C.uint) C.CUresult {
-	return get("cuIpcOpenMemHandle_v2", addr, func(t *driver.Thread) (uint64, error) {
+	return storeThreadValue("cuIpcOpenMemHandle_v2", addr, func(t *driver.Thread) (uint64, error) {
 		return t.IPCOpenMemHandle(*(*driver.IPCHandle)(unsafe.Pointer(&handle)), uint32(flags))
 	})
 }
 
 //export cuIpcCloseMemHandle
 func cuIpcCloseMemHandle(addr C.CUdeviceptr) C.CUresult {
-	return do("cuIpcCloseMemHandle", func(t *driver.Thread) error { return t.IPCCloseMemHandle(uint64(addr)) })
+	return callThread("cuIpcCloseMemHandle", func(t *driver.Thread) error { return t.IPCCloseMemHandle(uint64(addr)) })
 }
 
 //export cuIpcGetEventHandle
 func cuIpcGetEventHandle(handle *C.CUipcEventHandle, event C.CUevent) C.CUresult {
-	return do("cuIpcGetEventHandle", func(t *driver.Thread) error {
+	return callThread("cuIpcGetEventHandle", func(t *driver.Thread) error {
 		if handle == nil {
 			return driver.InvalidValue
 		}
@@ -55,30 +55,31 @@ func cuIpcGetEventHandle(handle *C.CUipcEventHandle, event C.CUevent) C.CUresult
 
 //export cuIpcOpenEventHandle
 func cuIpcOpenEventHandle(event *C.CUevent, handle C.CUipcEventHandle) C.CUresult {
-	return get("cuIpcOpenEventHandle", event, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuIpcOpenEventHandle", event, func(t *driver.Thread) (driver.Handle, error) {
 		return t.IPCOpenEventHandle(*(*driver.IPCHandle)(unsafe.Pointer(&handle)))
 	})
 }
 
-// The handle of a pool is a file descriptor, like the handle of memory.
+// The shareable handle of a pool is a file descriptor, as for memory. The export stores it as an int, and the import
+// receives it as a pointer.
 
 //export cuMemPoolExportToShareableHandle
 func cuMemPoolExportToShareableHandle(to unsafe.Pointer, pool C.CUmemoryPool, kind C.int, flags C.ulonglong) C.CUresult {
-	return ask("cuMemPoolExportToShareableHandle", (*C.int)(to), func(d *driver.Driver) (int, error) {
+	return storeDriverValue("cuMemPoolExportToShareableHandle", (*C.int)(to), func(d *driver.Driver) (int, error) {
 		return d.MemPoolExport(driver.Handle(pool), driver.HandleTypes(kind), uint64(flags))
 	})
 }
 
 //export cuMemPoolImportFromShareableHandle
-func cuMemPoolImportFromShareableHandle(pool *C.CUmemoryPool, of C.uintptr_t, kind C.int, flags C.ulonglong) C.CUresult {
-	return get("cuMemPoolImportFromShareableHandle", pool, func(t *driver.Thread) (driver.Handle, error) {
-		return t.MemPoolImport(int(int32(of)), driver.HandleTypes(kind), uint64(flags))
+func cuMemPoolImportFromShareableHandle(pool *C.CUmemoryPool, fd C.uintptr_t, kind C.int, flags C.ulonglong) C.CUresult {
+	return storeThreadValue("cuMemPoolImportFromShareableHandle", pool, func(t *driver.Thread) (driver.Handle, error) {
+		return t.MemPoolImport(int(int32(fd)), driver.HandleTypes(kind), uint64(flags))
 	})
 }
 
 //export cuMemPoolExportPointer
 func cuMemPoolExportPointer(data *C.CUmemPoolPtrExportData, addr C.CUdeviceptr) C.CUresult {
-	return result("cuMemPoolExportPointer", func(d *driver.Driver) error {
+	return callDriver("cuMemPoolExportPointer", func(d *driver.Driver) error {
 		if data == nil {
 			return driver.InvalidValue
 		}
@@ -92,7 +93,7 @@ func cuMemPoolExportPointer(data *C.CUmemPoolPtrExportData, addr C.CUdeviceptr) 
 
 //export cuMemPoolImportPointer
 func cuMemPoolImportPointer(addr *C.CUdeviceptr, pool C.CUmemoryPool, data *C.CUmemPoolPtrExportData) C.CUresult {
-	return get("cuMemPoolImportPointer", addr, func(t *driver.Thread) (uint64, error) {
+	return storeThreadValue("cuMemPoolImportPointer", addr, func(t *driver.Thread) (uint64, error) {
 		if data == nil {
 			return 0, driver.InvalidValue
 		}

@@ -20,7 +20,7 @@ import (
 func extent(x, y, z C.uint) ptx.Dim3 { return ptx.Dim3{X: int(x), Y: int(y), Z: int(z)} }
 
 func launch(call string, p *driver.LaunchParams, stream C.CUstream) C.CUresult {
-	return do(call, func(t *driver.Thread) error { return t.LaunchKernel(p, driver.Handle(stream)) })
+	return callThread(call, func(t *driver.Thread) error { return t.LaunchKernel(p, driver.Handle(stream)) })
 }
 
 //export cuLaunchKernel
@@ -55,11 +55,11 @@ const (
 	attributeCluster     = 4
 )
 
-// maxLaunchAttributes is the maximum number of attributes of a launch: more than there are.
+// maxLaunchAttributes is the maximum number of attributes of a launch. CUDA has fewer attributes.
 const maxLaunchAttributes = 64
 
-// configured converts a CUlaunchConfig.
-func configured(config *C.CUlaunchConfig, function C.CUfunction) (*driver.LaunchParams, error) {
+// convertLaunchConfig converts a launch configuration. It ignores attributes that do not change results.
+func convertLaunchConfig(config *C.CUlaunchConfig, function C.CUfunction) (*driver.LaunchParams, error) {
 	if config == nil {
 		return nil, driver.InvalidValue
 	}
@@ -86,8 +86,8 @@ func configured(config *C.CUlaunchConfig, function C.CUfunction) (*driver.Launch
 
 //export cuLaunchKernelEx
 func cuLaunchKernelEx(config *C.CUlaunchConfig, function C.CUfunction, params, extra *unsafe.Pointer) C.CUresult {
-	return do("cuLaunchKernelEx", func(t *driver.Thread) error {
-		p, err := configured(config, function)
+	return callThread("cuLaunchKernelEx", func(t *driver.Thread) error {
+		p, err := convertLaunchConfig(config, function)
 		if err != nil {
 			return err
 		}
@@ -98,8 +98,8 @@ func cuLaunchKernelEx(config *C.CUlaunchConfig, function C.CUfunction, params, e
 
 //export cuOccupancyMaxActiveClusters
 func cuOccupancyMaxActiveClusters(n *C.int, function C.CUfunction, config *C.CUlaunchConfig) C.CUresult {
-	return get("cuOccupancyMaxActiveClusters", n, func(t *driver.Thread) (int, error) {
-		p, err := configured(config, function)
+	return storeThreadValue("cuOccupancyMaxActiveClusters", n, func(t *driver.Thread) (int, error) {
+		p, err := convertLaunchConfig(config, function)
 		if err != nil {
 			return 0, err
 		}
@@ -109,8 +109,8 @@ func cuOccupancyMaxActiveClusters(n *C.int, function C.CUfunction, config *C.CUl
 
 //export cuOccupancyMaxPotentialClusterSize
 func cuOccupancyMaxPotentialClusterSize(n *C.int, function C.CUfunction, config *C.CUlaunchConfig) C.CUresult {
-	return get("cuOccupancyMaxPotentialClusterSize", n, func(t *driver.Thread) (int, error) {
-		p, err := configured(config, function)
+	return storeThreadValue("cuOccupancyMaxPotentialClusterSize", n, func(t *driver.Thread) (int, error) {
+		p, err := convertLaunchConfig(config, function)
 		if err != nil {
 			return 0, err
 		}
@@ -120,14 +120,14 @@ func cuOccupancyMaxPotentialClusterSize(n *C.int, function C.CUfunction, config 
 
 //export cuFuncGetAttribute
 func cuFuncGetAttribute(value *C.int, attribute C.int, function C.CUfunction) C.CUresult {
-	return get("cuFuncGetAttribute", value, func(t *driver.Thread) (int, error) {
+	return storeThreadValue("cuFuncGetAttribute", value, func(t *driver.Thread) (int, error) {
 		return t.FuncGetAttribute(driver.FunctionAttribute(attribute), driver.Handle(function))
 	})
 }
 
 //export cuFuncSetAttribute
 func cuFuncSetAttribute(function C.CUfunction, attribute, value C.int) C.CUresult {
-	return do("cuFuncSetAttribute", func(t *driver.Thread) error {
+	return callThread("cuFuncSetAttribute", func(t *driver.Thread) error {
 		return t.FuncSetAttribute(driver.FunctionAttribute(attribute), int(value), driver.Handle(function))
 	})
 }
@@ -136,33 +136,33 @@ func cuFuncSetAttribute(function C.CUfunction, attribute, value C.int) C.CUresul
 
 //export cuKernelGetAttribute
 func cuKernelGetAttribute(value *C.int, attribute C.int, kernel C.CUkernel, dev C.CUdevice) C.CUresult {
-	return get("cuKernelGetAttribute", value, func(t *driver.Thread) (int, error) {
+	return storeThreadValue("cuKernelGetAttribute", value, func(t *driver.Thread) (int, error) {
 		return t.FuncGetAttribute(driver.FunctionAttribute(attribute), driver.Handle(kernel))
 	})
 }
 
 //export cuKernelSetAttribute
 func cuKernelSetAttribute(attribute, value C.int, kernel C.CUkernel, dev C.CUdevice) C.CUresult {
-	return do("cuKernelSetAttribute", func(t *driver.Thread) error {
+	return callThread("cuKernelSetAttribute", func(t *driver.Thread) error {
 		return t.FuncSetAttribute(driver.FunctionAttribute(attribute), int(value), driver.Handle(kernel))
 	})
 }
 
 //export cuFuncSetCacheConfig
 func cuFuncSetCacheConfig(function C.CUfunction, config C.int) C.CUresult {
-	return do("cuFuncSetCacheConfig", func(t *driver.Thread) error { return t.FuncSetCacheConfig(driver.Handle(function), int(config)) })
+	return callThread("cuFuncSetCacheConfig", func(t *driver.Thread) error { return t.FuncSetCacheConfig(driver.Handle(function), int(config)) })
 }
 
 //export cuKernelSetCacheConfig
 func cuKernelSetCacheConfig(kernel C.CUkernel, config C.int, dev C.CUdevice) C.CUresult {
-	return do("cuKernelSetCacheConfig", func(t *driver.Thread) error { return t.FuncSetCacheConfig(driver.Handle(kernel), int(config)) })
+	return callThread("cuKernelSetCacheConfig", func(t *driver.Thread) error { return t.FuncSetCacheConfig(driver.Handle(kernel), int(config)) })
 }
 
 // Shared memory has no banks to configure.
 
 //export cuFuncSetSharedMemConfig
 func cuFuncSetSharedMemConfig(function C.CUfunction, config C.int) C.CUresult {
-	return do("cuFuncSetSharedMemConfig", func(t *driver.Thread) error {
+	return callThread("cuFuncSetSharedMemConfig", func(t *driver.Thread) error {
 		if config < 0 || config > 2 {
 			return driver.InvalidValue
 		}
@@ -173,17 +173,17 @@ func cuFuncSetSharedMemConfig(function C.CUfunction, config C.int) C.CUresult {
 
 //export cuFuncGetModule
 func cuFuncGetModule(module *C.CUmodule, function C.CUfunction) C.CUresult {
-	return get("cuFuncGetModule", module, func(t *driver.Thread) (driver.Handle, error) { return t.FuncGetModule(driver.Handle(function)) })
+	return storeThreadValue("cuFuncGetModule", module, func(t *driver.Thread) (driver.Handle, error) { return t.FuncGetModule(driver.Handle(function)) })
 }
 
-func functionName(call string, name **C.char, function driver.Handle) C.CUresult {
-	return do(call, func(t *driver.Thread) error {
+func storeFunctionName(call string, name **C.char, function driver.Handle) C.CUresult {
+	return callThread(call, func(t *driver.Thread) error {
 		if name == nil {
 			return driver.InvalidValue
 		}
 		s, err := t.FuncGetName(function)
 		if err == nil {
-			*name = constant(s)
+			*name = cString(s)
 		}
 		return err
 	})
@@ -191,16 +191,16 @@ func functionName(call string, name **C.char, function driver.Handle) C.CUresult
 
 //export cuFuncGetName
 func cuFuncGetName(name **C.char, function C.CUfunction) C.CUresult {
-	return functionName("cuFuncGetName", name, driver.Handle(function))
+	return storeFunctionName("cuFuncGetName", name, driver.Handle(function))
 }
 
 //export cuKernelGetName
 func cuKernelGetName(name **C.char, kernel C.CUkernel) C.CUresult {
-	return functionName("cuKernelGetName", name, driver.Handle(kernel))
+	return storeFunctionName("cuKernelGetName", name, driver.Handle(kernel))
 }
 
-func paramInfo(call string, function driver.Handle, i C.size_t, offset, size *C.size_t) C.CUresult {
-	return do(call, func(t *driver.Thread) error {
+func storeParamInfo(call string, function driver.Handle, i C.size_t, offset, size *C.size_t) C.CUresult {
+	return callThread(call, func(t *driver.Thread) error {
 		index, n, err := t.FuncGetParamInfo(function, uint64(i))
 		if err == nil {
 			err = store(offset, index)
@@ -214,29 +214,29 @@ func paramInfo(call string, function driver.Handle, i C.size_t, offset, size *C.
 
 //export cuFuncGetParamInfo
 func cuFuncGetParamInfo(function C.CUfunction, i C.size_t, offset, size *C.size_t) C.CUresult {
-	return paramInfo("cuFuncGetParamInfo", driver.Handle(function), i, offset, size)
+	return storeParamInfo("cuFuncGetParamInfo", driver.Handle(function), i, offset, size)
 }
 
 //export cuKernelGetParamInfo
 func cuKernelGetParamInfo(kernel C.CUkernel, i C.size_t, offset, size *C.size_t) C.CUresult {
-	return paramInfo("cuKernelGetParamInfo", driver.Handle(kernel), i, offset, size)
+	return storeParamInfo("cuKernelGetParamInfo", driver.Handle(kernel), i, offset, size)
 }
 
 //export cuFuncGetParamCount
 func cuFuncGetParamCount(function C.CUfunction, n *C.size_t) C.CUresult {
-	return get("cuFuncGetParamCount", n, func(t *driver.Thread) (int, error) { return t.FuncGetParamCount(driver.Handle(function)) })
+	return storeThreadValue("cuFuncGetParamCount", n, func(t *driver.Thread) (int, error) { return t.FuncGetParamCount(driver.Handle(function)) })
 }
 
 //export cuKernelGetParamCount
 func cuKernelGetParamCount(kernel C.CUkernel, n *C.size_t) C.CUresult {
-	return get("cuKernelGetParamCount", n, func(t *driver.Thread) (int, error) { return t.FuncGetParamCount(driver.Handle(kernel)) })
+	return storeThreadValue("cuKernelGetParamCount", n, func(t *driver.Thread) (int, error) { return t.FuncGetParamCount(driver.Handle(kernel)) })
 }
 
 // Functions are loaded with their module.
 
 //export cuFuncLoad
 func cuFuncLoad(function C.CUfunction) C.CUresult {
-	return do("cuFuncLoad", func(t *driver.Thread) error {
+	return callThread("cuFuncLoad", func(t *driver.Thread) error {
 		_, err := t.FuncGetName(driver.Handle(function))
 		return err
 	})
@@ -244,30 +244,30 @@ func cuFuncLoad(function C.CUfunction) C.CUresult {
 
 //export cuFuncIsLoaded
 func cuFuncIsLoaded(state *C.int, function C.CUfunction) C.CUresult {
-	return get("cuFuncIsLoaded", state, func(t *driver.Thread) (int, error) {
+	return storeThreadValue("cuFuncIsLoaded", state, func(t *driver.Thread) (int, error) {
 		_, err := t.FuncGetName(driver.Handle(function))
 		return 1, err
 	})
 }
 
-func maxBlocks(call string, n *C.int, function C.CUfunction, threads C.int, dynamic C.size_t) C.CUresult {
-	return get(call, n, func(t *driver.Thread) (int, error) {
+func storeMaxBlocks(call string, n *C.int, function C.CUfunction, threads C.int, dynamic C.size_t) C.CUresult {
+	return storeThreadValue(call, n, func(t *driver.Thread) (int, error) {
 		return t.OccupancyMaxActiveBlocks(driver.Handle(function), int(threads), uint64(dynamic))
 	})
 }
 
 //export cuOccupancyMaxActiveBlocksPerMultiprocessor
 func cuOccupancyMaxActiveBlocksPerMultiprocessor(n *C.int, function C.CUfunction, threads C.int, dynamic C.size_t) C.CUresult {
-	return maxBlocks("cuOccupancyMaxActiveBlocksPerMultiprocessor", n, function, threads, dynamic)
+	return storeMaxBlocks("cuOccupancyMaxActiveBlocksPerMultiprocessor", n, function, threads, dynamic)
 }
 
 //export cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
 func cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(n *C.int, function C.CUfunction, threads C.int, dynamic C.size_t, flags C.uint) C.CUresult {
-	return maxBlocks("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", n, function, threads, dynamic)
+	return storeMaxBlocks("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", n, function, threads, dynamic)
 }
 
-func blockSize(call string, grid, block *C.int, function C.CUfunction, f C.CUoccupancyB2DSize, dynamic C.size_t, limit C.int) C.CUresult {
-	return do(call, func(t *driver.Thread) error {
+func storeBlockSize(call string, grid, block *C.int, function C.CUfunction, f C.CUoccupancyB2DSize, dynamic C.size_t, limit C.int) C.CUresult {
+	return callThread(call, func(t *driver.Thread) error {
 		shared := func(threads int) uint64 {
 			if f == nil {
 				return uint64(dynamic)
@@ -287,41 +287,41 @@ func blockSize(call string, grid, block *C.int, function C.CUfunction, f C.CUocc
 
 //export cuOccupancyMaxPotentialBlockSize
 func cuOccupancyMaxPotentialBlockSize(grid, block *C.int, function C.CUfunction, f C.CUoccupancyB2DSize, dynamic C.size_t, limit C.int) C.CUresult {
-	return blockSize("cuOccupancyMaxPotentialBlockSize", grid, block, function, f, dynamic, limit)
+	return storeBlockSize("cuOccupancyMaxPotentialBlockSize", grid, block, function, f, dynamic, limit)
 }
 
 //export cuOccupancyMaxPotentialBlockSizeWithFlags
 func cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block *C.int, function C.CUfunction, f C.CUoccupancyB2DSize, dynamic C.size_t, limit C.int, flags C.uint) C.CUresult {
-	return blockSize("cuOccupancyMaxPotentialBlockSizeWithFlags", grid, block, function, f, dynamic, limit)
+	return storeBlockSize("cuOccupancyMaxPotentialBlockSizeWithFlags", grid, block, function, f, dynamic, limit)
 }
 
 //export cuOccupancyAvailableDynamicSMemPerBlock
 func cuOccupancyAvailableDynamicSMemPerBlock(dynamic *C.size_t, function C.CUfunction, blocks, threads C.int) C.CUresult {
-	return get("cuOccupancyAvailableDynamicSMemPerBlock", dynamic, func(t *driver.Thread) (uint64, error) {
+	return storeThreadValue("cuOccupancyAvailableDynamicSMemPerBlock", dynamic, func(t *driver.Thread) (uint64, error) {
 		return t.OccupancyAvailableDynamicShared(driver.Handle(function), int(blocks), int(threads))
 	})
 }
 
 //export cuFuncSetBlockShape
 func cuFuncSetBlockShape(function C.CUfunction, x, y, z C.int) C.CUresult {
-	return do("cuFuncSetBlockShape", func(t *driver.Thread) error {
+	return callThread("cuFuncSetBlockShape", func(t *driver.Thread) error {
 		return t.FuncSetBlockShape(driver.Handle(function), ptx.Dim3{X: int(x), Y: int(y), Z: int(z)})
 	})
 }
 
 //export cuFuncSetSharedSize
 func cuFuncSetSharedSize(function C.CUfunction, size C.uint) C.CUresult {
-	return do("cuFuncSetSharedSize", func(t *driver.Thread) error { return t.FuncSetSharedSize(driver.Handle(function), uint32(size)) })
+	return callThread("cuFuncSetSharedSize", func(t *driver.Thread) error { return t.FuncSetSharedSize(driver.Handle(function), uint32(size)) })
 }
 
 //export cuParamSetSize
 func cuParamSetSize(function C.CUfunction, size C.uint) C.CUresult {
-	return do("cuParamSetSize", func(t *driver.Thread) error { return t.ParamSetSize(driver.Handle(function), uint32(size)) })
+	return callThread("cuParamSetSize", func(t *driver.Thread) error { return t.ParamSetSize(driver.Handle(function), uint32(size)) })
 }
 
 //export cuParamSetv
 func cuParamSetv(function C.CUfunction, offset C.int, value unsafe.Pointer, size C.uint) C.CUresult {
-	return do("cuParamSetv", func(t *driver.Thread) error {
+	return callThread("cuParamSetv", func(t *driver.Thread) error {
 		bytes, err := items((*byte)(value), size, maxItems)
 		if err != nil {
 			return err
@@ -332,14 +332,14 @@ func cuParamSetv(function C.CUfunction, offset C.int, value unsafe.Pointer, size
 
 //export cuParamSetTexRef
 func cuParamSetTexRef(function C.CUfunction, unit C.int, reference C.CUtexref) C.CUresult {
-	return do("cuParamSetTexRef", func(t *driver.Thread) error {
+	return callThread("cuParamSetTexRef", func(t *driver.Thread) error {
 		return t.ParamSetTexRef(driver.Handle(function), int(unit), driver.Handle(reference))
 	})
 }
 
 //export cuLaunchGridAsync
 func cuLaunchGridAsync(function C.CUfunction, width, height C.int, stream C.CUstream) C.CUresult {
-	return do("cuLaunchGridAsync", func(t *driver.Thread) error {
+	return callThread("cuLaunchGridAsync", func(t *driver.Thread) error {
 		return t.LaunchGrid(driver.Handle(function), int(width), int(height), driver.Handle(stream))
 	})
 }

@@ -20,7 +20,7 @@ import (
 	"gemu/internal/part"
 )
 
-// A C program with the usual calls of clients runs on the library.
+// A C program with the calls of typical clients runs on the library.
 func TestCProgram(t *testing.T) {
 	program := libtest.Client(t, "testdata/driver.c", "libcuda.so.1")
 	stats := filepath.Join(t.TempDir(), "stats.json")
@@ -35,15 +35,15 @@ func TestCProgram(t *testing.T) {
 		}
 		// The fault of the client is reported in full.
 		if n := strings.Count(stderr.String(), "nearest allocation: buffer #"); n != 1 || !strings.Contains(stderr.String(), "trap: out-of-bounds global load of 4 bytes") {
-			t.Errorf("%v: %d traps are told\n%s", env, n, &stderr)
+			t.Errorf("%v: %d traps are reported, want 1\n%s", env, n, &stderr)
 		}
 		// A program that requests private functions is named, with and without a trace.
 		if n := strings.Count(stderr.String(), program+" calls private functions"); n != 1 {
-			t.Errorf("%v: it is told %d times\n%s", env, n, &stderr)
+			t.Errorf("%v: the call of private functions is reported %d times, want 1\n%s", env, n, &stderr)
 		}
 		traced := strings.Contains(stderr.String(), "gemu: cuArrayGetPlane: CUDA_ERROR_NOT_SUPPORTED")
 		if want := len(env) > 1; traced != want {
-			t.Errorf("%v: a function that is not there is told of: %t, want %t\n%s", env, traced, want, &stderr)
+			t.Errorf("%v: the call of a missing function is traced: %t, want %t\n%s", env, traced, want, &stderr)
 		}
 	}
 	b, err := os.ReadFile(stats)
@@ -54,9 +54,9 @@ func TestCProgram(t *testing.T) {
 	if err := json.Unmarshal(b, &s); err != nil {
 		t.Fatal(err)
 	}
-	// The client launches the kernel three times plainly, twice on a stream, once from a library, twice in a graph,
-	// once on stream-ordered memory, twice cooperatively, once in clusters, twice with cuFuncSet…, and twenty times in
-	// each of eight threads; and one kernel that samples textures.
+	// The client launches the kernel add three times with cuLaunchKernel alone, twice on a stream, once from a library,
+	// twice in a graph, once on stream-ordered memory, twice cooperatively, once in clusters, twice with cuLaunchGrid, and
+	// twenty times in each of eight threads. It launches once a kernel that samples textures.
 	if s.Mode != "vector" || len(s.Kernels) != 2 || s.Kernels[0].Kernel != "add" || s.Total.Launches != 3+2+1+2+1+2+1+2+8*20+1 || s.Total.Structure == nil {
 		t.Errorf("statistics are %s", b)
 	}
@@ -111,7 +111,7 @@ func TestTwoProcessesShareMemory(t *testing.T) {
 		}
 		for _, want := range []string{"nearest allocation: memory of process ", "has ended before the work that the event follows"} {
 			if !strings.Contains(stderr.String(), want) {
-				t.Errorf("%s: does not say %q\n%s", env, want, &stderr)
+				t.Errorf("%s: no message has %q\n%s", env, want, &stderr)
 			}
 		}
 	}
@@ -144,7 +144,7 @@ func TestBadEnvironment(t *testing.T) {
 	}
 }
 
-// Changes of the environment before the library is loaded count, and later changes do not.
+// The library reads the environment when it is loaded: earlier changes have an effect, and later changes do not.
 func TestEnvironmentWhenLoaded(t *testing.T) {
 	cmd := exec.Command(libtest.Program(t, "testdata/environment.c"), libtest.Shared(t, "libcuda.so.1"))
 	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "9.0 13000\n" {
@@ -239,14 +239,14 @@ func TestExportedNames(t *testing.T) {
 func TestNamesOfHeaders(t *testing.T) {
 	root := os.Getenv("GEMU_CUDA")
 	if root == "" {
-		t.Skip("GEMU_CUDA does not say where cmd/libcudart/toolkit.sh has put CUDA's headers")
+		t.Skip("GEMU_CUDA is not set to the directory that cmd/libcudart/toolkit.sh has filled")
 	}
 	includes, err := filepath.Glob(filepath.Join(root, "headers", "*", "include"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(includes) == 0 {
-		t.Skip("GEMU_CUDA has no headers of each version: cmd/libcudart/toolkit.sh fetches them")
+		t.Skip("GEMU_CUDA has no directory headers: cmd/libcudart/toolkit.sh makes it")
 	}
 	includes = append(includes, filepath.Join(root, "13", "include")) // has the header of the profiler
 	want, err := exec.Command("./names.py", includes...).Output()
@@ -258,7 +258,7 @@ func TestNamesOfHeaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("names.txt is not what names.py makes of the headers")
+		t.Error("names.txt differs from the output of names.py for the headers")
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 
 func main() {}
 
-// result runs a call on the driver as a whole.
-func result(call string, f func(*driver.Driver) error) C.CUresult {
+// callDriver implements calls that need no state of the calling thread: it returns the result of f, and traces the call.
+func callDriver(call string, f func(*driver.Driver) error) C.CUresult {
 	d, err := process.Driver()
 	if err != nil {
 		return C.CUresult(driver.ResultOf(err))
@@ -28,16 +28,16 @@ func result(call string, f func(*driver.Driver) error) C.CUresult {
 	return C.CUresult(d.Trace(call, f(d)))
 }
 
-// do runs a call of a thread.
-func do(call string, f func(*driver.Thread) error) C.CUresult {
+// callThread implements calls that need the state of the calling thread, such as its current context.
+func callThread(call string, f func(*driver.Thread) error) C.CUresult {
 	t, err := process.Thread()
 	if err != nil {
 		return C.CUresult(driver.ResultOf(err))
 	}
-	return result(call, func(*driver.Driver) error { return f(t.Thread) })
+	return callDriver(call, func(*driver.Driver) error { return f(t.Thread) })
 }
 
-// number is the union of C's and Go's number types.
+// number is satisfied by the number types of C and Go.
 type number interface {
 	constraints.Integer | constraints.Float
 }
@@ -51,9 +51,9 @@ func store[C, G number](to *C, value G) error {
 	return nil
 }
 
-// get runs a call of a thread with a single result.
-func get[C, G number](call string, to *C, f func(*driver.Thread) (G, error)) C_result {
-	return do(call, func(t *driver.Thread) error {
+// storeThreadValue is callThread for a function with a value, which it stores at to.
+func storeThreadValue[C, G number](call string, to *C, f func(*driver.Thread) (G, error)) C_result {
+	return callThread(call, func(t *driver.Thread) error {
 		if to == nil {
 			return driver.InvalidValue
 		}
@@ -65,9 +65,9 @@ func get[C, G number](call string, to *C, f func(*driver.Thread) (G, error)) C_r
 	})
 }
 
-// ask runs a call of the driver with a single result.
-func ask[C, G number](call string, to *C, f func(*driver.Driver) (G, error)) C_result {
-	return result(call, func(d *driver.Driver) error {
+// storeDriverValue is callDriver for a function with a value, which it stores at to.
+func storeDriverValue[C, G number](call string, to *C, f func(*driver.Driver) (G, error)) C_result {
+	return callDriver(call, func(d *driver.Driver) error {
 		if to == nil {
 			return driver.InvalidValue
 		}
@@ -92,16 +92,16 @@ func storeString(to *C.char, n C.int, text string) error {
 	return nil
 }
 
-// maxItems is the maximum length of a client's array: more than any call needs, and far fewer than fit memory. A longer
-// array is an invalid value and is not read.
+// maxItems is the maximum length of a client's array. No correct call needs more items. A longer array is an invalid
+// value and is not read.
 const maxItems = 1 << 20
 
-// items views a client's array of n items. It must exist, and have at most most items.
-func items[T any, N constraints.Integer](p *T, n N, most uint64) ([]T, error) {
+// items views a client's array of n items. A null pointer to items, and more than limit items, are invalid values.
+func items[T any, N constraints.Integer](p *T, n N, limit uint64) ([]T, error) {
 	switch {
 	case n == 0:
 		return nil, nil
-	case p == nil || n < 0 || uint64(n) > most:
+	case p == nil || n < 0 || uint64(n) > limit:
 		return nil, driver.InvalidValue
 	}
 	return unsafe.Slice(p, int(n)), nil
@@ -122,7 +122,8 @@ func boolValue(b bool, err error) (int, error) {
 	return 0, err
 }
 
-// gemu_unsupported is the result of the functions of zsymbols.c.
+// gemu_unsupported returns the result of a function that the library does not have, and traces the call. The functions
+// of zsymbols.c call it.
 //
 //export gemu_unsupported
 func gemu_unsupported(name *C.char) C.int {
@@ -133,7 +134,7 @@ func gemu_unsupported(name *C.char) C.int {
 	return C.int(d.Unsupported(C.GoString(name)))
 }
 
-// gemu_export_table is cuGetExportTable; caller is the file that calls it.
+// gemu_export_table implements cuGetExportTable; caller is the path of the program or library that calls it.
 //
 //export gemu_export_table
 func gemu_export_table(caller *C.char) C.CUresult {

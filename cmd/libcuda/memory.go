@@ -15,13 +15,13 @@ import (
 
 //export cuMemGetInfo_v2
 func cuMemGetInfo_v2(free, total *C.size_t) C.CUresult {
-	return do("cuMemGetInfo_v2", func(t *driver.Thread) error {
-		a, b, err := t.MemGetInfo()
+	return callThread("cuMemGetInfo_v2", func(t *driver.Thread) error {
+		freeBytes, totalBytes, err := t.MemGetInfo()
 		if err == nil {
-			err = store(free, a)
+			err = store(free, freeBytes)
 		}
 		if err == nil {
-			err = store(total, b)
+			err = store(total, totalBytes)
 		}
 		return err
 	})
@@ -29,12 +29,12 @@ func cuMemGetInfo_v2(free, total *C.size_t) C.CUresult {
 
 //export cuMemAlloc_v2
 func cuMemAlloc_v2(addr *C.CUdeviceptr, size C.size_t) C.CUresult {
-	return get("cuMemAlloc_v2", addr, func(t *driver.Thread) (uint64, error) { return t.MemAlloc(uint64(size)) })
+	return storeThreadValue("cuMemAlloc_v2", addr, func(t *driver.Thread) (uint64, error) { return t.MemAlloc(uint64(size)) })
 }
 
 //export cuMemAllocPitch_v2
 func cuMemAllocPitch_v2(addr *C.CUdeviceptr, pitch *C.size_t, width, height C.size_t, element C.uint) C.CUresult {
-	return do("cuMemAllocPitch_v2", func(t *driver.Thread) error {
+	return callThread("cuMemAllocPitch_v2", func(t *driver.Thread) error {
 		if addr == nil || pitch == nil {
 			return driver.InvalidValue
 		}
@@ -48,12 +48,12 @@ func cuMemAllocPitch_v2(addr *C.CUdeviceptr, pitch *C.size_t, width, height C.si
 
 //export cuMemAllocManaged
 func cuMemAllocManaged(addr *C.CUdeviceptr, size C.size_t, flags C.uint) C.CUresult {
-	return get("cuMemAllocManaged", addr, func(t *driver.Thread) (uint64, error) { return t.MemAllocManaged(uint64(size), uint32(flags)) })
+	return storeThreadValue("cuMemAllocManaged", addr, func(t *driver.Thread) (uint64, error) { return t.MemAllocManaged(uint64(size), uint32(flags)) })
 }
 
 //export cuMemFree_v2
 func cuMemFree_v2(addr C.CUdeviceptr) C.CUresult {
-	return do("cuMemFree_v2", func(t *driver.Thread) error {
+	return callThread("cuMemFree_v2", func(t *driver.Thread) error {
 		if addr == 0 {
 			return t.Check()
 		}
@@ -62,7 +62,7 @@ func cuMemFree_v2(addr C.CUdeviceptr) C.CUresult {
 }
 
 func hostAlloc(call string, p *unsafe.Pointer, size C.size_t, flags C.uint) C.CUresult {
-	return do(call, func(t *driver.Thread) error {
+	return callThread(call, func(t *driver.Thread) error {
 		if p == nil {
 			return driver.InvalidValue
 		}
@@ -86,7 +86,7 @@ func cuMemAllocHost_v2(p *unsafe.Pointer, size C.size_t) C.CUresult {
 
 //export cuMemFreeHost
 func cuMemFreeHost(p unsafe.Pointer) C.CUresult {
-	return do("cuMemFreeHost", func(t *driver.Thread) error {
+	return callThread("cuMemFreeHost", func(t *driver.Thread) error {
 		if p == nil {
 			return t.Check()
 		}
@@ -96,27 +96,27 @@ func cuMemFreeHost(p unsafe.Pointer) C.CUresult {
 
 //export cuMemHostRegister_v2
 func cuMemHostRegister_v2(p unsafe.Pointer, size C.size_t, flags C.uint) C.CUresult {
-	return do("cuMemHostRegister_v2", func(t *driver.Thread) error { return t.MemHostRegister(p, uint64(size), uint32(flags)) })
+	return callThread("cuMemHostRegister_v2", func(t *driver.Thread) error { return t.MemHostRegister(p, uint64(size), uint32(flags)) })
 }
 
 //export cuMemHostUnregister
 func cuMemHostUnregister(p unsafe.Pointer) C.CUresult {
-	return do("cuMemHostUnregister", func(t *driver.Thread) error { return t.MemHostUnregister(p) })
+	return callThread("cuMemHostUnregister", func(t *driver.Thread) error { return t.MemHostUnregister(p) })
 }
 
 //export cuMemHostGetDevicePointer_v2
 func cuMemHostGetDevicePointer_v2(addr *C.CUdeviceptr, p unsafe.Pointer, flags C.uint) C.CUresult {
-	return get("cuMemHostGetDevicePointer_v2", addr, func(t *driver.Thread) (uint64, error) { return t.MemHostGetDevicePointer(p, uint32(flags)) })
+	return storeThreadValue("cuMemHostGetDevicePointer_v2", addr, func(t *driver.Thread) (uint64, error) { return t.MemHostGetDevicePointer(p, uint32(flags)) })
 }
 
 //export cuMemHostGetFlags
 func cuMemHostGetFlags(flags *C.uint, p unsafe.Pointer) C.CUresult {
-	return get("cuMemHostGetFlags", flags, func(t *driver.Thread) (uint32, error) { return t.MemHostGetFlags(p) })
+	return storeThreadValue("cuMemHostGetFlags", flags, func(t *driver.Thread) (uint32, error) { return t.MemHostGetFlags(p) })
 }
 
 //export cuMemGetAddressRange_v2
 func cuMemGetAddressRange_v2(base *C.CUdeviceptr, size *C.size_t, addr C.CUdeviceptr) C.CUresult {
-	return do("cuMemGetAddressRange_v2", func(t *driver.Thread) error {
+	return callThread("cuMemGetAddressRange_v2", func(t *driver.Thread) error {
 		a, n, err := t.MemGetAddressRange(uint64(addr))
 		if err == nil && base != nil {
 			*base = C.CUdeviceptr(a)
@@ -132,21 +132,21 @@ func cuMemGetAddressRange_v2(base *C.CUdeviceptr, size *C.size_t, addr C.CUdevic
 
 //export cuMemAdvise
 func cuMemAdvise(addr C.CUdeviceptr, size C.size_t, advice C.int, dev C.CUdevice) C.CUresult {
-	return do("cuMemAdvise", func(t *driver.Thread) error {
+	return callThread("cuMemAdvise", func(t *driver.Thread) error {
 		return t.MemAdvise(uint64(addr), uint64(size), driver.Advice(advice), int32(dev))
 	})
 }
 
 //export cuMemPrefetchAsync
 func cuMemPrefetchAsync(addr C.CUdeviceptr, size C.size_t, dev C.CUdevice, stream C.CUstream) C.CUresult {
-	return do("cuMemPrefetchAsync", func(t *driver.Thread) error {
+	return callThread("cuMemPrefetchAsync", func(t *driver.Thread) error {
 		return t.MemPrefetch(uint64(addr), uint64(size), int32(dev), driver.Handle(stream))
 	})
 }
 
 //export cuStreamAttachMemAsync
 func cuStreamAttachMemAsync(stream C.CUstream, addr C.CUdeviceptr, size C.size_t, flags C.uint) C.CUresult {
-	return do("cuStreamAttachMemAsync", func(t *driver.Thread) error {
+	return callThread("cuStreamAttachMemAsync", func(t *driver.Thread) error {
 		return t.StreamAttachMem(driver.Handle(stream), uint64(addr), uint64(size))
 	})
 }
@@ -162,28 +162,28 @@ func rangeAttribute(t *driver.Thread, to unsafe.Pointer, n C.size_t, a C.int, ad
 	case to == nil || n == 0 || n%4 != 0 || attribute != driver.RangeAccessedBy && n != 4 || n > 4*maxItems:
 		return driver.InvalidValue
 	}
-	room := unsafe.Slice((*int32)(to), n/4)
-	for i := range room {
-		room[i] = -2
+	array := unsafe.Slice((*int32)(to), n/4)
+	for i := range array {
+		array[i] = -2
 	}
-	copy(room, list)
+	copy(array, list)
 	return nil
 }
 
 //export cuMemRangeGetAttribute
 func cuMemRangeGetAttribute(data unsafe.Pointer, n C.size_t, attribute C.int, addr C.CUdeviceptr, size C.size_t) C.CUresult {
-	return do("cuMemRangeGetAttribute", func(t *driver.Thread) error { return rangeAttribute(t, data, n, attribute, addr, size) })
+	return callThread("cuMemRangeGetAttribute", func(t *driver.Thread) error { return rangeAttribute(t, data, n, attribute, addr, size) })
 }
 
 //export cuMemRangeGetAttributes
 func cuMemRangeGetAttributes(data *unsafe.Pointer, sizes *C.size_t, attributes *C.int, n C.size_t, addr C.CUdeviceptr, size C.size_t) C.CUresult {
-	return do("cuMemRangeGetAttributes", func(t *driver.Thread) error {
+	return callThread("cuMemRangeGetAttributes", func(t *driver.Thread) error {
 		if data == nil || sizes == nil || attributes == nil || n == 0 || n > maxItems {
 			return driver.InvalidValue
 		}
-		all, room := unsafe.Slice(data, n), unsafe.Slice(sizes, n)
+		values, valueSizes := unsafe.Slice(data, n), unsafe.Slice(sizes, n)
 		for i, a := range unsafe.Slice(attributes, n) {
-			if err := rangeAttribute(t, all[i], room[i], a, addr, size); err != nil {
+			if err := rangeAttribute(t, values[i], valueSizes[i], a, addr, size); err != nil {
 				return err
 			}
 		}
@@ -191,7 +191,7 @@ func cuMemRangeGetAttributes(data *unsafe.Pointer, sizes *C.size_t, attributes *
 	})
 }
 
-// pointerSizes are the sizes in bytes of attributes with a C type that does not have eight bytes.
+// pointerSizes has the sizes in bytes of the attributes whose C type is smaller than eight bytes.
 var pointerSizes = map[driver.PointerAttribute]int{
 	driver.PointerMemoryType: 4, driver.PointerIsManaged: 1, driver.PointerDeviceOrdinal: 4, driver.PointerSyncMemops: 1,
 	driver.PointerIPCCapable: 1, driver.PointerMapped: 1, driver.PointerRDMACapable: 1, driver.PointerAccessFlags: 4,
@@ -214,7 +214,7 @@ func storePointerAttribute(to unsafe.Pointer, a driver.PointerAttribute, value u
 
 //export cuPointerGetAttribute
 func cuPointerGetAttribute(to unsafe.Pointer, attribute C.int, addr C.CUdeviceptr) C.CUresult {
-	return do("cuPointerGetAttribute", func(t *driver.Thread) error {
+	return callThread("cuPointerGetAttribute", func(t *driver.Thread) error {
 		a := driver.PointerAttribute(attribute)
 		v, err := t.PointerGetAttribute(a, uint64(addr))
 		if err != nil {
@@ -226,7 +226,7 @@ func cuPointerGetAttribute(to unsafe.Pointer, attribute C.int, addr C.CUdevicept
 
 //export cuPointerGetAttributes
 func cuPointerGetAttributes(n C.uint, attributes *C.int, to *unsafe.Pointer, addr C.CUdeviceptr) C.CUresult {
-	return do("cuPointerGetAttributes", func(t *driver.Thread) error {
+	return callThread("cuPointerGetAttributes", func(t *driver.Thread) error {
 		if n == 0 || to == nil {
 			return driver.InvalidValue
 		}
@@ -247,29 +247,29 @@ func cuPointerGetAttributes(n C.uint, attributes *C.int, to *unsafe.Pointer, add
 	})
 }
 
-func device(addr C.CUdeviceptr) driver.Place {
+func devicePlace(addr C.CUdeviceptr) driver.Place {
 	return driver.Place{Kind: driver.DevicePlace, Device: uint64(addr)}
 }
 
-func host(p unsafe.Pointer) driver.Place { return driver.Place{Kind: driver.HostPlace, Host: p} }
+func hostPlace(p unsafe.Pointer) driver.Place { return driver.Place{Kind: driver.HostPlace, Host: p} }
 
-func placeOf(addr C.CUdeviceptr) driver.Place {
+func unifiedPlace(addr C.CUdeviceptr) driver.Place {
 	return driver.Place{Kind: driver.UnifiedPlace, Device: uint64(addr)}
 }
 
-// move implements copies of linear memory.
-func move(call string, dst, src driver.Place, n C.size_t, stream C.CUstream, async driver.Async) C.CUresult {
-	return do(call, func(t *driver.Thread) error { return t.Memcpy(dst, src, uint64(n), driver.Handle(stream), async) })
+// memcpy implements copies of linear memory.
+func memcpy(call string, dst, src driver.Place, n C.size_t, stream C.CUstream, async driver.Async) C.CUresult {
+	return callThread(call, func(t *driver.Thread) error { return t.Memcpy(dst, src, uint64(n), driver.Handle(stream), async) })
 }
 
 //export cuMemcpy
 func cuMemcpy(dst, src C.CUdeviceptr, n C.size_t) C.CUresult {
-	return move("cuMemcpy", placeOf(dst), placeOf(src), n, 0, false)
+	return memcpy("cuMemcpy", unifiedPlace(dst), unifiedPlace(src), n, 0, false)
 }
 
 //export cuMemcpyAsync
 func cuMemcpyAsync(dst, src C.CUdeviceptr, n C.size_t, stream C.CUstream) C.CUresult {
-	return move("cuMemcpyAsync", placeOf(dst), placeOf(src), n, stream, true)
+	return memcpy("cuMemcpyAsync", unifiedPlace(dst), unifiedPlace(src), n, stream, true)
 }
 
 // The times at which a copy of a batch may read its source (CUmemcpySrcAccessOrder).
@@ -279,15 +279,14 @@ const (
 	readAnyTime    = 3
 )
 
-// batch makes count copies in sequence. Attribute k applies to the copies from indices[k] up to indices[k+1]. If failed
-// is not null, it receives the index of the failed copy, or a value that no copy has.
-func batch(call string, dsts, srcs *C.CUdeviceptr, sizes *C.size_t, count C.size_t, attributes *C.CUmemcpyAttributes, indices *C.size_t, n C.size_t, failed *C.size_t, stream C.CUstream) C.CUresult {
-	return do(call, func(t *driver.Thread) error {
-		none := ^C.size_t(0)
+// copyBatch submits count copies in sequence. Attribute k applies to the copies from indices[k] up to, not including,
+// indices[k+1]. If failed is not null, it receives the index of the failed copy, or SIZE_MAX if no single copy failed.
+func copyBatch(call string, dsts, srcs *C.CUdeviceptr, sizes *C.size_t, count C.size_t, attributes *C.CUmemcpyAttributes, indices *C.size_t, n C.size_t, failed *C.size_t, stream C.CUstream) C.CUresult {
+	return callThread(call, func(t *driver.Thread) error {
 		if failed == nil {
 			failed = new(C.size_t)
 		}
-		*failed = none
+		*failed = ^C.size_t(0)
 		if dsts == nil || srcs == nil || sizes == nil || attributes == nil || indices == nil || count > maxItems || n == 0 || n > count || stream == 0 || stream == 1 {
 			return driver.InvalidValue
 		}
@@ -304,7 +303,7 @@ func batch(call string, dsts, srcs *C.CUdeviceptr, sizes *C.size_t, count C.size
 				end = first[k+1]
 			}
 			for i := first[k]; i < end; i++ {
-				if err := attributed(t, a.srcAccessOrder, to[i], from[i], bytes[i], stream); err != nil {
+				if err := copyWithAccessOrder(t, a.srcAccessOrder, to[i], from[i], bytes[i], stream); err != nil {
 					*failed = i
 					return err
 				}
@@ -316,29 +315,29 @@ func batch(call string, dsts, srcs *C.CUdeviceptr, sizes *C.size_t, count C.size
 
 //export cuMemcpyBatchAsync
 func cuMemcpyBatchAsync(dsts, srcs *C.CUdeviceptr, sizes *C.size_t, count C.size_t, attributes *C.CUmemcpyAttributes, indices *C.size_t, n C.size_t, failed *C.size_t, stream C.CUstream) C.CUresult {
-	return batch("cuMemcpyBatchAsync", dsts, srcs, sizes, count, attributes, indices, n, failed, stream)
+	return copyBatch("cuMemcpyBatchAsync", dsts, srcs, sizes, count, attributes, indices, n, failed, stream)
 }
 
 //export cuMemcpyBatchAsync_v2
 func cuMemcpyBatchAsync_v2(dsts, srcs *C.CUdeviceptr, sizes *C.size_t, count C.size_t, attributes *C.CUmemcpyAttributes, indices *C.size_t, n C.size_t, stream C.CUstream) C.CUresult {
-	return batch("cuMemcpyBatchAsync_v2", dsts, srcs, sizes, count, attributes, indices, n, nil, stream)
+	return copyBatch("cuMemcpyBatchAsync_v2", dsts, srcs, sizes, count, attributes, indices, n, nil, stream)
 }
 
-// attributed makes a copy that reads its source at the time that its attribute demands.
-func attributed(t *driver.Thread, order C.int, dst, src C.CUdeviceptr, n C.size_t, stream C.CUstream) error {
+// copyWithAccessOrder submits a copy that reads its source at the time that order demands.
+func copyWithAccessOrder(t *driver.Thread, order C.int, dst, src C.CUdeviceptr, n C.size_t, stream C.CUstream) error {
 	if order == readDuringCall {
 		return t.MemcpyEager(uint64(dst), uint64(src), uint64(n), driver.Handle(stream))
 	}
-	return t.Memcpy(placeOf(dst), placeOf(src), uint64(n), driver.Handle(stream), true)
+	return t.Memcpy(unifiedPlace(dst), unifiedPlace(src), uint64(n), driver.Handle(stream), true)
 }
 
 //export cuMemcpyWithAttributesAsync
 func cuMemcpyWithAttributesAsync(dst, src C.CUdeviceptr, n C.size_t, attributes *C.CUmemcpyAttributes, stream C.CUstream) C.CUresult {
-	return do("cuMemcpyWithAttributesAsync", func(t *driver.Thread) error {
+	return callThread("cuMemcpyWithAttributesAsync", func(t *driver.Thread) error {
 		if attributes == nil || attributes.srcAccessOrder < readInStream || attributes.srcAccessOrder > readAnyTime {
 			return driver.InvalidValue
 		}
-		return attributed(t, attributes.srcAccessOrder, dst, src, n, stream)
+		return copyWithAccessOrder(t, attributes.srcAccessOrder, dst, src, n, stream)
 	})
 }
 
@@ -348,8 +347,9 @@ const (
 	operandArray   = 2
 )
 
-// copyOf converts an operation of a batch. Lengths are in elements: bytes, or the elements of the arrays involved.
-func copyOf(t *driver.Thread, op *C.CUDA_MEMCPY3D_BATCH_OP) (*driver.Copy3D, error) {
+// convertBatchCopy converts an operation of a batch of copies. Lengths are in elements: the elements of the arrays
+// involved, or bytes between linear memory.
+func convertBatchCopy(t *driver.Thread, op *C.CUDA_MEMCPY3D_BATCH_OP) (*driver.Copy3D, error) {
 	element := uint64(0)
 	for _, o := range []*C.CUmemcpy3DOperand{&op.src, &op.dst} {
 		if o._type != operandArray {
@@ -366,23 +366,28 @@ func copyOf(t *driver.Thread, op *C.CUDA_MEMCPY3D_BATCH_OP) (*driver.Copy3D, err
 	}
 	element = max(element, 1)
 	width, height, depth := uint64(op.width), uint64(op.height), uint64(op.depth)
-	const most = 1 << 40 // no product overflows
-	if width == 0 || height == 0 || depth == 0 || max(width, height, depth) > most || op.srcAccessOrder < readInStream || op.srcAccessOrder > readAnyTime {
+	const maxLength = 1 << 40 // a length times the size of an element does not overflow
+	if width == 0 || height == 0 || depth == 0 || max(width, height, depth) > maxLength || op.srcAccessOrder < readInStream || op.srcAccessOrder > readAnyTime {
 		return nil, driver.InvalidValue
 	}
 	side := func(o *C.CUmemcpy3DOperand) (driver.Side, error) {
-		a, b, c := uint64(o.a), uint64(o.b), uint64(o.c)
-		switch {
-		case o._type == operandArray && max(a, b, c) <= most:
-			return driver.Side{Place: driver.Place{Kind: driver.ArrayPlace, Array: driver.Handle(o.place)}, X: a * element, Y: b, Z: c}, nil
-		case o._type == operandPointer && (a == 0 || a >= width) && (b == 0 || b >= height) && max(a, b) <= most:
-			if a == 0 {
-				a = width
+		if o._type == operandArray {
+			x, y, z := uint64(o.xOrRowLength), uint64(o.yOrLayerHeight), uint64(o.z)
+			if max(x, y, z) <= maxLength {
+				return driver.Side{Place: driver.Place{Kind: driver.ArrayPlace, Array: driver.Handle(o.place)}, X: x * element, Y: y, Z: z}, nil
 			}
-			if b == 0 {
-				b = height
+		}
+		if o._type == operandPointer {
+			rowLength, layerHeight := uint64(o.xOrRowLength), uint64(o.yOrLayerHeight)
+			if rowLength == 0 {
+				rowLength = width
 			}
-			return driver.Side{Place: placeOf(C.CUdeviceptr(o.place)), Pitch: a * element, Height: b}, nil
+			if layerHeight == 0 {
+				layerHeight = height
+			}
+			if rowLength >= width && layerHeight >= height && max(rowLength, layerHeight) <= maxLength {
+				return driver.Side{Place: unifiedPlace(C.CUdeviceptr(o.place)), Pitch: rowLength * element, Height: layerHeight}, nil
+			}
 		}
 		return driver.Side{}, driver.InvalidValue
 	}
@@ -397,10 +402,10 @@ func copyOf(t *driver.Thread, op *C.CUDA_MEMCPY3D_BATCH_OP) (*driver.Copy3D, err
 	return &driver.Copy3D{Src: src, Dst: dst, Width: width * element, Height: height, Depth: depth}, nil
 }
 
-// batch3D makes copies in sequence. If failed is not null, it receives the index of the failed copy, or a value that no
-// copy has. If a source must be read during the call, the call waits for the copy.
-func batch3D(call string, n C.size_t, list *C.CUDA_MEMCPY3D_BATCH_OP, failed *C.size_t, flags C.ulonglong, stream C.CUstream) C.CUresult {
-	return do(call, func(t *driver.Thread) error {
+// copyBatch3D submits copies in sequence. If failed is not null, it receives the index of the failed copy, or SIZE_MAX
+// if no single copy failed. The call waits for each copy whose source must be read during the call.
+func copyBatch3D(call string, n C.size_t, list *C.CUDA_MEMCPY3D_BATCH_OP, failed *C.size_t, flags C.ulonglong, stream C.CUstream) C.CUresult {
+	return callThread(call, func(t *driver.Thread) error {
 		if failed == nil {
 			failed = new(C.size_t)
 		}
@@ -411,7 +416,7 @@ func batch3D(call string, n C.size_t, list *C.CUDA_MEMCPY3D_BATCH_OP, failed *C.
 		}
 		var copies []*driver.Copy3D
 		for i := range ops {
-			c, err := copyOf(t, &ops[i])
+			c, err := convertBatchCopy(t, &ops[i])
 			if err != nil {
 				*failed = C.size_t(i)
 				return err
@@ -433,7 +438,7 @@ func cuMemcpy3DBatchAsync(n C.size_t, list *C.CUDA_MEMCPY3D_BATCH_OP, failed *C.
 	if stream == 0 || stream == 1 {
 		return C.CUresult(driver.InvalidValue)
 	}
-	return batch3D("cuMemcpy3DBatchAsync", n, list, failed, flags, stream)
+	return copyBatch3D("cuMemcpy3DBatchAsync", n, list, failed, flags, stream)
 }
 
 //export cuMemcpy3DBatchAsync_v2
@@ -441,57 +446,57 @@ func cuMemcpy3DBatchAsync_v2(n C.size_t, list *C.CUDA_MEMCPY3D_BATCH_OP, flags C
 	if stream == 0 || stream == 1 {
 		return C.CUresult(driver.InvalidValue)
 	}
-	return batch3D("cuMemcpy3DBatchAsync_v2", n, list, nil, flags, stream)
+	return copyBatch3D("cuMemcpy3DBatchAsync_v2", n, list, nil, flags, stream)
 }
 
 //export cuMemcpy3DWithAttributesAsync
 func cuMemcpy3DWithAttributesAsync(op *C.CUDA_MEMCPY3D_BATCH_OP, flags C.ulonglong, stream C.CUstream) C.CUresult {
-	return batch3D("cuMemcpy3DWithAttributesAsync", 1, op, nil, flags, stream)
+	return copyBatch3D("cuMemcpy3DWithAttributesAsync", 1, op, nil, flags, stream)
 }
 
 //export cuMemcpyHtoD_v2
 func cuMemcpyHtoD_v2(dst C.CUdeviceptr, src unsafe.Pointer, n C.size_t) C.CUresult {
-	return move("cuMemcpyHtoD_v2", device(dst), host(src), n, 0, false)
+	return memcpy("cuMemcpyHtoD_v2", devicePlace(dst), hostPlace(src), n, 0, false)
 }
 
 //export cuMemcpyHtoDAsync_v2
 func cuMemcpyHtoDAsync_v2(dst C.CUdeviceptr, src unsafe.Pointer, n C.size_t, stream C.CUstream) C.CUresult {
-	return move("cuMemcpyHtoDAsync_v2", device(dst), host(src), n, stream, true)
+	return memcpy("cuMemcpyHtoDAsync_v2", devicePlace(dst), hostPlace(src), n, stream, true)
 }
 
 //export cuMemcpyDtoH_v2
 func cuMemcpyDtoH_v2(dst unsafe.Pointer, src C.CUdeviceptr, n C.size_t) C.CUresult {
-	return move("cuMemcpyDtoH_v2", host(dst), device(src), n, 0, false)
+	return memcpy("cuMemcpyDtoH_v2", hostPlace(dst), devicePlace(src), n, 0, false)
 }
 
 //export cuMemcpyDtoHAsync_v2
 func cuMemcpyDtoHAsync_v2(dst unsafe.Pointer, src C.CUdeviceptr, n C.size_t, stream C.CUstream) C.CUresult {
-	return move("cuMemcpyDtoHAsync_v2", host(dst), device(src), n, stream, true)
+	return memcpy("cuMemcpyDtoHAsync_v2", hostPlace(dst), devicePlace(src), n, stream, true)
 }
 
 //export cuMemcpyDtoD_v2
 func cuMemcpyDtoD_v2(dst, src C.CUdeviceptr, n C.size_t) C.CUresult {
-	return move("cuMemcpyDtoD_v2", device(dst), device(src), n, 0, false)
+	return memcpy("cuMemcpyDtoD_v2", devicePlace(dst), devicePlace(src), n, 0, false)
 }
 
 //export cuMemcpyDtoDAsync_v2
 func cuMemcpyDtoDAsync_v2(dst, src C.CUdeviceptr, n C.size_t, stream C.CUstream) C.CUresult {
-	return move("cuMemcpyDtoDAsync_v2", device(dst), device(src), n, stream, true)
+	return memcpy("cuMemcpyDtoDAsync_v2", devicePlace(dst), devicePlace(src), n, stream, true)
 }
 
 // All devices have a common address space: the contexts of a copy add no information.
 
 //export cuMemcpyPeer
 func cuMemcpyPeer(dst C.CUdeviceptr, dstContext C.CUcontext, src C.CUdeviceptr, srcContext C.CUcontext, n C.size_t) C.CUresult {
-	return move("cuMemcpyPeer", device(dst), device(src), n, 0, false)
+	return memcpy("cuMemcpyPeer", devicePlace(dst), devicePlace(src), n, 0, false)
 }
 
 //export cuMemcpyPeerAsync
 func cuMemcpyPeerAsync(dst C.CUdeviceptr, dstContext C.CUcontext, src C.CUdeviceptr, srcContext C.CUcontext, n C.size_t, stream C.CUstream) C.CUresult {
-	return move("cuMemcpyPeerAsync", device(dst), device(src), n, stream, true)
+	return memcpy("cuMemcpyPeerAsync", devicePlace(dst), devicePlace(src), n, stream, true)
 }
 
-// place converts a side of a structured copy.
+// place converts the source or the destination of a copy of rows.
 func place(kind C.uint, p unsafe.Pointer, addr C.CUdeviceptr, array C.uint64_t) driver.Place {
 	if driver.PlaceKind(kind) == driver.ArrayPlace {
 		return driver.Place{Kind: driver.ArrayPlace, Array: driver.Handle(array)}
@@ -521,8 +526,8 @@ func copy3D(c *C.CUDA_MEMCPY3D) *driver.Copy3D {
 	}
 }
 
-func move2D(call string, c *C.CUDA_MEMCPY2D, stream C.CUstream, async driver.Async) C.CUresult {
-	return do(call, func(t *driver.Thread) error {
+func memcpy2D(call string, c *C.CUDA_MEMCPY2D, stream C.CUstream, async driver.Async) C.CUresult {
+	return callThread(call, func(t *driver.Thread) error {
 		if c == nil {
 			return driver.InvalidValue
 		}
@@ -530,8 +535,8 @@ func move2D(call string, c *C.CUDA_MEMCPY2D, stream C.CUstream, async driver.Asy
 	})
 }
 
-func move3D(call string, c *C.CUDA_MEMCPY3D, stream C.CUstream, async driver.Async) C.CUresult {
-	return do(call, func(t *driver.Thread) error {
+func memcpy3D(call string, c *C.CUDA_MEMCPY3D, stream C.CUstream, async driver.Async) C.CUresult {
+	return callThread(call, func(t *driver.Thread) error {
 		if c == nil {
 			return driver.InvalidValue
 		}
@@ -540,56 +545,56 @@ func move3D(call string, c *C.CUDA_MEMCPY3D, stream C.CUstream, async driver.Asy
 }
 
 //export cuMemcpy2D_v2
-func cuMemcpy2D_v2(c *C.CUDA_MEMCPY2D) C.CUresult { return move2D("cuMemcpy2D_v2", c, 0, false) }
+func cuMemcpy2D_v2(c *C.CUDA_MEMCPY2D) C.CUresult { return memcpy2D("cuMemcpy2D_v2", c, 0, false) }
 
 //export cuMemcpy2DUnaligned_v2
 func cuMemcpy2DUnaligned_v2(c *C.CUDA_MEMCPY2D) C.CUresult {
-	return move2D("cuMemcpy2DUnaligned_v2", c, 0, false)
+	return memcpy2D("cuMemcpy2DUnaligned_v2", c, 0, false)
 }
 
 //export cuMemcpy2DAsync_v2
 func cuMemcpy2DAsync_v2(c *C.CUDA_MEMCPY2D, stream C.CUstream) C.CUresult {
-	return move2D("cuMemcpy2DAsync_v2", c, stream, true)
+	return memcpy2D("cuMemcpy2DAsync_v2", c, stream, true)
 }
 
 //export cuMemcpy3D_v2
-func cuMemcpy3D_v2(c *C.CUDA_MEMCPY3D) C.CUresult { return move3D("cuMemcpy3D_v2", c, 0, false) }
+func cuMemcpy3D_v2(c *C.CUDA_MEMCPY3D) C.CUresult { return memcpy3D("cuMemcpy3D_v2", c, 0, false) }
 
 //export cuMemcpy3DAsync_v2
 func cuMemcpy3DAsync_v2(c *C.CUDA_MEMCPY3D, stream C.CUstream) C.CUresult {
-	return move3D("cuMemcpy3DAsync_v2", c, stream, true)
+	return memcpy3D("cuMemcpy3DAsync_v2", c, stream, true)
 }
 
 //export cuMemcpy3DPeer
-func cuMemcpy3DPeer(c *C.CUDA_MEMCPY3D) C.CUresult { return move3D("cuMemcpy3DPeer", c, 0, false) }
+func cuMemcpy3DPeer(c *C.CUDA_MEMCPY3D) C.CUresult { return memcpy3D("cuMemcpy3DPeer", c, 0, false) }
 
 //export cuMemcpy3DPeerAsync
 func cuMemcpy3DPeerAsync(c *C.CUDA_MEMCPY3D, stream C.CUstream) C.CUresult {
-	return move3D("cuMemcpy3DPeerAsync", c, stream, true)
+	return memcpy3D("cuMemcpy3DPeerAsync", c, stream, true)
 }
 
 // perThread is CU_STREAM_PER_THREAD.
 const perThread C.CUstream = 2
 
-// fill implements memsets of n elements of size bytes, or of rows of them.
-func fill(call string, dst C.CUdeviceptr, pitch C.size_t, value, size uint32, width, height C.size_t, stream C.CUstream, async driver.Async) C.CUresult {
+// memset implements fills of height rows of width elements; an element has size bytes.
+func memset(call string, dst C.CUdeviceptr, pitch C.size_t, value, size uint32, width, height C.size_t, stream C.CUstream, async driver.Async) C.CUresult {
 	f := driver.Fill2D{Dst: uint64(dst), Pitch: uint64(pitch), Value: value, Size: size, Width: uint64(width), Height: uint64(height)}
-	return do(call, func(t *driver.Thread) error { return t.Memset(&f, driver.Handle(stream), async) })
+	return callThread(call, func(t *driver.Thread) error { return t.Memset(&f, driver.Handle(stream), async) })
 }
 
 //export cuMemsetD8_v2
 func cuMemsetD8_v2(dst C.CUdeviceptr, value C.uchar, n C.size_t) C.CUresult {
-	return fill("cuMemsetD8_v2", dst, 0, uint32(value), 1, n, 1, 0, false)
+	return memset("cuMemsetD8_v2", dst, 0, uint32(value), 1, n, 1, 0, false)
 }
 
 //export cuMemsetD16_v2
 func cuMemsetD16_v2(dst C.CUdeviceptr, value C.ushort, n C.size_t) C.CUresult {
-	return fill("cuMemsetD16_v2", dst, 0, uint32(value), 2, n, 1, 0, false)
+	return memset("cuMemsetD16_v2", dst, 0, uint32(value), 2, n, 1, 0, false)
 }
 
 //export cuMemsetD32_v2
 func cuMemsetD32_v2(dst C.CUdeviceptr, value C.uint, n C.size_t) C.CUresult {
-	return fill("cuMemsetD32_v2", dst, 0, uint32(value), 4, n, 1, 0, false)
+	return memset("cuMemsetD32_v2", dst, 0, uint32(value), 4, n, 1, 0, false)
 }
 
 // Synchronous fills wait only if the host can access the memory. They cannot be expressed by asynchronous fills, so the
@@ -597,75 +602,75 @@ func cuMemsetD32_v2(dst C.CUdeviceptr, value C.uint, n C.size_t) C.CUresult {
 
 //export cuMemsetD8_v2_ptds
 func cuMemsetD8_v2_ptds(dst C.CUdeviceptr, value C.uchar, n C.size_t) C.CUresult {
-	return fill("cuMemsetD8_v2_ptds", dst, 0, uint32(value), 1, n, 1, perThread, false)
+	return memset("cuMemsetD8_v2_ptds", dst, 0, uint32(value), 1, n, 1, perThread, false)
 }
 
 //export cuMemsetD16_v2_ptds
 func cuMemsetD16_v2_ptds(dst C.CUdeviceptr, value C.ushort, n C.size_t) C.CUresult {
-	return fill("cuMemsetD16_v2_ptds", dst, 0, uint32(value), 2, n, 1, perThread, false)
+	return memset("cuMemsetD16_v2_ptds", dst, 0, uint32(value), 2, n, 1, perThread, false)
 }
 
 //export cuMemsetD32_v2_ptds
 func cuMemsetD32_v2_ptds(dst C.CUdeviceptr, value C.uint, n C.size_t) C.CUresult {
-	return fill("cuMemsetD32_v2_ptds", dst, 0, uint32(value), 4, n, 1, perThread, false)
+	return memset("cuMemsetD32_v2_ptds", dst, 0, uint32(value), 4, n, 1, perThread, false)
 }
 
 //export cuMemsetD2D8_v2_ptds
 func cuMemsetD2D8_v2_ptds(dst C.CUdeviceptr, pitch C.size_t, value C.uchar, width, height C.size_t) C.CUresult {
-	return fill("cuMemsetD2D8_v2_ptds", dst, pitch, uint32(value), 1, width, height, perThread, false)
+	return memset("cuMemsetD2D8_v2_ptds", dst, pitch, uint32(value), 1, width, height, perThread, false)
 }
 
 //export cuMemsetD2D16_v2_ptds
 func cuMemsetD2D16_v2_ptds(dst C.CUdeviceptr, pitch C.size_t, value C.ushort, width, height C.size_t) C.CUresult {
-	return fill("cuMemsetD2D16_v2_ptds", dst, pitch, uint32(value), 2, width, height, perThread, false)
+	return memset("cuMemsetD2D16_v2_ptds", dst, pitch, uint32(value), 2, width, height, perThread, false)
 }
 
 //export cuMemsetD2D32_v2_ptds
 func cuMemsetD2D32_v2_ptds(dst C.CUdeviceptr, pitch C.size_t, value C.uint, width, height C.size_t) C.CUresult {
-	return fill("cuMemsetD2D32_v2_ptds", dst, pitch, uint32(value), 4, width, height, perThread, false)
+	return memset("cuMemsetD2D32_v2_ptds", dst, pitch, uint32(value), 4, width, height, perThread, false)
 }
 
 //export cuMemsetD8Async
 func cuMemsetD8Async(dst C.CUdeviceptr, value C.uchar, n C.size_t, stream C.CUstream) C.CUresult {
-	return fill("cuMemsetD8Async", dst, 0, uint32(value), 1, n, 1, stream, true)
+	return memset("cuMemsetD8Async", dst, 0, uint32(value), 1, n, 1, stream, true)
 }
 
 //export cuMemsetD16Async
 func cuMemsetD16Async(dst C.CUdeviceptr, value C.ushort, n C.size_t, stream C.CUstream) C.CUresult {
-	return fill("cuMemsetD16Async", dst, 0, uint32(value), 2, n, 1, stream, true)
+	return memset("cuMemsetD16Async", dst, 0, uint32(value), 2, n, 1, stream, true)
 }
 
 //export cuMemsetD32Async
 func cuMemsetD32Async(dst C.CUdeviceptr, value C.uint, n C.size_t, stream C.CUstream) C.CUresult {
-	return fill("cuMemsetD32Async", dst, 0, uint32(value), 4, n, 1, stream, true)
+	return memset("cuMemsetD32Async", dst, 0, uint32(value), 4, n, 1, stream, true)
 }
 
 //export cuMemsetD2D8_v2
 func cuMemsetD2D8_v2(dst C.CUdeviceptr, pitch C.size_t, value C.uchar, width, height C.size_t) C.CUresult {
-	return fill("cuMemsetD2D8_v2", dst, pitch, uint32(value), 1, width, height, 0, false)
+	return memset("cuMemsetD2D8_v2", dst, pitch, uint32(value), 1, width, height, 0, false)
 }
 
 //export cuMemsetD2D16_v2
 func cuMemsetD2D16_v2(dst C.CUdeviceptr, pitch C.size_t, value C.ushort, width, height C.size_t) C.CUresult {
-	return fill("cuMemsetD2D16_v2", dst, pitch, uint32(value), 2, width, height, 0, false)
+	return memset("cuMemsetD2D16_v2", dst, pitch, uint32(value), 2, width, height, 0, false)
 }
 
 //export cuMemsetD2D32_v2
 func cuMemsetD2D32_v2(dst C.CUdeviceptr, pitch C.size_t, value C.uint, width, height C.size_t) C.CUresult {
-	return fill("cuMemsetD2D32_v2", dst, pitch, uint32(value), 4, width, height, 0, false)
+	return memset("cuMemsetD2D32_v2", dst, pitch, uint32(value), 4, width, height, 0, false)
 }
 
 //export cuMemsetD2D8Async
 func cuMemsetD2D8Async(dst C.CUdeviceptr, pitch C.size_t, value C.uchar, width, height C.size_t, stream C.CUstream) C.CUresult {
-	return fill("cuMemsetD2D8Async", dst, pitch, uint32(value), 1, width, height, stream, true)
+	return memset("cuMemsetD2D8Async", dst, pitch, uint32(value), 1, width, height, stream, true)
 }
 
 //export cuMemsetD2D16Async
 func cuMemsetD2D16Async(dst C.CUdeviceptr, pitch C.size_t, value C.ushort, width, height C.size_t, stream C.CUstream) C.CUresult {
-	return fill("cuMemsetD2D16Async", dst, pitch, uint32(value), 2, width, height, stream, true)
+	return memset("cuMemsetD2D16Async", dst, pitch, uint32(value), 2, width, height, stream, true)
 }
 
 //export cuMemsetD2D32Async
 func cuMemsetD2D32Async(dst C.CUdeviceptr, pitch C.size_t, value C.uint, width, height C.size_t, stream C.CUstream) C.CUresult {
-	return fill("cuMemsetD2D32Async", dst, pitch, uint32(value), 4, width, height, stream, true)
+	return memset("cuMemsetD2D32Async", dst, pitch, uint32(value), 4, width, height, stream, true)
 }

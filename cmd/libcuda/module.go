@@ -17,7 +17,7 @@ import (
 	"gemu/driver"
 )
 
-// jit holds the compilation options that have an effect here: the logs.
+// jit holds the compilation options that have an effect here: the time and the logs.
 type jit struct {
 	wallTime     *unsafe.Pointer // the client's option value
 	info, errors jitLog
@@ -27,18 +27,18 @@ type jit struct {
 // jitLog is a buffer of the client for messages.
 type jitLog struct {
 	buffer unsafe.Pointer
-	size   *unsafe.Pointer // the client's option value: first the size of the buffer, then the used size
+	size   *unsafe.Pointer // the client's option value: before the call the size of the buffer, then the length of the text
 	room   uint32          // size of the buffer in bytes
 }
 
 // Numbers of CUjit_option.
 const (
-	jitWallTime        = 2
-	jitInfoLog         = 3
-	jitInfoLogSize     = 4
-	jitErrorLog        = 5
-	jitErrorLogSize    = 6
-	jitOptionsIncluded = 64 // more than there are
+	jitWallTime     = 2
+	jitInfoLog      = 3
+	jitInfoLogSize  = 4
+	jitErrorLog     = 5
+	jitErrorLogSize = 6
+	maxJITOptions   = 64 // CUDA has fewer options
 )
 
 func newJIT(n C.uint, options *C.int, values *unsafe.Pointer) (*jit, error) {
@@ -46,7 +46,7 @@ func newJIT(n C.uint, options *C.int, values *unsafe.Pointer) (*jit, error) {
 	if n == 0 {
 		return j, nil
 	}
-	if options == nil || values == nil || n > jitOptionsIncluded {
+	if options == nil || values == nil || n > maxJITOptions {
 		return nil, driver.InvalidValue
 	}
 	slots := unsafe.Slice(values, int(n))
@@ -69,7 +69,7 @@ func newJIT(n C.uint, options *C.int, values *unsafe.Pointer) (*jit, error) {
 
 // newLibraryJIT is newJIT for a library. The library's own options have no effect here.
 func newLibraryJIT(n C.uint, options *C.int, values *unsafe.Pointer, libraryN C.uint, libraryOptions *C.int, libraryValues *unsafe.Pointer) (*jit, error) {
-	if libraryN > 0 && libraryOptions == nil || libraryN > jitOptionsIncluded {
+	if libraryN > 0 && libraryOptions == nil || libraryN > maxJITOptions {
 		return nil, driver.InvalidValue
 	}
 	return newJIT(n, options, values)
@@ -115,22 +115,22 @@ func (j *jit) finish(err error) error {
 
 //export cuModuleLoad
 func cuModuleLoad(module *C.CUmodule, file *C.char) C.CUresult {
-	return get("cuModuleLoad", module, func(t *driver.Thread) (driver.Handle, error) { return t.ModuleLoad(C.GoString(file)) })
+	return storeThreadValue("cuModuleLoad", module, func(t *driver.Thread) (driver.Handle, error) { return t.ModuleLoad(C.GoString(file)) })
 }
 
 //export cuModuleLoadData
 func cuModuleLoadData(module *C.CUmodule, image unsafe.Pointer) C.CUresult {
-	return get("cuModuleLoadData", module, func(t *driver.Thread) (driver.Handle, error) { return t.ModuleLoadData(image, 0) })
+	return storeThreadValue("cuModuleLoadData", module, func(t *driver.Thread) (driver.Handle, error) { return t.ModuleLoadData(image, 0) })
 }
 
 //export cuModuleLoadFatBinary
 func cuModuleLoadFatBinary(module *C.CUmodule, image unsafe.Pointer) C.CUresult {
-	return get("cuModuleLoadFatBinary", module, func(t *driver.Thread) (driver.Handle, error) { return t.ModuleLoadData(image, 0) })
+	return storeThreadValue("cuModuleLoadFatBinary", module, func(t *driver.Thread) (driver.Handle, error) { return t.ModuleLoadData(image, 0) })
 }
 
 //export cuModuleLoadDataEx
 func cuModuleLoadDataEx(module *C.CUmodule, image unsafe.Pointer, n C.uint, options *C.int, values *unsafe.Pointer) C.CUresult {
-	return get("cuModuleLoadDataEx", module, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuModuleLoadDataEx", module, func(t *driver.Thread) (driver.Handle, error) {
 		j, err := newJIT(n, options, values)
 		if err != nil {
 			return 0, err
@@ -142,39 +142,39 @@ func cuModuleLoadDataEx(module *C.CUmodule, image unsafe.Pointer, n C.uint, opti
 
 //export cuModuleUnload
 func cuModuleUnload(module C.CUmodule) C.CUresult {
-	return do("cuModuleUnload", func(t *driver.Thread) error { return t.ModuleUnload(driver.Handle(module)) })
+	return callThread("cuModuleUnload", func(t *driver.Thread) error { return t.ModuleUnload(driver.Handle(module)) })
 }
 
 // Modules are loaded at the call.
 
 //export cuModuleGetLoadingMode
 func cuModuleGetLoadingMode(mode *C.int) C.CUresult {
-	return ask("cuModuleGetLoadingMode", mode, func(*driver.Driver) (int, error) { return 1, nil })
+	return storeDriverValue("cuModuleGetLoadingMode", mode, func(*driver.Driver) (int, error) { return 1, nil })
 }
 
 //export cuModuleGetFunction
 func cuModuleGetFunction(function *C.CUfunction, module C.CUmodule, name *C.char) C.CUresult {
-	return get("cuModuleGetFunction", function, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuModuleGetFunction", function, func(t *driver.Thread) (driver.Handle, error) {
 		return t.ModuleGetFunction(driver.Handle(module), C.GoString(name))
 	})
 }
 
 //export cuModuleGetFunctionCount
 func cuModuleGetFunctionCount(n *C.uint, module C.CUmodule) C.CUresult {
-	return get("cuModuleGetFunctionCount", n, func(t *driver.Thread) (int, error) { return t.ModuleGetFunctionCount(driver.Handle(module)) })
+	return storeThreadValue("cuModuleGetFunctionCount", n, func(t *driver.Thread) (int, error) { return t.ModuleGetFunctionCount(driver.Handle(module)) })
 }
 
 //export cuModuleEnumerateFunctions
 func cuModuleEnumerateFunctions(functions *C.CUfunction, n C.uint, module C.CUmodule) C.CUresult {
-	return do("cuModuleEnumerateFunctions", func(t *driver.Thread) error {
+	return callThread("cuModuleEnumerateFunctions", func(t *driver.Thread) error {
 		list, err := t.ModuleEnumerateFunctions(driver.Handle(module))
 		copy(handles((*C.uint64_t)(functions), C.size_t(n)), list)
 		return err
 	})
 }
 
-// variable stores the address and size of a variable; either pointer may be null.
-func variable(addr *C.CUdeviceptr, size *C.size_t, a, n uint64, err error) error {
+// storeVariable stores the address and size of a variable, unless there is an error; either pointer may be null.
+func storeVariable(addr *C.CUdeviceptr, size *C.size_t, a, n uint64, err error) error {
 	if err == nil && addr != nil {
 		*addr = C.CUdeviceptr(a)
 	}
@@ -186,15 +186,15 @@ func variable(addr *C.CUdeviceptr, size *C.size_t, a, n uint64, err error) error
 
 //export cuModuleGetGlobal_v2
 func cuModuleGetGlobal_v2(addr *C.CUdeviceptr, size *C.size_t, module C.CUmodule, name *C.char) C.CUresult {
-	return do("cuModuleGetGlobal_v2", func(t *driver.Thread) error {
+	return callThread("cuModuleGetGlobal_v2", func(t *driver.Thread) error {
 		a, n, err := t.ModuleGetGlobal(driver.Handle(module), C.GoString(name))
-		return variable(addr, size, a, n, err)
+		return storeVariable(addr, size, a, n, err)
 	})
 }
 
 //export cuLibraryLoadData
 func cuLibraryLoadData(library *C.CUlibrary, image unsafe.Pointer, options *C.int, values *unsafe.Pointer, n C.uint, libraryOptions *C.int, libraryValues *unsafe.Pointer, libraryN C.uint) C.CUresult {
-	return get("cuLibraryLoadData", library, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuLibraryLoadData", library, func(t *driver.Thread) (driver.Handle, error) {
 		j, err := newLibraryJIT(n, options, values, libraryN, libraryOptions, libraryValues)
 		if err != nil {
 			return 0, err
@@ -206,7 +206,7 @@ func cuLibraryLoadData(library *C.CUlibrary, image unsafe.Pointer, options *C.in
 
 //export cuLibraryLoadFromFile
 func cuLibraryLoadFromFile(library *C.CUlibrary, file *C.char, options *C.int, values *unsafe.Pointer, n C.uint, libraryOptions *C.int, libraryValues *unsafe.Pointer, libraryN C.uint) C.CUresult {
-	return get("cuLibraryLoadFromFile", library, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuLibraryLoadFromFile", library, func(t *driver.Thread) (driver.Handle, error) {
 		j, err := newLibraryJIT(n, options, values, libraryN, libraryOptions, libraryValues)
 		if err != nil {
 			return 0, err
@@ -218,19 +218,19 @@ func cuLibraryLoadFromFile(library *C.CUlibrary, file *C.char, options *C.int, v
 
 //export cuLibraryUnload
 func cuLibraryUnload(library C.CUlibrary) C.CUresult {
-	return do("cuLibraryUnload", func(t *driver.Thread) error { return t.LibraryUnload(driver.Handle(library)) })
+	return callThread("cuLibraryUnload", func(t *driver.Thread) error { return t.LibraryUnload(driver.Handle(library)) })
 }
 
 //export cuLibraryGetKernel
 func cuLibraryGetKernel(kernel *C.CUkernel, library C.CUlibrary, name *C.char) C.CUresult {
-	return get("cuLibraryGetKernel", kernel, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuLibraryGetKernel", kernel, func(t *driver.Thread) (driver.Handle, error) {
 		return t.LibraryGetKernel(driver.Handle(library), C.GoString(name))
 	})
 }
 
 //export cuLibraryGetKernelCount
 func cuLibraryGetKernelCount(n *C.uint, library C.CUlibrary) C.CUresult {
-	return get("cuLibraryGetKernelCount", n, func(t *driver.Thread) (int, error) {
+	return storeThreadValue("cuLibraryGetKernelCount", n, func(t *driver.Thread) (int, error) {
 		list, err := t.LibraryEnumerateKernels(driver.Handle(library))
 		return len(list), err
 	})
@@ -238,7 +238,7 @@ func cuLibraryGetKernelCount(n *C.uint, library C.CUlibrary) C.CUresult {
 
 //export cuLibraryEnumerateKernels
 func cuLibraryEnumerateKernels(kernels *C.CUkernel, n C.uint, library C.CUlibrary) C.CUresult {
-	return do("cuLibraryEnumerateKernels", func(t *driver.Thread) error {
+	return callThread("cuLibraryEnumerateKernels", func(t *driver.Thread) error {
 		list, err := t.LibraryEnumerateKernels(driver.Handle(library))
 		copy(handles((*C.uint64_t)(kernels), C.size_t(n)), list)
 		return err
@@ -247,33 +247,33 @@ func cuLibraryEnumerateKernels(kernels *C.CUkernel, n C.uint, library C.CUlibrar
 
 //export cuLibraryGetModule
 func cuLibraryGetModule(module *C.CUmodule, library C.CUlibrary) C.CUresult {
-	return get("cuLibraryGetModule", module, func(t *driver.Thread) (driver.Handle, error) { return t.LibraryGetModule(driver.Handle(library)) })
+	return storeThreadValue("cuLibraryGetModule", module, func(t *driver.Thread) (driver.Handle, error) { return t.LibraryGetModule(driver.Handle(library)) })
 }
 
 //export cuLibraryGetGlobal
 func cuLibraryGetGlobal(addr *C.CUdeviceptr, size *C.size_t, library C.CUlibrary, name *C.char) C.CUresult {
-	return do("cuLibraryGetGlobal", func(t *driver.Thread) error {
+	return callThread("cuLibraryGetGlobal", func(t *driver.Thread) error {
 		a, n, err := t.LibraryGetGlobal(driver.Handle(library), C.GoString(name))
-		return variable(addr, size, a, n, err)
+		return storeVariable(addr, size, a, n, err)
 	})
 }
 
 //export cuKernelGetFunction
 func cuKernelGetFunction(function *C.CUfunction, kernel C.CUkernel) C.CUresult {
-	return get("cuKernelGetFunction", function, func(t *driver.Thread) (driver.Handle, error) { return t.KernelGetFunction(driver.Handle(kernel)) })
+	return storeThreadValue("cuKernelGetFunction", function, func(t *driver.Thread) (driver.Handle, error) { return t.KernelGetFunction(driver.Handle(kernel)) })
 }
 
 //export cuKernelGetLibrary
 func cuKernelGetLibrary(library *C.CUlibrary, kernel C.CUkernel) C.CUresult {
-	return get("cuKernelGetLibrary", library, func(t *driver.Thread) (driver.Handle, error) { return t.KernelGetLibrary(driver.Handle(kernel)) })
+	return storeThreadValue("cuKernelGetLibrary", library, func(t *driver.Thread) (driver.Handle, error) { return t.KernelGetLibrary(driver.Handle(kernel)) })
 }
 
-// links holds the logs of linkers by handle; each call on a linker fills them.
+// links holds the options of linkers by handle. Each call on a linker fills its logs.
 var links sync.Map
 
-// linking runs a call on a linker and fills its logs.
-func linking(call string, link C.CUlinkState, f func(*driver.Thread) error) C.CUresult {
-	return do(call, func(t *driver.Thread) error {
+// callLinker implements calls on a linker: it fills the linker's logs after the call.
+func callLinker(call string, link C.CUlinkState, f func(*driver.Thread) error) C.CUresult {
+	return callThread(call, func(t *driver.Thread) error {
 		err := f(t)
 		if j, ok := links.Load(link); ok {
 			return j.(*jit).finish(err)
@@ -284,7 +284,7 @@ func linking(call string, link C.CUlinkState, f func(*driver.Thread) error) C.CU
 
 //export cuLinkCreate_v2
 func cuLinkCreate_v2(n C.uint, options *C.int, values *unsafe.Pointer, link *C.CUlinkState) C.CUresult {
-	return get("cuLinkCreate_v2", link, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuLinkCreate_v2", link, func(t *driver.Thread) (driver.Handle, error) {
 		j, err := newJIT(n, options, values)
 		if err != nil {
 			return 0, err
@@ -299,7 +299,7 @@ func cuLinkCreate_v2(n C.uint, options *C.int, values *unsafe.Pointer, link *C.C
 
 //export cuLinkAddData_v2
 func cuLinkAddData_v2(link C.CUlinkState, kind C.int, data unsafe.Pointer, size C.size_t, name *C.char, n C.uint, options *C.int, values *unsafe.Pointer) C.CUresult {
-	return linking("cuLinkAddData_v2", link, func(t *driver.Thread) error {
+	return callLinker("cuLinkAddData_v2", link, func(t *driver.Thread) error {
 		if _, err := newJIT(n, options, values); err != nil {
 			return err
 		}
@@ -309,7 +309,7 @@ func cuLinkAddData_v2(link C.CUlinkState, kind C.int, data unsafe.Pointer, size 
 
 //export cuLinkAddFile_v2
 func cuLinkAddFile_v2(link C.CUlinkState, kind C.int, file *C.char, n C.uint, options *C.int, values *unsafe.Pointer) C.CUresult {
-	return linking("cuLinkAddFile_v2", link, func(t *driver.Thread) error {
+	return callLinker("cuLinkAddFile_v2", link, func(t *driver.Thread) error {
 		if _, err := newJIT(n, options, values); err != nil {
 			return err
 		}
@@ -319,7 +319,7 @@ func cuLinkAddFile_v2(link C.CUlinkState, kind C.int, file *C.char, n C.uint, op
 
 //export cuLinkComplete
 func cuLinkComplete(link C.CUlinkState, image *unsafe.Pointer, size *C.size_t) C.CUresult {
-	return linking("cuLinkComplete", link, func(t *driver.Thread) error {
+	return callLinker("cuLinkComplete", link, func(t *driver.Thread) error {
 		if image == nil {
 			return driver.InvalidValue
 		}
@@ -338,5 +338,5 @@ func cuLinkComplete(link C.CUlinkState, image *unsafe.Pointer, size *C.size_t) C
 //export cuLinkDestroy
 func cuLinkDestroy(link C.CUlinkState) C.CUresult {
 	links.Delete(link)
-	return do("cuLinkDestroy", func(t *driver.Thread) error { return t.LinkDestroy(driver.Handle(link)) })
+	return callThread("cuLinkDestroy", func(t *driver.Thread) error { return t.LinkDestroy(driver.Handle(link)) })
 }

@@ -3,10 +3,11 @@
 
 	cmd/libcuda/names.py INCLUDE... >cmd/libcuda/names.txt
 
-Each INCLUDE is a directory with cuda.h of some version. A line is the name of a function, the version of CUDA that
-cuGetProcAddress knows it from (12030 is 12.3), and the name that cuGetProcAddress takes, where that is another than the
-name without suffixes. The versions are those of the types of function pointers (cudaTypedefs.h), or else the version of the
-oldest header that declares the function. names.txt is the list for the headers of CUDA 11.8 to 13.5; TestNamesOfHeaders compares.
+Each INCLUDE is a directory with the cuda.h of one version. Each line of the output has the name of a function, the
+version of CUDA from which cuGetProcAddress finds it (12030 is 12.3), and the name by which cuGetProcAddress finds it if
+this is not the name without suffixes. The version is in the name of the function's pointer type (cudaTypedefs.h). For a
+function without such a type it is the version of the oldest header that declares the function. names.txt is the output
+for the headers of CUDA 11.8 to 13.5; TestNamesOfHeaders compares both.
 """
 import collections
 import os
@@ -17,7 +18,7 @@ import sys
 import tempfile
 
 HEADERS = "cuda.h cudaProfiler.h cudaGL.h cudaEGL.h cudaVDPAU.h".split()
-FOREIGN = "GL/gl.h EGL/egl.h EGL/eglext.h vdpau/vdpau.h".split()  # headers of graphics: only their types are missed
+FOREIGN = "GL/gl.h EGL/egl.h EGL/eglext.h vdpau/vdpau.h".split()  # included headers of other libraries: empty files replace them
 MODES = [[], ["-D__CUDA_API_VERSION_INTERNAL"]]
 MODES += [["-DCUDA_API_PER_THREAD_DEFAULT_STREAM", *mode] for mode in MODES]
 
@@ -35,19 +36,19 @@ def declared(include, foreign):
         for mode in MODES:
             command = [os.environ.get("CC", "cc"), "-E", "-P", *mode, f"-I{include}", f"-I{foreign}", path]
             text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            text = re.sub(r"static inline CUresult \w+", "", text)  # functions of the header alone
+            text = re.sub(r"static inline CUresult \w+", "", text)  # inline functions, which the library does not export
             names.update(re.findall(r"\bCUresult\s+(?:CUDAAPI\s+)?(cu[A-Z]\w*)\s*\(", text))
     return names
 
 
 def split(name):
-    """The parts of a name: the base, the number of its version, and the suffix of the thread's own default stream."""
+    """The parts of a name: the base name, the number of the version, and the suffix for the thread's own default stream."""
     base, version, thread = re.fullmatch(r"(\w+?)(?:_v(\d+))?(_ptds|_ptsz)?", name).groups()
     return base, int(version or 1), thread or ""
 
 
-oldest = {}  # version of the oldest header with a name
-typed = collections.defaultdict(set)  # versions of a base with a suffix
+oldest = {}  # by name: version of the oldest header that declares it
+typed = collections.defaultdict(set)  # by base name and suffix: versions of the function pointer types
 for include in sys.argv[1:]:
     header = pathlib.Path(include, "cuda.h").read_text(encoding="utf-8")
     version = int(re.search(r"#define CUDA_VERSION\s+(\d+)", header)[1])
@@ -64,8 +65,8 @@ for include in sys.argv[1:]:
 if not oldest:
     sys.exit("names.py: name directories with cuda.h")
 
-versions = {}  # of names
-families = collections.defaultdict(list)
+versions = {}  # by name: version of its function pointer type
+families = collections.defaultdict(list)  # by base name and suffix: version numbers and names
 for name in oldest:
     base, number, thread = split(name)
     families[base, thread].append((number, name))
@@ -76,9 +77,9 @@ for key, family in families.items():
         sys.exit(f"names.py: {key}: {sorted(typed[key])} are versions of {sorted(family)}")
 
 first = min(oldest.values())
-print("""# The functions that the driver library exports, one per line: the name, the version of CUDA that cuGetProcAddress
-# knows it from (12030 is 12.3; 0 is before all that is known), and the name that cuGetProcAddress takes, where that is
-# another than the name without suffixes. names.py makes this list from CUDA's headers.""")
+print("""# The functions that the driver library exports, one per line: the name, the version of CUDA from which cuGetProcAddress
+# finds it (12030 is 12.3; 0: from every version), and the name by which cuGetProcAddress finds it if this is not the name
+# without suffixes. names.py makes this list from CUDA's headers.""")
 for name in sorted(oldest):
     print(name, versions.get(name, oldest[name] if oldest[name] > first else 0))
     if name in RENAMED:

@@ -15,14 +15,14 @@ import (
 
 //export cuMemAllocAsync
 func cuMemAllocAsync(addr *C.CUdeviceptr, size C.size_t, stream C.CUstream) C.CUresult {
-	return get("cuMemAllocAsync", addr, func(t *driver.Thread) (uint64, error) {
+	return storeThreadValue("cuMemAllocAsync", addr, func(t *driver.Thread) (uint64, error) {
 		return t.MemAllocAsync(uint64(size), 0, driver.Handle(stream))
 	})
 }
 
 //export cuMemAllocFromPoolAsync
 func cuMemAllocFromPoolAsync(addr *C.CUdeviceptr, size C.size_t, pool C.CUmemoryPool, stream C.CUstream) C.CUresult {
-	return get("cuMemAllocFromPoolAsync", addr, func(t *driver.Thread) (uint64, error) {
+	return storeThreadValue("cuMemAllocFromPoolAsync", addr, func(t *driver.Thread) (uint64, error) {
 		if pool == 0 {
 			return 0, driver.InvalidValue
 		}
@@ -32,7 +32,7 @@ func cuMemAllocFromPoolAsync(addr *C.CUdeviceptr, size C.size_t, pool C.CUmemory
 
 //export cuMemFreeAsync
 func cuMemFreeAsync(addr C.CUdeviceptr, stream C.CUstream) C.CUresult {
-	return do("cuMemFreeAsync", func(t *driver.Thread) error {
+	return callThread("cuMemFreeAsync", func(t *driver.Thread) error {
 		if addr == 0 {
 			return t.Check()
 		}
@@ -47,73 +47,73 @@ func onDevice(dev C.CUdevice) driver.Location {
 
 //export cuDeviceGetDefaultMemPool
 func cuDeviceGetDefaultMemPool(pool *C.CUmemoryPool, dev C.CUdevice) C.CUresult {
-	return ask("cuDeviceGetDefaultMemPool", pool, func(d *driver.Driver) (driver.Handle, error) {
+	return storeDriverValue("cuDeviceGetDefaultMemPool", pool, func(d *driver.Driver) (driver.Handle, error) {
 		return d.MemGetDefaultMemPool(onDevice(dev), driver.PinnedMemory)
 	})
 }
 
 //export cuDeviceGetMemPool
 func cuDeviceGetMemPool(pool *C.CUmemoryPool, dev C.CUdevice) C.CUresult {
-	return ask("cuDeviceGetMemPool", pool, func(d *driver.Driver) (driver.Handle, error) {
+	return storeDriverValue("cuDeviceGetMemPool", pool, func(d *driver.Driver) (driver.Handle, error) {
 		return d.MemGetMemPool(onDevice(dev), driver.PinnedMemory)
 	})
 }
 
 //export cuDeviceSetMemPool
 func cuDeviceSetMemPool(dev C.CUdevice, pool C.CUmemoryPool) C.CUresult {
-	return result("cuDeviceSetMemPool", func(d *driver.Driver) error {
+	return callDriver("cuDeviceSetMemPool", func(d *driver.Driver) error {
 		return d.MemSetMemPool(onDevice(dev), driver.PinnedMemory, driver.Handle(pool))
 	})
 }
 
 //export cuMemGetDefaultMemPool
 func cuMemGetDefaultMemPool(pool *C.CUmemoryPool, memLocation *C.CUmemLocation, kind C.int) C.CUresult {
-	return ask("cuMemGetDefaultMemPool", pool, func(d *driver.Driver) (driver.Handle, error) {
+	return storeDriverValue("cuMemGetDefaultMemPool", pool, func(d *driver.Driver) (driver.Handle, error) {
 		if memLocation == nil {
 			return 0, driver.InvalidValue
 		}
-		return d.MemGetDefaultMemPool(location(memLocation), driver.MemoryType(kind))
+		return d.MemGetDefaultMemPool(convertLocation(memLocation), driver.MemoryType(kind))
 	})
 }
 
 //export cuMemGetMemPool
 func cuMemGetMemPool(pool *C.CUmemoryPool, memLocation *C.CUmemLocation, kind C.int) C.CUresult {
-	return ask("cuMemGetMemPool", pool, func(d *driver.Driver) (driver.Handle, error) {
+	return storeDriverValue("cuMemGetMemPool", pool, func(d *driver.Driver) (driver.Handle, error) {
 		if memLocation == nil {
 			return 0, driver.InvalidValue
 		}
-		return d.MemGetMemPool(location(memLocation), driver.MemoryType(kind))
+		return d.MemGetMemPool(convertLocation(memLocation), driver.MemoryType(kind))
 	})
 }
 
 //export cuMemSetMemPool
 func cuMemSetMemPool(memLocation *C.CUmemLocation, kind C.int, pool C.CUmemoryPool) C.CUresult {
-	return result("cuMemSetMemPool", func(d *driver.Driver) error {
+	return callDriver("cuMemSetMemPool", func(d *driver.Driver) error {
 		if memLocation == nil {
 			return driver.InvalidValue
 		}
-		return d.MemSetMemPool(location(memLocation), driver.MemoryType(kind), driver.Handle(pool))
+		return d.MemSetMemPool(convertLocation(memLocation), driver.MemoryType(kind), driver.Handle(pool))
 	})
 }
 
 //export cuMemPoolCreate
 func cuMemPoolCreate(pool *C.CUmemoryPool, props *C.CUmemPoolProps) C.CUresult {
-	return ask("cuMemPoolCreate", pool, func(d *driver.Driver) (driver.Handle, error) {
+	return storeDriverValue("cuMemPoolCreate", pool, func(d *driver.Driver) (driver.Handle, error) {
 		if props == nil {
 			return 0, driver.InvalidValue
 		}
-		return d.MemPoolCreate(location(&props.location), driver.MemoryType(props.allocType), driver.HandleTypes(props.handleTypes), uint64(props.maxSize))
+		return d.MemPoolCreate(convertLocation(&props.location), driver.MemoryType(props.allocType), driver.HandleTypes(props.handleTypes), uint64(props.maxSize))
 	})
 }
 
 //export cuMemPoolDestroy
 func cuMemPoolDestroy(pool C.CUmemoryPool) C.CUresult {
-	return result("cuMemPoolDestroy", func(d *driver.Driver) error { return d.MemPoolDestroy(driver.Handle(pool)) })
+	return callDriver("cuMemPoolDestroy", func(d *driver.Driver) error { return d.MemPoolDestroy(driver.Handle(pool)) })
 }
 
 //export cuMemPoolTrimTo
 func cuMemPoolTrimTo(pool C.CUmemoryPool, keep C.size_t) C.CUresult {
-	return result("cuMemPoolTrimTo", func(d *driver.Driver) error { return d.MemPoolTrimTo(driver.Handle(pool), uint64(keep)) })
+	return callDriver("cuMemPoolTrimTo", func(d *driver.Driver) error { return d.MemPoolTrimTo(driver.Handle(pool), uint64(keep)) })
 }
 
 // poolInt reports whether an attribute of a pool is an int; all further attributes have 64 bits.
@@ -127,7 +127,7 @@ func poolInt(a C.int) bool {
 
 //export cuMemPoolGetAttribute
 func cuMemPoolGetAttribute(pool C.CUmemoryPool, attribute C.int, value unsafe.Pointer) C.CUresult {
-	return result("cuMemPoolGetAttribute", func(d *driver.Driver) error {
+	return callDriver("cuMemPoolGetAttribute", func(d *driver.Driver) error {
 		if value == nil {
 			return driver.InvalidValue
 		}
@@ -146,7 +146,7 @@ func cuMemPoolGetAttribute(pool C.CUmemoryPool, attribute C.int, value unsafe.Po
 
 //export cuMemPoolSetAttribute
 func cuMemPoolSetAttribute(pool C.CUmemoryPool, attribute C.int, value unsafe.Pointer) C.CUresult {
-	return result("cuMemPoolSetAttribute", func(d *driver.Driver) error {
+	return callDriver("cuMemPoolSetAttribute", func(d *driver.Driver) error {
 		if value == nil {
 			return driver.InvalidValue
 		}
@@ -162,13 +162,13 @@ func cuMemPoolSetAttribute(pool C.CUmemoryPool, attribute C.int, value unsafe.Po
 
 //export cuMemPoolSetAccess
 func cuMemPoolSetAccess(pool C.CUmemoryPool, list *C.CUmemAccessDesc, n C.size_t) C.CUresult {
-	return result("cuMemPoolSetAccess", func(d *driver.Driver) error {
+	return callDriver("cuMemPoolSetAccess", func(d *driver.Driver) error {
 		all, err := items(list, n, maxItems)
 		if err != nil {
 			return err
 		}
 		for _, a := range all {
-			if err := d.MemPoolSetAccess(driver.Handle(pool), location(&a.location), driver.MemoryAccess(a.flags)); err != nil {
+			if err := d.MemPoolSetAccess(driver.Handle(pool), convertLocation(&a.location), driver.MemoryAccess(a.flags)); err != nil {
 				return err
 			}
 		}
@@ -178,10 +178,10 @@ func cuMemPoolSetAccess(pool C.CUmemoryPool, list *C.CUmemAccessDesc, n C.size_t
 
 //export cuMemPoolGetAccess
 func cuMemPoolGetAccess(flags *C.int, pool C.CUmemoryPool, memLocation *C.CUmemLocation) C.CUresult {
-	return ask("cuMemPoolGetAccess", flags, func(d *driver.Driver) (driver.MemoryAccess, error) {
+	return storeDriverValue("cuMemPoolGetAccess", flags, func(d *driver.Driver) (driver.MemoryAccess, error) {
 		if memLocation == nil {
 			return 0, driver.InvalidValue
 		}
-		return d.MemPoolGetAccess(driver.Handle(pool), location(memLocation))
+		return d.MemPoolGetAccess(driver.Handle(pool), convertLocation(memLocation))
 	})
 }

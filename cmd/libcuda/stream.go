@@ -24,66 +24,66 @@ func hostFunction(f C.CUhostFn, user unsafe.Pointer) driver.HostFunc {
 
 //export cuStreamCreate
 func cuStreamCreate(stream *C.CUstream, flags C.uint) C.CUresult {
-	return get("cuStreamCreate", stream, func(t *driver.Thread) (driver.Handle, error) { return t.StreamCreate(uint32(flags), 0) })
+	return storeThreadValue("cuStreamCreate", stream, func(t *driver.Thread) (driver.Handle, error) { return t.StreamCreate(uint32(flags), 0) })
 }
 
 //export cuStreamCreateWithPriority
 func cuStreamCreateWithPriority(stream *C.CUstream, flags C.uint, priority C.int) C.CUresult {
-	return get("cuStreamCreateWithPriority", stream, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuStreamCreateWithPriority", stream, func(t *driver.Thread) (driver.Handle, error) {
 		return t.StreamCreate(uint32(flags), int(priority))
 	})
 }
 
 //export cuStreamDestroy_v2
 func cuStreamDestroy_v2(stream C.CUstream) C.CUresult {
-	return do("cuStreamDestroy_v2", func(t *driver.Thread) error { return t.StreamDestroy(driver.Handle(stream)) })
+	return callThread("cuStreamDestroy_v2", func(t *driver.Thread) error { return t.StreamDestroy(driver.Handle(stream)) })
 }
 
 //export cuStreamQuery
 func cuStreamQuery(stream C.CUstream) C.CUresult {
-	return do("cuStreamQuery", func(t *driver.Thread) error { return t.StreamQuery(driver.Handle(stream)) })
+	return callThread("cuStreamQuery", func(t *driver.Thread) error { return t.StreamQuery(driver.Handle(stream)) })
 }
 
 //export cuStreamSynchronize
 func cuStreamSynchronize(stream C.CUstream) C.CUresult {
-	return do("cuStreamSynchronize", func(t *driver.Thread) error { return t.StreamSynchronize(driver.Handle(stream)) })
+	return callThread("cuStreamSynchronize", func(t *driver.Thread) error { return t.StreamSynchronize(driver.Handle(stream)) })
 }
 
 //export cuStreamWaitEvent
 func cuStreamWaitEvent(stream C.CUstream, event C.CUevent, flags C.uint) C.CUresult {
-	return do("cuStreamWaitEvent", func(t *driver.Thread) error {
+	return callThread("cuStreamWaitEvent", func(t *driver.Thread) error {
 		return t.StreamWaitEvent(driver.Handle(stream), driver.Handle(event), uint32(flags))
 	})
 }
 
 //export cuStreamGetFlags
 func cuStreamGetFlags(stream C.CUstream, flags *C.uint) C.CUresult {
-	return get("cuStreamGetFlags", flags, func(t *driver.Thread) (uint32, error) { return t.StreamGetFlags(driver.Handle(stream)) })
+	return storeThreadValue("cuStreamGetFlags", flags, func(t *driver.Thread) (uint32, error) { return t.StreamGetFlags(driver.Handle(stream)) })
 }
 
 //export cuStreamGetPriority
 func cuStreamGetPriority(stream C.CUstream, priority *C.int) C.CUresult {
-	return get("cuStreamGetPriority", priority, func(t *driver.Thread) (int, error) { return t.StreamGetPriority(driver.Handle(stream)) })
+	return storeThreadValue("cuStreamGetPriority", priority, func(t *driver.Thread) (int, error) { return t.StreamGetPriority(driver.Handle(stream)) })
 }
 
 //export cuStreamGetCtx
 func cuStreamGetCtx(stream C.CUstream, ctx *C.CUcontext) C.CUresult {
-	return get("cuStreamGetCtx", ctx, func(t *driver.Thread) (driver.Handle, error) { return t.StreamGetCtx(driver.Handle(stream)) })
+	return storeThreadValue("cuStreamGetCtx", ctx, func(t *driver.Thread) (driver.Handle, error) { return t.StreamGetCtx(driver.Handle(stream)) })
 }
 
 //export cuStreamGetDevice
 func cuStreamGetDevice(stream C.CUstream, dev *C.CUdevice) C.CUresult {
-	return get("cuStreamGetDevice", dev, func(t *driver.Thread) (int, error) { return t.StreamGetDevice(driver.Handle(stream)) })
+	return storeThreadValue("cuStreamGetDevice", dev, func(t *driver.Thread) (int, error) { return t.StreamGetDevice(driver.Handle(stream)) })
 }
 
 //export cuStreamGetId
 func cuStreamGetId(stream C.CUstream, id *C.uint64_t) C.CUresult {
-	return get("cuStreamGetId", id, func(t *driver.Thread) (uint64, error) { return t.StreamGetID(driver.Handle(stream)) })
+	return storeThreadValue("cuStreamGetId", id, func(t *driver.Thread) (uint64, error) { return t.StreamGetID(driver.Handle(stream)) })
 }
 
 //export cuStreamSetAttribute
 func cuStreamSetAttribute(stream C.CUstream, id C.int, value *C.CUlaunchAttributeValue) C.CUresult {
-	return do("cuStreamSetAttribute", func(t *driver.Thread) error {
+	return callThread("cuStreamSetAttribute", func(t *driver.Thread) error {
 		if value == nil {
 			return driver.InvalidValue
 		}
@@ -93,7 +93,7 @@ func cuStreamSetAttribute(stream C.CUstream, id C.int, value *C.CUlaunchAttribut
 
 //export cuStreamGetAttribute
 func cuStreamGetAttribute(stream C.CUstream, id C.int, value *C.CUlaunchAttributeValue) C.CUresult {
-	return do("cuStreamGetAttribute", func(t *driver.Thread) error {
+	return callThread("cuStreamGetAttribute", func(t *driver.Thread) error {
 		if value == nil {
 			return driver.InvalidValue
 		}
@@ -107,14 +107,14 @@ func cuStreamGetAttribute(stream C.CUstream, id C.int, value *C.CUlaunchAttribut
 
 //export cuStreamCopyAttributes
 func cuStreamCopyAttributes(to, from C.CUstream) C.CUresult {
-	return do("cuStreamCopyAttributes", func(t *driver.Thread) error {
+	return callThread("cuStreamCopyAttributes", func(t *driver.Thread) error {
 		return t.StreamCopyAttributes(driver.Handle(to), driver.Handle(from))
 	})
 }
 
 //export cuStreamAddCallback
 func cuStreamAddCallback(stream C.CUstream, f C.CUstreamCallback, user unsafe.Pointer, flags C.uint) C.CUresult {
-	return do("cuStreamAddCallback", func(t *driver.Thread) error {
+	return callThread("cuStreamAddCallback", func(t *driver.Thread) error {
 		if f == nil || flags != 0 {
 			return driver.InvalidValue
 		}
@@ -126,7 +126,7 @@ func cuStreamAddCallback(stream C.CUstream, f C.CUstreamCallback, user unsafe.Po
 
 //export cuLaunchHostFunc
 func cuLaunchHostFunc(stream C.CUstream, f C.CUhostFn, user unsafe.Pointer) C.CUresult {
-	return do("cuLaunchHostFunc", func(t *driver.Thread) error {
+	return callThread("cuLaunchHostFunc", func(t *driver.Thread) error {
 		if f == nil {
 			return driver.InvalidValue
 		}
@@ -136,46 +136,46 @@ func cuLaunchHostFunc(stream C.CUstream, f C.CUhostFn, user unsafe.Pointer) C.CU
 
 //export cuEventCreate
 func cuEventCreate(event *C.CUevent, flags C.uint) C.CUresult {
-	return get("cuEventCreate", event, func(t *driver.Thread) (driver.Handle, error) { return t.EventCreate(uint32(flags)) })
+	return storeThreadValue("cuEventCreate", event, func(t *driver.Thread) (driver.Handle, error) { return t.EventCreate(uint32(flags)) })
 }
 
 //export cuEventDestroy_v2
 func cuEventDestroy_v2(event C.CUevent) C.CUresult {
-	return do("cuEventDestroy_v2", func(t *driver.Thread) error { return t.EventDestroy(driver.Handle(event)) })
+	return callThread("cuEventDestroy_v2", func(t *driver.Thread) error { return t.EventDestroy(driver.Handle(event)) })
 }
 
 //export cuEventRecord
 func cuEventRecord(event C.CUevent, stream C.CUstream) C.CUresult {
-	return do("cuEventRecord", func(t *driver.Thread) error { return t.EventRecord(driver.Handle(event), driver.Handle(stream)) })
+	return callThread("cuEventRecord", func(t *driver.Thread) error { return t.EventRecord(driver.Handle(event), driver.Handle(stream)) })
 }
 
 //export cuEventRecordWithFlags
 func cuEventRecordWithFlags(event C.CUevent, stream C.CUstream, flags C.uint) C.CUresult {
-	return do("cuEventRecordWithFlags", func(t *driver.Thread) error {
+	return callThread("cuEventRecordWithFlags", func(t *driver.Thread) error {
 		return t.EventRecordWithFlags(driver.Handle(event), driver.Handle(stream), uint32(flags))
 	})
 }
 
 //export cuEventQuery
 func cuEventQuery(event C.CUevent) C.CUresult {
-	return do("cuEventQuery", func(t *driver.Thread) error { return t.EventQuery(driver.Handle(event)) })
+	return callThread("cuEventQuery", func(t *driver.Thread) error { return t.EventQuery(driver.Handle(event)) })
 }
 
 //export cuEventSynchronize
 func cuEventSynchronize(event C.CUevent) C.CUresult {
-	return do("cuEventSynchronize", func(t *driver.Thread) error { return t.EventSynchronize(driver.Handle(event)) })
+	return callThread("cuEventSynchronize", func(t *driver.Thread) error { return t.EventSynchronize(driver.Handle(event)) })
 }
 
 //export cuEventElapsedTime
 func cuEventElapsedTime(ms *C.float, start, end C.CUevent) C.CUresult {
-	return get("cuEventElapsedTime", ms, func(t *driver.Thread) (float32, error) {
+	return storeThreadValue("cuEventElapsedTime", ms, func(t *driver.Thread) (float32, error) {
 		return t.EventElapsedTime(driver.Handle(start), driver.Handle(end))
 	})
 }
 
-// memoryOp implements batches of a single operation.
+// memoryOp implements the calls for a single memory operation.
 func memoryOp(call string, stream C.CUstream, op driver.MemoryOp) C.CUresult {
-	return do(call, func(t *driver.Thread) error {
+	return callThread(call, func(t *driver.Thread) error {
 		return t.StreamMemoryOps(driver.Handle(stream), []driver.MemoryOp{op}, 0)
 	})
 }
@@ -202,7 +202,7 @@ func cuStreamWriteValue64_v2(stream C.CUstream, addr C.CUdeviceptr, value C.uint
 
 //export cuStreamBatchMemOp_v2
 func cuStreamBatchMemOp_v2(stream C.CUstream, n C.uint, list *C.CUstreamBatchMemOpParams, flags C.uint) C.CUresult {
-	return do("cuStreamBatchMemOp", func(t *driver.Thread) error {
+	return callThread("cuStreamBatchMemOp", func(t *driver.Thread) error {
 		all, err := items(list, n, driver.MaxMemoryOps)
 		if err != nil {
 			return err

@@ -1,4 +1,4 @@
-// The names of the library.
+// The tables in zsymbols.c: the exported functions and the results.
 
 #ifndef GEMU_SYMBOLS_H
 #define GEMU_SYMBOLS_H
@@ -7,7 +7,7 @@
 struct symbol {
 	const char *request; // name for cuGetProcAddress
 	int since;           // version of CUDA that introduced it; 0 if it does not matter
-	int per_thread;      // its default stream is that of the thread
+	int per_thread;      // 1 for a variant that uses the thread's own default stream
 	void *address;
 };
 
@@ -23,7 +23,7 @@ struct result {
 // gemu_results lists all results; the last entry has a null name.
 extern const struct result gemu_results[];
 
-// gemu_unsupported returns the result of a function that the library does not have.
+// gemu_unsupported returns the result of a function that the library does not have. main.go defines it.
 int gemu_unsupported(char *name);
 
 #endif

@@ -16,7 +16,7 @@ import (
 
 //export cuDeviceGetTexture1DLinearMaxWidth
 func cuDeviceGetTexture1DLinearMaxWidth(width *C.size_t, format, channels C.uint, dev C.CUdevice) C.CUresult {
-	return ask("cuDeviceGetTexture1DLinearMaxWidth", width, func(d *driver.Driver) (uint64, error) {
+	return storeDriverValue("cuDeviceGetTexture1DLinearMaxWidth", width, func(d *driver.Driver) (uint64, error) {
 		return d.DeviceGetTexture1DLinearMaxWidth(driver.ArrayFormat(format), uint32(channels), int(dev))
 	})
 }
@@ -30,7 +30,7 @@ func arrayDesc(a *C.CUDA_ARRAY3D_DESCRIPTOR) *driver.ArrayDesc {
 
 //export cuArrayCreate_v2
 func cuArrayCreate_v2(array *C.CUarray, desc *C.CUDA_ARRAY_DESCRIPTOR) C.CUresult {
-	return get("cuArrayCreate_v2", array, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuArrayCreate_v2", array, func(t *driver.Thread) (driver.Handle, error) {
 		if desc == nil {
 			return 0, driver.InvalidValue
 		}
@@ -40,7 +40,7 @@ func cuArrayCreate_v2(array *C.CUarray, desc *C.CUDA_ARRAY_DESCRIPTOR) C.CUresul
 
 //export cuArray3DCreate_v2
 func cuArray3DCreate_v2(array *C.CUarray, desc *C.CUDA_ARRAY3D_DESCRIPTOR) C.CUresult {
-	return get("cuArray3DCreate_v2", array, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuArray3DCreate_v2", array, func(t *driver.Thread) (driver.Handle, error) {
 		if desc == nil {
 			return 0, driver.InvalidValue
 		}
@@ -50,7 +50,7 @@ func cuArray3DCreate_v2(array *C.CUarray, desc *C.CUDA_ARRAY3D_DESCRIPTOR) C.CUr
 
 //export cuArrayGetDescriptor_v2
 func cuArrayGetDescriptor_v2(desc *C.CUDA_ARRAY_DESCRIPTOR, array C.CUarray) C.CUresult {
-	return do("cuArrayGetDescriptor_v2", func(t *driver.Thread) error {
+	return callThread("cuArrayGetDescriptor_v2", func(t *driver.Thread) error {
 		if desc == nil {
 			return driver.InvalidValue
 		}
@@ -64,7 +64,7 @@ func cuArrayGetDescriptor_v2(desc *C.CUDA_ARRAY_DESCRIPTOR, array C.CUarray) C.C
 
 //export cuArray3DGetDescriptor_v2
 func cuArray3DGetDescriptor_v2(desc *C.CUDA_ARRAY3D_DESCRIPTOR, array C.CUarray) C.CUresult {
-	return do("cuArray3DGetDescriptor_v2", func(t *driver.Thread) error {
+	return callThread("cuArray3DGetDescriptor_v2", func(t *driver.Thread) error {
 		if desc == nil {
 			return driver.InvalidValue
 		}
@@ -78,12 +78,12 @@ func cuArray3DGetDescriptor_v2(desc *C.CUDA_ARRAY3D_DESCRIPTOR, array C.CUarray)
 
 //export cuArrayDestroy
 func cuArrayDestroy(array C.CUarray) C.CUresult {
-	return do("cuArrayDestroy", func(t *driver.Thread) error { return t.ArrayDestroy(driver.Handle(array)) })
+	return callThread("cuArrayDestroy", func(t *driver.Thread) error { return t.ArrayDestroy(driver.Handle(array)) })
 }
 
 //export cuMipmappedArrayCreate
 func cuMipmappedArrayCreate(array *C.CUmipmappedArray, desc *C.CUDA_ARRAY3D_DESCRIPTOR, levels C.uint) C.CUresult {
-	return get("cuMipmappedArrayCreate", array, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuMipmappedArrayCreate", array, func(t *driver.Thread) (driver.Handle, error) {
 		if desc == nil {
 			return 0, driver.InvalidValue
 		}
@@ -93,14 +93,14 @@ func cuMipmappedArrayCreate(array *C.CUmipmappedArray, desc *C.CUDA_ARRAY3D_DESC
 
 //export cuMipmappedArrayGetLevel
 func cuMipmappedArrayGetLevel(level *C.CUarray, array C.CUmipmappedArray, n C.uint) C.CUresult {
-	return get("cuMipmappedArrayGetLevel", level, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuMipmappedArrayGetLevel", level, func(t *driver.Thread) (driver.Handle, error) {
 		return t.MipmappedArrayGetLevel(driver.Handle(array), uint32(n))
 	})
 }
 
 //export cuMipmappedArrayDestroy
 func cuMipmappedArrayDestroy(array C.CUmipmappedArray) C.CUresult {
-	return do("cuMipmappedArrayDestroy", func(t *driver.Thread) error { return t.MipmappedArrayDestroy(driver.Handle(array)) })
+	return callThread("cuMipmappedArrayDestroy", func(t *driver.Thread) error { return t.MipmappedArrayDestroy(driver.Handle(array)) })
 }
 
 // inArray returns the place in an array at an offset in bytes.
@@ -110,40 +110,40 @@ func inArray(array C.CUarray, offset C.size_t) driver.Place {
 
 //export cuMemcpyDtoA_v2
 func cuMemcpyDtoA_v2(dst C.CUarray, offset C.size_t, src C.CUdeviceptr, n C.size_t) C.CUresult {
-	return move("cuMemcpyDtoA_v2", inArray(dst, offset), device(src), n, 0, false)
+	return memcpy("cuMemcpyDtoA_v2", inArray(dst, offset), devicePlace(src), n, 0, false)
 }
 
 //export cuMemcpyAtoD_v2
 func cuMemcpyAtoD_v2(dst C.CUdeviceptr, src C.CUarray, offset, n C.size_t) C.CUresult {
-	return move("cuMemcpyAtoD_v2", device(dst), inArray(src, offset), n, 0, false)
+	return memcpy("cuMemcpyAtoD_v2", devicePlace(dst), inArray(src, offset), n, 0, false)
 }
 
 //export cuMemcpyHtoA_v2
 func cuMemcpyHtoA_v2(dst C.CUarray, offset C.size_t, src unsafe.Pointer, n C.size_t) C.CUresult {
-	return move("cuMemcpyHtoA_v2", inArray(dst, offset), host(src), n, 0, false)
+	return memcpy("cuMemcpyHtoA_v2", inArray(dst, offset), hostPlace(src), n, 0, false)
 }
 
 //export cuMemcpyHtoAAsync_v2
 func cuMemcpyHtoAAsync_v2(dst C.CUarray, offset C.size_t, src unsafe.Pointer, n C.size_t, stream C.CUstream) C.CUresult {
-	return move("cuMemcpyHtoAAsync_v2", inArray(dst, offset), host(src), n, stream, true)
+	return memcpy("cuMemcpyHtoAAsync_v2", inArray(dst, offset), hostPlace(src), n, stream, true)
 }
 
 //export cuMemcpyAtoH_v2
 func cuMemcpyAtoH_v2(dst unsafe.Pointer, src C.CUarray, offset, n C.size_t) C.CUresult {
-	return move("cuMemcpyAtoH_v2", host(dst), inArray(src, offset), n, 0, false)
+	return memcpy("cuMemcpyAtoH_v2", hostPlace(dst), inArray(src, offset), n, 0, false)
 }
 
 //export cuMemcpyAtoHAsync_v2
 func cuMemcpyAtoHAsync_v2(dst unsafe.Pointer, src C.CUarray, offset, n C.size_t, stream C.CUstream) C.CUresult {
-	return move("cuMemcpyAtoHAsync_v2", host(dst), inArray(src, offset), n, stream, true)
+	return memcpy("cuMemcpyAtoHAsync_v2", hostPlace(dst), inArray(src, offset), n, stream, true)
 }
 
 //export cuMemcpyAtoA_v2
 func cuMemcpyAtoA_v2(dst C.CUarray, dstOffset C.size_t, src C.CUarray, srcOffset, n C.size_t) C.CUresult {
-	return move("cuMemcpyAtoA_v2", inArray(dst, dstOffset), inArray(src, srcOffset), n, 0, false)
+	return memcpy("cuMemcpyAtoA_v2", inArray(dst, dstOffset), inArray(src, srcOffset), n, 0, false)
 }
 
-// linear and pitch2D are variants of the resource union; all variants start with the same fields.
+// linearResource and pitchResource are variants of the union in CUDA_RESOURCE_DESC.
 type (
 	linearResource struct {
 		addr             C.CUdeviceptr
@@ -189,7 +189,7 @@ func storeResource(to *C.CUDA_RESOURCE_DESC, d driver.ResourceDesc) {
 
 //export cuTexObjectCreate
 func cuTexObjectCreate(texture *C.CUtexObject, res *C.CUDA_RESOURCE_DESC, tex *C.CUDA_TEXTURE_DESC, view *C.CUDA_RESOURCE_VIEW_DESC) C.CUresult {
-	return get("cuTexObjectCreate", texture, func(t *driver.Thread) (uint64, error) {
+	return storeThreadValue("cuTexObjectCreate", texture, func(t *driver.Thread) (uint64, error) {
 		if res == nil || tex == nil {
 			return 0, driver.InvalidValue
 		}
@@ -216,12 +216,12 @@ func cuTexObjectCreate(texture *C.CUtexObject, res *C.CUDA_RESOURCE_DESC, tex *C
 
 //export cuTexObjectDestroy
 func cuTexObjectDestroy(texture C.CUtexObject) C.CUresult {
-	return do("cuTexObjectDestroy", func(t *driver.Thread) error { return t.TexObjectDestroy(uint64(texture)) })
+	return callThread("cuTexObjectDestroy", func(t *driver.Thread) error { return t.TexObjectDestroy(uint64(texture)) })
 }
 
 //export cuTexObjectGetResourceDesc
 func cuTexObjectGetResourceDesc(res *C.CUDA_RESOURCE_DESC, texture C.CUtexObject) C.CUresult {
-	return do("cuTexObjectGetResourceDesc", func(t *driver.Thread) error {
+	return callThread("cuTexObjectGetResourceDesc", func(t *driver.Thread) error {
 		d, err := t.TexObjectGetResourceDesc(uint64(texture))
 		return storeDesc(res, err, func() { storeResource(res, d) })
 	})
@@ -241,7 +241,7 @@ func storeDesc[T any](to *T, err error, store func()) error {
 
 //export cuTexObjectGetTextureDesc
 func cuTexObjectGetTextureDesc(tex *C.CUDA_TEXTURE_DESC, texture C.CUtexObject) C.CUresult {
-	return do("cuTexObjectGetTextureDesc", func(t *driver.Thread) error {
+	return callThread("cuTexObjectGetTextureDesc", func(t *driver.Thread) error {
 		d, err := t.TexObjectGetTextureDesc(uint64(texture))
 		return storeDesc(tex, err, func() {
 			*tex = C.CUDA_TEXTURE_DESC{
@@ -260,7 +260,7 @@ func cuTexObjectGetTextureDesc(tex *C.CUDA_TEXTURE_DESC, texture C.CUtexObject) 
 
 //export cuTexObjectGetResourceViewDesc
 func cuTexObjectGetResourceViewDesc(view *C.CUDA_RESOURCE_VIEW_DESC, texture C.CUtexObject) C.CUresult {
-	return do("cuTexObjectGetResourceViewDesc", func(t *driver.Thread) error {
+	return callThread("cuTexObjectGetResourceViewDesc", func(t *driver.Thread) error {
 		d, err := t.TexObjectGetResourceViewDesc(uint64(texture))
 		return storeDesc(view, err, func() {
 			*view = C.CUDA_RESOURCE_VIEW_DESC{
@@ -273,7 +273,7 @@ func cuTexObjectGetResourceViewDesc(view *C.CUDA_RESOURCE_VIEW_DESC, texture C.C
 
 //export cuSurfObjectCreate
 func cuSurfObjectCreate(surface *C.CUsurfObject, res *C.CUDA_RESOURCE_DESC) C.CUresult {
-	return get("cuSurfObjectCreate", surface, func(t *driver.Thread) (uint64, error) {
+	return storeThreadValue("cuSurfObjectCreate", surface, func(t *driver.Thread) (uint64, error) {
 		if res == nil {
 			return 0, driver.InvalidValue
 		}
@@ -283,22 +283,22 @@ func cuSurfObjectCreate(surface *C.CUsurfObject, res *C.CUDA_RESOURCE_DESC) C.CU
 
 //export cuSurfObjectDestroy
 func cuSurfObjectDestroy(surface C.CUsurfObject) C.CUresult {
-	return do("cuSurfObjectDestroy", func(t *driver.Thread) error { return t.SurfObjectDestroy(uint64(surface)) })
+	return callThread("cuSurfObjectDestroy", func(t *driver.Thread) error { return t.SurfObjectDestroy(uint64(surface)) })
 }
 
 //export cuSurfObjectGetResourceDesc
 func cuSurfObjectGetResourceDesc(res *C.CUDA_RESOURCE_DESC, surface C.CUsurfObject) C.CUresult {
-	return do("cuSurfObjectGetResourceDesc", func(t *driver.Thread) error {
+	return callThread("cuSurfObjectGetResourceDesc", func(t *driver.Thread) error {
 		d, err := t.SurfObjectGetResourceDesc(uint64(surface))
 		return storeDesc(res, err, func() { storeResource(res, d) })
 	})
 }
 
-// References of modules: deprecated in CUDA, and used by old modules.
+// Texture and surface references of modules are deprecated in CUDA. Old modules use them.
 
 //export cuModuleGetTexRef
 func cuModuleGetTexRef(ref *C.CUtexref, module C.CUmodule, name *C.char) C.CUresult {
-	return get("cuModuleGetTexRef", ref, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuModuleGetTexRef", ref, func(t *driver.Thread) (driver.Handle, error) {
 		if name == nil {
 			return 0, driver.InvalidValue
 		}
@@ -308,7 +308,7 @@ func cuModuleGetTexRef(ref *C.CUtexref, module C.CUmodule, name *C.char) C.CUres
 
 //export cuModuleGetSurfRef
 func cuModuleGetSurfRef(ref *C.CUsurfref, module C.CUmodule, name *C.char) C.CUresult {
-	return get("cuModuleGetSurfRef", ref, func(t *driver.Thread) (driver.Handle, error) {
+	return storeThreadValue("cuModuleGetSurfRef", ref, func(t *driver.Thread) (driver.Handle, error) {
 		if name == nil {
 			return 0, driver.InvalidValue
 		}
@@ -318,7 +318,7 @@ func cuModuleGetSurfRef(ref *C.CUsurfref, module C.CUmodule, name *C.char) C.CUr
 
 // setRef binds a reference to a resource.
 func setRef(call string, ref C.CUtexref, r driver.ResourceDesc) C.CUresult {
-	return do(call, func(t *driver.Thread) error {
+	return callThread(call, func(t *driver.Thread) error {
 		return t.Reference(driver.Handle(ref), func(x *driver.Reference, _ *driver.ResourceDesc, _ *driver.TextureDesc) error {
 			x.Set(r)
 			return nil
@@ -328,14 +328,14 @@ func setRef(call string, ref C.CUtexref, r driver.ResourceDesc) C.CUresult {
 
 // changeRef changes the resource format or the sampling of a reference.
 func changeRef(call string, ref C.CUtexref, f func(r *driver.ResourceDesc, d *driver.TextureDesc) error) C.CUresult {
-	return do(call, func(t *driver.Thread) error {
+	return callThread(call, func(t *driver.Thread) error {
 		return t.Reference(driver.Handle(ref), func(_ *driver.Reference, r *driver.ResourceDesc, d *driver.TextureDesc) error { return f(r, d) })
 	})
 }
 
-// askRef returns a property of the sampling of a reference.
-func askRef[C, G number](call string, to *C, ref uint64, f func(d *driver.TextureDesc) G) C_result {
-	return get(call, to, func(t *driver.Thread) (v G, err error) {
+// queryRef implements calls that return a property of the sampling of a reference.
+func queryRef[C, G number](call string, to *C, ref uint64, f func(d *driver.TextureDesc) G) C_result {
+	return storeThreadValue(call, to, func(t *driver.Thread) (v G, err error) {
 		err = t.Reference(driver.Handle(ref), func(_ *driver.Reference, _ *driver.ResourceDesc, d *driver.TextureDesc) error {
 			v = f(d)
 			return nil
@@ -344,9 +344,9 @@ func askRef[C, G number](call string, to *C, ref uint64, f func(d *driver.Textur
 	})
 }
 
-// refArray returns the array of a reference, which must be of a kind.
+// refArray implements calls that return the array of a reference, which must be bound to a resource of the given kind.
 func refArray[C number](call string, to *C, ref uint64, kind driver.ResourceKind) C_result {
-	return get(call, to, func(t *driver.Thread) (h driver.Handle, err error) {
+	return storeThreadValue(call, to, func(t *driver.Thread) (h driver.Handle, err error) {
 		err = t.Reference(driver.Handle(ref), func(x *driver.Reference, r *driver.ResourceDesc, _ *driver.TextureDesc) error {
 			h = r.Array
 			return x.CheckBound(kind)
@@ -386,7 +386,7 @@ func cuTexRefSetAddress2D_v3(ref C.CUtexref, desc *C.CUDA_ARRAY_DESCRIPTOR, addr
 	if desc == nil {
 		return C.CUresult(driver.InvalidValue)
 	}
-	return do("cuTexRefSetAddress2D_v3", func(t *driver.Thread) error {
+	return callThread("cuTexRefSetAddress2D_v3", func(t *driver.Thread) error {
 		return t.Reference(driver.Handle(ref), func(x *driver.Reference, r *driver.ResourceDesc, _ *driver.TextureDesc) error {
 			r.Format, r.Channels = driver.ArrayFormat(desc.Format), uint32(desc.NumChannels)
 			x.Set(driver.ResourceDesc{Kind: driver.PitchResource, Addr: uint64(addr), Width: uint64(desc.Width), Height: uint64(desc.Height), Pitch: uint64(pitch)})
@@ -472,7 +472,7 @@ func cuTexRefGetMipmappedArray(array *C.CUmipmappedArray, ref C.CUtexref) C.CUre
 
 //export cuTexRefGetAddress_v2
 func cuTexRefGetAddress_v2(addr *C.CUdeviceptr, ref C.CUtexref) C.CUresult {
-	return get("cuTexRefGetAddress_v2", addr, func(t *driver.Thread) (a uint64, err error) {
+	return storeThreadValue("cuTexRefGetAddress_v2", addr, func(t *driver.Thread) (a uint64, err error) {
 		err = t.Reference(driver.Handle(ref), func(x *driver.Reference, r *driver.ResourceDesc, _ *driver.TextureDesc) error {
 			a = r.Addr
 			if r.Kind == driver.PitchResource {
@@ -502,22 +502,22 @@ func cuTexRefGetAddressMode(mode *C.uint, ref C.CUtexref, dim C.int) C.CUresult 
 	if dim < 0 || dim > 2 {
 		return C.CUresult(driver.InvalidValue)
 	}
-	return askRef("cuTexRefGetAddressMode", mode, uint64(ref), func(d *driver.TextureDesc) uint32 { return d.Address[dim] })
+	return queryRef("cuTexRefGetAddressMode", mode, uint64(ref), func(d *driver.TextureDesc) uint32 { return d.Address[dim] })
 }
 
 //export cuTexRefGetFilterMode
 func cuTexRefGetFilterMode(mode *C.uint, ref C.CUtexref) C.CUresult {
-	return askRef("cuTexRefGetFilterMode", mode, uint64(ref), func(d *driver.TextureDesc) uint32 { return d.Filter })
+	return queryRef("cuTexRefGetFilterMode", mode, uint64(ref), func(d *driver.TextureDesc) uint32 { return d.Filter })
 }
 
 //export cuTexRefGetMipmapFilterMode
 func cuTexRefGetMipmapFilterMode(mode *C.uint, ref C.CUtexref) C.CUresult {
-	return askRef("cuTexRefGetMipmapFilterMode", mode, uint64(ref), func(d *driver.TextureDesc) uint32 { return d.MipFilter })
+	return queryRef("cuTexRefGetMipmapFilterMode", mode, uint64(ref), func(d *driver.TextureDesc) uint32 { return d.MipFilter })
 }
 
 //export cuTexRefGetMipmapLevelBias
 func cuTexRefGetMipmapLevelBias(bias *C.float, ref C.CUtexref) C.CUresult {
-	return askRef("cuTexRefGetMipmapLevelBias", bias, uint64(ref), func(d *driver.TextureDesc) float32 { return d.Bias })
+	return queryRef("cuTexRefGetMipmapLevelBias", bias, uint64(ref), func(d *driver.TextureDesc) float32 { return d.Bias })
 }
 
 //export cuTexRefGetMipmapLevelClamp
@@ -532,7 +532,7 @@ func cuTexRefGetMipmapLevelClamp(low, high *C.float, ref C.CUtexref) C.CUresult 
 
 //export cuTexRefGetMaxAnisotropy
 func cuTexRefGetMaxAnisotropy(most *C.int, ref C.CUtexref) C.CUresult {
-	return askRef("cuTexRefGetMaxAnisotropy", most, uint64(ref), func(d *driver.TextureDesc) uint32 { return d.Anisotropy })
+	return queryRef("cuTexRefGetMaxAnisotropy", most, uint64(ref), func(d *driver.TextureDesc) uint32 { return d.Anisotropy })
 }
 
 //export cuTexRefGetBorderColor
@@ -550,7 +550,7 @@ func cuTexRefGetBorderColor(color *C.float, ref C.CUtexref) C.CUresult {
 
 //export cuTexRefGetFlags
 func cuTexRefGetFlags(flags *C.uint, ref C.CUtexref) C.CUresult {
-	return askRef("cuTexRefGetFlags", flags, uint64(ref), func(d *driver.TextureDesc) uint32 { return d.Flags })
+	return queryRef("cuTexRefGetFlags", flags, uint64(ref), func(d *driver.TextureDesc) uint32 { return d.Flags })
 }
 
 //export cuSurfRefSetArray

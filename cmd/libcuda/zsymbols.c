@@ -2,7 +2,7 @@
 
 #include "symbols.h"
 
-// These are not supported.
+// Functions that the library does not have.
 
 #define STUB(name) int name(void) { return gemu_unsupported(#name); }
 
@@ -198,7 +198,7 @@ STUB(cuVDPAUGetDevice)
 STUB(cuWaitExternalSemaphoresAsync)
 STUB(cuWaitExternalSemaphoresAsync_ptsz)
 
-// The table only wants addresses.
+// The table needs only the addresses of these functions, so their parameters are left out.
 
 int cuArray3DCreate_v2(void);
 int cuArray3DGetDescriptor_v2(void);

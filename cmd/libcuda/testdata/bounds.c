@@ -1,4 +1,4 @@
-// A client whose counts and sizes are absurd: each call is refused, takes no time and no memory. It ends with "ok".
+// A client with impossible counts and sizes. Each call is refused at once, and allocates no memory. It prints "ok".
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
@@ -32,7 +32,7 @@ static const char *const ptx = ".version 7.0\n.target sm_80\n.address_size 64\n.
 
 static int bad;
 
-// refused names a call that was not refused.
+// refused ends the program if a call was not refused.
 static void refused(const char *call, CUresult r)
 {
 	if (r == 0) {
@@ -99,7 +99,7 @@ int main(void)
 	REFUSED(cuParamSetSize(f, most));
 	REFUSED(cuTensorMapEncodeTiled(map, 0, most, (void *)x, dims, dims, box, box, 0, 0, 0, 0));
 	REFUSED(cuMipmappedArrayCreate(&array, &(CUDA_ARRAY3D_DESCRIPTOR){4, 4, 0, 0x20, 1, 0}, most));
-	OK(cuModuleEnumerateFunctions(functions, most, module)); // there is room for all
+	OK(cuModuleEnumerateFunctions(functions, most, module)); // the array may be longer than needed
 	OK(cuDeviceGetName(text, 0x7fffffff, 0));
 
 	// Counts and sizes of 64 bits.

@@ -1,5 +1,5 @@
-// A client of the driver library: it makes the usual calls, from one thread and from many, and
-// checks their results. It ends with "ok" and status 0.
+// A client of the driver library: it makes the calls of typical programs, from one thread and from many, and checks their
+// results. It prints "ok" and ends with status 0.
 
 #include <pthread.h>
 #include <stdio.h>
@@ -307,7 +307,7 @@ static void graphs(CUmodule m)
 	EQUAL(got[99], 6);
 	OK(cuGraphExecDestroy(x));
 
-	// Captured, looked at, and changed.
+	// A captured graph can be queried and changed.
 	CUstream s;
 	OK(cuStreamCreate(&s, 0));
 	int status;
@@ -327,15 +327,15 @@ static void graphs(CUmodule m)
 	count = 1;
 	OK(cuGraphGetEdges(g, &first, &second, &count));
 	EQUAL(second, after[0]);
-	count = SIZE_MAX; // no list is that long
+	count = SIZE_MAX; // an impossible length of a list
 	EQUAL(cuGraphGetEdges(g, &first, &second, &count), 1);
 	EQUAL(cuGraphAddKernelNode_v2(&third, g, &first, SIZE_MAX / 2 + 1, &k), 1);
 	CUDA_KERNEL_NODE_PARAMS v1 = {.kern = 77};
 	OK(cuGraphKernelNodeGetParams(second, &v1));
 	EQUAL(v1.func, k.func);
-	EQUAL(v1.kern, 77); // version 1 of the structure does not have it
+	EQUAL(v1.kern, 77); // version 1 of the structure does not have this member
 	CUDA_KERNEL_NODE_PARAMS again = {0};
-	OK(cuGraphKernelNodeGetParams(second, &again)); // has the same arguments, which stay
+	OK(cuGraphKernelNodeGetParams(second, &again)); // has equal arguments, and leaves those of k valid
 	HOLDS(again.kernelParams == v1.kernelParams);
 	EQUAL(*(uint64_t *)v1.kernelParams[0], *(uint64_t *)k.kernelParams[0]);
 	OK(cuGraphInstantiateWithFlags(&x, g, 0));
@@ -393,7 +393,7 @@ static void pools(CUdevice dev, CUmodule m)
 	OK(cuMemAllocFromPoolAsync_ptsz(&d, 8, mine, 0));
 	OK(cuMemFree_v2(d));
 	OK(cuMemPoolDestroy(mine));
-	props.handleTypes = 2; // of Windows
+	props.handleTypes = 2; // handles of Windows
 	EQUAL(cuMemPoolCreate(&mine, &props), 801);
 	OK(cuStreamDestroy_v2(s));
 }
@@ -410,7 +410,7 @@ static void virtual_memory(CUdevice dev)
 	int fd, x = 0, yes;
 	OK(cuDeviceGetAttribute(&yes, 102, dev));
 	if (!yes)
-		return; // not on this system
+		return; // this system has no virtual memory management
 	EQUAL(sizeof props, 32);
 	OK(cuMemGetAllocationGranularity(&size, &props, 1));
 	OK(cuMemCreate(&memory, size, &props, 0));
@@ -482,7 +482,7 @@ static void cooperative(CUdevice dev, CUmodule m)
 	OK(cuLaunchKernelEx(&config, function_of(m), args, NULL));
 	OK(cuMemcpyDtoH_v2(&n, d, 4));
 	EQUAL(n, 10);
-	config.gridDimX = 100000; // more than the device holds at once
+	config.gridDimX = 100000; // more blocks than the device can hold at once
 	EQUAL(cuLaunchKernelEx(&config, function_of(m), args, NULL), 720);
 	attribute = (CUlaunchAttribute){.id = 4, .value = {.dim = {2, 1, 1}}}; // clusters
 	config.gridDimX = 10;
@@ -501,8 +501,8 @@ static void cooperative(CUdevice dev, CUmodule m)
 	EQUAL(can, dev);
 }
 
-// A texture and a surface as objects, and a texture by its name in a module. set_up launches a
-// kernel by the functions before cuLaunchKernel.
+// These functions use a texture and a surface as objects, and a texture by its name in a module. set_up launches a kernel
+// by the functions that cuLaunchKernel has replaced.
 static void set_up(CUmodule m)
 {
 	CUdeviceptr d;
@@ -587,7 +587,7 @@ static void textures(void)
 	HOLDS(back.resType == 0 && back.res.array == b);
 	OK(cuTexObjectGetTextureDesc(&again, t));
 	HOLDS(memcmp(&again, &look, sizeof look) == 0);
-	EQUAL(cuSurfObjectCreate(&s, &resource), 1); // it was not made for that
+	EQUAL(cuSurfObjectCreate(&s, &resource), 1); // the array was made without the flag for surfaces
 	resource.res.array = c;
 	OK(cuSurfObjectCreate(&s, &resource));
 	void *args[] = {&t, &s};
@@ -628,7 +628,7 @@ static void symbols(void)
 	HOLDS(p == (void *)cuCtxSynchronize);
 	OK(cuGetProcAddress_v2("cuCtxSynchronize", &p, 13000, 0, &status));
 	HOLDS(p == (void *)cuCtxSynchronize_v2);
-	// A function from before cuGetProcAddress is there for each version, in its oldest form.
+	// A function that is older than cuGetProcAddress is found for every version, in its oldest version.
 	OK(cuGetProcAddress_v2("cuFuncSetAttribute", &p, 2000, 0, &status));
 	HOLDS(p == (void *)cuFuncSetAttribute && status == 0);
 	OK(cuGetProcAddress_v2("cuDevicePrimaryCtxRelease", &p, 5000, 0, &status));
@@ -637,13 +637,13 @@ static void symbols(void)
 	HOLDS(p == (void *)cuDevicePrimaryCtxRelease_v2 && status == 0);
 	OK(cuGetProcAddress_v2("cuLaunchKernel", &p, 2000, 2, &status)); // the thread's own default stream came with 7.0
 	HOLDS(p == (void *)cuLaunchKernel && status == 0);
-	OK(cuGetProcAddress_v2("cuDeviceGetExecAffinitySupport", &p, 11030, 0, &status)); // which came with 11.4
+	OK(cuGetProcAddress_v2("cuDeviceGetExecAffinitySupport", &p, 11030, 0, &status)); // a function of 11.4
 	HOLDS(p == NULL && status == 2);
 	OK(cuGetProcAddress_v2("cuGreenCtxCreate", &p, 12030, 2, &status));
 	HOLDS(p == NULL && status == 2);
 	EQUAL(cuGetProcAddress_v2("cuGreenCtxCreate", &p, 12030, 0, NULL), 500);
 	EQUAL(cuGetProcAddress_v2("cuMemAlloc", &p, 99990, 0, &status), 1); // newer than the driver
-	EQUAL(cuGetProcAddress_v2("cuMemAlloc", &p, 12000, 4, &status), 1); // no flag
+	EQUAL(cuGetProcAddress_v2("cuMemAlloc", &p, 12000, 4, &status), 1); // 4 is no flag
 	OK(cuGetProcAddress_v2("cuNothing", &p, 12000, 0, &status));
 	HOLDS(p == NULL && status == 1);
 	EQUAL(cuArrayGetPlane(&plane, 0, 0), 801);
@@ -683,7 +683,7 @@ static void threads(void)
 		EQUAL(pthread_join(t[i], NULL), 0);
 }
 
-// A fault is the result of all that follows in its context, and of nothing else.
+// A fault is the result of all later calls in its context, and of no call in another context.
 static void faults(CUdevice dev)
 {
 	CUcontext ctx;
@@ -694,7 +694,7 @@ static void faults(CUdevice dev)
 	OK(cuModuleLoadData(&m, ptx));
 	OK(cuMemAlloc_v2(&d, 396));
 	CUresult launched = add(function_of(m), 0, d, 1, 1);
-	HOLDS(launched == 0 || launched == 700); // the latter if launches wait
+	HOLDS(launched == 0 || launched == 700); // 700 if launches are synchronous
 	EQUAL(cuCtxSynchronize(), 700);
 	EQUAL(cuMemAlloc_v2(&d, 4), 700);
 	OK(cuGetErrorName(700, &name));

@@ -27,7 +27,7 @@ static const char *const ptx =
 	"  mov.u32 %r3, 0;\n"
 	"LOOP:\n"
 	"  add.u32 %r3, %r3, 1;\n"
-	"  @%p2 st.global.u32 [%rd1], %r3;\n" // or the loop is found to be endless
+	"  @%p2 st.global.u32 [%rd1], %r3;\n" // without a store, gemu reports the loop as endless
 	"  @%p2 bra LOOP;\n"
 	"  st.global.u32 [%rd1], %r2;\n"
 	"  ret;\n"
@@ -39,7 +39,7 @@ static const char *const ptx =
 
 static atomic_int launched;
 
-// done ends the process after the launch has been submitted.
+// done is called after the launch has been submitted: it ends the process.
 static void done(void *unused)
 {
 	(void)unused;
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
 	} else {
 		launch(a);
 		if (is("trap") || is("out of bounds"))
-			launch(a); // which does not begin
+			launch(a); // this launch does not begin
 		if (is("behind"))
 			launch(a);
 	}

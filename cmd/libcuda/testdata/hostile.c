@@ -1,5 +1,5 @@
 // A client that calls functions in any order with handles, addresses and counts that may be wrong: hostile SEED CALLS.
-// Each call must return a result. Memory of the host that it passes is there, as the API demands.
+// Each call must return a result. Pointers to memory of the host are valid, as the API demands.
 
 #include <dlfcn.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ static const char *const ptx =
 	"}\n";
 
 // The functions, with a letter for each argument:
-//	h a handle   o where a handle is put   O where an address is put   a an address
+//	h a handle   o where a handle is stored   O where an address is stored   a an address
 //	n any number   z a size of at most 4096   i a small number   0 nothing
 //	p memory of the host of 4096 bytes   s a name   d numbers of a descriptor   k the arguments of a kernel
 static const struct {

@@ -1,5 +1,5 @@
 // Two processes that share memory, events and pools of the driver library. The first starts the second, the same program
-// with an argument, and they synchronise by messages over a socket. It ends with "ok" and status 0.
+// with an argument, and they synchronise by messages over a socket. The program prints "ok" and ends with status 0.
 
 #include <dirent.h>
 #include <pthread.h>
@@ -53,7 +53,7 @@ enum {
 enum { SMALL = 1000, BIG = 3 << 20, WORDS = 100 };
 
 static const char *role = "first";
-static int other; // the socket
+static int other; // the socket to the other process
 
 static void fail(int line, const char *what, long got, long want)
 {
@@ -73,7 +73,7 @@ typedef struct {
 	int value;
 } message;
 
-static message none; // only a signal
+static message none; // an empty message
 
 static void send_with(message *m, int fd)
 {
@@ -120,14 +120,14 @@ static CUcontext begin(void)
 	return c;
 }
 
-// plus adds a number to words on a stream.
+// plus launches a kernel on a stream that adds a number to words.
 static CUresult plus(CUstream s, CUdeviceptr x, unsigned n, unsigned words)
 {
 	void *args[] = {&x, &n};
 	return cuLaunchKernel(add, 1, 1, 1, words, 1, 1, 0, s, args, NULL);
 }
 
-// word is the word at an index, after all work.
+// word waits for all work and returns the word at an index.
 static int word(CUdeviceptr x, int i)
 {
 	int v;
@@ -152,7 +152,7 @@ static int descriptors(void)
 	return n;
 }
 
-// A gate is a host function that ends when it is opened.
+// A gate is a host function that blocks its stream until the gate is opened.
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static void pass(void *unused)
 {
@@ -161,7 +161,7 @@ static void pass(void *unused)
 	pthread_mutex_unlock(&gate);
 }
 
-// start starts the second process, in a role.
+// start starts the second process with a role.
 static pid_t start(const char *program, const char *as)
 {
 	int ends[2];
@@ -190,7 +190,7 @@ static void finish(pid_t pid, int want)
 	close(other);
 }
 
-// Memory: the first has it, the second opens it.
+// Memory: the first process allocates it, the second opens it.
 
 static void memory_first(const char *program)
 {
@@ -208,7 +208,7 @@ static void memory_first(const char *program)
 	int before = descriptors();
 	OK(plus(0, small, 1, WORDS)); // possibly still running
 	OK(cuIpcGetMemHandle(&m.small, small));
-	OK(cuIpcGetMemHandle(&again, small + 4)); // of the whole
+	OK(cuIpcGetMemHandle(&again, small + 4)); // the handle of the whole allocation
 	EQUAL(memcmp(&again, &m.small, sizeof again), 0);
 	OK(cuIpcGetMemHandle(&m.big, big));
 	EQUAL(word(small, 0), 6);
@@ -230,24 +230,24 @@ static void memory_first(const char *program)
 	OK(cuMemFreeAsync(x, 0));
 	OK(cuPointerGetAttribute(&yes, 10, small));
 	EQUAL(yes, 1);
-	EQUAL(cuIpcOpenMemHandle_v2(&x, m.small, 1), invalidContext); // of this process
+	EQUAL(cuIpcOpenMemHandle_v2(&x, m.small, 1), invalidContext); // the memory belongs to this process
 
 	pid_t pid = start(program, "memory");
 	send_with(&m, -1);
-	listen_for(); // the second has added 10 to words of small
+	listen_for(); // the second process has added 10 to words of small
 	EQUAL(word(small, 0), 16);
 	EQUAL(word(small, WORDS), 5);
 	EQUAL(word(next, 0), 6);
 	OK(plus(0, small, 100, WORDS));
 	OK(cuCtxSynchronize());
 	tell();
-	listen_for(); // the second has seen that
+	listen_for(); // the second process has seen the change
 	OK(cuMemFree_v2(small));
-	OK(cuMemAlloc_v2(&x, SMALL)); // it does not count the second process's memory
+	OK(cuMemAlloc_v2(&x, SMALL)); // memory of the second process does not count
 	fill(x, 9, SMALL / 4);
-	OK(cuIpcGetMemHandle(&again, x)); // perhaps with a descriptor of the same number
+	OK(cuIpcGetMemHandle(&again, x)); // its descriptor may have the same number
 	tell();
-	listen_for(); // the second has written to small, and closed it
+	listen_for(); // the second process has written to small, and closed it
 	EQUAL(word(x, 0), 9);
 	OK(cuMemFree_v2(big));
 	tell();
@@ -294,12 +294,12 @@ static void memory_second(void)
 	OK(plus(0, small, 10, WORDS));
 	OK(cuCtxSynchronize());
 	tell();
-	listen_for(); // the first has added 100
+	listen_for(); // the first process has added 100
 	EQUAL(word(small, 0), 116);
 	OK(cuIpcCloseMemHandle(small));
-	EQUAL(word(small, WORDS - 1), 116); // because it is open again
+	EQUAL(word(small, WORDS - 1), 116); // small is still open
 	tell();
-	listen_for(); // the first has freed small
+	listen_for(); // the first process has freed small
 	OK(cuIpcOpenMemHandle_v2(&again, m.small, 1));
 	OK(plus(0, small, 1, WORDS));
 	EQUAL(word(small, 0), 117);
@@ -312,7 +312,7 @@ static void memory_second(void)
 	listen_for();
 	EQUAL(descriptors(), before);
 
-	// A fault names the origin of the memory; the context is then invalid, with its open memory.
+	// The message of a fault names the origin of the memory. Then the context is invalid, with its open memory.
 	OK(plus(0, big + BIG - 4 * WORDS, 1, WORDS + 1));
 	EQUAL(cuCtxSynchronize(), illegalAddress);
 }
@@ -348,7 +348,7 @@ static void events_first(const char *program)
 
 	pid_t pid = start(program, "events");
 	send_with(&m, -1);
-	listen_for(); // the second's stream waits for the event, and adds 1
+	listen_for(); // the second process's stream waits for the event, and adds 1
 	usleep(20000);
 	pthread_mutex_unlock(&gate);
 	listen_for(); // the work is over
@@ -368,9 +368,9 @@ static void events_first(const char *program)
 	tell();
 	OK(cuEventSynchronize(e));
 	OK(cuStreamSynchronize(t));
-	EQUAL(word(x, 0), 13); // 2, and 1 and 10
+	EQUAL(word(x, 0), 13); // 2 + 1 + 10
 
-	// Of many records on two streams the last counts, including this process's own.
+	// Waits use the last of many records on two streams, also if this process made it.
 	for (int i = 0; i < 1000; i++)
 		OK(cuEventRecord(e, i % 2 ? s : t));
 	OK(cuEventSynchronize(e));
@@ -404,7 +404,7 @@ static void events_second(void)
 	OK(cuStreamCreate(&s, 1));
 	OK(cuIpcOpenMemHandle_v2(&x, m.small, 1));
 	EQUAL(cuIpcOpenEventHandle(&e, wrong), invalidHandle);
-	memcpy(&wrong, &m.small, sizeof wrong); // of memory
+	memcpy(&wrong, &m.small, sizeof wrong); // a handle of memory
 	EQUAL(cuIpcOpenEventHandle(&e, wrong), invalidHandle);
 	OK(cuIpcOpenEventHandle(&e, m.event));
 	EQUAL(cuIpcGetEventHandle(&wrong, e), invalidHandle);
@@ -439,7 +439,7 @@ static void events_second(void)
 	_exit(3);
 }
 
-// The second ends with memory open in the first, and with an event on which a stream of the first waits.
+// The second process ends while the first has its memory open, and while a stream of the first waits for its event.
 
 static void death_first(const char *program)
 {
@@ -467,7 +467,7 @@ static void death_first(const char *program)
 	EQUAL(word(x, 3), 8);
 	OK(plus(0, x, 1, WORDS));
 	EQUAL(word(x, 3), 9);
-	OK(cuIpcOpenMemHandle_v2(&y, m.small, 1)); // because it is open
+	OK(cuIpcOpenMemHandle_v2(&y, m.small, 1)); // possible because the memory is open
 	OK(cuIpcCloseMemHandle(x));
 	OK(cuIpcCloseMemHandle(x));
 	EQUAL(cuIpcOpenMemHandle_v2(&x, m.small, 1), invalidHandle);
@@ -497,7 +497,7 @@ static void death_second(int behind)
 	_exit(3);
 }
 
-// Pools: the first allocates, the second imports.
+// Pools: the first process allocates, the second imports.
 
 static const CUmemPoolProps shared = {.allocType = 1, .handleTypes = 1, .location = {1, 0}};
 
@@ -523,7 +523,7 @@ static void pools_first(const char *program)
 	EQUAL(cuMemPoolExportToShareableHandle(&fd, pool, 1, 1), invalidValue);
 	EQUAL(cuMemPoolExportToShareableHandle(&fd, pool, 2, 0), notSupported);
 	OK(cuMemPoolExportToShareableHandle(&fd, pool, 1, 0));
-	EQUAL(cuMemPoolImportFromShareableHandle(&again, (void *)(uintptr_t)0, 1, 0), invalidValue); // no pool
+	EQUAL(cuMemPoolImportFromShareableHandle(&again, (void *)(uintptr_t)0, 1, 0), invalidValue); // descriptor 0 is no pool
 	OK(cuMemAllocFromPoolAsync(&x, SMALL, pool, s));
 	OK(cuMemAllocFromPoolAsync(&y, BIG, pool, s));
 	OK(cuMemAllocFromPoolAsync(&z, SMALL, local, s));
@@ -531,11 +531,11 @@ static void pools_first(const char *program)
 	EQUAL(cuMemPoolExportPointer(&m.pointer, y + 4), invalidValue);
 	EQUAL(cuMemPoolExportPointer(NULL, y), invalidValue);
 	OK(cuMemPoolExportPointer(&m.pointer, y));
-	EQUAL(cuMemPoolImportPointer(&w, pool, &m.pointer), invalidValue); // it belongs to this process
+	EQUAL(cuMemPoolImportPointer(&w, pool, &m.pointer), invalidValue); // the pool belongs to this process
 	OK(cuPointerGetAttribute(&used, 14, y));
 	EQUAL(used, 1);
 
-	CUmemoryPool second; // whose pointers are not the first's
+	CUmemoryPool second; // a pointer of the first pool cannot be imported from it
 	OK(cuMemPoolCreate(&second, &shared));
 	OK(cuMemAllocFromPoolAsync(&w, SMALL, second, s));
 	OK(cuMemPoolExportPointer(&m.foreign, w));
@@ -554,7 +554,7 @@ static void pools_first(const char *program)
 	OK(cuMemFreeAsync(z, s));
 	OK(cuMemFreeAsync(w, s));
 	OK(cuStreamSynchronize(s));
-	OK(cuMemAllocFromPoolAsync(&x, SMALL, pool, s)); // is zero, as always
+	OK(cuMemAllocFromPoolAsync(&x, SMALL, pool, s)); // new memory is zero
 	OK(plus(s, x, 2, WORDS));
 	OK(cuStreamSynchronize(s));
 	EQUAL(word(x, 0), 2);
@@ -605,7 +605,7 @@ static void pools_second(void)
 	OK(cuStreamSynchronize(s));
 	EQUAL(cuMemcpyDtoH_v2(&(int){0}, y, 4), invalidValue);
 	tell();
-	listen_for(); // the first has freed it
+	listen_for(); // the first process has freed the memory
 	word(again, 0);
 	OK(cuMemFree_v2(again));
 	OK(cuMemPoolDestroy(pool));

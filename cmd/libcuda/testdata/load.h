@@ -8,7 +8,7 @@ CUresult cuInit(unsigned), cuDeviceGet(CUdevice *, int), cuCtxCreate_v2(CUcontex
 CUresult cuModuleLoadData(CUmodule *, const void *), cuModuleGetFunction(CUfunction *, CUmodule, const char *);
 CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
 
-// load loads a kernel from PTX, on the first device; 0 if there is none.
+// load loads PTX on the first device and returns a kernel, or 0 if a call fails.
 static CUfunction load(const char *ptx, const char *name)
 {
 	CUdevice dev;

@@ -37,7 +37,7 @@ static const char *const ptx =
 #define HOLDS(x) do { if (!(x)) { fprintf(stderr, "line %d: not %s\n", __LINE__, #x); exit(1); } } while (0)
 
 static CUfunction add, none;
-static CUdeviceptr x; // a number
+static CUdeviceptr x; // address of a number
 
 static unsigned number(void)
 {
@@ -88,7 +88,7 @@ static void green(CUcontext primary)
 	EQUAL(cuDeviceGetDevResource(0, &all, 1000), 914);
 	EQUAL(cuDeviceGetDevResource(0, NULL, 1), 1);
 	EQUAL(cuDeviceGetDevResource(7, &all, 1), 101);
-	OK(cuDevSmResourceSplitByCount(NULL, &n, &all, NULL, 0, 5)); // parts of 6
+	OK(cuDevSmResourceSplitByCount(NULL, &n, &all, NULL, 0, 5)); // 5 is rounded up to 6 multiprocessors
 	HOLDS(n == 2);
 	n = 4;
 	OK(cuDevSmResourceSplitByCount(parts, &n, &all, &rest, 0, 5));
@@ -125,7 +125,7 @@ static void green(CUcontext primary)
 	OK(cuStreamGetCtx_v2(plain, &ctx, &in));
 	HOLDS(ctx == primary && in == 0);
 
-	// Work runs in it, and events cover all of it.
+	// Work runs in the green context, and events cover all of this work.
 	set(1);
 	void *args[] = {&x, &(unsigned){5}};
 	OK(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, s, args, NULL));
@@ -145,7 +145,7 @@ static void green(CUcontext primary)
 	HOLDS(called == 2 && number() == 11);
 	EQUAL(cuGreenCtxRecordEvent(g + 1, e), 201);
 
-	// A cooperative launch is limited to the part.
+	// A cooperative launch is limited to the multiprocessors of the green context.
 	OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, none, 1024, 0));
 	OK(cuLaunchCooperativeKernel(none, 4 * resident, 1, 1, 1024, 1, 1, 0, s, NULL));
 	EQUAL(cuLaunchCooperativeKernel(none, 4 * resident + 1, 1, 1, 1024, 1, 1, 0, s, NULL), 720);
@@ -176,7 +176,7 @@ static void copies(void)
 	attributes.srcAccessOrder = 0;
 	EQUAL(cuMemcpyWithAttributesAsync(y, (CUdeviceptr)from, 4, &attributes, s), 1);
 
-	// Into an array in elements of it, and back, rows 1 and 2 from their second element on.
+	// Copies to an array and back have lengths in elements. The second copies rows 1 and 2 from their second element on.
 	OK(cuArrayCreate_v2(&array, &(CUDA_ARRAY_DESCRIPTOR){wide, high, 0x03, 1}));
 	CUDA_MEMCPY3D_BATCH_OP ops[2] = {
 		{{1, y, wide, high, 0}, {2, array, 0, 0, 0}, wide, high, 1, 1, 0},
@@ -189,14 +189,14 @@ static void copies(void)
 		for (int j = 0; j < wide; j++)
 			HOLDS(to[i][j] == (j < wide - 1 ? from[i + 1][j + 1] : 0));
 	HOLDS(to[2][0] == 0);
-	// Between pointers in bytes, packed.
+	// A copy between pointers has lengths in bytes. A row length of 0 means packed rows.
 	CUDA_MEMCPY3D_BATCH_OP plain = {{1, y, 0, 0, 0}, {1, (CUdeviceptr)to, 0, 0, 0}, sizeof to, 1, 1, 2, 0};
 	OK(cuMemcpy3DWithAttributesAsync(&plain, 0, s));
 	HOLDS(memcmp(from, to, sizeof to) == 0);
 	plain.width = 0;
 	EQUAL(cuMemcpy3DBatchAsync(1, &plain, &failed, 0, s), 1);
 	HOLDS(failed == 0);
-	ops[0].src.a = wide - 1; // rows that are shorter than the copy
+	ops[0].src.xOrRowLength = wide - 1; // rows that are shorter than the copy
 	EQUAL(cuMemcpy3DBatchAsync_v2(1, ops, 0, s), 1);
 	EQUAL(cuMemcpy3DBatchAsync_v2(1, ops, 0, 0), 1);
 
@@ -210,7 +210,7 @@ static void copies(void)
 	EQUAL(cuMemPrefetchBatchAsync(ranges, sizes, 2, places, indices, 3, 0, s), 1);
 	EQUAL(cuMemPrefetchBatchAsync(ranges, sizes, 2, NULL, indices, 1, 0, s), 1);
 	EQUAL(cuMemDiscardBatchAsync(ranges, sizes, (size_t)-1, 0, s), 1);
-	EQUAL(cuMemDiscardBatchAsync(&y, sizes, 1, 0, s), 1); // which is not managed
+	EQUAL(cuMemDiscardBatchAsync(&y, sizes, 1, 0, s), 1); // y is not managed memory
 }
 
 static void graphs(void)

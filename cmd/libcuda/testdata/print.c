@@ -1,4 +1,4 @@
-// A client that prints before and after its kernel does.
+// A client that prints before and after its kernel prints.
 
 #include "load.h"
 
@@ -20,7 +20,7 @@ int main(void)
 	CUfunction f = load(ptx, "k");
 	if (!f)
 		return 1;
-	printf("before\n"); // left in the buffer of standard output, if that is no terminal
+	printf("before\n"); // stays in the buffer of standard output, unless this is a terminal
 	if (cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0) || cuCtxSynchronize())
 		return 1;
 	printf("behind\n");

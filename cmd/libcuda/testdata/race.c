@@ -23,6 +23,6 @@ int main(void)
 	void *args[] = {&x};
 	if (!f || cuMemAlloc_v2(&x, 4) || cuMemsetD8_v2(x, 0, 4) || cuLaunchKernel(f, 1, 1, 1, 64, 1, 1, 0, 0, args, 0) || cuCtxSynchronize())
 		return 1;
-	printf("ok\n"); // left in the buffer of standard output until the process ends
+	printf("ok\n"); // stays in the buffer of standard output until the process ends
 	return 0;
 }

@@ -1,6 +1,5 @@
-// A program that removes the alternate signal stack of its thread after a call of the driver library,
-// as Python's interpreter does at its end, and then calls it again, for long enough to receive signals
-// of Go's runtime. It ends with "ok" and status 0.
+// A program that calls the driver library, removes the alternate signal stack of its thread, as Python's interpreter does
+// at its end, and then calls the library until Go's runtime has sent signals. It prints "ok" and ends with status 0.
 
 #include <signal.h>
 #include <stdio.h>
