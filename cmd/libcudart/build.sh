@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds libcudart.so.MAJOR next to libcuda.so.1, whose libcuda.so.h (written by go build) is in
-# HEADERS. A function of names.txt that no file of src defines is refused by name; LIST gets the
-# names of these functions.
+# Builds libcudart.so.MAJOR in DIRECTORY, which must contain libcuda.so.1. HEADERS is the directory with
+# libcuda.so.h, which go build wrote. For a function of names.txt that no file of src defines, the library
+# has a function that returns cudaErrorNotSupported. The names of these functions are written to LIST.
 #
 #	cmd/libcudart/build.sh MAJOR DIRECTORY HEADERS [LIST]
 set -euo pipefail

@@ -20,11 +20,11 @@ import (
 
 var majors = []string{"12", "13"}
 
-// built is a directory with the libraries, and for each major version a list of the refused functions.
+// built is the directory with the built libraries.
 var built struct {
 	sync.Once
-	dir   string
-	whole bool
+	dir      string // also has a list of the refused functions for each major version
+	complete bool   // all libraries could be built
 }
 
 func TestMain(m *testing.M) {
@@ -47,9 +47,9 @@ func libraries(t *testing.T) string {
 		for _, major := range majors {
 			run(t, nil, "./build.sh", major, dir, dir, filepath.Join(dir, "refused"+major))
 		}
-		built.whole = true
+		built.complete = true
 	})
-	if !built.whole {
+	if !built.complete {
 		t.Fatal("the libraries could not be built")
 	}
 	return built.dir
@@ -106,12 +106,12 @@ func TestGeneratedCode(t *testing.T) {
 			"nearest allocation: buffer #",
 		} {
 			if !strings.Contains(messages, want) {
-				t.Errorf("%s: does not say %q\n%s", major, want, messages)
+				t.Errorf("%s: no message has %q\n%s", major, want, messages)
 			}
 		}
 		out, messages = run(t, []string{"GEMU_DEVICES=2"}, program)
 		if want := "gemu: managed variables on several devices are not supported\n"; out != "ok\n" || strings.Count(messages, want) != 1 {
-			t.Errorf("%s: with two devices it printed %q, and does not say %q once\n%s", major, out, want, messages)
+			t.Errorf("%s: with two devices it printed %q, want ok and the message %q once\n%s", major, out, want, messages)
 		}
 	}
 }
@@ -134,7 +134,8 @@ func TestCallsWithoutKernels(t *testing.T) {
 	}
 }
 
-// Each missing function returns an error that names it; refused.txt lists them, and the documentation has their number.
+// Each missing function returns cudaErrorNotSupported and traces its name. refused.txt lists these functions, and the
+// documentation has their number.
 func TestMissingFunctions(t *testing.T) {
 	dir := libraries(t)
 	docs, err := os.ReadFile("../../docs/libraries.md")
@@ -144,10 +145,10 @@ func TestMissingFunctions(t *testing.T) {
 	for _, major := range majors {
 		names := listed(t, filepath.Join(dir, "refused"+major), major)
 		if want := listed(t, "refused.txt", major); !slices.Equal(names, want) {
-			t.Errorf("%s: refused are\n%s\nand refused.txt has\n%s", major, strings.Join(names, "\n"), strings.Join(want, "\n"))
+			t.Errorf("%s: the refused functions are\n%s\nrefused.txt has\n%s", major, strings.Join(names, "\n"), strings.Join(want, "\n"))
 		}
 		if count := fmt.Sprintf("\n%s %d %d\n", major, len(listed(t, "names.txt", major)), len(names)); !strings.Contains(string(docs), count) {
-			t.Errorf("docs/libraries.md does not say%s", count)
+			t.Errorf("docs/libraries.md has no line%s", count)
 		}
 		var c strings.Builder
 		for _, name := range names {
@@ -165,7 +166,7 @@ func TestMissingFunctions(t *testing.T) {
 		_, messages := run(t, []string{"GEMU_TRACE=1"}, link(t, major, source))
 		for _, name := range names {
 			if want := "gemu: " + name + ": cudaErrorNotSupported: "; !strings.Contains(messages, want) {
-				t.Errorf("%s: nothing says %q", major, want)
+				t.Errorf("%s: no message has %q", major, want)
 			}
 		}
 	}
@@ -176,7 +177,7 @@ func toolkit(t *testing.T, major string) string {
 	t.Helper()
 	root := os.Getenv("GEMU_CUDA")
 	if root == "" {
-		t.Skip("GEMU_CUDA does not say where toolkit.sh has put CUDA's compilers and headers")
+		t.Skip("GEMU_CUDA is not set to the directory that toolkit.sh has filled")
 	}
 	dir, err := filepath.Abs(filepath.Join(root, major))
 	if err == nil {
@@ -257,7 +258,7 @@ func TestErrorNumbers(t *testing.T) {
 	}
 }
 
-// Programs in CUDA C++, compiled by nvcc, run with the library. With -short only some do.
+// Programs in CUDA C++, compiled by nvcc, run with the library. With -short the test runs only some programs.
 func TestProgramsOfNVCC(t *testing.T) {
 	type variant struct {
 		name    string
@@ -271,7 +272,7 @@ func TestProgramsOfNVCC(t *testing.T) {
 		all = append(all, variant{name, []string{name + ".cu"}, ptx, name == "vector" || name == "errors"})
 	}
 	all = append(all,
-		variant{"streams of threads", []string{"streams.cu"}, append(ptx, "-default-stream=per-thread"), false},
+		variant{"per-thread streams", []string{"streams.cu"}, append(ptx, "-default-stream=per-thread"), false},
 		variant{"mixed", []string{"mixed.cu"}, append(ptx, "-lcuda"), true},
 		variant{"rdc", []string{"rdc.cu", "rdc_device.cu"}, append(ptx, "-rdc=true"), false},
 		variant{"graph_condition", []string{"graph_condition.cu"}, append(ptx, "-rdc=true"), false},
@@ -287,14 +288,14 @@ func TestProgramsOfNVCC(t *testing.T) {
 				continue
 			}
 			t.Run(major+"/"+v.name, func(t *testing.T) {
-				compiled(t, dir, filepath.Join(cuda, "bin", "nvcc"), v.sources, v.flags)
+				compileAndRun(t, dir, filepath.Join(cuda, "bin", "nvcc"), v.sources, v.flags)
 			})
 		}
 	}
 }
 
-// compiled compiles sources with an nvcc and runs them with the libraries of a directory.
-func compiled(t *testing.T, dir, nvcc string, sources, flags []string) {
+// compileAndRun compiles sources with an nvcc, and runs the program with the libraries in dir.
+func compileAndRun(t *testing.T, dir, nvcc string, sources, flags []string) {
 	t.Helper()
 	here := t.TempDir()
 	if err := os.Symlink(filepath.Join(dir, "libcuda.so.1"), filepath.Join(here, "libcuda.so")); err != nil { // for -lcuda
@@ -312,7 +313,7 @@ func compiled(t *testing.T, dir, nvcc string, sources, flags []string) {
 	}
 }
 
-// Programs that nvcc has assembled with gemu run, although they contain no machine code.
+// Programs compiled by nvcc with gemu as its ptxas run, although they contain no machine code.
 func TestProgramsAssembledWithGemu(t *testing.T) {
 	for _, major := range majors {
 		cuda, here := toolkit(t, major), t.TempDir()
@@ -331,7 +332,7 @@ func TestProgramsAssembledWithGemu(t *testing.T) {
 			"rdc":    {[]string{"rdc.cu", "rdc_device.cu"}, append(code, "-rdc=true")},
 		} {
 			t.Run(major+"/"+name, func(t *testing.T) {
-				compiled(t, libraries(t), filepath.Join(bin, "nvcc"), v.sources, v.flags)
+				compileAndRun(t, libraries(t), filepath.Join(bin, "nvcc"), v.sources, v.flags)
 			})
 		}
 	}

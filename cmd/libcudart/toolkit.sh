@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# Makes the toolkit by which the tests compile CUDA C++ from NVIDIA's Python packages:
+# Makes, from NVIDIA's Python packages, the toolkit with which the tests compile CUDA C++:
 #
 #	cmd/libcudart/toolkit.sh DIRECTORY [SITE]
 #	GEMU_CUDA=DIRECTORY go test ./cmd/libcudart -v
 #
 #	DIRECTORY/13    nvcc, headers and libraries of CUDA 13
-#	DIRECTORY/12    the same nvcc with the headers and libraries of 12, of which there is no package
-#	                with an nvcc
+#	DIRECTORY/12    the same nvcc with the headers and libraries of CUDA 12, because no package has an
+#	                nvcc of CUDA 12
 #
 #	DIRECTORY/headers/X.Y/include
 #	                the headers of the runtime's package of each version, for go test ./cmd/libcuda -run Names
 #
-# The packages are in SITE, a folder of Python's, or else they are installed into DIRECTORY.
+# SITE is a site-packages directory of Python that has the packages. Without it, the script installs the packages into
+# DIRECTORY. Only then it makes DIRECTORY/headers.
 set -euo pipefail
 mkdir -p "$1"
 cd "$1"
@@ -38,7 +39,7 @@ fi
 for major in 12 13; do
   rm -rf "$major"
   mkdir -p "$major/lib"
-  cp -r "$cuda13/bin" "$major/bin" # it expects the rest in the same folder
+  cp -r "$cuda13/bin" "$major/bin" # a copy: nvcc looks for headers and libraries relative to its own path
   ln -s "$cuda13/nvvm" "$major/nvvm"
 done
 chmod +x 1[23]/bin/* "$cuda13"/nvvm/bin/*

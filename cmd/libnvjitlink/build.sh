@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Builds libnvJitLink.so.MAJOR next to libcuda.so.1, whose libcuda.so.h (written by go build) is in
-# HEADERS.
+# Builds libnvJitLink.so.MAJOR in DIRECTORY, which must contain libcuda.so.1. HEADERS is the directory with
+# libcuda.so.h, which go build wrote.
 #
 #	cmd/libnvjitlink/build.sh MAJOR DIRECTORY HEADERS
 set -euo pipefail
 major=$1 out=$(realpath "$2") headers=$(realpath "$3")
 cd "$(dirname "$0")"
-case $major in # the last version of each
+case $major in # the last minor version of each
 12) minor=9 ;;
 13) minor=5 ;;
 *) echo "build.sh: there is no libnvJitLink.so.$major" >&2; exit 2 ;;

@@ -5,15 +5,15 @@
 
 #include "cudart.h"
 
-// Members of a cudaDeviceProp with the driver's attribute that is their value. Array members have consecutive
-// attributes from the given one on.
+// Members of a cudaDeviceProp, each with the number of the driver's attribute that is its value. The elements of an array
+// have consecutive attributes.
 #define MEMBER(attribute, member) {attribute, offsetof(struct cudaDeviceProp, member), sizeof(((struct cudaDeviceProp *)0)->member), 0}
 #define WIDE(attribute, member) {attribute, offsetof(struct cudaDeviceProp, member), sizeof(size_t), 1}
 
 static const struct {
 	int attribute;
-	size_t at, bytes;
-	int wide; // it is a size_t
+	size_t offset, bytes;
+	int wide; // the member is a size_t
 } members[] = {
 	WIDE(8, sharedMemPerBlock),
 	MEMBER(12, regsPerBlock),
@@ -112,7 +112,7 @@ static const struct {
 	ONLY13(MEMBER(143, hostNumaMultinodeIpcSupported), )
 };
 
-static int properties(struct cudaDeviceProp *p, int device)
+static int read_properties(struct cudaDeviceProp *p, int device)
 {
 	*p = (struct cudaDeviceProp){0};
 	int r = start();
@@ -123,7 +123,7 @@ static int properties(struct cudaDeviceProp *p, int device)
 	if (r == 0)
 		r = cuDeviceTotalMem_v2(&p->totalGlobalMem, device);
 	for (size_t i = 0; r == 0 && i < sizeof members / sizeof *members; i++) {
-		char *to = (char *)p + members[i].at;
+		char *to = (char *)p + members[i].offset;
 		if (members[i].wide) {
 			int value;
 			r = cuDeviceGetAttribute(&value, members[i].attribute, device);
@@ -142,56 +142,57 @@ cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *p, int device)
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
 #endif
 {
-	return DONE(p == NULL ? invalidValue : properties(p, device));
+	return RESULT(p == NULL ? invalidValue : read_properties(p, device));
 }
 
 #if MAJOR == 12
-// Programs built before version 12 have only the beginning of the structure.
+// Programs built before version 12 have a shorter structure, which ends before hostRegisterSupported.
 cudaError_t cudaGetDeviceProperties(void *p, int device)
 {
 	struct cudaDeviceProp all;
 	if (p == NULL)
-		return DONE(invalidValue);
-	int r = properties(&all, device);
+		return RESULT(invalidValue);
+	int r = read_properties(&all, device);
 	if (r == 0)
 		memcpy(p, &all, offsetof(struct cudaDeviceProp, hostRegisterSupported));
-	return DONE(r);
+	return RESULT(r);
 }
 #endif
 
-// All devices are equal.
-cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted)
+// All devices have the same properties, so the current device is as good as any other.
+cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *properties)
 {
-	if (device == NULL || wanted == NULL)
-		return DONE(invalidValue);
-	return DONE(current_device(device));
+	if (device == NULL || properties == NULL)
+		return RESULT(invalidValue);
+	return RESULT(current_device(device));
 }
 
-// STARTED returns the result of a driver call that needs no context.
-#define STARTED(condition, call)                         \
-	do {                                             \
-		int r_ = (condition) ? start() : invalidValue; \
-		return DONE(r_ != 0 ? r_ : (call));      \
+// RETURN_WITHOUT_CONTEXT returns the result of a driver call that needs no context. If valid is 0, the result is
+// invalidValue.
+#define RETURN_WITHOUT_CONTEXT(valid, call)                \
+	do {                                               \
+		int r_ = (valid) ? start() : invalidValue; \
+		return RESULT(r_ != 0 ? r_ : (call));      \
 	} while (0)
 
-cudaError_t cudaDeviceGetAttribute(int *value, int attribute, int device) { STARTED(value != NULL, cuDeviceGetAttribute(value, attribute, device)); }
-cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id) { STARTED(device != NULL && id != NULL, cuDeviceGetByPCIBusId(device, (char *)id)); }
-cudaError_t cudaDeviceGetPCIBusId(char *id, int n, int device) { STARTED(id != NULL, cuDeviceGetPCIBusId(id, n, device)); }
-cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) { STARTED(can != NULL, cuDeviceCanAccessPeer(can, device, peer)); }
-cudaError_t cudaDeviceGetP2PAttribute(int *value, int attribute, int from, int to) { STARTED(value != NULL, cuDeviceGetP2PAttribute(value, attribute, from, to)); }
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) { STARTED(pool != NULL, cuDeviceGetDefaultMemPool(pool, device)); }
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device) { STARTED(pool != NULL, cuDeviceGetMemPool(pool, device)); }
-cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) { STARTED(1, cuDeviceSetMemPool(device, pool)); }
+cudaError_t cudaDeviceGetAttribute(int *value, int attribute, int device) { RETURN_WITHOUT_CONTEXT(value != NULL, cuDeviceGetAttribute(value, attribute, device)); }
+cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id) { RETURN_WITHOUT_CONTEXT(device != NULL && id != NULL, cuDeviceGetByPCIBusId(device, (char *)id)); }
+cudaError_t cudaDeviceGetPCIBusId(char *id, int n, int device) { RETURN_WITHOUT_CONTEXT(id != NULL, cuDeviceGetPCIBusId(id, n, device)); }
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) { RETURN_WITHOUT_CONTEXT(can != NULL, cuDeviceCanAccessPeer(can, device, peer)); }
+cudaError_t cudaDeviceGetP2PAttribute(int *value, int attribute, int from, int to) { RETURN_WITHOUT_CONTEXT(value != NULL, cuDeviceGetP2PAttribute(value, attribute, from, to)); }
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) { RETURN_WITHOUT_CONTEXT(pool != NULL, cuDeviceGetDefaultMemPool(pool, device)); }
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device) { RETURN_WITHOUT_CONTEXT(pool != NULL, cuDeviceGetMemPool(pool, device)); }
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) { RETURN_WITHOUT_CONTEXT(1, cuDeviceSetMemPool(device, pool)); }
 
 cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *width, const struct cudaChannelFormatDesc *desc, int device)
 {
 	unsigned format, channels;
 	if (width == NULL || desc == NULL)
-		return DONE(invalidValue);
+		return RESULT(invalidValue);
 	int r = format_of(desc, &format, &channels);
 	if (r == 0)
 		r = start();
-	return DONE(r != 0 ? r : cuDeviceGetTexture1DLinearMaxWidth(width, format, channels, device));
+	return RESULT(r != 0 ? r : cuDeviceGetTexture1DLinearMaxWidth(width, format, channels, device));
 }
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
@@ -199,7 +200,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 	CUcontext c;
 	ENTER();
 	int r = primary_context(peer, &c);
-	return DONE(r != 0 ? r : cuCtxEnablePeerAccess(c, flags));
+	return RESULT(r != 0 ? r : cuCtxEnablePeerAccess(c, flags));
 }
 
 cudaError_t cudaDeviceDisablePeerAccess(int peer)
@@ -207,17 +208,17 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer)
 	CUcontext c;
 	ENTER();
 	int r = primary_context(peer, &c);
-	return DONE(r != 0 ? r : cuCtxDisablePeerAccess(c));
+	return RESULT(r != 0 ? r : cuCtxDisablePeerAccess(c));
 }
 
-cudaError_t cudaDeviceGetLimit(size_t *value, int limit) { IN(cuCtxGetLimit(value, limit)); }
-cudaError_t cudaDeviceSetLimit(int limit, size_t value) { IN(cuCtxSetLimit(limit, value)); }
-cudaError_t cudaDeviceGetCacheConfig(int *config) { IN(cuCtxGetCacheConfig(config)); }
-cudaError_t cudaDeviceSetCacheConfig(int config) { IN(cuCtxSetCacheConfig(config)); }
-cudaError_t cudaDeviceGetSharedMemConfig(int *config) { IN(cuCtxGetSharedMemConfig(config)); }
-cudaError_t cudaDeviceSetSharedMemConfig(int config) { IN(cuCtxSetSharedMemConfig(config)); }
-cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) { IN(cuCtxGetStreamPriorityRange(least, greatest)); }
-cudaError_t cudaCtxResetPersistingL2Cache(void) { IN(cuCtxResetPersistingL2Cache()); }
+cudaError_t cudaDeviceGetLimit(size_t *value, int limit) { RETURN(cuCtxGetLimit(value, limit)); }
+cudaError_t cudaDeviceSetLimit(int limit, size_t value) { RETURN(cuCtxSetLimit(limit, value)); }
+cudaError_t cudaDeviceGetCacheConfig(int *config) { RETURN(cuCtxGetCacheConfig(config)); }
+cudaError_t cudaDeviceSetCacheConfig(int config) { RETURN(cuCtxSetCacheConfig(config)); }
+cudaError_t cudaDeviceGetSharedMemConfig(int *config) { RETURN(cuCtxGetSharedMemConfig(config)); }
+cudaError_t cudaDeviceSetSharedMemConfig(int config) { RETURN(cuCtxSetSharedMemConfig(config)); }
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) { RETURN(cuCtxGetStreamPriorityRange(least, greatest)); }
+cudaError_t cudaCtxResetPersistingL2Cache(void) { RETURN(cuCtxResetPersistingL2Cache()); }
 
 #if MAJOR == 12
 cudaError_t cudaThreadGetLimit(size_t *value, int limit) { return cudaDeviceGetLimit(value, limit); }
@@ -226,6 +227,6 @@ cudaError_t cudaThreadGetCacheConfig(int *config) { return cudaDeviceGetCacheCon
 cudaError_t cudaThreadSetCacheConfig(int config) { return cudaDeviceSetCacheConfig(config); }
 
 // Devices support double precision, so no conversion is needed.
-cudaError_t cudaSetDoubleForDevice(double *d) { return DONE(d == NULL ? invalidValue : 0); }
-cudaError_t cudaSetDoubleForHost(double *d) { return DONE(d == NULL ? invalidValue : 0); }
+cudaError_t cudaSetDoubleForDevice(double *d) { return RESULT(d == NULL ? invalidValue : 0); }
+cudaError_t cudaSetDoubleForHost(double *d) { return RESULT(d == NULL ? invalidValue : 0); }
 #endif

@@ -149,7 +149,7 @@ static const struct error {
 	{10000, "cudaErrorApiFailureBase", "api failure base"},
 };
 
-static const struct error *find(cudaError_t e)
+static const struct error *find_error(cudaError_t e)
 {
 	for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
 		if (errors[i].number == e)
@@ -161,13 +161,13 @@ static const char unknown[] = "unrecognized error code";
 
 const char *cudaGetErrorName(cudaError_t e)
 {
-	const struct error *f = find(e);
+	const struct error *f = find_error(e);
 	return f != NULL ? f->name : unknown;
 }
 
 const char *cudaGetErrorString(cudaError_t e)
 {
-	const struct error *f = find(e);
+	const struct error *f = find_error(e);
 	const char *text;
 	if (f == NULL)
 		return unknown;

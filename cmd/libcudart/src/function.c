@@ -4,16 +4,16 @@
 
 #include "cudart.h"
 
-// KERNEL returns the result of a driver call on the kernel k of a function.
-#define KERNEL(function, call)                 \
-	do {                                   \
-		CUkernel k;                    \
-		ENTER();                       \
-		int r_ = kernel_of(function, &k); \
-		return DONE(r_ != 0 ? r_ : (call)); \
+// RETURN_FOR_KERNEL returns the result of a driver call that uses k, the kernel of a host function.
+#define RETURN_FOR_KERNEL(function, call)             \
+	do {                                          \
+		CUkernel k;                           \
+		ENTER();                              \
+		int r_ = kernel_of(function, &k);     \
+		return RESULT(r_ != 0 ? r_ : (call)); \
 	} while (0)
 
-static int attributes(struct cudaFuncAttributes *a, CUkernel k)
+static int read_attributes(struct cudaFuncAttributes *a, CUkernel k)
 {
 	*a = (struct cudaFuncAttributes){0};
 	int shared = 0, constant = 0, local = 0;
@@ -37,18 +37,18 @@ static int attributes(struct cudaFuncAttributes *a, CUkernel k)
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *a, const void *f)
 {
 	if (a == NULL)
-		return DONE(invalidValue);
-	KERNEL(f, attributes(a, k));
+		return RESULT(invalidValue);
+	RETURN_FOR_KERNEL(f, read_attributes(a, k));
 }
 
-cudaError_t cudaFuncSetAttribute(const void *f, int attribute, int value) { KERNEL(f, cuFuncSetAttribute(k, attribute, value)); }
-cudaError_t cudaFuncSetCacheConfig(const void *f, int config) { KERNEL(f, cuFuncSetCacheConfig(k, config)); }
-cudaError_t cudaFuncSetSharedMemConfig(const void *f, int config) { KERNEL(f, cuFuncSetSharedMemConfig(k, config)); }
-cudaError_t cudaFuncGetName(const char **name, const void *f) { KERNEL(f, cuKernelGetName((char **)name, k)); }
-cudaError_t cudaFuncGetParamInfo(const void *f, size_t i, size_t *offset, size_t *size) { KERNEL(f, cuKernelGetParamInfo(k, i, offset, size)); }
+cudaError_t cudaFuncSetAttribute(const void *f, int attribute, int value) { RETURN_FOR_KERNEL(f, cuFuncSetAttribute(k, attribute, value)); }
+cudaError_t cudaFuncSetCacheConfig(const void *f, int config) { RETURN_FOR_KERNEL(f, cuFuncSetCacheConfig(k, config)); }
+cudaError_t cudaFuncSetSharedMemConfig(const void *f, int config) { RETURN_FOR_KERNEL(f, cuFuncSetSharedMemConfig(k, config)); }
+cudaError_t cudaFuncGetName(const char **name, const void *f) { RETURN_FOR_KERNEL(f, cuKernelGetName((char **)name, k)); }
+cudaError_t cudaFuncGetParamInfo(const void *f, size_t i, size_t *offset, size_t *size) { RETURN_FOR_KERNEL(f, cuKernelGetParamInfo(k, i, offset, size)); }
 
 #if MAJOR >= 13
-static int parameters(CUkernel k, size_t *n)
+static int count_parameters(CUkernel k, size_t *n)
 {
 	size_t offset, size;
 	for (*n = 0; cuKernelGetParamInfo(k, *n, &offset, &size) == 0;)
@@ -56,14 +56,14 @@ static int parameters(CUkernel k, size_t *n)
 	return 0;
 }
 
-cudaError_t cudaFuncGetParamCount(const void *f, size_t *n) { KERNEL(f, n == NULL ? invalidValue : parameters(k, n)); }
+cudaError_t cudaFuncGetParamCount(const void *f, size_t *n) { RETURN_FOR_KERNEL(f, n == NULL ? invalidValue : count_parameters(k, n)); }
 #endif
 
-cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t k, int attribute, int value, int device) { IN(cuKernelSetAttribute(attribute, value, k, device)); }
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t k, int attribute, int value, int device) { RETURN(cuKernelSetAttribute(attribute, value, k, device)); }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *n, const void *f, int threads, size_t shared) { KERNEL(f, cuOccupancyMaxActiveBlocksPerMultiprocessor(n, k, threads, shared)); }
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n, const void *f, int threads, size_t shared, unsigned flags) { KERNEL(f, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(n, k, threads, shared, flags)); }
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, const void *f, int blocks, int threads) { KERNEL(f, cuOccupancyAvailableDynamicSMemPerBlock(size, k, blocks, threads)); }
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *n, const void *f, int threads, size_t shared) { RETURN_FOR_KERNEL(f, cuOccupancyMaxActiveBlocksPerMultiprocessor(n, k, threads, shared)); }
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n, const void *f, int threads, size_t shared, unsigned flags) { RETURN_FOR_KERNEL(f, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(n, k, threads, shared, flags)); }
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, const void *f, int blocks, int threads) { RETURN_FOR_KERNEL(f, cuOccupancyAvailableDynamicSMemPerBlock(size, k, blocks, threads)); }
 
 int launch_config(const cudaLaunchConfig_t *c, CUlaunchConfig *to)
 {
@@ -81,8 +81,8 @@ cudaError_t cudaOccupancyMaxActiveClusters(int *n, const void *f, const cudaLaun
 	CUlaunchConfig config;
 	int r = launch_config(c, &config);
 	if (r != 0)
-		return DONE(r);
-	KERNEL(f, cuOccupancyMaxActiveClusters(n, k, &config));
+		return RESULT(r);
+	RETURN_FOR_KERNEL(f, cuOccupancyMaxActiveClusters(n, k, &config));
 }
 
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int *n, const void *f, const cudaLaunchConfig_t *c)
@@ -90,66 +90,66 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int *n, const void *f, const cu
 	CUlaunchConfig config;
 	int r = launch_config(c, &config);
 	if (r != 0)
-		return DONE(r);
-	KERNEL(f, cuOccupancyMaxPotentialClusterSize(n, k, &config));
+		return RESULT(r);
+	RETURN_FOR_KERNEL(f, cuOccupancyMaxPotentialClusterSize(n, k, &config));
 }
 
-// most holds the limits of launches by CUdevice_attribute. All devices are equal.
-static int most[8], limits; // result of querying them
-static pthread_once_t asked = PTHREAD_ONCE_INIT;
+// limits holds the limits of launches by CUdevice_attribute. All devices are equal.
+static int limits[8];
+static int limits_result; // result of querying the limits
+static pthread_once_t limits_once = PTHREAD_ONCE_INIT;
 
-static void ask(void)
+static void query_limits(void)
 {
-	for (int i = 1; limits == 0 && i <= 7; i++)
-		limits = cuDeviceGetAttribute(&most[i], i, 0);
+	for (int i = 1; limits_result == 0 && i <= 7; i++)
+		limits_result = cuDeviceGetAttribute(&limits[i], i, 0);
 }
 
-// check_extent checks extents for which the driver would return invalid value.
 int check_extent(dim3 grid, dim3 block)
 {
-	pthread_once(&asked, ask);
-	if (limits != 0)
-		return limits;
+	pthread_once(&limits_once, query_limits);
+	if (limits_result != 0)
+		return limits_result;
 	const unsigned extents[] = {block.x, block.y, block.z, grid.x, grid.y, grid.z};
-	int fits = (uint64_t)block.x * block.y * block.z <= (uint64_t)most[1];
+	int fits = (uint64_t)block.x * block.y * block.z <= (uint64_t)limits[1];
 	for (int i = 0; i < 6; i++)
-		fits = fits && extents[i] != 0 && extents[i] <= (unsigned)most[i + 2];
+		fits = fits && extents[i] != 0 && extents[i] <= (unsigned)limits[i + 2];
 	if (fits)
 		return 0;
-	int r = idle();
+	int r = check_context();
 	return r != 0 ? r : invalidConfiguration;
 }
 
 cudaError_t cudaLibraryLoadData(cudaLibrary_t *l, const void *code, int *options, void **values, unsigned n, int *libraryOptions, void **libraryValues, unsigned libraryN)
 {
-	IN(cuLibraryLoadData(l, (void *)code, options, values, n, libraryOptions, libraryValues, libraryN));
+	RETURN(cuLibraryLoadData(l, (void *)code, options, values, n, libraryOptions, libraryValues, libraryN));
 }
 cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *l, const char *file, int *options, void **values, unsigned n, int *libraryOptions, void **libraryValues, unsigned libraryN)
 {
 	if (file == NULL)
-		return DONE(invalidValue);
-	IN(cuLibraryLoadFromFile(l, (char *)file, options, values, n, libraryOptions, libraryValues, libraryN));
+		return RESULT(invalidValue);
+	RETURN(cuLibraryLoadFromFile(l, (char *)file, options, values, n, libraryOptions, libraryValues, libraryN));
 }
-cudaError_t cudaLibraryUnload(cudaLibrary_t l) { IN(cuLibraryUnload(l)); }
-cudaError_t cudaLibraryGetKernel(cudaKernel_t *k, cudaLibrary_t l, const char *name) { IN(name == NULL ? invalidValue : cuLibraryGetKernel(k, l, (char *)name)); }
-cudaError_t cudaLibraryGetKernelCount(unsigned *n, cudaLibrary_t l) { IN(cuLibraryGetKernelCount(n, l)); }
-cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *list, unsigned n, cudaLibrary_t l) { IN(cuLibraryEnumerateKernels(list, n, l)); }
-cudaError_t cudaLibraryGetGlobal(void **p, size_t *size, cudaLibrary_t l, const char *name) { IN(name == NULL ? invalidValue : cuLibraryGetGlobal((CUdeviceptr *)p, size, l, (char *)name)); }
+cudaError_t cudaLibraryUnload(cudaLibrary_t l) { RETURN(cuLibraryUnload(l)); }
+cudaError_t cudaLibraryGetKernel(cudaKernel_t *k, cudaLibrary_t l, const char *name) { RETURN(name == NULL ? invalidValue : cuLibraryGetKernel(k, l, (char *)name)); }
+cudaError_t cudaLibraryGetKernelCount(unsigned *n, cudaLibrary_t l) { RETURN(cuLibraryGetKernelCount(n, l)); }
+cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *list, unsigned n, cudaLibrary_t l) { RETURN(cuLibraryEnumerateKernels(list, n, l)); }
+cudaError_t cudaLibraryGetGlobal(void **p, size_t *size, cudaLibrary_t l, const char *name) { RETURN(name == NULL ? invalidValue : cuLibraryGetGlobal((CUdeviceptr *)p, size, l, (char *)name)); }
 
 // The host can access the managed variables of a library.
 cudaError_t cudaLibraryGetManaged(void **p, size_t *size, cudaLibrary_t l, const char *name)
 {
 	enum { isManaged = 8 };
-	CUdeviceptr at;
+	CUdeviceptr addr;
 	size_t n;
-	unsigned char whether = 0;
+	unsigned char is_managed = 0;
 	ENTER();
-	int r = name == NULL ? invalidValue : cuLibraryGetGlobal(&at, &n, l, (char *)name);
-	if (r == 0 && (cuPointerGetAttribute(&whether, isManaged, at) != 0 || !whether))
+	int r = name == NULL ? invalidValue : cuLibraryGetGlobal(&addr, &n, l, (char *)name);
+	if (r == 0 && (cuPointerGetAttribute(&is_managed, isManaged, addr) != 0 || !is_managed))
 		r = symbolNotFound;
 	if (r == 0 && p != NULL)
-		*p = pointer(at);
+		*p = pointer(addr);
 	if (r == 0 && size != NULL)
 		*size = n;
-	return DONE(r);
+	return RESULT(r);
 }

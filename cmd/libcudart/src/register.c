@@ -1,5 +1,5 @@
-// The functions that compiler-generated code calls: registration of fat binaries and of their kernels and variables by
-// host addresses, and launches by <<<…>>>.
+// The functions that compiler-generated code calls. They register fat binaries, and the host addresses of their kernels
+// and variables, and they implement launches by <<<…>>>.
 //
 // A fat binary is loaded at the first use of any of its contents, as a library of the driver (cuLibraryLoadData), which
 // is then available in every context.
@@ -33,9 +33,9 @@ struct entry {
 struct binary {
 	const struct wrapper *wrapper;
 	CUlibrary library; // 0 before it is loaded
-	int unfit;         // error of loading it, if a new attempt would fail as well
+	int load_error;    // error of loading it, if a new attempt would fail as well; 0 otherwise
 	int managed;       // number of managed variables
-	CUcontext in;      // the context in which the managed variables have addresses; 0 if none
+	CUcontext managed_context; // the context in which the managed variables have addresses; 0 if none
 };
 
 enum { buckets = 4096 };
@@ -43,13 +43,14 @@ enum { buckets = 4096 };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // guards all data below
 static struct entry *table[buckets];
 
+// bucket returns the head of the list of entries for a host address.
 static struct entry **bucket(const void *host)
 {
 	uintptr_t p = (uintptr_t)host;
 	return &table[(p >> 4 ^ p >> 16) % buckets];
 }
 
-static struct entry *find(const void *host)
+static struct entry *find_entry(const void *host)
 {
 	struct entry *e = *bucket(host);
 	while (e != NULL && e->host != host)
@@ -57,7 +58,7 @@ static struct entry *find(const void *host)
 	return e;
 }
 
-static void add(void **handle, const void *host, const char *name, int function, void **managed)
+static void add_entry(void **handle, const void *host, const char *name, int function, void **managed)
 {
 	struct entry *e = calloc(1, sizeof *e);
 	if (e == NULL || (e->name = strdup(name)) == NULL)
@@ -81,10 +82,11 @@ void **__cudaRegisterFatBinary(void *wrapper)
 
 void __cudaRegisterFatBinaryEnd(void **handle) { (void)handle; }
 
-// In a child of fork, a missing thread may hold the mutex, and may have left the table half changed.
+// forked is set in a child of fork. There the mutex may be locked for ever, and the table half changed, by a thread that
+// only the parent has.
 static int forked;
-static void in_child(void) { forked = 1; }
-__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, in_child); }
+static void mark_child(void) { forked = 1; }
+__attribute__((constructor)) static void register_fork_handler(void) { pthread_atfork(NULL, NULL, mark_child); }
 
 void __cudaUnregisterFatBinary(void **handle)
 {
@@ -112,19 +114,19 @@ void __cudaUnregisterFatBinary(void **handle)
 void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int threads, void *tid, void *bid, dim3 *block, dim3 *grid, int *warp)
 {
 	(void)device, (void)threads, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
-	add(handle, host, name, 1, NULL);
+	add_entry(handle, host, name, 1, NULL);
 }
 
 void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t size, int constant, int global)
 {
 	(void)device, (void)external, (void)size, (void)constant, (void)global;
-	add(handle, host, name, 0, NULL);
+	add_entry(handle, host, name, 0, NULL);
 }
 
 void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int external, size_t size, int constant, int global)
 {
 	(void)device, (void)external, (void)size, (void)constant, (void)global;
-	add(handle, host, name, 0, host);
+	add_entry(handle, host, name, 0, host);
 }
 
 // runtime_archive is an archive with an empty member. It makes the linker add gemu's version of CUDA's device runtime,
@@ -157,50 +159,50 @@ static int link_parts(struct binary *b)
 	return r;
 }
 
-// of_image reports whether a result of loading is caused by the image. Otherwise it is caused by the context or is
-// temporary, and a new attempt may succeed.
-static int of_image(int result)
+// caused_by_image reports whether an error of loading is caused by the image. Other errors are caused by the context or
+// are temporary, and a new attempt may succeed.
+static int caused_by_image(int result)
 {
 	enum { invalidImage = 200, invalidPTX = 218, unsupportedPTX = 222 };
 	return result == noKernelImage || result == invalidImage || result == invalidPTX || result == unsupportedPTX || result == notSupported;
 }
 
-// load loads a binary unless it is loaded, and gives its managed variables their addresses in the current context. Each
-// context has its own addresses, so a program can use managed variables in one context only. The caller must hold the
-// mutex.
-static int load(struct binary *b)
+// load_binary loads a binary unless it is loaded, and sets the host's pointers to its managed variables to their
+// addresses in the current context. The addresses differ between contexts, and the host has one pointer for each
+// variable, so a program can use the managed variables of a binary in one context only. The caller must hold the mutex.
+static int load_binary(struct binary *b)
 {
 	enum { linked = 2 };
 	CUcontext current = 0;
-	int r = b->unfit;
+	int r = b->load_error;
 	if (r == 0 && b->library == 0) {
 		if (b->wrapper->version >= linked && b->wrapper->parts != NULL)
 			r = link_parts(b);
 		else
 			r = cuLibraryLoadData(&b->library, (void *)b->wrapper->image, NULL, NULL, 0, NULL, NULL, 0);
-		if (of_image(r))
-			b->unfit = r;
+		if (caused_by_image(r))
+			b->load_error = r;
 	}
 	if (r != 0 || b->managed == 0)
 		return r;
 	cuCtxGetCurrent(&current);
-	if (b->in != 0) {
-		if (current == b->in)
+	if (b->managed_context != 0) {
+		if (current == b->managed_context)
 			return 0;
-		say("managed variables on several devices are not supported");
+		report_once("managed variables on several devices are not supported");
 		return notSupported;
 	}
 	for (size_t i = 0; i < buckets; i++)
 		for (struct entry *e = table[i]; e != NULL; e = e->next) {
-			CUdeviceptr at;
+			CUdeviceptr addr;
 			if (e->binary != b || e->managed == NULL)
 				continue;
-			r = cuLibraryGetGlobal(&at, NULL, b->library, e->name);
+			r = cuLibraryGetGlobal(&addr, NULL, b->library, e->name);
 			if (r != 0)
 				return r;
-			*e->managed = pointer(at);
+			*e->managed = pointer(addr);
 		}
-	b->in = current;
+	b->managed_context = current;
 	return 0;
 }
 
@@ -209,12 +211,12 @@ void forget_managed(CUcontext context)
 	pthread_mutex_lock(&mutex);
 	for (size_t i = 0; i < buckets; i++)
 		for (struct entry *e = table[i]; e != NULL; e = e->next)
-			if (e->managed != NULL && e->binary->in == context)
+			if (e->managed != NULL && e->binary->managed_context == context)
 				*e->managed = NULL;
 	for (size_t i = 0; i < buckets; i++)
 		for (struct entry *e = table[i]; e != NULL; e = e->next)
-			if (e->binary->in == context)
-				e->binary->in = 0;
+			if (e->binary->managed_context == context)
+				e->binary->managed_context = 0;
 	pthread_mutex_unlock(&mutex);
 }
 
@@ -223,17 +225,17 @@ char __cudaInitModule(void **handle)
 	int r = enter();
 	if (r == 0) {
 		pthread_mutex_lock(&mutex);
-		r = load((struct binary *)handle);
+		r = load_binary((struct binary *)handle);
 		pthread_mutex_unlock(&mutex);
 	}
-	DONE(r);
+	RESULT(r);
 	return r == 0;
 }
 
-// kernel returns the kernel of an entry. The caller must hold the mutex.
-static int kernel(struct entry *e, CUkernel *k)
+// load_kernel returns the kernel of an entry, and loads its binary if necessary. The caller must hold the mutex.
+static int load_kernel(struct entry *e, CUkernel *k)
 {
-	int r = load(e->binary);
+	int r = load_binary(e->binary);
 	if (r == 0 && e->kernel == 0 && (r = cuLibraryGetKernel(&e->kernel, e->binary->library, e->name)) == symbolNotFound)
 		r = invalidFunction;
 	*k = e->kernel;
@@ -246,8 +248,8 @@ int kernel_of(const void *function, CUkernel *k)
 	if (function == NULL)
 		return invalidFunction;
 	pthread_mutex_lock(&mutex);
-	struct entry *e = find(function);
-	int r = e == NULL || !e->function ? invalidFunction : kernel(e, k);
+	struct entry *e = find_entry(function);
+	int r = e == NULL || !e->function ? invalidFunction : load_kernel(e, k);
 	pthread_mutex_unlock(&mutex);
 	if (e == NULL && (uintptr_t)function < 1 << 30 && cuKernelGetFunction(&f, (uintptr_t)function) == 0) {
 		*k = (uintptr_t)function; // the API accepts handles, too
@@ -260,7 +262,7 @@ int refuse_launch(const void *function, int result)
 {
 	char name[512] = "a kernel";
 	pthread_mutex_lock(&mutex);
-	struct entry *e = find(function);
+	struct entry *e = find_entry(function);
 	if (e != NULL)
 		snprintf(name, sizeof name, "%s", e->name);
 	pthread_mutex_unlock(&mutex);
@@ -280,56 +282,57 @@ const void *function_of(CUkernel k)
 	return host;
 }
 
-// variable returns the entry of a variable. The host refers to a managed variable by its address.
-static struct entry *variable(const void *symbol)
+// find_variable returns the entry of a variable, or NULL. A program names a variable by the registered host address, and
+// a managed variable also by its device address.
+static struct entry *find_variable(const void *symbol)
 {
-	struct entry *e = find(symbol);
+	struct entry *e = find_entry(symbol);
 	for (size_t i = 0; e == NULL && symbol != NULL && i < buckets; i++)
 		for (e = table[i]; e != NULL && (e->managed == NULL || *e->managed != symbol);)
 			e = e->next;
 	return e != NULL && !e->function ? e : NULL;
 }
 
-int symbol_at(const void *symbol, CUdeviceptr *at, size_t *size)
+int symbol_at(const void *symbol, CUdeviceptr *addr, size_t *size)
 {
 	pthread_mutex_lock(&mutex);
-	struct entry *e = variable(symbol);
-	int r = e == NULL ? invalidSymbol : load(e->binary);
-	if (r == 0 && (r = cuLibraryGetGlobal(at, size, e->binary->library, e->name)) == symbolNotFound)
+	struct entry *e = find_variable(symbol);
+	int r = e == NULL ? invalidSymbol : load_binary(e->binary);
+	if (r == 0 && (r = cuLibraryGetGlobal(addr, size, e->binary->library, e->name)) == symbolNotFound)
 		r = invalidSymbol;
 	pthread_mutex_unlock(&mutex);
 	return r;
 }
 
-int part_of(const void *symbol, size_t offset, size_t n, CUdeviceptr *at)
+int symbol_range(const void *symbol, size_t offset, size_t n, CUdeviceptr *addr)
 {
 	size_t size;
-	int r = symbol_at(symbol, at, &size);
+	int r = symbol_at(symbol, addr, &size);
 	if (r == 0 && (offset > size || n > size - offset))
 		r = invalidValue;
-	*at += r == 0 ? offset : 0;
+	*addr += r == 0 ? offset : 0;
 	return r;
 }
 
 cudaError_t cudaGetSymbolAddress(void **p, const void *symbol)
 {
-	CUdeviceptr at;
+	CUdeviceptr addr;
 	if (p == NULL)
-		return DONE(invalidValue);
+		return RESULT(invalidValue);
 	ENTER();
-	int r = symbol_at(symbol, &at, NULL);
+	int r = symbol_at(symbol, &addr, NULL);
 	if (r == 0)
-		*p = pointer(at);
-	return DONE(r);
+		*p = pointer(addr);
+	return RESULT(r);
 }
 
 cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol)
 {
-	CUdeviceptr at;
+	CUdeviceptr addr;
 	if (size == NULL)
-		return DONE(invalidValue);
+		return RESULT(invalidValue);
 	ENTER();
-	return DONE(symbol_at(symbol, &at, size));
+	return RESULT(symbol_at(symbol, &addr, size));
 }
 
 // Launches by <<<…>>>: the configuration is pushed before the arguments are evaluated, and popped by the host function
@@ -349,7 +352,7 @@ static _Thread_local struct {
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream)
 {
 	if (pushed.depth == sizeof pushed.stack / sizeof *pushed.stack)
-		return DONE(missingConfiguration);
+		return RESULT(missingConfiguration);
 	pushed.stack[pushed.depth++] = (struct configuration){grid, block, shared, stream};
 	return 0;
 }
@@ -357,7 +360,7 @@ unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaS
 cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream)
 {
 	if (pushed.depth == 0)
-		return DONE(missingConfiguration);
+		return RESULT(missingConfiguration);
 	struct configuration c = pushed.stack[--pushed.depth];
 	*grid = c.grid;
 	*block = c.block;
@@ -377,16 +380,16 @@ cudaError_t __cudaGetKernel(cudaKernel_t *k, const void *function)
 cudaError_t cudaGetKernel(cudaKernel_t *k, const void *function)
 {
 	if (k == NULL)
-		return DONE(invalidValue);
-	IN(kernel_of(function, k));
+		return RESULT(invalidValue);
+	RETURN(kernel_of(function, k));
 }
 
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *f, const void *symbol)
 {
 	CUkernel k;
 	if (f == NULL)
-		return DONE(invalidValue);
+		return RESULT(invalidValue);
 	ENTER();
 	int r = kernel_of(symbol, &k);
-	return DONE(r != 0 ? r : cuKernelGetFunction(f, k));
+	return RESULT(r != 0 ? r : cuKernelGetFunction(f, k));
 }

@@ -1,4 +1,4 @@
-// The state of the library: data of threads, contexts, and the end of calls.
+// The state of the library: the errors and the device of each thread, the primary contexts, and the results of calls.
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,11 +9,11 @@
 #include "cudart.h"
 
 static _Thread_local struct {
-	cudaError_t last; // the last error
-	cudaError_t kept; // the last sticky error, of a context
-	int chosen;       // the selected device, if set
-	int set;
-	CUcontext bound; // the context that the library has made current; 0 if none
+	cudaError_t last;   // the last error
+	cudaError_t sticky; // the last sticky error
+	int has_selected;   // the thread has selected a device
+	int selected;       // the selected device
+	CUcontext bound;    // the context that the library has made current; 0 if none
 } self;
 
 static int trace; // GEMU_TRACE when the library was loaded
@@ -24,8 +24,8 @@ __attribute__((constructor)) static void read_environment(void)
 	trace = value != NULL ? atoi(value) : 0; // cuInit reports invalid values
 }
 
-// lasting reports whether an error is sticky: an error of a context for as long as the context lives.
-static int lasting(cudaError_t e)
+// is_sticky reports whether an error is sticky: every later call in the same context returns it.
+static int is_sticky(cudaError_t e)
 {
 	switch (e) {
 	case 214: case 220: case 700: case 702: case 710: case 714: case 715: case 716: case 717: case 718: case 719: case 721:
@@ -34,7 +34,7 @@ static int lasting(cudaError_t e)
 	return 0;
 }
 
-cudaError_t done(const char *function, int result)
+cudaError_t record_result(const char *function, int result)
 {
 	if (trace > 1 && result == 0)
 		fprintf(stderr, "gemu: %s\n", function);
@@ -42,8 +42,8 @@ cudaError_t done(const char *function, int result)
 		fprintf(stderr, "gemu: %s: %s\n", function, cudaGetErrorName(result));
 	if (result != 0)
 		self.last = result;
-	if (lasting(result))
-		self.kept = result;
+	if (is_sticky(result))
+		self.sticky = result;
 	return result;
 }
 
@@ -54,11 +54,11 @@ cudaError_t refused(const char *function)
 	return self.last = notSupported;
 }
 
-void say(const char *what)
+void report_once(const char *message)
 {
-	static atomic_int said;
-	if (!atomic_exchange(&said, 1))
-		fprintf(stderr, "gemu: %s\n", what);
+	static atomic_int reported;
+	if (!atomic_exchange(&reported, 1))
+		fprintf(stderr, "gemu: %s\n", message);
 }
 
 cudaError_t cudaPeekAtLastError(void) { return self.last; }
@@ -69,19 +69,19 @@ cudaError_t cudaGetLastError(void)
 {
 	unsigned flags;
 	cudaError_t e = self.last;
-	if (self.kept != 0 && cuStreamGetFlags(0, &flags) != self.kept)
-		self.kept = 0;
-	self.last = self.kept;
+	if (self.sticky != 0 && cuStreamGetFlags(0, &flags) != self.sticky)
+		self.sticky = 0;
+	self.last = self.sticky;
 	return e;
 }
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int started; // result of cuInit
-static atomic_int ended;
+static atomic_int exiting;
 
-static void at_exit(void) { ended = 1; }
+static void at_exit(void) { exiting = 1; }
 
-static void begin(void)
+static void initialize_driver(void)
 {
 	started = cuInit(0);
 	atexit(at_exit); // handlers run in reverse order: this one before the driver's
@@ -89,19 +89,19 @@ static void begin(void)
 
 int start(void)
 {
-	if (ended)
+	if (exiting)
 		return unloading;
-	pthread_once(&once, begin);
+	pthread_once(&once, initialize_driver);
 	return started;
 }
 
-int ending(void) { return ended; }
+int ending(void) { return exiting; }
 
-enum { most_devices = 64 };
+enum { max_devices = 64 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // guards the data below
-static CUcontext primaries[most_devices];
-static int valid = 0; // device of threads that have selected none
+static CUcontext primaries[max_devices]; // the primary contexts by device; 0 before their first use
+static int default_device = 0; // device of threads that have selected none
 
 static int check_device(int device)
 {
@@ -110,7 +110,7 @@ static int check_device(int device)
 		r = cuDeviceGetCount(&n);
 	if (r != 0)
 		return r;
-	return device >= 0 && device < n && device < most_devices ? 0 : invalidDevice;
+	return device >= 0 && device < n && device < max_devices ? 0 : invalidDevice;
 }
 
 int primary_context(int device, CUcontext *context)
@@ -126,10 +126,10 @@ int primary_context(int device, CUcontext *context)
 	return r;
 }
 
-static int own_device(void) { return self.set ? self.chosen : valid; }
+static int selected_device(void) { return self.has_selected ? self.selected : default_device; }
 
-// bind makes the primary context of a device current.
-static int bind(int device)
+// bind_device makes the primary context of a device current.
+static int bind_device(int device)
 {
 	CUcontext c;
 	int r = primary_context(device, &c);
@@ -146,7 +146,7 @@ int enter(void)
 		r = cuCtxGetCurrent(&c);
 	if (r != 0 || (c != 0 && c != self.bound))
 		return r;
-	int device = own_device();
+	int device = selected_device();
 	if (c != 0) { // made by the library: it may have been reset meanwhile
 		pthread_mutex_lock(&mutex);
 		int same = primaries[device] == c;
@@ -154,7 +154,7 @@ int enter(void)
 		if (same)
 			return 0;
 	}
-	return bind(device);
+	return bind_device(device);
 }
 
 int current_device(int *device)
@@ -167,27 +167,27 @@ int current_device(int *device)
 		return r;
 	if (c != 0 && c != self.bound)
 		return cuCtxGetDevice(device);
-	*device = own_device();
+	*device = selected_device();
 	return 0;
 }
 
 cudaError_t cudaGetDevice(int *device)
 {
 	if (device == NULL)
-		return DONE(invalidValue);
-	return DONE(current_device(device));
+		return RESULT(invalidValue);
+	return RESULT(current_device(device));
 }
 
 cudaError_t cudaSetDevice(int device)
 {
 	int r = check_device(device);
 	if (r == 0)
-		r = bind(device);
+		r = bind_device(device);
 	if (r == 0) {
-		self.set = 1;
-		self.chosen = device;
+		self.has_selected = 1;
+		self.selected = device;
 	}
-	return DONE(r);
+	return RESULT(r);
 }
 
 cudaError_t cudaSetValidDevices(int *devices, int n)
@@ -196,59 +196,60 @@ cudaError_t cudaSetValidDevices(int *devices, int n)
 	if (r == 0)
 		r = cuDeviceGetCount(&count);
 	if (r != 0)
-		return DONE(r);
+		return RESULT(r);
 	if (n < 0 || n > count || (n > 0 && devices == NULL))
-		return DONE(invalidValue);
+		return RESULT(invalidValue);
 	for (int i = 0; i < n; i++)
 		if ((r = check_device(devices[i])) != 0)
-			return DONE(r);
+			return RESULT(r);
 	pthread_mutex_lock(&mutex);
-	valid = n > 0 ? devices[0] : 0;
+	default_device = n > 0 ? devices[0] : 0;
 	pthread_mutex_unlock(&mutex);
-	return DONE(0);
+	return RESULT(0);
 }
 
 cudaError_t cudaGetDeviceCount(int *n)
 {
 	if (n == NULL)
-		return DONE(invalidValue);
+		return RESULT(invalidValue);
 	int r = start();
 	if (r == 0)
 		r = cuDeviceGetCount(n);
-	return DONE(r == 0 && *n == 0 ? noDevice : r);
+	return RESULT(r == 0 && *n == 0 ? noDevice : r);
 }
 
 cudaError_t cudaGetDeviceFlags(unsigned *flags)
 {
 	int device, active, r = current_device(&device);
 	if (flags == NULL)
-		return DONE(invalidValue);
-	return DONE(r != 0 ? r : cuDevicePrimaryCtxGetState(device, flags, &active));
+		return RESULT(invalidValue);
+	return RESULT(r != 0 ? r : cuDevicePrimaryCtxGetState(device, flags, &active));
 }
 
 cudaError_t cudaSetDeviceFlags(unsigned flags)
 {
 	int device, r = current_device(&device);
-	return DONE(r != 0 ? r : cuDevicePrimaryCtxSetFlags_v2(device, flags));
+	return RESULT(r != 0 ? r : cuDevicePrimaryCtxSetFlags_v2(device, flags));
 }
 
-cudaError_t cudaInitDevice(int device, unsigned flags, unsigned given)
+// init_flags says whether flags is valid.
+cudaError_t cudaInitDevice(int device, unsigned flags, unsigned init_flags)
 {
 	enum { flags_are_valid = 1 };
 	CUcontext c;
 	int r = check_device(device);
-	if (r == 0 && (given & ~flags_are_valid) != 0)
+	if (r == 0 && (init_flags & ~flags_are_valid) != 0)
 		r = invalidValue;
-	if (r == 0 && (given & flags_are_valid) != 0)
+	if (r == 0 && (init_flags & flags_are_valid) != 0)
 		r = cuDevicePrimaryCtxSetFlags_v2(device, flags);
-	return DONE(r != 0 ? r : primary_context(device, &c));
+	return RESULT(r != 0 ? r : primary_context(device, &c));
 }
 
 cudaError_t cudaDeviceReset(void)
 {
 	int device, r = current_device(&device);
 	if (r != 0)
-		return DONE(r);
+		return RESULT(r);
 	CUcontext current = 0, reset;
 	cuCtxGetCurrent(&current);
 	pthread_mutex_lock(&mutex);
@@ -264,11 +265,11 @@ cudaError_t cudaDeviceReset(void)
 		cuCtxSetCurrent(0);
 		self.bound = 0;
 	}
-	self.last = self.kept = 0;
-	return DONE(r);
+	self.last = self.sticky = 0;
+	return RESULT(r);
 }
 
-cudaError_t cudaDeviceSynchronize(void) { IN(cuCtxSynchronize()); }
+cudaError_t cudaDeviceSynchronize(void) { RETURN(cuCtxSynchronize()); }
 
 #if MAJOR == 12
 cudaError_t cudaThreadExit(void) { return cudaDeviceReset(); }
@@ -278,19 +279,19 @@ cudaError_t cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }
 cudaError_t cudaDriverGetVersion(int *version)
 {
 	if (version == NULL)
-		return DONE(invalidValue);
-	return DONE(cuDriverGetVersion(version));
+		return RESULT(invalidValue);
+	return RESULT(cuDriverGetVersion(version));
 }
 
 cudaError_t cudaRuntimeGetVersion(int *version)
 {
 	if (version == NULL)
-		return DONE(invalidValue);
+		return RESULT(invalidValue);
 	*version = VERSION;
-	return DONE(0);
+	return RESULT(0);
 }
 
-cudaError_t cudaProfilerStart(void) { IN(cuProfilerStart()); }
-cudaError_t cudaProfilerStop(void) { IN(cuProfilerStop()); }
+cudaError_t cudaProfilerStart(void) { RETURN(cuProfilerStart()); }
+cudaError_t cudaProfilerStop(void) { RETURN(cuProfilerStop()); }
 
-cudaError_t cudaThreadExchangeStreamCaptureMode(int *mode) { return DONE(cuThreadExchangeStreamCaptureMode(mode)); }
+cudaError_t cudaThreadExchangeStreamCaptureMode(int *mode) { return RESULT(cuThreadExchangeStreamCaptureMode(mode)); }

@@ -18,7 +18,9 @@ DECLARE(cuMemcpy3D_v2)
 #define PTDS(name) name
 #endif
 
-static CUstream on(cudaStream_t s)
+// driver_stream returns the driver's stream for a stream of the API: in the per-thread variant, the thread's own default
+// stream replaces the default stream.
+static CUstream driver_stream(cudaStream_t s)
 {
 #ifdef PER_THREAD
 	return s == 0 ? 2 : s;
@@ -32,7 +34,7 @@ static CUstream on(cudaStream_t s)
 static int copy(void *dst, const void *src, size_t n, int kind)
 {
 	if (n == 0)
-		return kind < 0 || kind > copyDefault ? invalidDirection : idle();
+		return kind < 0 || kind > copyDefault ? invalidDirection : check_context();
 	switch (kind) {
 	case copyHostToDevice: return PTDS(cuMemcpyHtoD_v2)(address(dst), (void *)src, n);
 	case copyDeviceToHost: return PTDS(cuMemcpyDtoH_v2)(dst, address(src), n);
@@ -45,61 +47,61 @@ static int copy(void *dst, const void *src, size_t n, int kind)
 static int copy_async(void *dst, const void *src, size_t n, int kind, cudaStream_t s)
 {
 	if (n == 0)
-		return kind < 0 || kind > copyDefault ? invalidDirection : idle();
+		return kind < 0 || kind > copyDefault ? invalidDirection : check_context();
 	switch (kind) {
-	case copyHostToDevice: return cuMemcpyHtoDAsync_v2(address(dst), (void *)src, n, on(s));
-	case copyDeviceToHost: return cuMemcpyDtoHAsync_v2(dst, address(src), n, on(s));
-	case copyDeviceToDevice: return cuMemcpyDtoDAsync_v2(address(dst), address(src), n, on(s));
-	case copyHostToHost: case copyDefault: return cuMemcpyAsync(address(dst), address(src), n, on(s));
+	case copyHostToDevice: return cuMemcpyHtoDAsync_v2(address(dst), (void *)src, n, driver_stream(s));
+	case copyDeviceToHost: return cuMemcpyDtoHAsync_v2(dst, address(src), n, driver_stream(s));
+	case copyDeviceToDevice: return cuMemcpyDtoDAsync_v2(address(dst), address(src), n, driver_stream(s));
+	case copyHostToHost: case copyDefault: return cuMemcpyAsync(address(dst), address(src), n, driver_stream(s));
 	}
 	return invalidDirection;
 }
 
-cudaError_t PTDS(cudaMemcpy)(void *dst, const void *src, size_t n, int kind) { IN(copy(dst, src, n, kind)); }
-cudaError_t PTSZ(cudaMemcpyAsync)(void *dst, const void *src, size_t n, int kind, cudaStream_t s) { IN(copy_async(dst, src, n, kind, s)); }
+cudaError_t PTDS(cudaMemcpy)(void *dst, const void *src, size_t n, int kind) { RETURN(copy(dst, src, n, kind)); }
+cudaError_t PTSZ(cudaMemcpyAsync)(void *dst, const void *src, size_t n, int kind, cudaStream_t s) { RETURN(copy_async(dst, src, n, kind, s)); }
 
 // Copies to and from symbols.
 
-static int to_symbol(const void *symbol, size_t n, size_t offset, int kind, CUdeviceptr *at)
+static int symbol_target(const void *symbol, size_t n, size_t offset, int kind, CUdeviceptr *addr)
 {
-	return kind != copyHostToDevice && kind != copyDeviceToDevice && kind != copyDefault ? invalidDirection : part_of(symbol, offset, n, at);
+	return kind != copyHostToDevice && kind != copyDeviceToDevice && kind != copyDefault ? invalidDirection : symbol_range(symbol, offset, n, addr);
 }
 
-static int from_symbol(const void *symbol, size_t n, size_t offset, int kind, CUdeviceptr *at)
+static int symbol_source(const void *symbol, size_t n, size_t offset, int kind, CUdeviceptr *addr)
 {
-	return kind != copyDeviceToHost && kind != copyDeviceToDevice && kind != copyDefault ? invalidDirection : part_of(symbol, offset, n, at);
+	return kind != copyDeviceToHost && kind != copyDeviceToDevice && kind != copyDefault ? invalidDirection : symbol_range(symbol, offset, n, addr);
 }
 
 cudaError_t PTDS(cudaMemcpyToSymbol)(const void *symbol, const void *src, size_t n, size_t offset, int kind)
 {
-	CUdeviceptr at;
+	CUdeviceptr addr;
 	ENTER();
-	int r = to_symbol(symbol, n, offset, kind, &at);
-	return DONE(r != 0 ? r : copy(pointer(at), src, n, kind));
+	int r = symbol_target(symbol, n, offset, kind, &addr);
+	return RESULT(r != 0 ? r : copy(pointer(addr), src, n, kind));
 }
 
 cudaError_t PTDS(cudaMemcpyFromSymbol)(void *dst, const void *symbol, size_t n, size_t offset, int kind)
 {
-	CUdeviceptr at;
+	CUdeviceptr addr;
 	ENTER();
-	int r = from_symbol(symbol, n, offset, kind, &at);
-	return DONE(r != 0 ? r : copy(dst, pointer(at), n, kind));
+	int r = symbol_source(symbol, n, offset, kind, &addr);
+	return RESULT(r != 0 ? r : copy(dst, pointer(addr), n, kind));
 }
 
 cudaError_t PTSZ(cudaMemcpyToSymbolAsync)(const void *symbol, const void *src, size_t n, size_t offset, int kind, cudaStream_t s)
 {
-	CUdeviceptr at;
+	CUdeviceptr addr;
 	ENTER();
-	int r = to_symbol(symbol, n, offset, kind, &at);
-	return DONE(r != 0 ? r : copy_async(pointer(at), src, n, kind, s));
+	int r = symbol_target(symbol, n, offset, kind, &addr);
+	return RESULT(r != 0 ? r : copy_async(pointer(addr), src, n, kind, s));
 }
 
 cudaError_t PTSZ(cudaMemcpyFromSymbolAsync)(void *dst, const void *symbol, size_t n, size_t offset, int kind, cudaStream_t s)
 {
-	CUdeviceptr at;
+	CUdeviceptr addr;
 	ENTER();
-	int r = from_symbol(symbol, n, offset, kind, &at);
-	return DONE(r != 0 ? r : copy_async(dst, pointer(at), n, kind, s));
+	int r = symbol_source(symbol, n, offset, kind, &addr);
+	return RESULT(r != 0 ? r : copy_async(dst, pointer(addr), n, kind, s));
 }
 
 // Copies of rows.
@@ -111,12 +113,12 @@ static int copy_rows(const struct cudaMemcpy3DParms *p, int async, cudaStream_t 
 	if (r != 0)
 		return r;
 	if (c.WidthInBytes == 0 || c.Height == 0 || c.Depth == 0)
-		return idle();
-	return async ? cuMemcpy3DAsync_v2(&c, on(s)) : PTDS(cuMemcpy3D_v2)(&c);
+		return check_context();
+	return async ? cuMemcpy3DAsync_v2(&c, driver_stream(s)) : PTDS(cuMemcpy3D_v2)(&c);
 }
 
-cudaError_t PTDS(cudaMemcpy3D)(const struct cudaMemcpy3DParms *p) { IN(copy_rows(p, 0, 0)); }
-cudaError_t PTSZ(cudaMemcpy3DAsync)(const struct cudaMemcpy3DParms *p, cudaStream_t s) { IN(copy_rows(p, 1, s)); }
+cudaError_t PTDS(cudaMemcpy3D)(const struct cudaMemcpy3DParms *p) { RETURN(copy_rows(p, 0, 0)); }
+cudaError_t PTSZ(cudaMemcpy3DAsync)(const struct cudaMemcpy3DParms *p, cudaStream_t s) { RETURN(copy_rows(p, 1, s)); }
 
 static int copy_2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, int kind, int async, cudaStream_t s)
 {
@@ -126,22 +128,23 @@ static int copy_2d(void *dst, size_t dpitch, const void *src, size_t spitch, siz
 	return copy_rows(&p, async, s);
 }
 
-cudaError_t PTDS(cudaMemcpy2D)(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, int kind) { IN(copy_2d(dst, dpitch, src, spitch, width, height, kind, 0, 0)); }
-cudaError_t PTSZ(cudaMemcpy2DAsync)(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, int kind, cudaStream_t s) { IN(copy_2d(dst, dpitch, src, spitch, width, height, kind, 1, s)); }
+cudaError_t PTDS(cudaMemcpy2D)(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, int kind) { RETURN(copy_2d(dst, dpitch, src, spitch, width, height, kind, 0, 0)); }
+cudaError_t PTSZ(cudaMemcpy2DAsync)(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, int kind, cudaStream_t s) { RETURN(copy_2d(dst, dpitch, src, spitch, width, height, kind, 1, s)); }
 
 static int copy_peers(const struct cudaMemcpy3DPeerParms *p, int async, cudaStream_t s)
 {
 	struct cudaMemcpy3DParms c;
-	int r = peers(p, &c);
+	int r = convert_peer_copy(p, &c);
 	return r != 0 ? r : copy_rows(&c, async, s);
 }
 
-cudaError_t PTDS(cudaMemcpy3DPeer)(const struct cudaMemcpy3DPeerParms *p) { IN(copy_peers(p, 0, 0)); }
-cudaError_t PTSZ(cudaMemcpy3DPeerAsync)(const struct cudaMemcpy3DPeerParms *p, cudaStream_t s) { IN(copy_peers(p, 1, s)); }
+cudaError_t PTDS(cudaMemcpy3DPeer)(const struct cudaMemcpy3DPeerParms *p) { RETURN(copy_peers(p, 0, 0)); }
+cudaError_t PTSZ(cudaMemcpy3DPeerAsync)(const struct cudaMemcpy3DPeerParms *p, cudaStream_t s) { RETURN(copy_peers(p, 1, s)); }
 
-// For arrays, these functions have offsets and widths in bytes: copies of whole elements.
+// Copies of rows of arrays. Their offsets and widths are in bytes, and must be multiples of the size of an element.
 
-static int element_of(cudaArray_t array, size_t x, size_t width, size_t *size)
+// element_size_of_copy returns the size of an array's elements, and checks the offset and width of a copy.
+static int element_size_of_copy(cudaArray_t array, size_t x, size_t width, size_t *size)
 {
 	CUDA_ARRAY3D_DESCRIPTOR d;
 	int r = cuArray3DGetDescriptor_v2(&d, array);
@@ -151,10 +154,10 @@ static int element_of(cudaArray_t array, size_t x, size_t width, size_t *size)
 	return *size == 0 || x % *size != 0 || width % *size != 0 ? invalidValue : 0;
 }
 
-static int to_array(cudaArray_t dst, size_t x, size_t y, const void *src, size_t spitch, size_t width, size_t height, int kind, int async, cudaStream_t s)
+static int copy_to_array(cudaArray_t dst, size_t x, size_t y, const void *src, size_t spitch, size_t width, size_t height, int kind, int async, cudaStream_t s)
 {
 	size_t size;
-	int r = element_of(dst, x, width, &size);
+	int r = element_size_of_copy(dst, x, width, &size);
 	if (r != 0)
 		return r;
 	if (width > spitch)
@@ -163,10 +166,10 @@ static int to_array(cudaArray_t dst, size_t x, size_t y, const void *src, size_t
 	return copy_rows(&p, async, s);
 }
 
-static int from_array(void *dst, size_t dpitch, cudaArray_t src, size_t x, size_t y, size_t width, size_t height, int kind, int async, cudaStream_t s)
+static int copy_from_array(void *dst, size_t dpitch, cudaArray_t src, size_t x, size_t y, size_t width, size_t height, int kind, int async, cudaStream_t s)
 {
 	size_t size;
-	int r = element_of(src, x, width, &size);
+	int r = element_size_of_copy(src, x, width, &size);
 	if (r != 0)
 		return r;
 	if (width > dpitch)
@@ -175,158 +178,161 @@ static int from_array(void *dst, size_t dpitch, cudaArray_t src, size_t x, size_
 	return copy_rows(&p, async, s);
 }
 
-cudaError_t PTDS(cudaMemcpy2DToArray)(cudaArray_t dst, size_t x, size_t y, const void *src, size_t spitch, size_t width, size_t height, int kind) { IN(to_array(dst, x, y, src, spitch, width, height, kind, 0, 0)); }
-cudaError_t PTSZ(cudaMemcpy2DToArrayAsync)(cudaArray_t dst, size_t x, size_t y, const void *src, size_t spitch, size_t width, size_t height, int kind, cudaStream_t s) { IN(to_array(dst, x, y, src, spitch, width, height, kind, 1, s)); }
-cudaError_t PTDS(cudaMemcpy2DFromArray)(void *dst, size_t dpitch, cudaArray_t src, size_t x, size_t y, size_t width, size_t height, int kind) { IN(from_array(dst, dpitch, src, x, y, width, height, kind, 0, 0)); }
-cudaError_t PTSZ(cudaMemcpy2DFromArrayAsync)(void *dst, size_t dpitch, cudaArray_t src, size_t x, size_t y, size_t width, size_t height, int kind, cudaStream_t s) { IN(from_array(dst, dpitch, src, x, y, width, height, kind, 1, s)); }
+cudaError_t PTDS(cudaMemcpy2DToArray)(cudaArray_t dst, size_t x, size_t y, const void *src, size_t spitch, size_t width, size_t height, int kind) { RETURN(copy_to_array(dst, x, y, src, spitch, width, height, kind, 0, 0)); }
+cudaError_t PTSZ(cudaMemcpy2DToArrayAsync)(cudaArray_t dst, size_t x, size_t y, const void *src, size_t spitch, size_t width, size_t height, int kind, cudaStream_t s) { RETURN(copy_to_array(dst, x, y, src, spitch, width, height, kind, 1, s)); }
+cudaError_t PTDS(cudaMemcpy2DFromArray)(void *dst, size_t dpitch, cudaArray_t src, size_t x, size_t y, size_t width, size_t height, int kind) { RETURN(copy_from_array(dst, dpitch, src, x, y, width, height, kind, 0, 0)); }
+cudaError_t PTSZ(cudaMemcpy2DFromArrayAsync)(void *dst, size_t dpitch, cudaArray_t src, size_t x, size_t y, size_t width, size_t height, int kind, cudaStream_t s) { RETURN(copy_from_array(dst, dpitch, src, x, y, width, height, kind, 1, s)); }
 
-static int between_arrays(cudaArray_t dst, size_t dx, size_t dy, cudaArray_t src, size_t sx, size_t sy, size_t width, size_t height, int kind)
+static int copy_between_arrays(cudaArray_t dst, size_t dx, size_t dy, cudaArray_t src, size_t sx, size_t sy, size_t width, size_t height, int kind)
 {
 	size_t target, source;
-	int r = element_of(dst, dx, width, &target);
+	int r = element_size_of_copy(dst, dx, width, &target);
 	if (r == 0)
-		r = element_of(src, sx, width, &source);
+		r = element_size_of_copy(src, sx, width, &source);
 	if (r != 0)
 		return r;
 	struct cudaMemcpy3DParms p = {.srcArray = src, .srcPos = {sx / source, sy, 0}, .dstArray = dst, .dstPos = {dx / target, dy, 0}, .extent = {width / source, height, 1}, .kind = kind};
 	return copy_rows(&p, 0, 0);
 }
 
-cudaError_t PTDS(cudaMemcpy2DArrayToArray)(cudaArray_t dst, size_t dx, size_t dy, cudaArray_t src, size_t sx, size_t sy, size_t width, size_t height, int kind) { IN(between_arrays(dst, dx, dy, src, sx, sy, width, height, kind)); }
+cudaError_t PTDS(cudaMemcpy2DArrayToArray)(cudaArray_t dst, size_t dx, size_t dy, cudaArray_t src, size_t sx, size_t sy, size_t width, size_t height, int kind) { RETURN(copy_between_arrays(dst, dx, dy, src, sx, sy, width, height, kind)); }
 
-// Copies of n bytes that continue from row to row of an array. Each consists of rectangles: the rest of a row, whole
-// rows, and a part of a row.
+// Copies of n bytes that continue from row to row of an array. A copy consists of up to three rectangles: the rest of the
+// first row, whole rows, and the beginning of the last row.
 
-// run is the position of such a copy in an array whose rows have a number of bytes.
+// run is the current position of such a copy in an array.
 struct run {
-	size_t row, x, y;
+	size_t row;  // length of a row in bytes
+	size_t x, y; // offset in the row in bytes, and row
 };
 
-// begin checks that n bytes from a position on lie in an array.
-static int begin(cudaArray_t array, size_t x, size_t y, size_t n, struct run *at)
+// start_run sets the position to x, y, and checks that n bytes from there lie in the array.
+static int start_run(cudaArray_t array, size_t x, size_t y, size_t n, struct run *position)
 {
 	CUDA_ARRAY3D_DESCRIPTOR d;
 	int r = cuArray3DGetDescriptor_v2(&d, array);
 	if (r != 0)
 		return r;
-	*at = (struct run){d.Width * texel_size(d.Format, d.NumChannels), x, y};
+	*position = (struct run){d.Width * texel_size(d.Format, d.NumChannels), x, y};
 	size_t rows = d.Height != 0 ? d.Height : 1;
-	return d.Depth != 0 || x >= at->row || y >= rows || n > (rows - y) * at->row - x ? invalidValue : 0;
+	return d.Depth != 0 || x >= position->row || y >= rows || n > (rows - y) * position->row - x ? invalidValue : 0;
 }
 
-// rectangle returns the size of the next rectangle of a copy with n bytes left.
-static void rectangle(const struct run *at, size_t n, size_t *width, size_t *height)
+// next_rectangle returns the size of the next rectangle of a copy with n bytes left.
+static void next_rectangle(const struct run *position, size_t n, size_t *width, size_t *height)
 {
-	*width = at->row - at->x < n ? at->row - at->x : n;
-	*height = *width == at->row ? n / at->row : 1;
+	*width = position->row - position->x < n ? position->row - position->x : n;
+	*height = *width == position->row ? n / position->row : 1;
 }
 
-static void advance(struct run *at, size_t width, size_t height)
+// advance_run moves the position to the end of a rectangle.
+static void advance_run(struct run *position, size_t width, size_t height)
 {
-	at->x += width;
-	at->y += height - (at->x < at->row);
-	at->x %= at->row;
+	position->x += width;
+	position->y += height - (position->x < position->row);
+	position->x %= position->row;
 }
 
-static int along_array(cudaArray_t array, size_t x, size_t y, char *plain, size_t n, int kind, int to, int async, cudaStream_t s)
+// copy_along_array copies n bytes between an array and linear memory. to is set for a copy to the array.
+static int copy_along_array(cudaArray_t array, size_t x, size_t y, char *linear, size_t n, int kind, int to, int async, cudaStream_t s)
 {
-	struct run at;
+	struct run position;
 	size_t width, height;
-	int r = begin(array, x, y, n, &at);
-	for (; r == 0 && n > 0; n -= width * height, plain += width * height) {
-		rectangle(&at, n, &width, &height);
-		r = to ? to_array(array, at.x, at.y, plain, width, width, height, kind, async, s)
-		       : from_array(plain, width, array, at.x, at.y, width, height, kind, async, s);
-		advance(&at, width, height);
+	int r = start_run(array, x, y, n, &position);
+	for (; r == 0 && n > 0; n -= width * height, linear += width * height) {
+		next_rectangle(&position, n, &width, &height);
+		r = to ? copy_to_array(array, position.x, position.y, linear, width, width, height, kind, async, s)
+		       : copy_from_array(linear, width, array, position.x, position.y, width, height, kind, async, s);
+		advance_run(&position, width, height);
 	}
 	return r;
 }
 
-cudaError_t PTDS(cudaMemcpyToArray)(cudaArray_t dst, size_t x, size_t y, const void *src, size_t n, int kind) { IN(along_array(dst, x, y, (char *)src, n, kind, 1, 0, 0)); }
-cudaError_t PTSZ(cudaMemcpyToArrayAsync)(cudaArray_t dst, size_t x, size_t y, const void *src, size_t n, int kind, cudaStream_t s) { IN(along_array(dst, x, y, (char *)src, n, kind, 1, 1, s)); }
-cudaError_t PTDS(cudaMemcpyFromArray)(void *dst, cudaArray_t src, size_t x, size_t y, size_t n, int kind) { IN(along_array(src, x, y, dst, n, kind, 0, 0, 0)); }
-cudaError_t PTSZ(cudaMemcpyFromArrayAsync)(void *dst, cudaArray_t src, size_t x, size_t y, size_t n, int kind, cudaStream_t s) { IN(along_array(src, x, y, dst, n, kind, 0, 1, s)); }
+cudaError_t PTDS(cudaMemcpyToArray)(cudaArray_t dst, size_t x, size_t y, const void *src, size_t n, int kind) { RETURN(copy_along_array(dst, x, y, (char *)src, n, kind, 1, 0, 0)); }
+cudaError_t PTSZ(cudaMemcpyToArrayAsync)(cudaArray_t dst, size_t x, size_t y, const void *src, size_t n, int kind, cudaStream_t s) { RETURN(copy_along_array(dst, x, y, (char *)src, n, kind, 1, 1, s)); }
+cudaError_t PTDS(cudaMemcpyFromArray)(void *dst, cudaArray_t src, size_t x, size_t y, size_t n, int kind) { RETURN(copy_along_array(src, x, y, dst, n, kind, 0, 0, 0)); }
+cudaError_t PTSZ(cudaMemcpyFromArrayAsync)(void *dst, cudaArray_t src, size_t x, size_t y, size_t n, int kind, cudaStream_t s) { RETURN(copy_along_array(src, x, y, dst, n, kind, 0, 1, s)); }
 
-static int along_arrays(cudaArray_t dst, size_t dx, size_t dy, cudaArray_t src, size_t sx, size_t sy, size_t n, int kind)
+static int copy_along_arrays(cudaArray_t dst, size_t dx, size_t dy, cudaArray_t src, size_t sx, size_t sy, size_t n, int kind)
 {
 	struct run to, from;
 	size_t width, other, height;
-	int r = begin(dst, dx, dy, n, &to);
+	int r = start_run(dst, dx, dy, n, &to);
 	if (r == 0)
-		r = begin(src, sx, sy, n, &from);
+		r = start_run(src, sx, sy, n, &from);
 	for (; r == 0 && n > 0; n -= width) {
-		rectangle(&to, n, &width, &height);
-		rectangle(&from, n, &other, &height);
+		next_rectangle(&to, n, &width, &height);
+		next_rectangle(&from, n, &other, &height);
 		width = width < other ? width : other;
-		r = between_arrays(dst, to.x, to.y, src, from.x, from.y, width, 1, kind);
-		advance(&to, width, 1);
-		advance(&from, width, 1);
+		r = copy_between_arrays(dst, to.x, to.y, src, from.x, from.y, width, 1, kind);
+		advance_run(&to, width, 1);
+		advance_run(&from, width, 1);
 	}
 	return r;
 }
 
-cudaError_t PTDS(cudaMemcpyArrayToArray)(cudaArray_t dst, size_t dx, size_t dy, cudaArray_t src, size_t sx, size_t sy, size_t n, int kind) { IN(along_arrays(dst, dx, dy, src, sx, sy, n, kind)); }
+cudaError_t PTDS(cudaMemcpyArrayToArray)(cudaArray_t dst, size_t dx, size_t dy, cudaArray_t src, size_t sx, size_t sy, size_t n, int kind) { RETURN(copy_along_arrays(dst, dx, dy, src, sx, sy, n, kind)); }
 
 // Fills.
 
-cudaError_t PTDS(cudaMemset)(void *p, int value, size_t n) { IN(n == 0 ? idle() : PTDS(cuMemsetD8_v2)(address(p), value, n)); }
-cudaError_t PTSZ(cudaMemsetAsync)(void *p, int value, size_t n, cudaStream_t s) { IN(n == 0 ? idle() : cuMemsetD8Async(address(p), value, n, on(s))); }
+cudaError_t PTDS(cudaMemset)(void *p, int value, size_t n) { RETURN(n == 0 ? check_context() : PTDS(cuMemsetD8_v2)(address(p), value, n)); }
+cudaError_t PTSZ(cudaMemsetAsync)(void *p, int value, size_t n, cudaStream_t s) { RETURN(n == 0 ? check_context() : cuMemsetD8Async(address(p), value, n, driver_stream(s))); }
 cudaError_t PTDS(cudaMemset2D)(void *p, size_t pitch, int value, size_t width, size_t height)
 {
-	IN(width == 0 || height == 0 ? idle() : PTDS(cuMemsetD2D8_v2)(address(p), pitch, value, width, height));
+	RETURN(width == 0 || height == 0 ? check_context() : PTDS(cuMemsetD2D8_v2)(address(p), pitch, value, width, height));
 }
 cudaError_t PTSZ(cudaMemset2DAsync)(void *p, size_t pitch, int value, size_t width, size_t height, cudaStream_t s)
 {
-	IN(width == 0 || height == 0 ? idle() : cuMemsetD2D8Async(address(p), pitch, value, width, height, on(s)));
+	RETURN(width == 0 || height == 0 ? check_context() : cuMemsetD2D8Async(address(p), pitch, value, width, height, driver_stream(s)));
 }
 
-static int fill_3d(struct cudaPitchedPtr p, int value, struct cudaExtent e, int async, cudaStream_t s)
+static int memset_3d(struct cudaPitchedPtr p, int value, struct cudaExtent e, int async, cudaStream_t s)
 {
-	int r = idle();
+	int r = check_context();
 	for (size_t z = 0; r == 0 && e.width != 0 && e.height != 0 && z < e.depth; z++) {
-		CUdeviceptr at = address(p.ptr) + z * p.pitch * p.ysize;
-		r = async ? cuMemsetD2D8Async(at, p.pitch, value, e.width, e.height, on(s)) : PTDS(cuMemsetD2D8_v2)(at, p.pitch, value, e.width, e.height);
+		CUdeviceptr addr = address(p.ptr) + z * p.pitch * p.ysize;
+		r = async ? cuMemsetD2D8Async(addr, p.pitch, value, e.width, e.height, driver_stream(s)) : PTDS(cuMemsetD2D8_v2)(addr, p.pitch, value, e.width, e.height);
 	}
 	return r;
 }
 
-cudaError_t PTDS(cudaMemset3D)(struct cudaPitchedPtr p, int value, struct cudaExtent e) { IN(fill_3d(p, value, e, 0, 0)); }
-cudaError_t PTSZ(cudaMemset3DAsync)(struct cudaPitchedPtr p, int value, struct cudaExtent e, cudaStream_t s) { IN(fill_3d(p, value, e, 1, s)); }
+cudaError_t PTDS(cudaMemset3D)(struct cudaPitchedPtr p, int value, struct cudaExtent e) { RETURN(memset_3d(p, value, e, 0, 0)); }
+cudaError_t PTSZ(cudaMemset3DAsync)(struct cudaPitchedPtr p, int value, struct cudaExtent e, cudaStream_t s) { RETURN(memset_3d(p, value, e, 1, s)); }
 
 // Batches of copies. In version 12 they return the index of the failed copy.
 
 #if MAJOR == 12
 cudaError_t PTSZ(cudaMemcpyBatchAsync)(void **dsts, void **srcs, size_t *sizes, size_t count, struct cudaMemcpyAttributes *attributes, size_t *indices, size_t n, size_t *failed, cudaStream_t s)
 {
-	IN(cuMemcpyBatchAsync((CUdeviceptr *)dsts, (CUdeviceptr *)srcs, sizes, count, (CUmemcpyAttributes *)attributes, indices, n, failed, on(s)));
+	RETURN(cuMemcpyBatchAsync((CUdeviceptr *)dsts, (CUdeviceptr *)srcs, sizes, count, (CUmemcpyAttributes *)attributes, indices, n, failed, driver_stream(s)));
 }
 #else
 cudaError_t PTSZ(cudaMemcpyBatchAsync)(const void **dsts, const void **srcs, const size_t *sizes, size_t count, struct cudaMemcpyAttributes *attributes, size_t *indices, size_t n, cudaStream_t s)
 {
-	IN(cuMemcpyBatchAsync_v2((CUdeviceptr *)dsts, (CUdeviceptr *)srcs, (size_t *)sizes, count, (CUmemcpyAttributes *)attributes, indices, n, on(s)));
+	RETURN(cuMemcpyBatchAsync_v2((CUdeviceptr *)dsts, (CUdeviceptr *)srcs, (size_t *)sizes, count, (CUmemcpyAttributes *)attributes, indices, n, driver_stream(s)));
 }
 cudaError_t PTSZ(cudaMemcpyWithAttributesAsync)(void *dst, const void *src, size_t size, struct cudaMemcpyAttributes *attributes, cudaStream_t s)
 {
 	size_t first = 0;
 	CUdeviceptr to = address(dst), from = address(src);
-	IN(cuMemcpyBatchAsync_v2(&to, &from, &size, 1, (CUmemcpyAttributes *)attributes, &first, 1, on(s)));
+	RETURN(cuMemcpyBatchAsync_v2(&to, &from, &size, 1, (CUmemcpyAttributes *)attributes, &first, 1, driver_stream(s)));
 }
 #endif
 
 // Stream-ordered and managed memory.
 
-cudaError_t PTSZ(cudaMallocAsync)(void **p, size_t n, cudaStream_t s) { IN(cuMemAllocAsync((CUdeviceptr *)p, n, on(s))); }
-cudaError_t PTSZ(cudaMallocFromPoolAsync)(void **p, size_t n, cudaMemPool_t pool, cudaStream_t s) { IN(cuMemAllocFromPoolAsync((CUdeviceptr *)p, n, pool, on(s))); }
-cudaError_t PTSZ(cudaFreeAsync)(void *p, cudaStream_t s) { IN(p == NULL ? idle() : cuMemFreeAsync(address(p), on(s))); }
-cudaError_t PTSZ(cudaStreamAttachMemAsync)(cudaStream_t s, void *p, size_t n, unsigned flags) { IN(cuStreamAttachMemAsync(on(s), address(p), n, flags)); }
+cudaError_t PTSZ(cudaMallocAsync)(void **p, size_t n, cudaStream_t s) { RETURN(cuMemAllocAsync((CUdeviceptr *)p, n, driver_stream(s))); }
+cudaError_t PTSZ(cudaMallocFromPoolAsync)(void **p, size_t n, cudaMemPool_t pool, cudaStream_t s) { RETURN(cuMemAllocFromPoolAsync((CUdeviceptr *)p, n, pool, driver_stream(s))); }
+cudaError_t PTSZ(cudaFreeAsync)(void *p, cudaStream_t s) { RETURN(p == NULL ? check_context() : cuMemFreeAsync(address(p), driver_stream(s))); }
+cudaError_t PTSZ(cudaStreamAttachMemAsync)(cudaStream_t s, void *p, size_t n, unsigned flags) { RETURN(cuStreamAttachMemAsync(driver_stream(s), address(p), n, flags)); }
 #if MAJOR == 12
-cudaError_t PTSZ(cudaMemPrefetchAsync)(const void *p, size_t n, int device, cudaStream_t s) { IN(cuMemPrefetchAsync(address(p), n, device, on(s))); }
+cudaError_t PTSZ(cudaMemPrefetchAsync)(const void *p, size_t n, int device, cudaStream_t s) { RETURN(cuMemPrefetchAsync(address(p), n, device, driver_stream(s))); }
 cudaError_t PTSZ(cudaMemPrefetchAsync_v2)(const void *p, size_t n, struct cudaMemLocation where, unsigned flags, cudaStream_t s)
 #else
 cudaError_t PTSZ(cudaMemPrefetchAsync)(const void *p, size_t n, struct cudaMemLocation where, unsigned flags, cudaStream_t s)
 #endif
 {
-	IN(cuMemPrefetchAsync_v2(address(p), n, (CUmemLocation){where.type, where.id}, flags, on(s)));
+	RETURN(cuMemPrefetchAsync_v2(address(p), n, (CUmemLocation){where.type, where.id}, flags, driver_stream(s)));
 }
 
 // Launches.
@@ -334,8 +340,8 @@ cudaError_t PTSZ(cudaMemPrefetchAsync)(const void *p, size_t n, struct cudaMemLo
 static int launch(CUkernel k, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s, int cooperative)
 {
 	if (cooperative)
-		return cuLaunchCooperativeKernel(k, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, on(s), args);
-	return cuLaunchKernel(k, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, on(s), args, NULL);
+		return cuLaunchCooperativeKernel(k, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, driver_stream(s), args);
+	return cuLaunchKernel(k, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, driver_stream(s), args, NULL);
 }
 
 static int launch_function(const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s, int cooperative)
@@ -349,11 +355,11 @@ static int launch_function(const void *f, dim3 grid, dim3 block, void **args, si
 	return r != 0 ? refuse_launch(f, r) : launch(k, grid, block, args, shared, s, cooperative);
 }
 
-cudaError_t PTSZ(cudaLaunchKernel)(const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s) { IN(launch_function(f, grid, block, args, shared, s, 0)); }
-cudaError_t PTSZ(cudaLaunchCooperativeKernel)(const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s) { IN(launch_function(f, grid, block, args, shared, s, 1)); }
+cudaError_t PTSZ(cudaLaunchKernel)(const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s) { RETURN(launch_function(f, grid, block, args, shared, s, 0)); }
+cudaError_t PTSZ(cudaLaunchCooperativeKernel)(const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s) { RETURN(launch_function(f, grid, block, args, shared, s, 1)); }
 
 // __cudaLaunchKernel receives the result of __cudaGetKernel.
-cudaError_t PTSZ(__cudaLaunchKernel)(cudaKernel_t k, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s) { IN(launch_function(pointer(k), grid, block, args, shared, s, 0)); }
+cudaError_t PTSZ(__cudaLaunchKernel)(cudaKernel_t k, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s) { RETURN(launch_function(pointer(k), grid, block, args, shared, s, 0)); }
 
 cudaError_t PTSZ(cudaLaunchKernelExC)(const cudaLaunchConfig_t *c, const void *f, void **args)
 {
@@ -366,75 +372,75 @@ cudaError_t PTSZ(cudaLaunchKernelExC)(const cudaLaunchConfig_t *c, const void *f
 	if (r == 0)
 		r = check_extent(c->gridDim, c->blockDim);
 	if (r != 0)
-		return DONE(refuse_launch(f, r));
-	config.hStream = on(c->stream);
-	return DONE(cuLaunchKernelEx(&config, k, args, NULL));
+		return RESULT(refuse_launch(f, r));
+	config.hStream = driver_stream(c->stream);
+	return RESULT(cuLaunchKernelEx(&config, k, args, NULL));
 }
 
 // Streams and events.
 
-cudaError_t PTSZ(cudaLaunchHostFunc)(cudaStream_t s, void (*f)(void *), void *user) { IN(cuLaunchHostFunc(on(s), f, user)); }
-cudaError_t PTSZ(cudaStreamAddCallback)(cudaStream_t s, void (*f)(cudaStream_t, cudaError_t, void *), void *user, unsigned flags) { IN(cuStreamAddCallback(on(s), f, user, flags)); }
-cudaError_t PTSZ(cudaStreamSynchronize)(cudaStream_t s) { IN(cuStreamSynchronize(on(s))); }
-cudaError_t PTSZ(cudaStreamQuery)(cudaStream_t s) { IN(cuStreamQuery(on(s))); }
-cudaError_t PTSZ(cudaStreamWaitEvent)(cudaStream_t s, cudaEvent_t e, unsigned flags) { IN(cuStreamWaitEvent(on(s), e, flags)); }
-cudaError_t PTSZ(cudaStreamGetFlags)(cudaStream_t s, unsigned *flags) { IN(cuStreamGetFlags(on(s), flags)); }
-cudaError_t PTSZ(cudaStreamGetPriority)(cudaStream_t s, int *priority) { IN(cuStreamGetPriority(on(s), priority)); }
-cudaError_t PTSZ(cudaStreamGetId)(cudaStream_t s, uint64_t *id) { IN(cuStreamGetId(on(s), id)); }
-cudaError_t PTSZ(cudaStreamGetDevice)(cudaStream_t s, int *device) { IN(cuStreamGetDevice(on(s), device)); }
-cudaError_t PTSZ(cudaStreamSetAttribute)(cudaStream_t s, int attribute, const void *value) { IN(cuStreamSetAttribute(on(s), attribute, (void *)value)); }
-cudaError_t PTSZ(cudaStreamGetAttribute)(cudaStream_t s, int attribute, void *value) { IN(cuStreamGetAttribute(on(s), attribute, value)); }
-cudaError_t PTSZ(cudaStreamCopyAttributes)(cudaStream_t to, cudaStream_t from) { IN(cuStreamCopyAttributes(on(to), on(from))); }
+cudaError_t PTSZ(cudaLaunchHostFunc)(cudaStream_t s, void (*f)(void *), void *user) { RETURN(cuLaunchHostFunc(driver_stream(s), f, user)); }
+cudaError_t PTSZ(cudaStreamAddCallback)(cudaStream_t s, void (*f)(cudaStream_t, cudaError_t, void *), void *user, unsigned flags) { RETURN(cuStreamAddCallback(driver_stream(s), f, user, flags)); }
+cudaError_t PTSZ(cudaStreamSynchronize)(cudaStream_t s) { RETURN(cuStreamSynchronize(driver_stream(s))); }
+cudaError_t PTSZ(cudaStreamQuery)(cudaStream_t s) { RETURN(cuStreamQuery(driver_stream(s))); }
+cudaError_t PTSZ(cudaStreamWaitEvent)(cudaStream_t s, cudaEvent_t e, unsigned flags) { RETURN(cuStreamWaitEvent(driver_stream(s), e, flags)); }
+cudaError_t PTSZ(cudaStreamGetFlags)(cudaStream_t s, unsigned *flags) { RETURN(cuStreamGetFlags(driver_stream(s), flags)); }
+cudaError_t PTSZ(cudaStreamGetPriority)(cudaStream_t s, int *priority) { RETURN(cuStreamGetPriority(driver_stream(s), priority)); }
+cudaError_t PTSZ(cudaStreamGetId)(cudaStream_t s, uint64_t *id) { RETURN(cuStreamGetId(driver_stream(s), id)); }
+cudaError_t PTSZ(cudaStreamGetDevice)(cudaStream_t s, int *device) { RETURN(cuStreamGetDevice(driver_stream(s), device)); }
+cudaError_t PTSZ(cudaStreamSetAttribute)(cudaStream_t s, int attribute, const void *value) { RETURN(cuStreamSetAttribute(driver_stream(s), attribute, (void *)value)); }
+cudaError_t PTSZ(cudaStreamGetAttribute)(cudaStream_t s, int attribute, void *value) { RETURN(cuStreamGetAttribute(driver_stream(s), attribute, value)); }
+cudaError_t PTSZ(cudaStreamCopyAttributes)(cudaStream_t to, cudaStream_t from) { RETURN(cuStreamCopyAttributes(driver_stream(to), driver_stream(from))); }
 
 #if MAJOR >= 13
-cudaError_t PTSZ(cudaLaunchHostFunc_v2)(cudaStream_t s, void (*f)(void *), void *user, unsigned wait) { IN(wait > 1 ? invalidValue : cuLaunchHostFunc(on(s), f, user)); }
+cudaError_t PTSZ(cudaLaunchHostFunc_v2)(cudaStream_t s, void (*f)(void *), void *user, unsigned wait) { RETURN(wait > 1 ? invalidValue : cuLaunchHostFunc(driver_stream(s), f, user)); }
 #endif
 
 // Stream capture.
 
-cudaError_t PTSZ(cudaStreamIsCapturing)(cudaStream_t s, int *status) { IN(cuStreamIsCapturing(on(s), status)); }
-cudaError_t PTSZ(cudaStreamBeginCapture)(cudaStream_t s, int mode) { IN(cuStreamBeginCapture_v2(on(s), mode)); }
+cudaError_t PTSZ(cudaStreamIsCapturing)(cudaStream_t s, int *status) { RETURN(cuStreamIsCapturing(driver_stream(s), status)); }
+cudaError_t PTSZ(cudaStreamBeginCapture)(cudaStream_t s, int mode) { RETURN(cuStreamBeginCapture_v2(driver_stream(s), mode)); }
 cudaError_t PTSZ(cudaStreamBeginCaptureToGraph)(cudaStream_t s, cudaGraph_t graph, const cudaGraphNode_t *after, const cudaGraphEdgeData *edges, size_t n, int mode)
 {
-	IN(cuStreamBeginCaptureToGraph(on(s), graph, (CUgraphNode *)after, (CUgraphEdgeData *)edges, n, mode));
+	RETURN(cuStreamBeginCaptureToGraph(driver_stream(s), graph, (CUgraphNode *)after, (CUgraphEdgeData *)edges, n, mode));
 }
-cudaError_t PTSZ(cudaStreamEndCapture)(cudaStream_t s, cudaGraph_t *graph) { IN(cuStreamEndCapture(on(s), graph)); }
+cudaError_t PTSZ(cudaStreamEndCapture)(cudaStream_t s, cudaGraph_t *graph) { RETURN(cuStreamEndCapture(driver_stream(s), graph)); }
 
 #if MAJOR == 12
-cudaError_t PTSZ(cudaStreamGetCaptureInfo)(cudaStream_t s, int *status, uint64_t *id) { IN(cuStreamGetCaptureInfo_v3(on(s), status, id, NULL, NULL, NULL, NULL)); }
+cudaError_t PTSZ(cudaStreamGetCaptureInfo)(cudaStream_t s, int *status, uint64_t *id) { RETURN(cuStreamGetCaptureInfo_v3(driver_stream(s), status, id, NULL, NULL, NULL, NULL)); }
 cudaError_t PTSZ(cudaStreamGetCaptureInfo_v2)(cudaStream_t s, int *status, uint64_t *id, cudaGraph_t *graph, cudaGraphNode_t **after, size_t *n)
 {
-	IN(cuStreamGetCaptureInfo_v3(on(s), status, id, graph, after, NULL, n));
+	RETURN(cuStreamGetCaptureInfo_v3(driver_stream(s), status, id, graph, after, NULL, n));
 }
 cudaError_t PTSZ(cudaStreamGetCaptureInfo_v3)(cudaStream_t s, int *status, uint64_t *id, cudaGraph_t *graph, cudaGraphNode_t **after, cudaGraphEdgeData **edges, size_t *n)
 #else
 cudaError_t PTSZ(cudaStreamGetCaptureInfo)(cudaStream_t s, int *status, uint64_t *id, cudaGraph_t *graph, cudaGraphNode_t **after, cudaGraphEdgeData **edges, size_t *n)
 #endif
 {
-	IN(cuStreamGetCaptureInfo_v3(on(s), status, id, graph, after, (CUgraphEdgeData **)edges, n));
+	RETURN(cuStreamGetCaptureInfo_v3(driver_stream(s), status, id, graph, after, (CUgraphEdgeData **)edges, n));
 }
 
 #if MAJOR == 12
-cudaError_t PTSZ(cudaStreamUpdateCaptureDependencies)(cudaStream_t s, cudaGraphNode_t *after, size_t n, unsigned flags) { IN(cuStreamUpdateCaptureDependencies_v2(on(s), after, NULL, n, flags)); }
+cudaError_t PTSZ(cudaStreamUpdateCaptureDependencies)(cudaStream_t s, cudaGraphNode_t *after, size_t n, unsigned flags) { RETURN(cuStreamUpdateCaptureDependencies_v2(driver_stream(s), after, NULL, n, flags)); }
 cudaError_t PTSZ(cudaStreamUpdateCaptureDependencies_v2)(cudaStream_t s, cudaGraphNode_t *after, const cudaGraphEdgeData *edges, size_t n, unsigned flags)
 #else
 cudaError_t PTSZ(cudaStreamUpdateCaptureDependencies)(cudaStream_t s, cudaGraphNode_t *after, const cudaGraphEdgeData *edges, size_t n, unsigned flags)
 #endif
 {
-	IN(cuStreamUpdateCaptureDependencies_v2(on(s), after, (CUgraphEdgeData *)edges, n, flags));
+	RETURN(cuStreamUpdateCaptureDependencies_v2(driver_stream(s), after, (CUgraphEdgeData *)edges, n, flags));
 }
 
 // Graphs.
 
-cudaError_t PTSZ(cudaGraphInstantiateWithParams)(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *p) { IN(p == NULL ? invalidValue : cuGraphInstantiateWithParams(exec, graph, (CUDA_GRAPH_INSTANTIATE_PARAMS *)p)); }
-cudaError_t PTSZ(cudaEventRecord)(cudaEvent_t e, cudaStream_t s) { IN(cuEventRecord(e, on(s))); }
-cudaError_t PTSZ(cudaEventRecordWithFlags)(cudaEvent_t e, cudaStream_t s, unsigned flags) { IN(cuEventRecordWithFlags(e, on(s), flags)); }
-cudaError_t PTSZ(cudaGraphLaunch)(cudaGraphExec_t exec, cudaStream_t s) { IN(cuGraphLaunch(exec, on(s))); }
-cudaError_t PTSZ(cudaGraphUpload)(cudaGraphExec_t exec, cudaStream_t s) { IN(cuGraphUpload(exec, on(s))); }
+cudaError_t PTSZ(cudaGraphInstantiateWithParams)(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *p) { RETURN(p == NULL ? invalidValue : cuGraphInstantiateWithParams(exec, graph, (CUDA_GRAPH_INSTANTIATE_PARAMS *)p)); }
+cudaError_t PTSZ(cudaEventRecord)(cudaEvent_t e, cudaStream_t s) { RETURN(cuEventRecord(e, driver_stream(s))); }
+cudaError_t PTSZ(cudaEventRecordWithFlags)(cudaEvent_t e, cudaStream_t s, unsigned flags) { RETURN(cuEventRecordWithFlags(e, driver_stream(s), flags)); }
+cudaError_t PTSZ(cudaGraphLaunch)(cudaGraphExec_t exec, cudaStream_t s) { RETURN(cuGraphLaunch(exec, driver_stream(s))); }
+cudaError_t PTSZ(cudaGraphUpload)(cudaGraphExec_t exec, cudaStream_t s) { RETURN(cuGraphUpload(exec, driver_stream(s))); }
 
 // Functions of the driver, by name.
 
-static int entry_point(const char *name, void **to, unsigned version, unsigned long long flags, int *status)
+static int get_entry_point(const char *name, void **to, unsigned version, unsigned long long flags, int *status)
 {
 	enum { perThread = 2 };
 	if (name == NULL || to == NULL)
@@ -448,13 +454,14 @@ static int entry_point(const char *name, void **to, unsigned version, unsigned l
 	return cuGetProcAddress_v2(name, to, version, flags, status);
 }
 
-// The driver may be older than this library. It knows no version newer than its own.
-static int entry_point_of_runtime(const char *name, void **to, unsigned long long flags, int *status)
+// get_entry_point_of_runtime requests the function's version of this library, or of the driver if the driver is older:
+// the driver accepts no version newer than its own.
+static int get_entry_point_of_runtime(const char *name, void **to, unsigned long long flags, int *status)
 {
 	int newest;
 	int e = cuDriverGetVersion(&newest);
-	return e != 0 ? e : entry_point(name, to, newest < VERSION ? newest : VERSION, flags, status);
+	return e != 0 ? e : get_entry_point(name, to, newest < VERSION ? newest : VERSION, flags, status);
 }
 
-cudaError_t PTSZ(cudaGetDriverEntryPoint)(const char *name, void **to, unsigned long long flags, int *status) { IN(entry_point_of_runtime(name, to, flags, status)); }
-cudaError_t PTSZ(cudaGetDriverEntryPointByVersion)(const char *name, void **to, unsigned version, unsigned long long flags, int *status) { IN(entry_point(name, to, version, flags, status)); }
+cudaError_t PTSZ(cudaGetDriverEntryPoint)(const char *name, void **to, unsigned long long flags, int *status) { RETURN(get_entry_point_of_runtime(name, to, flags, status)); }
+cudaError_t PTSZ(cudaGetDriverEntryPointByVersion)(const char *name, void **to, unsigned version, unsigned long long flags, int *status) { RETURN(get_entry_point(name, to, version, flags, status)); }

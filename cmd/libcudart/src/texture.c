@@ -9,7 +9,7 @@ enum { array, mipmap, linear, pitch2D }; // cudaResourceType
 // Flags of a CUDA_TEXTURE_DESC.
 enum { asIntegers = 1, normalized = 2, srgb = 0x10, noTrilinear = 0x20, seamless = 0x40 };
 
-static int resource(const struct cudaResourceDesc *p, CUDA_RESOURCE_DESC *to)
+static int convert_resource(const struct cudaResourceDesc *p, CUDA_RESOURCE_DESC *to)
 {
 	if (p == NULL)
 		return invalidValue;
@@ -32,8 +32,8 @@ static int resource(const struct cudaResourceDesc *p, CUDA_RESOURCE_DESC *to)
 	return invalidValue;
 }
 
-// described converts a resource to the API's description.
-static void described(const CUDA_RESOURCE_DESC *r, struct cudaResourceDesc *to)
+// convert_resource_back converts a resource of the driver to the API's structure.
+static void convert_resource_back(const CUDA_RESOURCE_DESC *r, struct cudaResourceDesc *to)
 {
 	*to = (struct cudaResourceDesc){.resType = r->resType};
 	switch (r->resType) {
@@ -59,13 +59,13 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const struct c
 {
 	CUDA_RESOURCE_DESC r;
 	if (texture == NULL || t == NULL)
-		return DONE(invalidValue);
+		return RESULT(invalidValue);
 	ENTER();
-	int e = resource(res, &r);
+	int e = convert_resource(res, &r);
 	if (e == 0 && view != NULL)
 		e = notSupported;
 	if (e != 0)
-		return DONE(e);
+		return RESULT(e);
 	CUDA_TEXTURE_DESC d = {
 		.filterMode = t->filterMode, .maxAnisotropy = t->maxAnisotropy, .mipmapFilterMode = t->mipmapFilterMode,
 		.mipmapLevelBias = t->mipmapLevelBias, .minMipmapLevelClamp = t->minMipmapLevelClamp, .maxMipmapLevelClamp = t->maxMipmapLevelClamp,
@@ -75,20 +75,20 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const struct c
 	for (int i = 0; i < 3; i++)
 		d.addressMode[i] = t->addressMode[i];
 	memcpy(d.borderColor, t->borderColor, sizeof d.borderColor);
-	return DONE(cuTexObjectCreate(texture, &r, &d, NULL));
+	return RESULT(cuTexObjectCreate(texture, &r, &d, NULL));
 }
 
-cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) { IN(cuTexObjectDestroy(texture)); }
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) { RETURN(cuTexObjectDestroy(texture)); }
 
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const struct cudaResourceDesc *res)
 {
 	CUDA_RESOURCE_DESC r;
 	ENTER();
-	int e = surface == NULL ? invalidValue : resource(res, &r);
-	return DONE(e != 0 ? e : cuSurfObjectCreate(surface, &r));
+	int e = surface == NULL ? invalidValue : convert_resource(res, &r);
+	return RESULT(e != 0 ? e : cuSurfObjectCreate(surface, &r));
 }
 
-cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) { IN(cuSurfObjectDestroy(surface)); }
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) { RETURN(cuSurfObjectDestroy(surface)); }
 
 cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *res, cudaTextureObject_t texture)
 {
@@ -96,8 +96,8 @@ cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *res, cudaT
 	ENTER();
 	int e = res == NULL ? invalidValue : cuTexObjectGetResourceDesc(&r, texture);
 	if (e == 0)
-		described(&r, res);
-	return DONE(e);
+		convert_resource_back(&r, res);
+	return RESULT(e);
 }
 
 cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *res, cudaSurfaceObject_t surface)
@@ -106,8 +106,8 @@ cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *res, cudaS
 	ENTER();
 	int e = res == NULL ? invalidValue : cuSurfObjectGetResourceDesc(&r, surface);
 	if (e == 0)
-		described(&r, res);
-	return DONE(e);
+		convert_resource_back(&r, res);
+	return RESULT(e);
 }
 
 cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *t, cudaTextureObject_t texture)
@@ -116,7 +116,7 @@ cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *t, cudaTextu
 	ENTER();
 	int e = t == NULL ? invalidValue : cuTexObjectGetTextureDesc(&d, texture);
 	if (e != 0)
-		return DONE(e);
+		return RESULT(e);
 	*t = (struct cudaTextureDesc){
 		.filterMode = d.filterMode, .readMode = (d.flags & asIntegers) == 0, .sRGB = (d.flags & srgb) != 0,
 		.normalizedCoords = (d.flags & normalized) != 0, .maxAnisotropy = d.maxAnisotropy, .mipmapFilterMode = d.mipmapFilterMode,
@@ -126,5 +126,5 @@ cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *t, cudaTextu
 	for (int i = 0; i < 3; i++)
 		t->addressMode[i] = d.addressMode[i];
 	memcpy(t->borderColor, d.borderColor, sizeof d.borderColor);
-	return DONE(0);
+	return RESULT(0);
 }

@@ -82,7 +82,7 @@ static void events(void)
 	OK(cudaStreamSynchronize(s));
 	IS(2, called);
 
-	// Other events.
+	// The events of nodes can be replaced.
 	OK(cudaGraphEventWaitNodeGetEvent(wait, &got));
 	HOLDS(got == e);
 	OK(cudaGraphEventRecordNodeGetEvent(record, &got));
@@ -96,15 +96,15 @@ static void events(void)
 	released = 0;
 	OK(cudaLaunchHostFunc(other, hold, NULL));
 	OK(cudaEventRecord(e, other));
-	OK(cudaGraphExecEventWaitNodeSetEvent(exec, wait, f)); // which is over
+	OK(cudaGraphExecEventWaitNodeSetEvent(exec, wait, f)); // f was recorded and has ended
 	OK(cudaGraphExecEventRecordNodeSetEvent(exec, record, e));
 	OK(cudaGraphLaunch(exec, s));
-	OK(cudaEventSynchronize(e)); // the graph's record, not an earlier record
+	OK(cudaEventSynchronize(e)); // waits for the graph's record, not for an earlier record
 	IS(notReady, cudaStreamQuery(other));
 	released = 1;
 	OK(cudaStreamSynchronize(other));
 
-	// By the common structure for all kinds.
+	// Nodes can be made from the common structure for all kinds.
 	struct cudaGraphNodeParams p = {.type = recordNode, .eventRecord = {f}};
 	OK(ADD_NODE(&held, graph, NULL, 0, &p));
 	OK(cudaGraphEventRecordNodeGetEvent(held, &got));
@@ -150,7 +150,7 @@ static void nodes(void)
 	OK(cudaMemcpy(got, x, 8, copyDefault));
 	HOLDS(called == 1 && got[0] == 5 && got[1] == 5);
 
-	// In an executable graph: the function, the fill and the child.
+	// The function, the fill and the child of an executable graph can be replaced.
 	struct cudaGraphNodeParams p = {.type = hostNode, .host = {count, &ten}};
 	OK(cudaGraphExecNodeSetParams(exec, host, &p));
 	word.value = 6;
@@ -166,14 +166,14 @@ static void nodes(void)
 	OK(cudaMemcpy(got, x, 8, copyDefault));
 	HOLDS(called == 11 && got[0] == 7 && got[1] == 6);
 	OK(cudaGraphAddMemsetNode(&inner, others, &inner, 1, &word));
-	IS(invalidValue, cudaGraphExecChildGraphNodeSetParams(exec, parent, others)); // of two nodes
+	IS(invalidValue, cudaGraphExecChildGraphNodeSetParams(exec, parent, others)); // others has two nodes
 	IS(invalidValue, cudaGraphExecChildGraphNodeSetParams(exec, host, child));
 	IS(invalidValue, cudaGetLastError());
 	OK(cudaGraphExecDestroy(exec));
 	OK(cudaGraphDestroy(graph));
 }
 
-// A user object lives as long as there are references to it.
+// A user object exists as long as it has references.
 static void things(void)
 {
 	cudaGraph_t graph;
@@ -186,7 +186,7 @@ static void things(void)
 	IS(invalidValue, cudaGetLastError());
 	OK(cudaGraphCreate(&graph, 0));
 	OK(cudaUserObjectRetain(object, 2));
-	OK(cudaGraphRetainUserObject(graph, object, 2, 1)); // the caller's
+	OK(cudaGraphRetainUserObject(graph, object, 2, 1)); // moves the caller's references
 	OK(cudaGraphReleaseUserObject(graph, object, 1));
 	OK(cudaUserObjectRelease(object, 1));
 	OK(cudaGraphInstantiateWithFlags(&exec, graph, 0));
@@ -220,7 +220,7 @@ static void batches(void)
 	int *dsts[] = {x, x + 2, y}, *srcs[] = {host, host + 2, host};
 	size_t sizes[] = {8, 8, 16}, from[] = {0, 2}, failed = 7;
 	released = 0;
-	OK(cudaLaunchHostFunc(s, hold, NULL)); // memory read during the call needs no wait
+	OK(cudaLaunchHostFunc(s, hold, NULL)); // the next copies read their sources without waiting for it
 	OK(copies(dsts, srcs, sizes, 2, a, from, 1, &failed, s));
 	released = 1;
 	OK(copies(dsts, srcs, sizes, 3, a, from, 2, &failed, s));

@@ -9,7 +9,7 @@
 // CHECK ends the program if a call of the API fails.
 #define CHECK(call) expect_error((call), cudaSuccess, #call, __FILE__, __LINE__)
 
-// FAILS is for a call that must give an error; it takes the thread's last error, which must be it.
+// FAILS ends the program unless a call returns an error, and this is the thread's last error, which it clears.
 #define FAILS(error, call)                                                         \
 	do {                                                                       \
 		expect_error((call), (error), #call, __FILE__, __LINE__);          \

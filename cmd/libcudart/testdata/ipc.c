@@ -1,5 +1,5 @@
-// Two processes that share memory and events by the runtime's functions: the second is the same program with an
-// argument, and they communicate by a pipe each way. It ends with "ok" and status 0.
+// Two processes that share memory and events by the runtime's functions. The second is the same program with an argument,
+// and they communicate by two pipes. The program prints "ok" and ends with status 0.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static void first(const char *program)
 	}
 	close(back[1]);
 	IS(sizeof all, write(there[1], &all, sizeof all));
-	IS(1, read(back[0], &c, 1)); // the second has recorded
+	IS(1, read(back[0], &c, 1)); // the second process has recorded the event
 	OK(cudaStreamWaitEvent(s, e, 0));
 	OK(cudaMemcpyAsync(p, q, N, 3, s));
 	OK(cudaStreamSynchronize(s));

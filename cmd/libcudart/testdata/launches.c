@@ -25,7 +25,7 @@ static struct {
 	void **parts;
 } wrapper = {0x466243b1, 1, ptx, NULL}, machine_code = {0x466243b1, 1, "\x7f" "ELF", NULL};
 
-static char far, cubin; // stand for kernels
+static char far, cubin; // their addresses stand for kernels
 
 int main(int argc, char **argv)
 {

@@ -1,6 +1,6 @@
 // The linker of device code as a separate library (CUDA's nvJitLink), on top of the driver's linker: its result is the
-// result of cuLinkComplete. Its log has the driver's messages about each input. LTO-IR is NVIDIA's own format: NVIDIA's
-// linker turns it into PTX first, if it is installed.
+// result of cuLinkComplete. Its log has the driver's messages about each call that failed. LTO-IR is NVIDIA's own format:
+// NVIDIA's linker, if GEMU_NVJITLINK names it, turns LTO-IR into PTX first.
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -34,20 +34,20 @@ typedef enum {
 	input_any = 10,
 } input;
 
-// A linker. The driver's linker has a log for each call, which is appended to the complete log.
+// nvJitLink is a linker. The driver's linker has a log for each call. If the call fails, its log is appended to log.
 struct nvJitLink {
-	bool made; // context and link exist
+	bool is_open; // context and link exist
 	CUdevice device;
 	CUcontext context;
 	CUlinkState link;
-	int options[2]; // of link, which writes to the values as long as it exists
-	void *values[2];
-	char said[64 << 10]; // messages of the driver's last call
-	char *log;           // NULL: empty
-	void *image;         // NULL: not complete
-	size_t size;
-	char **given; // options of Create
-	uint32_t n;
+	int link_options[2];     // options of link
+	void *link_values[2];    // values of the options; the driver changes them as long as link exists
+	char messages[64 << 10]; // log of the driver's last call
+	char *log;               // NULL: empty
+	void *image;             // result of link; NULL: none yet
+	size_t size;             // size of image
+	char **options;          // options of nvJitLinkCreate
+	uint32_t option_count;
 	bool to_ptx;     // the result must be the PTX of the LTO-IR
 	void *optimizer; // NVIDIA's linker with the LTO-IR inputs; NULL: none
 	char *ptx;       // result of the optimizer; NULL: none yet
@@ -56,8 +56,8 @@ struct nvJitLink {
 
 typedef struct nvJitLink *handle;
 
-// told appends a line to the log and returns a result.
-__attribute__((format(printf, 3, 4))) static result told(handle h, result r, const char *format, ...)
+// append_log appends a line to the log and returns r.
+__attribute__((format(printf, 3, 4))) static result append_log(handle h, result r, const char *format, ...)
 {
 	char *line, *log;
 	va_list args;
@@ -74,22 +74,23 @@ __attribute__((format(printf, 3, 4))) static result told(handle h, result r, con
 	return r;
 }
 
-// outcome converts a result of the driver, and appends the driver's messages to the log.
-static result outcome(handle h, const char *what, int r)
+// record_driver_result converts a result of the driver. If it is an error, the driver's messages about input what and the
+// name of the error are appended to the log.
+static result record_driver_result(handle h, const char *what, int r)
 {
 	enum { invalid_ptx = 218 };
 	const char *name = NULL;
 	if (r == 0)
 		return success;
-	if (h->said[0] != 0)
-		told(h, internal, "%s", h->said);
+	if (h->messages[0] != 0)
+		append_log(h, internal, "%s", h->messages);
 	if (cuGetErrorName(r, &name) != 0)
 		name = "unknown error";
-	told(h, internal, "ERROR: %s: %s", what, name);
+	append_log(h, internal, "ERROR: %s: %s", what, name);
 	return r == invalid_ptx ? ptx_compile : invalid_input;
 }
 
-// NVIDIA's linker. GEMU_NVJITLINK names its library, of the same version as this one.
+// NVIDIA's linker. GEMU_NVJITLINK names its library, which must have the same major version as this library.
 static struct {
 	const char *missing; // reason why it cannot be used; NULL: it can
 	result (*create)(void **, uint32_t, const char **), (*destroy)(void **), (*complete)(void *);
@@ -115,7 +116,7 @@ static void open_nvidia(void)
 		nvidia.missing = "gemu does not compile it: set GEMU_NVJITLINK to the file of NVIDIA's libnvJitLink";
 		return;
 	}
-	// The library calls its own functions by names that this library has, too.
+	// The library calls its own functions by names that this library has, too. RTLD_DEEPBIND makes it find its own.
 	void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
 	if (library == NULL)
 		nvidia.missing = strdup(dlerror());
@@ -124,8 +125,9 @@ static void open_nvidia(void)
 			nvidia.missing = strdup(dlerror());
 }
 
-// optimized returns the result of a call of NVIDIA's linker. If it fails, its log is appended to the log.
-static result optimized(handle h, const char *what, result r)
+// record_optimizer_result returns r, the result of a call of NVIDIA's linker. If it is an error, the log of NVIDIA's
+// linker is appended to the log.
+static result record_optimizer_result(handle h, const char *what, result r)
 {
 	size_t n;
 	if (r == success)
@@ -133,28 +135,28 @@ static result optimized(handle h, const char *what, result r)
 	if (h->optimizer != NULL && nvidia.log_size(h->optimizer, &n) == success && n > 1) {
 		char *log = calloc(n + 1, 1);
 		if (log != NULL && nvidia.log(h->optimizer, log) == success)
-			told(h, r, "%s", log);
+			append_log(h, r, "%s", log);
 		free(log);
 	}
-	return told(h, r, "ERROR: %s: NVIDIA's linker rejects it", what);
+	return append_log(h, r, "ERROR: %s: NVIDIA's linker rejects it", what);
 }
 
-// has_option reports whether an option was given.
+// has_option reports whether the client has set an option.
 static bool has_option(handle h, const char *option)
 {
-	for (uint32_t i = 0; i < h->n; i++)
-		if (strcmp(h->given[i], option) == 0)
+	for (uint32_t i = 0; i < h->option_count; i++)
+		if (strcmp(h->options[i], option) == 0)
 			return true;
 	return false;
 }
 
-// open_optimizer makes a linker of NVIDIA for a link to PTX, with the given options.
+// open_optimizer makes a linker of NVIDIA for a link to PTX, with the client's options.
 static result open_optimizer(handle h)
 {
-	const char *options[h->n + 2];
+	const char *options[h->option_count + 2];
 	uint32_t n = 0;
-	while (n < h->n) {
-		options[n] = h->given[n];
+	while (n < h->option_count) {
+		options[n] = h->options[n];
 		n++;
 	}
 	if (!has_option(h, "-lto"))
@@ -164,41 +166,42 @@ static result open_optimizer(handle h)
 	return nvidia.create(&h->optimizer, n, options);
 }
 
-// add_ltoir adds LTO-IR.
+// add_ltoir adds an input in LTO-IR to NVIDIA's linker.
 static result add_ltoir(handle h, const void *data, size_t size, const char *name)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, open_nvidia);
 	if (nvidia.missing != NULL)
-		return told(h, invalid_input, "ERROR: %s is LTO-IR, and %s", name, nvidia.missing);
+		return append_log(h, invalid_input, "ERROR: %s is LTO-IR, and %s", name, nvidia.missing);
 	result r = success;
 	if (h->optimizer == NULL)
-		r = optimized(h, name, open_optimizer(h));
-	return r != success ? r : optimized(h, name, nvidia.add(h->optimizer, input_ltoir, data, size, name));
+		r = record_optimizer_result(h, name, open_optimizer(h));
+	return r != success ? r : record_optimizer_result(h, name, nvidia.add(h->optimizer, input_ltoir, data, size, name));
 }
 
 // optimize turns the LTO-IR into PTX.
 static result optimize(handle h)
 {
 	const char *what = "the LTO-IR";
-	result r = optimized(h, what, nvidia.complete(h->optimizer));
+	result r = record_optimizer_result(h, what, nvidia.complete(h->optimizer));
 	if (r == success)
-		r = optimized(h, what, nvidia.ptx_size(h->optimizer, &h->ptx_size));
+		r = record_optimizer_result(h, what, nvidia.ptx_size(h->optimizer, &h->ptx_size));
 	if (r == success && (h->ptx = calloc(h->ptx_size + 1, 1)) == NULL)
 		r = internal;
-	return r != success ? r : optimized(h, what, nvidia.ptx(h->optimizer, h->ptx));
+	return r != success ? r : record_optimizer_result(h, what, nvidia.ptx(h->optimizer, h->ptx));
 }
 
-// Options without effect here: they concern machine code or speed. An option that ends in "=" takes a value.
-static const char *const idle[] = {
+// ignored_options lists the options without effect here: they concern machine code, speed or the optimizer. An option
+// that ends in "=" has a value.
+static const char *const ignored_options[] = {
 	"-maxrregcount=", "-time", "-verbose", "-lto", "-O0", "-O3", "-g", "-lineinfo", "-ftz=", "-prec-div=", "-prec-sqrt=", "-fma=",
 	"-kernels-used=", "-variables-used=", "-optimize-unused-variables", "-Xptxas=", "-Xnvvm=", "-split-compile=", "-split-compile-extended=",
 	"-jump-table-density=", "-no-cache", "-device-stack-protector", NULL,
 };
 
-static bool is_idle(const char *option)
+static bool is_ignored(const char *option)
 {
-	for (const char *const *o = idle; *o != NULL; o++) {
+	for (const char *const *o = ignored_options; *o != NULL; o++) {
 		size_t n = strlen(*o);
 		if ((*o)[n - 1] == '=' ? strncmp(option, *o, n) == 0 : strcmp(option, *o) == 0)
 			return true;
@@ -214,45 +217,45 @@ static result read_options(handle h, uint32_t n, const char **options)
 	for (uint32_t i = 0; i < n; i++) {
 		const char *o = options[i];
 		if (strncmp(o, "-arch=compute_", 14) == 0)
-			return told(h, invalid_input, "ERROR: %s: gemu's linker makes a container for its driver, not PTX", o);
+			return append_log(h, invalid_input, "ERROR: %s: gemu's linker makes a container for its driver, not PTX", o);
 		if (strcmp(o, "-ptx") == 0)
 			h->to_ptx = true;
 		else if (sscanf(o, "-arch=sm_%u", &sm) == 1)
 			arch = true;
-		else if (!is_idle(o))
-			return told(h, unrecognized_option, "unrecognized option: %s", o);
+		else if (!is_ignored(o))
+			return append_log(h, unrecognized_option, "unrecognized option: %s", o);
 	}
 	return arch ? success : missing_arch;
 }
 
-// keep_options copies the options for NVIDIA's linker.
-static result keep_options(handle h, uint32_t n, const char **options)
+// copy_options copies the options for NVIDIA's linker.
+static result copy_options(handle h, uint32_t n, const char **options)
 {
-	if ((h->given = calloc(n + 1, sizeof *h->given)) == NULL)
+	if ((h->options = calloc(n + 1, sizeof *h->options)) == NULL)
 		return internal;
-	for (; h->n < n; h->n++)
-		if ((h->given[h->n] = strdup(options[h->n])) == NULL)
+	for (; h->option_count < n; h->option_count++)
+		if ((h->options[h->option_count] = strdup(options[h->option_count])) == NULL)
 			return internal;
 	return success;
 }
 
-// open_link makes a linker of the driver in the primary context of the first device.
+// open_link makes a linker of the driver in the primary context of the first device, and returns a result of the driver.
 static int open_link(handle h)
 {
 	enum { error_log = 5, error_size = 6 };
-	CUcontext before;
+	CUcontext previous;
 	int r;
 	if ((r = cuInit(0)) != 0 || (r = cuDeviceGet(&h->device, 0)) != 0 || (r = cuDevicePrimaryCtxRetain(&h->context, h->device)) != 0)
 		return r;
 	if ((r = cuCtxPushCurrent_v2(h->context)) == 0) {
-		h->options[0] = error_log, h->values[0] = h->said;
-		h->options[1] = error_size, h->values[1] = (void *)sizeof h->said;
-		r = cuLinkCreate_v2(2, h->options, h->values, &h->link);
-		cuCtxPopCurrent_v2(&before);
+		h->link_options[0] = error_log, h->link_values[0] = h->messages;
+		h->link_options[1] = error_size, h->link_values[1] = (void *)sizeof h->messages;
+		r = cuLinkCreate_v2(2, h->link_options, h->link_values, &h->link);
+		cuCtxPopCurrent_v2(&previous);
 	}
 	if (r != 0)
 		cuDevicePrimaryCtxRelease_v2(h->device);
-	h->made = r == 0;
+	h->is_open = r == 0;
 	return r;
 }
 
@@ -267,8 +270,8 @@ result nvJitLinkCreate(handle *out, uint32_t n, const char **options)
 		return internal;
 	result r = read_options(h, n, options);
 	if (r == success)
-		r = keep_options(h, n, options);
-	if (r == success && outcome(h, "the driver", open_link(h)) != success)
+		r = copy_options(h, n, options);
+	if (r == success && record_driver_result(h, "the driver", open_link(h)) != success)
 		r = internal;
 	return r;
 }
@@ -277,15 +280,15 @@ result nvJitLinkDestroy(handle *h)
 {
 	if (h == NULL || *h == NULL)
 		return invalid_input;
-	if ((*h)->made) {
+	if ((*h)->is_open) {
 		cuLinkDestroy((*h)->link);
 		cuDevicePrimaryCtxRelease_v2((*h)->device);
 	}
 	if ((*h)->optimizer != NULL)
 		nvidia.destroy(&(*h)->optimizer);
-	for (uint32_t i = 0; i < (*h)->n; i++)
-		free((*h)->given[i]);
-	free((*h)->given);
+	for (uint32_t i = 0; i < (*h)->option_count; i++)
+		free((*h)->options[i]);
+	free((*h)->options);
 	free((*h)->ptx);
 	free((*h)->log);
 	free(*h);
@@ -293,16 +296,16 @@ result nvJitLinkDestroy(handle *h)
 	return success;
 }
 
-// has_library reports whether data is an archive: the driver needs its kind.
-static bool has_library(const void *data, size_t n) { return n >= 8 && memcmp(data, "!<arch>\n", 8) == 0; }
+// is_archive reports whether data is an archive. The driver does not detect this kind.
+static bool is_archive(const void *data, size_t n) { return n >= 8 && memcmp(data, "!<arch>\n", 8) == 0; }
 
 // is_ltoir reports whether data is LTO-IR.
 static bool is_ltoir(const void *data, size_t n) { return n >= 4 && memcmp(data, "\xed\x43\x4e\x7f", 4) == 0; }
 
 enum { ptx_input = 1 }; // the driver's number for PTX
 
-// kind_of returns the driver's number for a kind of input; -1 for an unsupported kind.
-static int kind_of(handle h, input kind, const char *name)
+// driver_input_kind returns the driver's number for a kind of input, or -1 for an unsupported kind.
+static int driver_input_kind(handle h, input kind, const char *name)
 {
 	enum { cubin = 0, fatbin = 2, object = 3, library = 4 };
 	switch (kind) {
@@ -318,13 +321,13 @@ static int kind_of(handle h, input kind, const char *name)
 	case input_library:
 		return library;
 	default:
-		told(h, invalid_input, "unsupported input type: %s", name);
+		append_log(h, invalid_input, "unsupported input type: %s", name);
 		return -1;
 	}
 }
 
 // ready reports whether inputs can be added.
-static bool ready(handle h) { return h != NULL && h->made && h->image == NULL && h->ptx == NULL; }
+static bool ready(handle h) { return h != NULL && h->is_open && h->image == NULL && h->ptx == NULL; }
 
 result nvJitLinkAddData(handle h, input kind, const void *data, size_t size, const char *name)
 {
@@ -332,18 +335,18 @@ result nvJitLinkAddData(handle h, input kind, const void *data, size_t size, con
 		return invalid_input;
 	if (name == NULL)
 		name = "input";
-	if (kind == input_any && has_library(data, size))
+	if (kind == input_any && is_archive(data, size))
 		kind = input_library;
 	if (kind == input_any && is_ltoir(data, size))
 		kind = input_ltoir;
 	if (kind == input_ltoir)
 		return add_ltoir(h, data, size, name);
 	if (h->to_ptx)
-		return told(h, invalid_input, "ERROR: %s is not LTO-IR: -ptx accepts only LTO-IR", name);
-	int as = kind_of(h, kind, name);
-	if (as < 0)
+		return append_log(h, invalid_input, "ERROR: %s is not LTO-IR: -ptx accepts only LTO-IR", name);
+	int driver_kind = driver_input_kind(h, kind, name);
+	if (driver_kind < 0)
 		return invalid_input;
-	return outcome(h, name, cuLinkAddData_v2(h->link, as, (void *)data, size, (char *)name, 0, NULL, NULL));
+	return record_driver_result(h, name, cuLinkAddData_v2(h->link, driver_kind, (void *)data, size, (char *)name, 0, NULL, NULL));
 }
 
 result nvJitLinkAddFile(handle h, input kind, const char *file)
@@ -352,7 +355,7 @@ result nvJitLinkAddFile(handle h, input kind, const char *file)
 		return invalid_input;
 	FILE *f = fopen(file, "rb");
 	if (f == NULL)
-		return told(h, invalid_input, "ERROR: %s cannot be read", file);
+		return append_log(h, invalid_input, "ERROR: %s cannot be read", file);
 	char *data = NULL;
 	size_t size = 0, n = 1;
 	while (n > 0) {
@@ -364,25 +367,25 @@ result nvJitLinkAddFile(handle h, input kind, const char *file)
 	}
 	bool bad = n > 0 || ferror(f);
 	fclose(f);
-	result r = bad ? told(h, invalid_input, "ERROR: %s cannot be read", file) : nvJitLinkAddData(h, kind, data, size, file);
+	result r = bad ? append_log(h, invalid_input, "ERROR: %s cannot be read", file) : nvJitLinkAddData(h, kind, data, size, file);
 	free(data);
 	return r;
 }
 
 result nvJitLinkComplete(handle h)
 {
-	if (h == NULL || !h->made)
+	if (h == NULL || !h->is_open)
 		return invalid_input;
 	if (h->optimizer != NULL && h->ptx == NULL) {
 		result r = optimize(h);
 		if (r == success && !h->to_ptx)
-			r = outcome(h, "the LTO-IR", cuLinkAddData_v2(h->link, ptx_input, h->ptx, h->ptx_size, "lto.ptx", 0, NULL, NULL));
+			r = record_driver_result(h, "the LTO-IR", cuLinkAddData_v2(h->link, ptx_input, h->ptx, h->ptx_size, "lto.ptx", 0, NULL, NULL));
 		if (r != success)
 			return r;
 	}
 	if (h->to_ptx)
-		return h->ptx != NULL ? success : told(h, invalid_input, "ERROR: nothing to link: no PTX was added");
-	return outcome(h, "linking", cuLinkComplete(h->link, &h->image, &h->size));
+		return h->ptx != NULL ? success : append_log(h, invalid_input, "ERROR: nothing to link: no PTX was added");
+	return record_driver_result(h, "linking", cuLinkComplete(h->link, &h->image, &h->size));
 }
 
 result nvJitLinkGetLinkedCubinSize(handle h, size_t *size)
@@ -401,16 +404,16 @@ result nvJitLinkGetLinkedCubin(handle h, void *cubin)
 	return success;
 }
 
-// without returns the result of a query for an output that gemu does not produce.
-static result without(handle h, const char *what)
+// report_missing_output returns the result of a query for an output that does not exist.
+static result report_missing_output(handle h, const char *what)
 {
-	return h == NULL ? invalid_input : told(h, invalid_input, "ERROR: there is no linked %s: gemu's linker makes a container for its driver", what);
+	return h == NULL ? invalid_input : append_log(h, invalid_input, "ERROR: there is no linked %s: gemu's linker makes a container for its driver", what);
 }
 
 result nvJitLinkGetLinkedPtxSize(handle h, size_t *size)
 {
 	if (h == NULL || !h->to_ptx || h->ptx == NULL || size == NULL)
-		return without(h, "PTX");
+		return report_missing_output(h, "PTX");
 	*size = h->ptx_size;
 	return success;
 }
@@ -418,7 +421,7 @@ result nvJitLinkGetLinkedPtxSize(handle h, size_t *size)
 result nvJitLinkGetLinkedPtx(handle h, char *ptx)
 {
 	if (h == NULL || !h->to_ptx || h->ptx == NULL || ptx == NULL)
-		return without(h, "PTX");
+		return report_missing_output(h, "PTX");
 	memcpy(ptx, h->ptx, h->ptx_size);
 	return success;
 }
@@ -427,17 +430,17 @@ result nvJitLinkGetLinkedPtx(handle h, char *ptx)
 result nvJitLinkGetLinkedLTOIRSize(handle h, size_t *size)
 {
 	(void)size;
-	return without(h, "LTO-IR");
+	return report_missing_output(h, "LTO-IR");
 }
 
 result nvJitLinkGetLinkedLTOIR(handle h, void *ltoir)
 {
 	(void)ltoir;
-	return without(h, "LTO-IR");
+	return report_missing_output(h, "LTO-IR");
 }
 #endif
 
-// The size of a log includes the terminating zero; an empty log has size 0.
+// nvJitLinkGetErrorLogSize returns the size of the log with the terminating zero. An empty log has size 0.
 result nvJitLinkGetErrorLogSize(handle h, size_t *size)
 {
 	if (h == NULL || size == NULL)
@@ -480,5 +483,6 @@ result nvJitLinkVersion(unsigned *major, unsigned *minor)
 	return success;
 }
 
-// The header calls each function by the name that it has in its version.
+// versions.h, which build.sh writes, declares an alias for each function and version: NVIDIA's header adds the version to
+// the name of each function.
 #include "versions.h"

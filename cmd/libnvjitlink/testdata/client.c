@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// From nvJitLink.h: its inline functions call the functions of its version.
+// As in nvJitLink.h: inline functions call the functions with the header's version in their names.
 #define JOIN_(name, major) __##name##_##major##_0
 #define JOIN(name, major) JOIN_(name, major)
 #define create JOIN(nvJitLinkCreate, MAJOR)
@@ -29,7 +29,7 @@ int nvJitLinkVersion(unsigned *, unsigned *);
 enum { success, unrecognized_option, missing_arch, invalid_input, ptx_compile };
 enum { CUBIN = 1, PTX, LTOIR, FATBIN, OBJECT, LIBRARY, INDEX, ANY = 10 };
 
-// Of cuda.h.
+// Functions of cuda.h.
 typedef void *CUcontext, *CUmodule, *CUfunction;
 typedef uint64_t CUdeviceptr;
 int cuInit(unsigned), cuCtxCreate_v2(CUcontext *, unsigned, int), cuCtxGetCurrent(CUcontext *), cuMemAlloc_v2(CUdeviceptr *, size_t), cuMemcpyDtoH_v2(void *, CUdeviceptr, size_t);
@@ -45,7 +45,7 @@ static void equal(int line, long got, long want)
 }
 #define EQUAL(got, want) equal(__LINE__, (long)(got), (long)(want))
 
-// logs checks that the error log has a text.
+// logs checks that the error log contains a text.
 static void logs(int line, link_t l, const char *text)
 {
 	size_t n;
@@ -85,7 +85,7 @@ static uint32_t run(const void *image)
 
 #define LTO "\xed\x43\x4e\x7f"
 
-// optimised links LTO-IR, of which NVIDIA's linker makes PTX, with PTX, and gets that PTX by itself.
+// optimised links PTX with LTO-IR, which NVIDIA's linker turns into PTX. It also requests the PTX of the LTO-IR alone.
 static void optimised(void)
 {
 	static const char lto[] = LTO HEAD ".visible .func (.param .u32 r) seven() { st.param.u32 [r], 8; ret; }\n";
@@ -134,13 +134,13 @@ int main(int argc, char **argv)
 	unsigned major, minor;
 	link_t l;
 	size_t n;
-	EQUAL(argc, 2); // the folder for files
+	EQUAL(argc, 2); // argv[1] is the directory for files
 	EQUAL(nvJitLinkVersion(&major, &minor), success);
 	EQUAL(major, MAJOR);
 
 	// A single module: a container, linked like PTX.
 	EQUAL(create(&l, sizeof options / sizeof *options, options), success);
-	EQUAL(cubin_size(l, &n), invalid_input); // not complete
+	EQUAL(cubin_size(l, &n), invalid_input); // the link is not complete
 	EQUAL(add_data(l, PTX, seven, sizeof seven, NULL), success);
 	EQUAL(complete(l), success);
 	EQUAL(cubin_size(l, &n), success);
@@ -168,7 +168,7 @@ int main(int argc, char **argv)
 	EQUAL(add_file(l, CUBIN, name), success);
 	EQUAL(complete(l), success);
 	EQUAL(cuCtxGetCurrent(&current), 0);
-	EQUAL(current == context, 1); // it leaves the caller's
+	EQUAL(current == context, 1); // the library has not changed the caller's context
 	EQUAL(cubin_size(l, &n), success);
 	char *image = malloc(n);
 	EQUAL(cubin(l, image), success);
