@@ -117,12 +117,12 @@ var Policies = []*Policy{
 		Rules: allRules, Loads: AnyUniform, Masked: true,
 	},
 	{
-		Name: "kim", Doc: "Kim et al. 2013: add, subtract, multiply, shift and move on bases as wide as the register and 16-bit strides, floating-point arithmetic on uniform operands, uniform values from parameters, affine branches and memory operations, lazy expansion after divergence",
+		Name: "kim", Doc: "Kim et al. 2013: bases as wide as the register and strides of 16 bits; add, subtract, multiply, shift, move, compare, branch and load with affine operands; floating-point arithmetic with uniform operands; values loaded from parameters are uniform; lazy expansion after divergence",
 		Rules: kimRules | compareRule, Excluded: kimExcluded, UniformClasses: kimUniform, NarrowRules: kimNarrow,
 		StrideBits: 16, Loads: ParamLoads, IndexOnly: true,
 	},
 	{
-		Name: "collange", Doc: "Collange et al. 2009: add, subtract, shift left and move on strides that are powers of two and divide the base, uniform values from parameters; no affine branches or memory operations",
+		Name: "collange", Doc: "Collange et al. 2009: strides that are powers of two and divide the base; add, subtract, shift left and move with affine operands, but no branches or memory operations; values loaded from parameters are uniform",
 		Rules: NewRuleSet(ptx.AffineMove, ptx.AffineAdd, ptx.AffineSub, ptx.AffineShl, ptx.AffineConvert, ptx.AffineAddress, ptx.AffineUniform),
 		Excluded: NewRuleSet(ptx.AffineMul, ptx.AffineMad, ptx.AffineShr, ptx.AffineDiv, ptx.AffineRem, ptx.AffineBfe, ptx.AffineNeg, ptx.AffineNot, ptx.AffineAbs,
 			ptx.AffineMin, ptx.AffineMax, ptx.AffineAnd, ptx.AffineOr, ptx.AffineXor, ptx.AffineSelect, ptx.AffineCompare, ptx.AffineLoad, ptx.AffineStore,
