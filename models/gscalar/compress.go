@@ -1,6 +1,6 @@
 package gscalar
 
-// This file stores vector registers: it compresses the lanes of a whole write, and restores them.
+// This file implements the schemes: how they compress a register that all lanes write, store it, and restore the lanes.
 
 import (
 	"encoding/binary"
@@ -19,8 +19,8 @@ const arrayBytes = 16
 // vector is a vector register: 32 bits of each lane.
 type vector [Lanes]uint32
 
-// SharedBytes is the number of bytes, from the most significant on, that lanes of a vector register share: 0 to 4.
-// The paper writes it with a bit for each byte, the highest first.
+// SharedBytes is the number of high bytes, 0 to 4, that lanes of a vector register share: in each of these bytes all lanes
+// have the same value. The paper writes it as a bit for each byte, the most significant first.
 type SharedBytes uint8
 
 // Scalar means that the lanes share all bytes.
@@ -29,7 +29,8 @@ const Scalar SharedBytes = 4
 // String returns the paper's notation: "1110".
 func (e SharedBytes) String() string { return "11110000"[4-e:][:4] }
 
-// planes returns the number of stored byte planes.
+// planes returns the number of byte planes to store: bytes that the lanes do not share. A byte plane has one byte of each
+// lane.
 func (e SharedBytes) planes() int { return 4 - int(e) }
 
 // encode returns the number of bytes that lanes share; all bytes if lanes is empty.
@@ -51,9 +52,9 @@ func countSharedBytes(diff uint32) SharedBytes { return SharedBytes(bits.Leading
 // writeShape is a value that all lanes of a warp have written, with the bytes that the lanes share.
 type writeShape struct {
 	*vector
-	n      int                        // lanes of the warp
-	enc    SharedBytes                // shared by all lanes
-	groups [Lanes / Group]SharedBytes // shared by the lanes of each group of 16
+	n      int                        // number of lanes of the warp
+	enc    SharedBytes                // bytes that all lanes share
+	groups [Lanes / Group]SharedBytes // by group of 16 lanes: bytes that the group's lanes share
 }
 
 // newShape returns the shape of a value in a warp of n lanes.
@@ -86,21 +87,21 @@ func (s *writeShape) scalars() (set uint8) {
 type image struct {
 	bytes  int                        // size, with the base values
 	arrays int                        // number of arrays that an access activates
-	enc    [Lanes / Group]SharedBytes // by group of lanes
+	enc    [Lanes / Group]SharedBytes // encoding, by group of lanes
 
-	base   [Lanes / Group]uint32 // by group of lanes
+	base   [Lanes / Group]uint32 // base value, by group of lanes
 	stride uint32                // 0: none
-	data   *[4 * Lanes]byte      // contents of the arrays, with Model.Verify only: byte i of lane l at i·Lanes + l
+	data   *[4 * Lanes]byte      // contents of the arrays, in the scheme's layout; nil unless Model.Verify is set
 }
 
 // scheme is a method to store vector registers.
 type scheme struct {
 	name      string
-	small     float64 // energy of the small array, in accesses to a whole register
-	smallWhen smallAccess
+	small     float64     // energy of an access to the small array; the unit is an access to a whole register
+	smallWhen smallAccess // accesses to registers that also access the small array
 
-	// compress sets the fields of an image, except data, for a write by all lanes. The image is uncompressed before the
-	// call (setRaw). store fills data, and decompress restores the lanes. n is the number of lanes.
+	// compress sets the fields of an image, except data, for a write by all lanes. The caller must have made the image
+	// uncompressed (setRaw). store fills data, and decompress restores the lanes. n is the number of lanes.
 	compress   func(im *image, s *writeShape)
 	store      func(im *image, v *vector, n int)
 	decompress func(im *image, v *vector, n int)
@@ -115,8 +116,8 @@ type smallAccess uint8
 
 const (
 	smallNever      smallAccess = iota
-	smallAlways                 // the array holds the encoding
-	smallForScalars             // the array holds scalar registers, and nothing else
+	smallAlways                 // all accesses: the array holds the encodings and base values
+	smallForScalars             // accesses to scalar registers: the array is the file of scalars
 )
 
 // compressed reports whether the image is smaller than the lanes.
@@ -134,8 +135,8 @@ const (
 	schemeCount
 )
 
-// energy is the energy of an access to the array of base values and encodings, which is 38 bits wide, in accesses to
-// a whole register (section 5.1). The energy of wider arrays is taken to be proportional to the width.
+// energy is the energy of an access to the array of base values and encodings, which is 38 bits wide. The unit is an access
+// to a whole register (section 5.1). The model assumes that the energy of a wider array is proportional to its width.
 const (
 	energy       = 0.052
 	energyHalves = energy * (38 + 32 + 4) / 38 // with a second base and encoding
@@ -166,7 +167,7 @@ func lowLanes(n int) uint64 { return ^uint64(0) >> (64 - n) }
 
 func compressNone(*image, *writeShape) {}
 
-// compressScalar stores a register with the same value in all lanes as four bytes in the file of scalars.
+// compressScalar stores a register whose lanes have the same value as four bytes in the file of scalars.
 func compressScalar(im *image, s *writeShape) {
 	if s.enc == Scalar {
 		im.setEncoding(s, Scalar)
@@ -174,8 +175,8 @@ func compressScalar(im *image, s *writeShape) {
 	}
 }
 
-// compressBytes stores the byte planes that lanes do not share. A plane takes two arrays of 16 bytes with warps of 32
-// lanes (section 3.2).
+// compressBytes stores the byte planes that the lanes do not share. A plane of a warp of 32 lanes takes two arrays of 16
+// bytes (section 3.2).
 func compressBytes(im *image, s *writeShape) {
 	im.setEncoding(s, s.enc)
 	im.bytes = int(s.enc) + s.enc.planes()*s.n
@@ -215,20 +216,20 @@ func compressAffine(im *image, s *writeShape) {
 // arraysOf returns the number of arrays that hold a number of bytes.
 func arraysOf(bytes int) int { return (bytes + arrayBytes - 1) / arrayBytes }
 
-// setEncoding sets one encoding and base value for all lanes.
+// setEncoding sets the same encoding and base value, the value of lane 0, for all groups of lanes.
 func (im *image) setEncoding(s *writeShape, e SharedBytes) {
 	for g := range groups(s.n) {
 		im.enc[g], im.base[g] = e, s.vector[0]
 	}
 }
 
-// storePlanes stores the byte planes that lanes do not share.
+// storePlanes stores the byte planes that the lanes do not share. Byte b of lane l is at b·Lanes + l.
 func storePlanes(im *image, v *vector, n int) {
 	for g := range groups(n) {
-		from, to := Group*g, min(Group*(g+1), n)
+		begin, end := Group*g, min(Group*(g+1), n)
 		for b := range im.enc[g].planes() {
 			plane := im.data[b*Lanes : (b+1)*Lanes]
-			for i := from; i < to; i++ {
+			for i := begin; i < end; i++ {
 				plane[i] = byte(v[i] >> (8 * b))
 			}
 		}
@@ -238,25 +239,25 @@ func storePlanes(im *image, v *vector, n int) {
 // decompressPlanes restores the lanes from the planes and the base values.
 func decompressPlanes(im *image, v *vector, n int) {
 	for g := range groups(n) {
-		from, to, planes := Group*g, min(Group*(g+1), n), im.enc[g].planes()
+		begin, end, planes := Group*g, min(Group*(g+1), n), im.enc[g].planes()
 		base := uint32(uint64(im.base[g]) >> (8 * planes) << (8 * planes))
-		for i := from; i < to; i++ {
+		for i := begin; i < end; i++ {
 			v[i] = base
 		}
 		for b := range planes {
 			plane := im.data[b*Lanes : (b+1)*Lanes]
-			for i := from; i < to; i++ {
+			for i := begin; i < end; i++ {
 				v[i] |= uint32(plane[i]) << (8 * b)
 			}
 		}
-		for i := from; im.stride != 0 && i < to; i++ {
+		for i := begin; im.stride != 0 && i < end; i++ {
 			v[i] += uint32(i) * im.stride
 		}
 	}
 }
 
-// difference returns the number of bytes that a signed number needs, 0 to 4.
-func difference(d int32) int {
+// bytesOf returns the number of bytes, 0 to 4, that a signed number needs.
+func bytesOf(d int32) int {
 	u := uint32(d ^ d>>31) // its leading zeros are the copies of the sign, at least one
 	if d == 0 {
 		return 0
@@ -265,35 +266,36 @@ func difference(d int32) int {
 }
 
 // compressBDI stores the first lane and the differences of all lanes from it, in 0 to 3 bytes each.
-func compressBDI(im *image, s *writeShape) { im.differences(s, 3) }
+func compressBDI(im *image, s *writeShape) { im.compressDifferences(s, 3) }
 
 // compressWarped is compressBDI with differences of up to two bytes (Lee et al. 2015).
-func compressWarped(im *image, s *writeShape) { im.differences(s, 2) }
+func compressWarped(im *image, s *writeShape) { im.compressDifferences(s, 2) }
 
-// differences stores the first lane and the differences from it, if no difference has more than widest bytes.
-func (im *image) differences(s *writeShape, widest int) {
-	maxDifference, n := 0, s.n
+// compressDifferences stores the first lane and the differences from it, if no difference needs more than maxBytes bytes
+// and the result is smaller than the lanes. All differences have the same size.
+func (im *image) compressDifferences(s *writeShape, maxBytes int) {
+	size, n := 0, s.n
 	for _, x := range s.vector[:n] {
-		maxDifference = max(maxDifference, difference(int32(x-s.vector[0])))
-		if maxDifference > widest || 4+maxDifference*n >= 4*n {
+		size = max(size, bytesOf(int32(x-s.vector[0])))
+		if size > maxBytes || 4+size*n >= 4*n {
 			return
 		}
 	}
-	im.setEncoding(s, SharedBytes(4-maxDifference))
-	im.bytes = 4 + maxDifference*n
+	im.setEncoding(s, SharedBytes(4-size))
+	im.bytes = 4 + size*n
 	im.arrays = arraysOf(im.bytes)
 }
 
-// storeBDI stores the differences, or the lanes if they are uncompressed.
+// storeBDI stores the differences, or the lanes if they are uncompressed, one after another.
 func storeBDI(im *image, v *vector, n int) {
 	size := im.enc[0].planes()
-	var room [4]byte
+	var word [4]byte
 	for i, x := range v[:n] {
 		if size < 4 {
 			x -= im.base[0]
 		}
-		binary.LittleEndian.PutUint32(room[:], x)
-		copy(im.data[i*size:(i+1)*size], room[:])
+		binary.LittleEndian.PutUint32(word[:], x)
+		copy(im.data[i*size:(i+1)*size], word[:])
 	}
 }
 
@@ -301,9 +303,9 @@ func storeBDI(im *image, v *vector, n int) {
 func decompressBDI(im *image, v *vector, n int) {
 	size := im.enc[0].planes()
 	for i := range v[:n] {
-		var room [4]byte
-		copy(room[:], im.data[i*size:(i+1)*size])
-		x := binary.LittleEndian.Uint32(room[:])
+		var word [4]byte
+		copy(word[:], im.data[i*size:(i+1)*size])
+		x := binary.LittleEndian.Uint32(word[:])
 		if size < 4 {
 			shift := 32 - 8*size
 			x = im.base[0] + uint32(int32(uint64(x)<<shift)>>shift)

@@ -90,7 +90,7 @@ func TestBytesOfDifferences(t *testing.T) {
 		0: 0, 1: 1, -1: 1, 127: 1, -128: 1, 128: 2, -129: 2, 1<<15 - 1: 2, -1 << 15: 2, 1 << 15: 3, -1<<15 - 1: 3,
 		1<<23 - 1: 3, -1 << 23: 3, 1 << 23: 4, -1<<23 - 1: 4, 1<<31 - 1: 4, -1 << 31: 4,
 	} {
-		if got := difference(d); got != want {
+		if got := bytesOf(d); got != want {
 			t.Errorf("%d takes %d bytes, want %d", d, got, want)
 		}
 	}

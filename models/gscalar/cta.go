@@ -12,23 +12,23 @@ import (
 	"gemu/ptx"
 )
 
-// register is a vector register, or a predicate. The paper keeps enc and mask, or a base, in the registers BVR and
-// EBR.
+// register is a vector register, or a predicate. The paper's register EBR holds enc, and its register BVR holds the base
+// value, or mask after a divergent write.
 type register struct {
 	written   bool // false: the value is unknown, and it is stored uncompressed
-	divergent bool // bit D of the paper: the last write was by some lanes only, and enc describes only these lanes
+	divergent bool // the paper's bit D: only some lanes executed the last write, and enc describes these lanes
 	enc       SharedBytes
 	mask      uint64 // lanes of the last write, if it was divergent
-	known     uint64 // lanes that have been written in the current call of the function
-	groups    uint8  // if the last write was not divergent: bit i means that group i of 16 lanes is scalar
+	known     uint64 // lanes that were written in the current call of the function
+	groups    uint8  // bit i: group i of 16 lanes is scalar; 0 after a divergent write
 
 	images [schemeCount]image // the stored register, by scheme; unused for a predicate
 }
 
-// scalarity states in which sets of lanes the values are the same, as far as the registers' encodings show.
+// scalarity says in which sets of lanes the encodings of registers show equal values.
 type scalarity struct {
 	whole  bool  // in the whole warp
-	lanes  bool  // in the lanes of the instruction
+	lanes  bool  // in the lanes that execute the instruction
 	groups uint8 // bit i: in group i of 16 lanes
 }
 
@@ -70,7 +70,7 @@ type cta struct {
 	other  vector // scratch space: the value that a scheme has stored
 }
 
-// begin prepares c, which may be from the pool, for a CTA.
+// begin prepares c, which may come from the pool, for a CTA.
 func (c *cta) begin(l *probe.LaunchInfo, p *program) {
 	c.Counts, c.width, c.allLanes = Counts{}, l.WarpSize, lowLanes(l.WarpSize)
 	warps := (l.Block.Count() + c.width - 1) / c.width
@@ -159,10 +159,10 @@ func (c *cta) OnEvent(e *probe.Event) {
 	}
 	if models.HasResults(e) {
 		c.stored = c.stored[:0]
-		regs, at := c.frame(e, e.Func), c.offsets[e.Func]
+		regs, offsets := c.frame(e, e.Func), c.offsets[e.Func]
 		for i := range e.Writes {
 			v := &e.Writes[i]
-			c.stored = append(c.stored, c.write(regs[at[v.Reg]:at[v.Reg+1]], v, e.Lanes))
+			c.stored = append(c.stored, c.write(regs[offsets[v.Reg]:offsets[v.Reg+1]], v, e.Lanes))
 		}
 	}
 }
@@ -170,8 +170,8 @@ func (c *cta) OnEvent(e *probe.Event) {
 // StoredBytes returns the size in bytes of a result in the scheme Model.File.
 func (c *cta) StoredBytes(_ *probe.Event, i int) int { return c.stored[i] }
 
-// extractWord copies vector register i of a value, i.e. word i of each lane, to a vector. Word 0 is the lowest. Lanes that
-// do not execute the instruction have undefined values.
+// extractWord copies word i of each lane of a value to a vector. Word 0 is the lowest. Lanes that do not execute the
+// instruction have undefined values.
 func (c *cta) extractWord(v *probe.Value, i int, to *vector) {
 	from := v.Low
 	if i >= 2 {
@@ -197,13 +197,13 @@ func (c *cta) execute(e *probe.Event) {
 	if lanes == 0 {
 		return
 	}
-	regs, at := c.frame(e, e.Func), c.offsets[e.Func]
+	regs, offsets := c.frame(e, e.Func), c.offsets[e.Func]
 	low, high, predicates, special := fullyScalar, fullyScalar, fullyScalar, fullyScalar
-	uniform := true // the value of each source is the same in all of lanes
+	uniform := true // each source has the same value in all executing lanes
 	for i := range e.Reads {
 		v := &e.Reads[i]
 		for k := range words(v.Type) {
-			r := &regs[at[v.Reg]+int32(k)]
+			r := &regs[offsets[v.Reg]+int32(k)]
 			s := r.scalar(lanes)
 			switch {
 			case v.Type == ptx.Pred:
@@ -226,35 +226,35 @@ func (c *cta) execute(e *probe.Event) {
 		}
 	}
 	if in.perLane {
-		special = c.result(e, lanes)
+		special = c.resultScalarity(e, lanes)
 		uniform = uniform && special.lanes
 	}
 	if g := e.Instr.Guard.Reg; in.control && g != ptx.NoReg {
-		predicates = predicates.and(regs[at[g]].scalar(lanes))
+		predicates = predicates.and(regs[offsets[g]].scalar(lanes))
 	}
-	if in.unit == noUnit || in.unit == memoryUnit && c.isOwnEvent(e) {
+	if in.unit == noUnit || in.unit == memoryUnit && c.accessesOwnMemory(e) {
 		return
 	}
 	if divergent && uniform && in.unit != controlUnit {
 		c.ByValue++
 	}
-	for reading := range InterpretationCount {
+	for interpretation := range InterpretationCount {
 		s := low
-		if reading != LowWords {
+		if interpretation != LowWords {
 			s = s.and(high)
 		}
-		if reading != NoPredicates {
+		if interpretation != NoPredicates {
 			s = s.and(predicates)
 		}
 		switch {
-		case in.perLane && reading != SpecialByValue,
-			in.constants && reading == NoConstants,
-			in.unit == controlUnit && reading != WithControl:
+		case in.perLane && interpretation != SpecialByValue,
+			in.constants && interpretation == NoConstants,
+			in.unit == controlUnit && interpretation != WithControl:
 			continue
 		case in.perLane:
 			s = s.and(special)
 		}
-		n := &c.Eligible[reading]
+		n := &c.Eligible[interpretation]
 		switch {
 		case divergent:
 			if s.lanes {
@@ -274,9 +274,8 @@ func (c *cta) execute(e *probe.Event) {
 	}
 }
 
-// result returns the scalarity of the values that an instruction has written, for instructions that copy a special
-// register.
-func (c *cta) result(e *probe.Event, lanes uint64) scalarity {
+// resultScalarity returns the scalarity of the values that an instruction with a special register as source has written.
+func (c *cta) resultScalarity(e *probe.Event, lanes uint64) scalarity {
 	s := fullyScalar
 	for i := range e.Writes {
 		v := &e.Writes[i]
@@ -293,9 +292,9 @@ func (c *cta) result(e *probe.Event, lanes uint64) scalarity {
 	return s
 }
 
-// isOwnEvent reports whether an instruction is a load or store that accesses memory of its own thread: local memory, or
-// the parameters of a call.
-func (c *cta) isOwnEvent(e *probe.Event) bool {
+// accessesOwnMemory reports whether a memory instruction accesses memory that each thread has for itself: local memory,
+// or the parameters of a call.
+func (c *cta) accessesOwnMemory(e *probe.Event) bool {
 	for i := range e.Accesses {
 		a := &e.Accesses[i]
 		if a.Lanes == 0 {
@@ -310,8 +309,8 @@ func (c *cta) isOwnEvent(e *probe.Event) bool {
 	return len(e.Accesses) == 0 && (family == ptx.FamilyLoad || family == ptx.FamilyStore)
 }
 
-// read counts a read of word k of a register in all schemes, and verifies the schemes. loaded means that c.value has the
-// word.
+// read counts a read of word k of a register in all schemes, and verifies the schemes. loaded must be true if c.value
+// already has the word.
 func (c *cta) read(e *probe.Event, r *register, v *probe.Value, k int, divergent, loaded bool) {
 	high := min(k, 1)
 	kind := DivergentAccess
@@ -339,7 +338,7 @@ func (c *cta) read(e *probe.Event, r *register, v *probe.Value, k int, divergent
 	}
 }
 
-// access counts an access that activates arrays.
+// access counts an access that activates a number of arrays.
 func (s *Scheme) access(method *scheme, im *image, arrays, width int) {
 	s.Arrays += int64(arrays)
 	if arrays > 0 {
@@ -361,7 +360,8 @@ func (c *cta) verify(e *probe.Event, r *register, v *probe.Value, i, k int) {
 	}
 }
 
-// write stores the words of a value in lanes, in all schemes. It returns the size in bytes in the scheme Model.File.
+// write stores the words of a value that lanes have written, in all schemes. It returns the size in bytes of the registers
+// in the scheme Model.File.
 func (c *cta) write(regs []register, v *probe.Value, lanes uint64) (storedBytes int) {
 	divergent := lanes != c.allLanes
 	for k := range regs {
@@ -409,7 +409,8 @@ func (c *cta) write(regs []register, v *probe.Value, lanes uint64) (storedBytes 
 	return storedBytes
 }
 
-// accessPartial writes some lanes of a register. A compressed register is decompressed first.
+// accessPartial counts a write of some lanes of a register. A compressed register is decompressed first, which counts as a
+// move.
 func (c *cta) accessPartial(method *scheme, s *Scheme, im *image, lanes uint64) {
 	if c.model.Verify {
 		method.decompress(im, &c.other, c.width)

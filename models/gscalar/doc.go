@@ -4,11 +4,11 @@
 // execute as scalars, bytes of registers, and activated arrays. It does not model time.
 //
 // A [Model] is a probe of any number of launches. In addition to the paper's scheme it models other schemes for the same
-// values: uncompressed vectors, a file of scalars, base and differences as in warped compression, halves, and the paper's
-// scheme with affine tags. If Model.Verify is set, each scheme stores the lanes in its own form. Whenever an instruction
-// reads a register, the stored lanes are compared with the values of the execution.
+// values: uncompressed vectors, a file of scalars, base and differences as in warped compression, the paper's scheme for
+// each half warp, and the paper's scheme with affine tags. If Model.Verify is set, each scheme stores the lanes, and when
+// an instruction reads a register, the stored lanes are compared with the values of the execution.
 //
-// docs/gscalar.md defines the counts, with the interpretation of the paper's text, section by section.
+// docs/gscalar.md defines the counts, and states the interpretation of the paper's text for each section.
 //
 // Read gscalar.go (counts, the model), cta.go (registers of a CTA), compress.go (the schemes), report.go (the paper's figures).
 package gscalar

@@ -8,8 +8,8 @@ import (
 	"gemu/ptx"
 )
 
-// SimilarityClass is a class of accesses to vector registers in figure 8. Accesses of divergent instructions are one
-// class. All other accesses are classified by the number of bytes that the lanes share.
+// SimilarityClass is a class of accesses to vector registers in figure 8. Accesses by divergent instructions form one
+// class. All other accesses are classified by the number of high bytes that the lanes share.
 type SimilarityClass int
 
 // The classes, from the fewest shared bytes on, in the order of SharedBytes.
@@ -40,15 +40,15 @@ func (a *Accesses) add(o *Accesses) {
 	}
 }
 
-// Scheme has the counts of a scheme to store registers.
+// Scheme has the counts of one scheme.
 type Scheme struct {
-	Bytes      int64 // stored by writes; divergent writes count as whole registers
-	FullWrites int64 // bytes that these writes would store uncompressed
+	Bytes      int64 // stored by writes; a divergent write counts the whole register
+	FullWrites int64 // bytes that these writes would store without compression
 	Reads      int64 // accesses to registers
 	Writes     int64 // writes of registers, without moves
 	Moves      int64 // decompressions of a register before a divergent write to it
 
-	// Of each pair of fields, the first counts all accesses, the second only accesses of moves.
+	// In each pair of fields, the first counts all accesses, and the second only the accesses by moves.
 	Arrays, MoveArrays int64 // activated arrays of 16 bytes
 	Banks, MoveBanks   int64 // activated banks: accesses to at least one array
 	Small, MoveSmall   int64 // accesses to the array with base values and encodings, or to the file of scalars
@@ -86,7 +86,7 @@ func (n *Eligible) add(o *Eligible) {
 	n.Divergent += o.Divergent
 }
 
-// Interpretation is a choice for the points about scalar execution that the paper leaves open.
+// Interpretation is a choice for a point about scalar execution that the paper does not define.
 type Interpretation int
 
 // The interpretations. Each interpretation after Headline differs from Headline in one point.
@@ -275,15 +275,15 @@ const (
 // instr has the static facts about an instruction.
 type instr struct {
 	unit
-	control   bool // all active lanes execute it, whatever its guard
+	control   bool // a control instruction: all active lanes execute it, also if its guard does not hold
 	constants bool // no source is a register
-	perLane   bool // a source is a special register that differs between lanes
+	perLane   bool // a source is a special register that can differ between lanes
 }
 
 // program has the static facts about a kernel and its callees.
 type program struct {
 	instrs  []instr               // by Event.Index
-	offsets map[*ptx.Func][]int32 // offsets of registers in frame.regs, by RegID; the last entry is the length of regs
+	offsets map[*ptx.Func][]int32 // by RegID: the offset of the register's words in frame.regs; the last entry is the length of regs
 }
 
 func newProgram(l *probe.LaunchInfo) *program {

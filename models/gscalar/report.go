@@ -27,8 +27,8 @@ const (
 	OnlyWrites                     // writes of vector registers
 )
 
-// Similar returns figure 8: accesses to vector registers by class, in percent. low leaves out the high words of wider
-// registers.
+// Similar returns figure 8: accesses to vector registers by class, in percent. If low is true, only the lowest words of
+// registers count.
 func (c *Counts) Similar(operands Operands, low bool) (shares [similarities]float64) {
 	var sum Accesses
 	for high := range 2 {
@@ -55,8 +55,8 @@ func (c *Counts) Scalar(r Interpretation) (alu, otherUnits, half, divergent floa
 	return notation.Percentage(n.ALU, total), notation.Percentage(n.SFU+n.Memory, total), notation.Percentage(n.Half, total), notation.Percentage(n.Divergent, total)
 }
 
-// Ratio returns the compression ratio of written registers: bytes as vectors over stored bytes. encodings adds six
-// bits to each stored register.
+// Ratio returns the compression ratio of written registers: their uncompressed bytes divided by the stored bytes. If low is
+// true, only the lowest words of registers count. If encodings is true, six bits are added to each stored register.
 func (c *Counts) Ratio(scheme int, low, encodings bool) float64 {
 	s := c.words(scheme, low)
 	stored := float64(s.Bytes)
@@ -69,23 +69,24 @@ func (c *Counts) Ratio(scheme int, low, encodings bool) float64 {
 	return float64(s.FullWrites) / stored
 }
 
-// Power returns figure 12: the energy of a scheme's accesses in percent of the baseline's.
+// Power returns figure 12: the energy of a scheme's accesses in percent of the energy of Vectors. If moves is false, the
+// scheme's moves do not count. If low is true, only the lowest words of registers count.
 func (c *Counts) Power(scheme int, moves, low bool) float64 {
 	base, s := c.words(Vectors, low), c.words(scheme, low)
-	all := base.Energy(Vectors, true)
-	if all == 0 {
+	baseline := base.Energy(Vectors, true)
+	if baseline == 0 {
 		return 100
 	}
-	return 100 * s.Energy(scheme, moves) / all
+	return 100 * s.Energy(scheme, moves) / baseline
 }
 
-// ArrayPower is Power without the accesses to small arrays.
+// ArrayPower is Power with moves and all words, but without the accesses to small arrays.
 func (c *Counts) ArrayPower(scheme int) float64 {
 	base, s := c.Scheme(Vectors), c.Scheme(scheme)
 	return notation.Percentage(s.Arrays, base.Arrays)
 }
 
-// Moves returns the special moves of the paper's file, in percent of instructions.
+// Moves returns the special moves of the paper's scheme, in percent of instructions.
 func (c *Counts) Moves() float64 {
 	s := c.Scheme(Bytewise)
 	return notation.Percentage(s.Moves, c.Instructions)
@@ -98,8 +99,8 @@ func (c *Counts) words(scheme int, low bool) Scheme {
 	return c.Scheme(scheme)
 }
 
-// Report returns the figures, with a row for each width of warps. The model with affine tags reports sizes of
-// registers only, not scalar execution.
+// Report returns the figures, with a row for each width of warps. If File is Affine, it reports only energy, sizes and
+// accesses of registers, not scalar execution.
 func (m *Model) Report() *models.Report {
 	m.mu.Lock()
 	defer m.mu.Unlock()
