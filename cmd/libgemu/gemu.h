@@ -1,8 +1,8 @@
 // gemu.h: run PTX kernels on the CPU, from C.
 //
 // A function that returns an int returns 0 on success, and otherwise one of the numbers below; gemu_last_error then
-// returns a description. All functions may be called from any thread at any time, except in observers and between
-// gemu_start and gemu_stop: see there. Environment variables set the mode and more: see docs/libraries.md.
+// returns a description. All functions may be called from any thread at any time, except in observers (gemu_observer) and
+// between gemu_start and gemu_stop. Environment variables set the mode and other options: see docs/libraries.md.
 
 #ifndef GEMU_H
 #define GEMU_H
@@ -22,7 +22,7 @@ typedef uint64_t gemu_address;
 // Error numbers, as in the CUDA driver API.
 enum gemu_result {
 	GEMU_OK = 0,
-	GEMU_INVALID_VALUE = 1,       // an argument, an extent, an address of a copy
+	GEMU_INVALID_VALUE = 1,       // invalid argument, extent, or address of a copy
 	GEMU_OUT_OF_MEMORY = 2,
 	GEMU_NOT_INITIALIZED = 3,     // in a child of fork
 	GEMU_NO_BINARY = 209,         // the image has no PTX for the device
@@ -36,8 +36,8 @@ enum gemu_result {
 	GEMU_MISALIGNED_ADDRESS = 716,
 	GEMU_INVALID_SPACE = 717,     // a trap: address of another state space
 	GEMU_INVALID_PC = 718,        // a trap: branch or call to nowhere
-	GEMU_LAUNCH_FAILED = 719,     // a trap: any further kind
-	GEMU_NOT_PERMITTED = 800,     // in an observer
+	GEMU_LAUNCH_FAILED = 719,     // a trap of any other kind
+	GEMU_NOT_PERMITTED = 800,     // the device is busy: in an observer, or between gemu_start and gemu_stop
 	GEMU_NOT_SUPPORTED = 801,     // legal PTX that gemu does not run
 	GEMU_UNKNOWN = 999
 };
@@ -45,13 +45,13 @@ enum gemu_result {
 // gemu_value is a register of a warp at an instruction. The arrays have one element per lane.
 typedef struct {
 	const char *name;    // of the register, as in the PTX
-	const char *type;    // as ".u32"
+	const char *type;    // such as ".u32"
 	const uint64_t *low; // bits 0 to 63
 	const uint64_t *high; // bits 64 to 127 of .b128; NULL otherwise
 } gemu_value;
 
-// gemu_event is an instruction that a warp has executed. Its pointers are valid only during the call; its strings stay
-// valid.
+// gemu_event is an instruction that a warp has executed. Its arrays are valid only during the call of the observer; its
+// strings stay valid.
 typedef struct {
 	uint32_t cta[3];         // the block
 	uint32_t warp;           // within the block
@@ -60,14 +60,14 @@ typedef struct {
 	const char *function;    // the function that contains it
 	const char *instruction; // its text
 	uint64_t active;         // lanes of the warp that are active here
-	uint64_t lanes;          // the active lanes for which the guard holds: they execute it
+	uint64_t lanes;          // the lanes that execute the instruction: the active lanes for which the guard holds
 	uint32_t n_results;      // number of registers written
 	uint32_t n_sources;      // number of registers read, in the order of the operands
-	const gemu_value *results; // with the values after it; results of calls and barriers with the values before it
-	const gemu_value *sources; // with the values before it
+	const gemu_value *results; // values after the instruction; for calls and barriers, the values before it
+	const gemu_value *sources; // values before the instruction
 	const uint64_t *addresses; // of loads, stores and atomics, one per lane; NULL otherwise
-	const char *space;         // the state space of the access, as ".global"; "" is generic
-	uint32_t bytes;            // per lane
+	const char *space;         // the state space of the access, such as ".global"; "" is generic
+	uint32_t bytes;            // bytes of the access per lane
 } gemu_event;
 
 // gemu_observer is called for every instruction of every warp. Calls do not overlap. The device is busy during a call:
@@ -93,8 +93,8 @@ typedef uint64_t gemu_run;
 enum gemu_step_kind {
 	GEMU_STEP_INSTRUCTION = 0, // a warp has executed an instruction; the results of a call or barrier come later
 	GEMU_STEP_RETURN = 1,      // lanes have returned from the call in event, with its results
-	GEMU_STEP_WAIT = 2,        // lanes wait at a barrier, or for further lanes of their warp
-	GEMU_STEP_RELEASE = 3,     // lanes continue: results of the barrier
+	GEMU_STEP_WAIT = 2,        // lanes wait at a barrier, or for other lanes of their warp
+	GEMU_STEP_RELEASE = 3,     // lanes continue after a wait, with the results of the barrier
 	GEMU_STEP_SPLIT = 4,       // lanes of a warp split diverge
 	GEMU_STEP_RECONVERGE = 5,  // diverged lanes reconverge
 	GEMU_STEP_EXIT = 6,        // lanes have ended
@@ -114,14 +114,14 @@ enum gemu_access_kind { GEMU_LOAD = 0, GEMU_STORE = 1, GEMU_ATOMIC = 2, GEMU_ZER
 typedef struct {
 	uint32_t kind;             // an enum gemu_access_kind
 	uint32_t bytes;            // per lane; 0 for GEMU_ZERO, where stored holds lengths
-	const char *space;         // as ".global"; "" is generic
+	const char *space;         // such as ".global"; "" is generic
 	uint64_t lanes;            // the accessing lanes
 	const uint64_t *addresses; // one per lane
 	uint32_t n_stored;         // number of elements that are stored, or that atomics combine with the memory
 	uint32_t n_compared;       // number of elements that .cas compares with the memory; elements have up to 64 bits
 	const uint64_t *stored;    // 64 values for each element, one per lane; NULL if there are none
-	const uint64_t *compared;
-	uint64_t left_out;         // elements of stored that are not stored, bit 0 for the first: a vector operand with _
+	const uint64_t *compared;  // as stored
+	uint64_t left_out;         // bit i: element i of stored is not stored, because it is _ in the vector operand
 	const void *data;          // of GEMU_STEP_EFFECT: the bytes written; NULL otherwise
 } gemu_access;
 
@@ -132,13 +132,13 @@ enum gemu_effect_now { GEMU_EFFECT_ISSUED = 1, GEMU_EFFECT_READS = 2, GEMU_EFFEC
 typedef struct {
 	uint32_t kind;        // an enum gemu_step_kind
 	gemu_event event;     // place and lanes of the step; instruction is NULL for steps of blocks
-	const char *unit;     // functional unit of the instruction, as "fp"; "" if none
+	const char *unit;     // functional unit of the instruction, such as "fp"; "" if none
 	uint32_t depth;       // call depth of the lanes
 	int32_t reconverge;   // pc of their reconvergence point; -1: unknown
-	int32_t barrier;      // of waits: 0 to 15; 16: the cluster's barrier; -1: lanes of the warp
+	int32_t barrier;      // of waits and releases: 0 to 15; 16: the cluster's barrier; -1: other lanes of the warp
 	uint32_t generation;  // of a release: number of earlier completions of the barrier
 	const char *message;  // of a trap; NULL otherwise
-	uint32_t n_accesses;  // accesses of the instruction or the asynchronous operation
+	uint32_t n_accesses;  // number of accesses of the instruction or the asynchronous operation
 	uint32_t effect_now;  // of an asynchronous operation: a set of enum gemu_effect_now
 	uint64_t effect;      // of an asynchronous operation: its number in the block
 	const gemu_access *accesses;
@@ -190,25 +190,27 @@ int gemu_copy_out(void *to, gemu_address from, size_t size);
 int gemu_launch(const gemu_launch_params *params, gemu_counts *counts);
 
 // gemu_start prepares a launch for gemu_next; observer must be NULL. Until gemu_stop, only gemu_next, gemu_read,
-// gemu_read_shared, gemu_last_error and gemu_statistics work.
+// gemu_read_shared, ptx_run, gemu_last_error and gemu_statistics work.
 int gemu_start(const gemu_launch_params *params, gemu_run *run);
 
-// gemu_next runs the launch until room steps have happened, and stores their number in n. Fewer than room steps mean
-// that the launch has ended; later calls store 0. Pointers in steps are valid until the next call; strings stay valid.
-// It returns GEMU_OK, or, in each call after the end of the launch, the result of the launch.
-int gemu_next(gemu_run run, gemu_step *steps, size_t room, size_t *n);
+// gemu_next runs the launch until max_steps steps have happened or the launch ends. It stores the steps in steps and
+// their number in n. If *n is max_steps, it returns GEMU_OK. Otherwise the launch has ended, and it returns the result of
+// the launch; later calls store 0 and return the same result. Arrays in steps are valid until the next call; strings stay
+// valid.
+int gemu_next(gemu_run run, gemu_step *steps, size_t max_steps, size_t *n);
 
-// gemu_read reads device memory in the state after the last step. gemu_read_shared reads shared memory, from an offset
-// on, of a block in flight, given by its linear index.
+// gemu_read reads device memory in the state after the last step. gemu_read_shared reads the shared memory of a block in
+// flight. block is the linear index of the block, from an offset in its shared memory.
 int gemu_read(gemu_run run, void *to, gemu_address from, size_t size);
 int gemu_read_shared(gemu_run run, uint32_t block, void *to, uint64_t from, size_t size);
 
-// gemu_stop ends the launch if it has not ended. counts may be NULL; the counts of a stopped launch are 0.
+// gemu_stop ends the launch if it has not ended. counts may be NULL. The counts of a launch that was stopped or has
+// failed are 0.
 int gemu_stop(gemu_run run, gemu_counts *counts);
 
 // gemu_statistics returns the counts of all launches of this process so far, by kernel, as JSON: the text that
-// GEMU_STATS=FILE writes. It includes the value structure if that variable is set. The caller must free it with free.
-// NULL if memory is exhausted.
+// GEMU_STATS=FILE writes. It includes the value structure if that variable is set. The caller must free the text with
+// free. It is NULL if memory is exhausted.
 char *gemu_statistics(void);
 
 #endif // GEMU_TYPES_ONLY

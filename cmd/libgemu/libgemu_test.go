@@ -12,7 +12,7 @@ import (
 	"gemu/cmd/internal/libtest"
 )
 
-// The C example computes, observes and fails as documented.
+// The C example prints the results, the events and the error that it should print.
 func TestExampleC(t *testing.T) {
 	cmd := exec.Command(libtest.Client(t, "example/saxpy.c", "libgemu.so", "-I", "."))
 	out, err := cmd.CombinedOutput()
@@ -31,7 +31,7 @@ func TestExampleC(t *testing.T) {
 	}
 }
 
-// The Python example needs only Python.
+// The Python example runs with no package but Python's own.
 func TestExamplePython(t *testing.T) {
 	lib := libtest.Shared(t, "libgemu.so")
 	out, err := exec.Command("python3", "example/saxpy.py", lib).CombinedOutput()
@@ -40,7 +40,7 @@ func TestExamplePython(t *testing.T) {
 	}
 }
 
-// A C program calls the library from many threads, with errors, and on missing memory.
+// A C program calls the library from many threads, with invalid arguments, and with kernels that access missing memory.
 func TestCProgram(t *testing.T) {
 	program := libtest.Client(t, "testdata/client.c", "libgemu.so", "-I", ".")
 	for _, mode := range []string{"vector", "affine", "check"} {

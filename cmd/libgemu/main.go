@@ -28,11 +28,11 @@ func init() { process.SuppressErrors = true }
 // messageSize is the size of the buffer for the last error of a thread, in bytes.
 const messageSize = 1 << 14
 
-// client is a C thread.
+// client is the state of a C thread.
 type client struct {
 	*driver.Thread
-	entered bool    // its context is current
-	message *C.char // the last error; nil before the first
+	entered bool    // the device's context is current in the thread
+	message *C.char // description of the last error; nil before the first
 }
 
 func thisClient() (*client, error) {
@@ -46,7 +46,7 @@ func thisClient() (*client, error) {
 	return t.Local.(*client), nil
 }
 
-// failed keeps the text of an error for gemu_last_error, and returns its number.
+// failed keeps the description of an error for gemu_last_error, and returns the number of the error, 0 for nil.
 func (c *client) failed(err error) C.int {
 	if err == nil {
 		return 0
@@ -85,7 +85,8 @@ func (c *client) enter() error {
 	return err
 }
 
-// do runs a call of a thread in its context.
+// call implements the functions of gemu.h that use the device: it runs f in the device's context. The device is busy in
+// an observer, and between gemu_start and gemu_stop.
 func call(f func(*client) error) C.int {
 	c, err := thisClient()
 	if err != nil {
@@ -128,7 +129,7 @@ func ptx_run(source *C.char, n C.int, args *unsafe.Pointer, bx, by, bz, gx, gy, 
 	return c.failed(err)
 }
 
-// last_error is gemu_last_error, except in a child of fork.
+// last_error implements gemu_last_error. A child of fork does not call it.
 //
 //export last_error
 func last_error(to **C.char) C.int {
@@ -151,7 +152,7 @@ func gemu_load(ptx unsafe.Pointer, size C.size_t, module *C.gemu_module) C.int {
 	})
 }
 
-// store stores a result at the caller's address.
+// store stores a result at the caller's address, unless there is an error.
 func store[T any](to *T, value T, err error) error {
 	switch {
 	case err != nil:
@@ -226,7 +227,7 @@ func gemu_copy_out(to unsafe.Pointer, from C.gemu_address, size C.size_t) C.int 
 	return call(func(c *client) error { return c.Memcpy(hostPlace(to), devicePlace(from), uint64(size), 0, false) })
 }
 
-// dim converts an extent; 0 counts as 1.
+// extent converts an extent; 0 counts as 1.
 func extent(e *[3]C.uint32_t) ptx.Dim3 {
 	return ptx.Dim3{X: max(int(e[0]), 1), Y: max(int(e[1]), 1), Z: max(int(e[2]), 1)}
 }
@@ -259,7 +260,7 @@ func launchParams(p *C.gemu_launch_params) driver.LaunchParams {
 	}
 }
 
-// countsOf returns the counts of a launch.
+// countsOf converts the counts of a launch.
 func countsOf(r *interp.Result) C.gemu_counts {
 	return C.gemu_counts{
 		seconds: C.double(r.Duration.Seconds()), thread_instructions: C.int64_t(r.ThreadInstructions),
@@ -268,7 +269,7 @@ func countsOf(r *interp.Result) C.gemu_counts {
 	}
 }
 
-// statistics is gemu_statistics, except in a child of fork.
+// statistics implements gemu_statistics. A child of fork does not call it.
 //
 //export statistics
 func statistics(to **C.char) C.int {

@@ -1,6 +1,7 @@
 package main
 
-// This file implements launches that advance when C requests steps: gemu_start, gemu_next and gemu_stop.
+// This file implements launches that advance when C requests steps: gemu_start, gemu_next, gemu_read, gemu_read_shared
+// and gemu_stop.
 
 /*
 #include <stdlib.h>
@@ -24,7 +25,8 @@ import (
 	"gemu/trace"
 )
 
-// activeStepper is the launch that advances by steps; at most one exists, because it occupies the device.
+// activeStepper is the probe of the launch that advances by steps, or nil. At most one such launch exists, because it
+// occupies the device.
 var activeStepper atomic.Pointer[stepper]
 
 // errStopped ends a launch for gemu_stop.
@@ -33,19 +35,19 @@ var errStopped = errors.New("stopped")
 // stepper is a probe that makes the launch wait until the caller requests steps.
 type stepper struct {
 	begun    chan struct{}      // closed when the launch has begun
-	requests chan []C.gemu_step // array for steps; nil stops the launch
-	answers  chan int           // number of steps that have happened
+	requests chan []C.gemu_step // each request is the caller's array for steps; nil stops the launch
+	answers  chan int           // for each request, the number of stored steps
 	ended    chan struct{}      // closed when the launch has ended; guards result and err
 
-	result *interp.Result
+	result *interp.Result // nil if the launch has failed
 	err    error
 
 	// State of the launch's goroutine, which waits while the caller runs:
-	room       []C.gemu_step // nil: no request is open
-	n          int
-	stop       bool
+	steps      []C.gemu_step // array of the current request; nil if there is none
+	n          int           // number of steps in it
+	stop       bool          // the launch must stop
 	pcs        pcs
-	pages      arena // memory that steps point to
+	memory     arena // C memory that the steps point to
 	accesses   trace.Accesses
 	accessList []trace.Access            // scratch space
 	shared     map[int]*probe.Allocation // shared memory of the CTAs in flight, by index
@@ -69,7 +71,7 @@ var stepKinds = map[probe.Events]C.uint32_t{
 
 var accessKinds = map[trace.AccessKind]C.uint32_t{trace.Load: C.GEMU_LOAD, trace.Store: C.GEMU_STORE, trace.Atomic: C.GEMU_ATOMIC, trace.Zero: C.GEMU_ZERO}
 
-// OnEvent makes a step from an event. When the array is full, the launch waits for the next request.
+// OnEvent makes a step from an event. When the array of the request is full, the launch waits for the next request.
 func (p *stepper) OnEvent(e *probe.Event) {
 	switch {
 	case e.Kind == probe.OnLaunch:
@@ -81,7 +83,7 @@ func (p *stepper) OnEvent(e *probe.Event) {
 	case e.Kind == probe.OnAccess:
 		p.accesses.Note(e)
 		return
-	case p.room == nil && !p.awaitRequest(e): // the first step
+	case p.steps == nil && !p.awaitRequest(e): // before the first step
 		return
 	}
 	switch e.Kind {
@@ -120,133 +122,135 @@ func (p *stepper) OnEvent(e *probe.Event) {
 	case e.Kind == probe.OnEffect:
 		p.accessList = trace.EffectAccesses(x)
 		s.effect = C.uint64_t(x.Number)
-		for _, now := range []struct {
-			is bool
-			as C.uint32_t
+		for _, phase := range []struct {
+			happens bool
+			flag    C.uint32_t
 		}{{x.Issued, C.GEMU_EFFECT_ISSUED}, {x.Reads, C.GEMU_EFFECT_READS}, {x.Writes, C.GEMU_EFFECT_WRITES}} {
-			if now.is {
-				s.effect_now |= now.as
+			if phase.happens {
+				s.effect_now |= phase.flag
 			}
 		}
-		if len(e.Writes) > 0 { // results of all lanes that issued it
+		if len(e.Writes) > 0 { // all lanes that issued the operation have results
 			s.event.lanes = C.uint64_t(e.Active)
 		}
 	case e.Kind == probe.OnAfter && e.Lanes != 0:
 		p.accessList = p.accesses.Append(p.accessList, e)
 	}
 	s.accesses, s.n_accesses = p.copyAccesses(uint64(s.event.lanes))
-	p.room[p.n] = s
-	if p.n++; p.n == len(p.room) {
-		p.room = nil
+	p.steps[p.n] = s
+	if p.n++; p.n == len(p.steps) {
+		p.steps = nil
 		p.answers <- p.n
 		p.awaitRequest(e)
 	}
 }
 
-// awaitRequest waits for a request. It returns false if the launch must stop.
+// awaitRequest waits for a request. It returns false if the request is to stop the launch.
 func (p *stepper) awaitRequest(e *probe.Event) bool {
-	if p.room = <-p.requests; p.room == nil {
+	if p.steps = <-p.requests; p.steps == nil {
 		p.stop = true
 		e.Stop(errStopped)
 		return false
 	}
 	p.n = 0
-	p.pages.clear()
+	p.memory.free()
 	return true
 }
 
-// copyAccesses copies the accesses of p.list, of a record of lanes, to C memory.
+// copyAccesses copies p.accessList to C memory. lanes are the lanes of the step: the accessing lanes of each access that
+// names none.
 func (p *stepper) copyAccesses(lanes uint64) (first *C.gemu_access, n C.uint32_t) {
 	if len(p.accessList) == 0 {
 		return nil, 0
 	}
-	room := unsafe.Slice((*C.gemu_access)(p.pages.alloc(len(p.accessList)*C.sizeof_gemu_access)), len(p.accessList))
+	copies := unsafe.Slice((*C.gemu_access)(p.memory.alloc(len(p.accessList)*C.sizeof_gemu_access)), len(p.accessList))
 	for i := range p.accessList {
-		a := &p.accessList[i]
-		to := &room[i]
-		by := lanes
+		a, c := &p.accessList[i], &copies[i]
+		accessing := lanes
 		if a.Lanes != 0 {
-			by = a.Lanes
+			accessing = a.Lanes
 		}
-		*to = C.gemu_access{kind: accessKinds[a.Kind], bytes: C.uint32_t(a.Bytes), space: cString(""), lanes: C.uint64_t(by), n_stored: C.uint32_t(len(a.Store)), n_compared: C.uint32_t(len(a.Compare))}
+		*c = C.gemu_access{kind: accessKinds[a.Kind], bytes: C.uint32_t(a.Bytes), space: cString(""), lanes: C.uint64_t(accessing), n_stored: C.uint32_t(len(a.Store)), n_compared: C.uint32_t(len(a.Compare))}
 		if a.Space != ptx.Generic.String() {
-			to.space = cString("." + a.Space)
+			c.space = cString("." + a.Space)
 		}
-		to.addresses = p.elements([]trace.Value{a.Addr}, by)
-		to.stored, to.compared = p.elements(a.Store, by), p.elements(a.Compare, by)
+		c.addresses = p.elements([]trace.Value{a.Addr}, accessing)
+		c.stored, c.compared = p.elements(a.Store, accessing), p.elements(a.Compare, accessing)
 		for k := range a.Store {
 			if a.Store[k].Structure == trace.NoValue {
-				to.left_out |= 1 << k
+				c.left_out |= 1 << k
 			}
 		}
 		if len(a.Data) > 0 {
-			data := p.pages.alloc(len(a.Data))
+			data := p.memory.alloc(len(a.Data))
 			copy(unsafe.Slice((*byte)(data), len(a.Data)), a.Data)
-			to.data = data
+			c.data = data
 		}
 	}
-	return &room[0], C.uint32_t(len(room))
+	return &copies[0], C.uint32_t(len(copies))
 }
 
-// elements copies values of lanes to C memory, 64 words each; NULL if there are none.
+// elements copies values of lanes to C memory, 64 words for each value. The result is NULL if there are none.
 func (p *stepper) elements(list []trace.Value, lanes uint64) *C.uint64_t {
 	if len(list) == 0 {
 		return nil
 	}
-	to := (*C.uint64_t)(p.pages.alloc(len(list) * 64 * 8))
-	words := unsafe.Slice((*uint64)(unsafe.Pointer(to)), 64*len(list))
+	first := (*C.uint64_t)(p.memory.alloc(len(list) * 64 * 8))
+	words := unsafe.Slice((*uint64)(unsafe.Pointer(first)), 64*len(list))
 	for i := range list {
 		for m := lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
 			words[64*i+lane], _ = list[i].At(lanes, lane)
 		}
 	}
-	return to
+	return first
 }
 
-// finish records the end of the launch.
+// finish records the end of the launch, and answers the current request if there is one.
 func (p *stepper) finish(r *interp.Result, err error) {
-	if p.result, p.err = r, err; p.room != nil {
+	if p.result, p.err = r, err; p.steps != nil {
 		p.answers <- p.n
 	}
 	close(p.ended)
 }
 
-// values copies registers to C memory.
+// values copies registers of function f to C memory.
 func (p *stepper) values(f *ptx.Func, list []probe.Value) (first *C.gemu_value, n C.uint32_t) {
 	if len(list) == 0 {
 		return nil, 0
 	}
-	room := unsafe.Slice((*C.gemu_value)(p.pages.alloc(len(list)*C.sizeof_gemu_value)), len(list))
+	copies := unsafe.Slice((*C.gemu_value)(p.memory.alloc(len(list)*C.sizeof_gemu_value)), len(list))
 	for i := range list {
 		v := &list[i]
-		room[i] = C.gemu_value{name: cString(f.Regs[v.Reg].Name), _type: cString(v.Type.String()), low: p.lanes(v.Low), high: p.lanes(v.High)}
+		copies[i] = C.gemu_value{name: cString(f.Regs[v.Reg].Name), _type: cString(v.Type.String()), low: p.lanes(v.Low), high: p.lanes(v.High)}
 	}
-	return &room[0], C.uint32_t(len(list))
+	return &copies[0], C.uint32_t(len(copies))
 }
 
-// lanes copies a word for each lane to C memory; NULL if there are none.
+// lanes copies a word for each lane to C memory. The result is NULL for nil.
 func (p *stepper) lanes(v []uint64) *C.uint64_t {
 	if v == nil {
 		return nil
 	}
-	to := (*C.uint64_t)(p.pages.alloc(64 * 8))
-	copy(unsafe.Slice((*uint64)(unsafe.Pointer(to)), 64), v)
-	return to
+	first := (*C.uint64_t)(p.memory.alloc(64 * 8))
+	copy(unsafe.Slice((*uint64)(unsafe.Pointer(first)), 64), v)
+	return first
 }
 
-// arena is C memory that is freed at once.
+// arena is a list of blocks of C memory that are freed together.
 type arena []unsafe.Pointer
 
+// alloc returns a zeroed block of n bytes.
 func (a *arena) alloc(n int) unsafe.Pointer {
-	q := C.calloc(1, C.size_t(n))
-	*a = append(*a, q)
-	return q
+	block := C.calloc(1, C.size_t(n))
+	*a = append(*a, block)
+	return block
 }
 
-func (a *arena) clear() {
-	for _, q := range *a {
-		C.free(q)
+// free frees all blocks.
+func (a *arena) free() {
+	for _, block := range *a {
+		C.free(block)
 	}
 	*a = (*a)[:0]
 }
@@ -267,12 +271,12 @@ func gemu_start(params *C.gemu_launch_params, run *C.gemu_run) C.int {
 		}
 		l := launchParams(params)
 		l.Probes = append(l.Probes, p)
-		own := &client{Thread: d.NewThread()} // its thread waits for the launch while the caller does not
+		launcher := &client{Thread: d.NewThread()} // waits for the launch, so that the caller does not
 		go func() {
-			err := own.enter()
+			err := launcher.enter()
 			var r *interp.Result
 			if err == nil {
-				r, err = own.Run(&l)
+				r, err = launcher.Run(&l)
 			}
 			p.finish(r, err)
 		}()
@@ -287,7 +291,7 @@ func gemu_start(params *C.gemu_launch_params, run *C.gemu_run) C.int {
 	})
 }
 
-// withStepper runs a call on the launch that advances by steps.
+// withStepper implements calls on the launch that advances by steps.
 func withStepper(run C.gemu_run, f func(p *stepper) error) C.int {
 	c, err := thisClient()
 	if err != nil {
@@ -306,16 +310,16 @@ func withStepper(run C.gemu_run, f func(p *stepper) error) C.int {
 }
 
 //export gemu_next
-func gemu_next(run C.gemu_run, steps *C.gemu_step, room C.size_t, n *C.size_t) C.int {
+func gemu_next(run C.gemu_run, steps *C.gemu_step, max_steps C.size_t, n *C.size_t) C.int {
 	return withStepper(run, func(p *stepper) error {
-		if steps == nil || room == 0 || n == nil {
+		if steps == nil || max_steps == 0 || n == nil {
 			return &driver.Error{Result: driver.InvalidValue, Detail: "gemu_next needs memory for steps and a pointer for their number"}
 		}
 		*n = 0
 		select {
-		case p.requests <- unsafe.Slice(steps, int(room)):
+		case p.requests <- unsafe.Slice(steps, int(max_steps)):
 			*n = C.size_t(<-p.answers)
-			if *n == room {
+			if *n == max_steps {
 				return nil
 			}
 			<-p.ended
@@ -345,7 +349,7 @@ func gemu_read_shared(run C.gemu_run, block C.uint32_t, to unsafe.Pointer, from 
 	})
 }
 
-// readMemory runs a call that reads memory while the launch waits.
+// readMemory implements calls that read memory while the launch waits.
 func readMemory(run C.gemu_run, to unsafe.Pointer, size C.size_t, f func(c *client, p *stepper, to []byte) error) C.int {
 	return withStepper(run, func(p *stepper) error {
 		if size == 0 {
@@ -379,7 +383,7 @@ func gemu_stop(run C.gemu_run, counts *C.gemu_counts) C.int {
 				*counts = countsOf(p.result)
 			}
 		}
-		p.pages.clear()
+		p.memory.free()
 		activeStepper.Store(nil)
 		return nil
 	})

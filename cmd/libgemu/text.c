@@ -1,4 +1,5 @@
-// Functions that return a text: the call into Go returns a number. A child of fork does not enter Go.
+// Functions that return a text. In a child of fork, a call into Go returns process_forked instead of entering Go (see
+// cmd/internal/process): then the text is a constant.
 
 #include <string.h>
 

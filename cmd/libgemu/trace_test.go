@@ -26,8 +26,8 @@ import (
 	"gemu/trace"
 )
 
-// A C program writes a log with gemu_trace.h from the events of its observer. It is the log that the library itself
-// writes, and that is, byte by byte, the log of package interp.
+// A C program writes a log with gemu_trace.h from the events of its observer. This log has the same entries as the log
+// that the library writes, which has the same bytes as the log of a launch by package interp.
 func TestLogWrittenInC(t *testing.T) {
 	program := libtest.Client(t, "testdata/trace.c", "libgemu.so", "-I", ".", "-Wall", "-Wextra", "-Werror")
 	dir := t.TempDir()
@@ -48,7 +48,7 @@ func TestLogWrittenInC(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := logOf(t, dir); !bytes.Equal(got, want) {
-			t.Errorf("%s: the library's log is another:\n%s\nwant\n%s", mode, want, got)
+			t.Errorf("%s: the library's log differs:\n%s\nwant\n%s", mode, want, got)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func logOf(t *testing.T, dir string) []byte {
 	return b.Bytes()
 }
 
-// A C program requests steps.
+// A C program requests steps, reads memory between them, and stops launches.
 func TestStepsRequestedFromC(t *testing.T) {
 	program := libtest.Client(t, "testdata/pull.c", "libgemu.so", "-I", ".", "-Wall", "-Wextra", "-Werror")
 	for _, mode := range []string{"vector", "check"} {
@@ -102,8 +102,9 @@ func TestStepsRequestedFromC(t *testing.T) {
 	}
 }
 
-// TestLogOfRequestedSteps: a C program writes a log from the steps that it requests. It is the log that the library
-// itself writes, and that is, byte by byte, the log of package interp, for a part of the conformance cases.
+// TestLogOfRequestedSteps: a C program writes a log from the steps that it requests. This log has the same entries as the
+// log that the library writes, which has the same bytes as the log of a launch by package interp. The test runs a sample
+// of the conformance cases.
 func TestLogOfRequestedSteps(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/*/*.ptx")
 	if err != nil || len(files) == 0 {
@@ -112,7 +113,7 @@ func TestLogOfRequestedSteps(t *testing.T) {
 	program := libtest.Client(t, "testdata/pull_log.c", "libgemu.so", "-I", ".", "-Wall", "-Wextra", "-Werror")
 	every, seed := uint64(part.Count(2500, 1200, 1)), part.Seed(t)
 	ran := 0
-	var at uint64
+	var number uint64
 	for _, file := range files {
 		src, err := os.ReadFile(file)
 		if err != nil {
@@ -128,7 +129,7 @@ func TestLogOfRequestedSteps(t *testing.T) {
 		always := slices.Contains([]string{"cp_async.ptx", "atom.ptx", "stmatrix.ptx", "trap_memory.ptx"}, filepath.Base(file))
 		for i := range list {
 			c := &list[i]
-			if at++; !(at%every == seed%every || always && i == int(seed%uint64(len(list)))) || !plainCase(c) {
+			if number++; !(number%every == seed%every || always && i == int(seed%uint64(len(list)))) || !plainCase(c) {
 				continue
 			}
 			ran++
@@ -136,11 +137,11 @@ func TestLogOfRequestedSteps(t *testing.T) {
 		}
 	}
 	if ran < 5 {
-		t.Errorf("%d cases", ran)
+		t.Errorf("%d cases ran, want at least 5", ran)
 	}
 }
 
-// plainCase reports whether a case is a launch with only buffers and numbers, on the default device.
+// plainCase reports whether a case is a plain launch on the default device, whose arguments are buffers and numbers.
 func plainCase(c *cases.Case) bool {
 	if c.SM != 0 || c.Cooperative || c.EarlyOnly || c.Sanitize || c.Cluster != (cases.Extent{}) || len(c.Policies) > 0 || c.Widths[0] != 32 {
 		return false
@@ -148,6 +149,7 @@ func plainCase(c *cases.Case) bool {
 	return !slices.ContainsFunc(c.Args, func(s string) bool { return strings.Contains(s, "(") })
 }
 
+// pullCase runs a case in the C program and in package interp, and compares the three logs.
 func pullCase(t *testing.T, program, file string, src []byte, c *cases.Case) {
 	dir := t.TempDir()
 	block := c.Blocks[len(c.Blocks)-1]
@@ -217,7 +219,7 @@ func pullCase(t *testing.T, program, file string, src []byte, c *cases.Case) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The library has its own names of modules, and then the index has different offsets.
+	// The library has its own names of modules. Their lengths change the offsets in the index.
 	text := func(b []byte) string {
 		s := regexp.MustCompile(`module-\w+\.ptx`).ReplaceAllString(string(b), filepath.Base(file))
 		log, _, _ := strings.Cut(s, "\nindex ")

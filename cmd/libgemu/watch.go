@@ -7,19 +7,20 @@ package main
 #define GEMU_TYPES_ONLY
 #include "gemu.h"
 
-// gemu_call has an event and room for its values. Only a call may name more
-// registers than there is room for.
-enum { GEMU_MOST_VALUES = 128 };
+// gemu_call has an event and its values. A call with more registers than
+// GEMU_MAX_VALUES is the only event that does not fit: further registers are
+// left out.
+enum { GEMU_MAX_VALUES = 128 };
 
 typedef struct {
 	gemu_event event;
-	gemu_value values[GEMU_MOST_VALUES];
-	uint64_t low[GEMU_MOST_VALUES][64];
-	uint64_t high[GEMU_MOST_VALUES][64];
+	gemu_value values[GEMU_MAX_VALUES];
+	uint64_t low[GEMU_MAX_VALUES][64];
+	uint64_t high[GEMU_MAX_VALUES][64];
 	uint64_t addresses[64];
 } gemu_call;
 
-// observing is whether this thread is in a call of an observer.
+// observing is 1 while this thread calls an observer.
 static __thread int observing;
 
 static inline int gemu_observing(void) { return observing; }
@@ -41,7 +42,7 @@ import (
 	"gemu/ptx"
 )
 
-// observing reports whether the call comes from an observer: the device is then busy with the observed launch.
+// observing reports whether an observer calls the library. The device is then busy with the observed launch.
 func observing() bool { return C.gemu_observing() != 0 }
 
 // observer is a probe that calls a C function.
@@ -61,9 +62,10 @@ func newObserver(f C.gemu_observer, user unsafe.Pointer) *observer {
 // free releases the memory of the observer after the launch.
 func (o *observer) free() { C.free(unsafe.Pointer(o.call)) }
 
-// texts holds the strings that events have named; they are never freed.
+// texts holds the C copies of the strings in events. They are never freed, because they stay valid for the client.
 var texts sync.Map
 
+// cString returns the C copy of a string, always the same one for equal strings.
 func cString(s string) *C.char {
 	if p, ok := texts.Load(s); ok {
 		return p.(*C.char)
@@ -89,7 +91,7 @@ func (o *observer) OnEvent(e *probe.Event) {
 	n := 0
 	c.event.results, c.event.n_results = o.values(e.Func, e.Writes, &n)
 	c.event.sources, c.event.n_sources = o.values(e.Func, e.Reads, &n)
-	if len(e.Accesses) > 0 { // for several accesses, the reading comes first
+	if len(e.Accesses) > 0 { // the first access of several is the reading one
 		a := &e.Accesses[0]
 		copy(words(&c.addresses), a.Addr)
 		c.event.addresses = &c.addresses[0]
@@ -104,7 +106,7 @@ func (o *observer) OnEvent(e *probe.Event) {
 // words views an array of C as a slice.
 func words(a *[64]C.uint64_t) []uint64 { return (*[64]uint64)(unsafe.Pointer(a))[:] }
 
-// values copies registers to C memory, where n are used already.
+// values copies registers of function f to the event's memory. n is the number of registers there, which it updates.
 func (o *observer) values(f *ptx.Func, list []probe.Value, n *int) (first *C.gemu_value, count C.uint32_t) {
 	c := o.call
 	list = list[:min(len(list), len(c.values)-*n)]
@@ -122,9 +124,10 @@ func (o *observer) values(f *ptx.Func, list []probe.Value, n *int) (first *C.gem
 	return first, C.uint32_t(len(list))
 }
 
-// pcs holds the index of each instruction within its function.
+// pcs holds the index of each instruction within its function, for the functions seen so far.
 type pcs map[*ptx.Instr]C.uint32_t
 
+// number returns the index of an instruction of f.
 func (p pcs) number(f *ptx.Func, instr *ptx.Instr) C.uint32_t {
 	if n, ok := p[instr]; ok {
 		return n

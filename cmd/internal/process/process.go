@@ -39,7 +39,6 @@ var (
 	callbacks sync.Map // thread numbers (uint64) of the threads that run a function of the process for a stream
 
 	// start makes the driver, or sets drvErr.
-
 	start = sync.OnceFunc(func() {
 		s := driver.DefaultSettings()
 		s.Stdout = stdout{}

@@ -42,7 +42,7 @@ static void check(int result)
 	}
 }
 
-// print_branch prints the branches of an observed launch.
+// print_branch counts the instructions of an observed launch, and prints the execution of @%p ret in block 3.
 static void print_branch(const gemu_event *e, void *user)
 {
 	int *instructions = user;
@@ -60,14 +60,14 @@ int main(void)
 		y[i] = 1;
 	}
 
-	// On host memory: one call.
+	// ptx_run computes on host memory.
 	union { float f; unsigned u; } bits = {a};
 	void *values[] = {(void *)(uintptr_t)n, (void *)(uintptr_t)bits.u, x, y};
 	if (ptx_run(ptx, 4, values, 32, 1, 1, 4, 1, 1, 0) != 0)
 		return 1;
 	printf("y[99] = %g\n", y[99]);
 
-	// On device memory: every access is checked.
+	// The other functions use device memory, where every access is checked.
 	gemu_module module;
 	gemu_kernel kernel;
 	gemu_address dx, dy;
@@ -84,14 +84,14 @@ int main(void)
 	check(gemu_copy_out(y, dy, sizeof y));
 	printf("y[99] = %g after %lld warp instructions\n", y[99], (long long)counts.warp_instructions);
 
-	// The same with an observer.
+	// An observer receives every instruction.
 	int instructions = 0;
 	launch.observer = print_branch;
 	launch.user = &instructions;
 	check(gemu_launch(&launch, NULL));
 	printf("%d instructions were seen\n", instructions);
 
-	// An error is reported.
+	// An access outside an allocation is an error.
 	n = N + 1;
 	if (gemu_launch(&launch, NULL) != GEMU_ILLEGAL_ADDRESS)
 		return 1;

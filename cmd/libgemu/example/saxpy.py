@@ -66,13 +66,13 @@ N = 100
 x = array.array("f", range(N))
 y = array.array("f", [1.0] * N)
 
-# On the host's own memory: a single call. Arguments are 64-bit values.
+# ptx_run computes on host memory. Its arguments are 64-bit values.
 a_bits = struct.unpack("I", struct.pack("f", 2.0))[0]
 values = (ctypes.c_void_p * 4)(N, a_bits, x.buffer_info()[0], y.buffer_info()[0])
 check(gemu.ptx_run(PTX, 4, values, 32, 1, 1, 4, 1, 1, 0))
 print(f"y[99] = {y[99]:g}")
 
-# On device memory, where every access is checked. Arguments are pointers to values.
+# The other functions use device memory, where every access is checked. Arguments are pointers to values.
 module, kernel, dx, dy = (ctypes.c_uint64() for _ in range(4))
 size = ctypes.c_size_t(4 * N)
 check(gemu.gemu_load(PTX, ctypes.c_size_t(0), ctypes.byref(module)))

@@ -1,4 +1,4 @@
-// A client of libgemu: many threads, and invalid calls. It ends with "ok" and status 0.
+// A client of libgemu with many threads and invalid calls. It prints "ok" and ends with status 0.
 
 #include <pthread.h>
 #include <signal.h>
@@ -49,7 +49,7 @@ static void on_host(void)
 	EQUAL(on_heap[N - 1], 5);
 	free(on_heap);
 
-	// Memory that is not there, not to be written, or not aligned.
+	// These accesses are to missing memory, to read-only memory, and misaligned.
 	long page = sysconf(_SC_PAGESIZE);
 	char *p = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	HOLDS(p != MAP_FAILED && munmap(p + page, page) == 0);
@@ -92,7 +92,7 @@ static void *thread(void *p)
 	return NULL;
 }
 
-// Loads of the observed kernel have the addresses they should have.
+// observe checks the addresses of the loads of the observed kernel.
 static void look(const gemu_event *e, void *user)
 {
 	gemu_address *d = user;
@@ -140,7 +140,7 @@ static void observed(void)
 	OK(gemu_unload(m));
 }
 
-// Signals are the host's own, also in a child of fork, which does not call the library.
+// The library leaves the program's signal handlers unchanged, also in a child of fork that does not call the library.
 static void own_signals(void)
 {
 	pid_t child = fork();
@@ -155,7 +155,7 @@ static void own_signals(void)
 	HOLDS(sigaction(SIGTERM, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
 }
 
-// A child of fork is told that it has no driver, whatever the library is doing at the fork.
+// In a child of fork every call returns that there is no driver, also if another thread was in the library at the fork.
 static void forks(int times)
 {
 	for (int i = 0; i < times; i++) {
@@ -174,7 +174,7 @@ static void forks(int times)
 	}
 }
 
-// The thread that forks may end in the child: with it the process ends.
+// In the child, the thread that forked may end, which ends the child.
 static void *forks_and_ends(void *unused)
 {
 	(void)unused;
@@ -193,7 +193,7 @@ static void *forks_and_ends(void *unused)
 int main(void)
 {
 	pthread_t t[THREADS];
-	forks(1); // before the library was ever called
+	forks(1); // before the first call of the library
 	on_host();
 	observed();
 	for (int i = 0; i < THREADS; i++)

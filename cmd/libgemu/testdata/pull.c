@@ -1,4 +1,4 @@
-// A simulator that drives: it asks for steps, a few at a time. Usage: pull FILE.ptx.
+// A simulator that requests the steps of a launch, a few at a time. Usage: pull FILE.ptx.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 	gemu_launch_params p = { kernel, { 2, 1, 1 }, { THREADS, 1, 1 }, 0, args, NULL, NULL };
 	WANT(gemu_next(1, steps, 1, &n) == GEMU_INVALID_HANDLE);
 
-	// The steps are the same, however many are asked for at a time.
+	// The steps are the same for any number of steps per request.
 	for (room = 1; room <= 64; room += 21) {
 		int64_t kinds[11] = { 0 }, result_returns = 0, results_released = 0;
 		WANT(gemu_start(&p, &run) == GEMU_OK);
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 	} while (n == 1);
 	WANT(stores == 4);
 	WANT(gemu_read(run, result, out + (1 << 20), 4) == GEMU_INVALID_VALUE && gemu_read(run, NULL, out, 4) == GEMU_INVALID_VALUE);
-	WANT(gemu_read_shared(run, 0, result, 0, 4) == GEMU_INVALID_VALUE); // it has ended
+	WANT(gemu_read_shared(run, 0, result, 0, 4) == GEMU_INVALID_VALUE); // the block has ended
 	WANT(gemu_stop(run, NULL) == GEMU_OK);
 	WANT(gemu_read(run, result, out, 4) == GEMU_INVALID_HANDLE);
 
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 	WANT(gemu_stop(run, NULL) == GEMU_OK);
 	WANT(gemu_launch(&p, &counts) == GEMU_OK);
 
-	// A trap is a step, and then the error.
+	// A trap is a step, and then the result of the launch.
 	p.block[0] = 2 * THREADS;
 	WANT(gemu_start(&p, &run) == GEMU_OK);
 	for (;;) {

@@ -3,7 +3,7 @@
 //	pull_log FILE.ptx LOG KERNEL GX GY GZ BX BY BZ SHARED ARG …
 //
 // An ARG is b:FILE, a buffer with the contents of the file, or v:FILE, the bytes of a parameter. A launch
-// that traps is logged, and is no failure.
+// that traps is logged, and does not fail the program.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 enum { MOST_WARPS = 1 << 16, STEPS = 37 };
 
-static uint64_t seq[MOST_WARPS]; // of all CTAs
+static uint64_t seq[MOST_WARPS]; // number of instructions of each warp, over all CTAs
 
 // contents returns the contents of a file, with a zero at the end.
 static char *contents(const char *name, size_t *size)

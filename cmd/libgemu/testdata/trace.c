@@ -1,5 +1,5 @@
-// A simulator, as seen by gemu_trace.h: it writes a log of the events of an observer. Usage: trace
-// FILE.ptx LOG.
+// A program that uses gemu_trace.h like a simulator: it writes a log of the events that its observer receives. Usage:
+// trace FILE.ptx LOG.
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-"""Runs operations of tinygrad and compares them with numpy. Which library computes
-them is the environment's business: see run.sh."""
+"""Runs operations of tinygrad and compares their results with numpy's. Environment variables select the
+library that computes them: see run.sh."""
 
 import sys
 
