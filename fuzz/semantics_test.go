@@ -74,7 +74,7 @@ func TestManualSemantics(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for seed := range uint64(part.Count(60, 60, 300)) {
+			for seed := range uint64(part.Count(30, 60, 300)) {
 				source := g.Program(seed).Source
 				for name, re := range manualDiffers {
 					if m := re.FindString(source); m != "" {

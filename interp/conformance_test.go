@@ -28,21 +28,22 @@ type engine struct {
 
 	reconverge *Reconverger // nil: the default
 	early      bool         // asynchronous effects happen where they are issued
-	seldom     int          // one of so many cases runs on it, in one shape; 0: all
+	seldom     int          // one of this number of cases runs on it, in one shape; 0 or 1: all, in all shapes
 }
 
 // engines returns all ways to run a kernel: on vectors, compact where it pays and wherever it is sound, both with comparison, in
 // machine code, and on the oracle. The sample of .ci/run also has reconvergence policies and the statistics of every value
 // policy; -short has three of them and the oracle.
 func engines() []engine {
+	few := part.Count(2, 1, 1) // by default, engines that differ little from another one run half of the cases
 	list := []engine{
 		inMode("vector", Launch{Mode: Vector}),
-		inMode("affine", Launch{Mode: Affine}), inMode("affine eagerly", Launch{Mode: Affine, CompileEagerly: true}),
+		inMode("affine", Launch{Mode: Affine}).seldomBy(few), inMode("affine eagerly", Launch{Mode: Affine, CompileEagerly: true}).seldomBy(few),
 		inMode("affine counted", Launch{Mode: Affine, Structure: true}).seldomBy(3),
 		inMode("check", Launch{Mode: Check}).seldomBy(3), inMode("check eagerly", Launch{Mode: Check, CompileEagerly: true}),
 	}
 	if Native.Available() {
-		list = append(list, inMode("vector as machine code", Launch{Mode: Vector, Engine: Native}), inMode("affine as machine code", Launch{Mode: Affine, Engine: Native}),
+		list = append(list, inMode("vector as machine code", Launch{Mode: Vector, Engine: Native}), inMode("affine as machine code", Launch{Mode: Affine, Engine: Native}).seldomBy(few),
 			inMode("affine eagerly as machine code", Launch{Mode: Affine, CompileEagerly: true, Engine: Native}).seldomBy(3),
 			inMode("check as machine code", Launch{Mode: Check, CompileEagerly: true, Engine: Native}).seldomBy(9))
 	}
@@ -96,7 +97,7 @@ func earlyEngines(m *ptx.Module) (list []engine) {
 		return nil
 	}
 	for _, launch := range []Launch{{Mode: Vector, EagerEffects: true}, {Mode: Check, CompileEagerly: true, EagerEffects: true}} {
-		e := inMode(launch.Mode.String()+" early", launch)
+		e := inMode(launch.Mode.String()+" early", launch).seldomBy(part.Count(2, 1, 1))
 		e.early = true
 		list = append(list, e)
 	}
@@ -122,8 +123,8 @@ func inMode(name string, launch Launch) engine {
 	}}
 }
 
-// TestConformance runs the cases of testdata: every case in every mode, and in a part of all widths and blocks; a third of the cases on
-// the oracle, with GEMU_TEST=ci all of them. With -short it runs a third of the cases, each in one width and block.
+// TestConformance runs the cases of testdata: every case in vector and in check mode, half of the cases in affine mode, and in a part of
+// all widths and blocks; a third of the cases on the oracle. With GEMU_TEST=ci it runs all of them in every mode and on the oracle. With -short it runs a third of the cases, each in one width and block.
 func TestConformance(t *testing.T) {
 	var files []string
 	for _, dir := range []string{"insn", "control", "nvcc"} {
@@ -167,7 +168,7 @@ func TestConformance(t *testing.T) {
 					if e.reconverge != nil && strings.Contains(file, "/insn/") {
 						continue // its cases are about single instructions
 					}
-					if e.seldom > 0 && (i+k)%e.seldom > 0 && !part.TryAll() {
+					if e.seldom > 1 && (i+k)%e.seldom > 0 && !part.TryAll() {
 						continue
 					}
 					runCase(t, loaded, &c, e, &machine)
@@ -217,7 +218,7 @@ func runCase(t *testing.T, loaded func(sm int, e engine) *Module, c *cases.Case,
 		if i > 0 && !part.TrySample() && (i+c.Line)%3 > 0 {
 			continue
 		}
-		if i > 0 && (part.Short() || e.name == "oracle" && !part.TryAll() || e.reconverge != nil && s.Width != 64 || e.seldom > 0 && !part.TryAll()) {
+		if i > 0 && (part.Short() || e.name == "oracle" && !part.TryAll() || e.reconverge != nil && s.Width != 64 || e.seldom > 1 && !part.TryAll()) {
 			continue
 		}
 		name := fmt.Sprintf("line %d %s on %s, block %s, warp %d", c.Line, c.Kernel, e.name, s.Block, s.Width)

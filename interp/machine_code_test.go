@@ -175,7 +175,7 @@ func TestMachineCodeOnRandomPrograms(t *testing.T) {
 		t.Skip("no machine code for this host")
 	}
 	first := part.Seed(t)
-	for i := range part.Count(60, 200, 20000) {
+	for i := range part.Count(30, 200, 20000) {
 		if err := machineCodeProgram(first + uint64(i)); err != nil {
 			t.Fatalf("seed %#x: %v", first+uint64(i), err)
 		}

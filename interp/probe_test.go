@@ -511,7 +511,7 @@ func (s *script) expanded() (n int64) {
 // exceptions are materialisations, which depend on the mode; check mode counts the same ones.
 func TestStreamDoesNotDependOnMode(t *testing.T) {
 	part.SkipShort(t)
-	share, seed, hash := uint64(part.Count(384, 96, 1)), part.Seed(t), maphash.MakeSeed()
+	share, seed, hash := uint64(part.Count(768, 96, 1)), part.Seed(t), maphash.MakeSeed()
 	var expanded [interp.Vector + 1]atomic.Int64
 	t.Cleanup(func() {
 		for _, mode := range interp.Modes() {

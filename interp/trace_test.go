@@ -292,7 +292,7 @@ func TestThreadsMatchOracle(t *testing.T) {
 	part.SkipShort(t)
 	seed := part.Seed(t)
 	for i, p := range programs(t, 32, 8) {
-		share := uint64(part.Count(48, 8, 1))
+		share := uint64(part.Count(96, 8, 1))
 		if p.Width != 32 {
 			share *= 3
 			if strings.HasPrefix(p.File, "@") {
@@ -352,7 +352,7 @@ func (w writers) add(s *oracle.Step) {
 // to which several threads store: each has one of the stored values.
 func TestMemoryDoesNotDependOnOrder(t *testing.T) {
 	part.SkipShort(t)
-	seed, share := part.Seed(t), uint64(part.Count(384, 48, 1))
+	seed, share := part.Seed(t), uint64(part.Count(768, 48, 1))
 	for i, p := range programs(t, 32) {
 		if p.Name == "rotate" && !part.TryAll() { // 200,000 instructions of waiting
 			continue

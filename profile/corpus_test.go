@@ -49,7 +49,7 @@ func TestProfileAddsUpToCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	share, seed := uint64(part.Count(256, 96, 1)), part.Seed(t)
+	share, seed := uint64(part.Count(512, 96, 1)), part.Seed(t)
 	for i, p := range list {
 		if (uint64(i)+seed)%share > 0 {
 			continue

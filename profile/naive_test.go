@@ -218,7 +218,7 @@ func TestProfileEqualsNaiveCount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	share, seed := uint64(part.Count(768, 256, 1)), part.Seed(t)
+	share, seed := uint64(part.Count(1536, 256, 1)), part.Seed(t)
 	var total Counts
 	compare := func(name string, got *Profile, reference *naive) {
 		for _, f := range got.Functions() {

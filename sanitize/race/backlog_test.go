@@ -20,7 +20,7 @@ func TestDeferredRecordingFindsTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	share, seed := uint64(part.Count(64, 16, 1)), part.Seed(t)
+	share, seed := uint64(part.Count(128, 16, 1)), part.Seed(t)
 	races := 0
 	for i, p := range list {
 		if (uint64(i)+seed)%share > 0 {
