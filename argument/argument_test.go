@@ -59,7 +59,7 @@ func TestParseArguments(t *testing.T) {
 	}
 }
 
-// TestErrorPlaces checks the places of errors. A mark ^ in each case is the wanted place, and no part of the text.
+// TestErrorPlaces checks the places of errors. In each case the mark ^ is the wanted place; it is not part of the text.
 func TestErrorPlaces(t *testing.T) {
 	for marked, want := range map[string]string{
 		"^&x":                                "& must be followed by the number",
@@ -164,7 +164,7 @@ func TestBindErrors(t *testing.T) {
 	for _, c := range []struct {
 		kernel string
 		texts  []string
-		index  int // of the error; -1: it is a CountError
+		index  int // index of the wrong argument; -1: the error is a CountError
 		offset int
 		want   string
 	}{

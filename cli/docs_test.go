@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite the outputs in the documentatio
 // TestDocs runs the commands of the documentation's console blocks and compares their output. In a block a line "$ gemu
 // …" is a command, followed by its output, both streams together; a line "…" stands for any lines. Commands run in a
 // directory with kernels and docs of the repository and the files of testdata/docs, on a screen of 80 columns.
-// GEMU_TEST=ci and -update run the commands of all documents; without them, only the commands of the README run.
+// GEMU_TEST=ci and -update run the commands of all documents. By default only the commands of the README run.
 func TestDocs(t *testing.T) {
 	files, err := filepath.Glob("../docs/*.md")
 	if err != nil {

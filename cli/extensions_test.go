@@ -66,7 +66,7 @@ type failingReport struct{ launchCount }
 
 func (*failingReport) Report(io.Writer) error { return errors.New("the disk is full") }
 
-// TestFailingReport: a failed report costs neither the trap of the kernel nor the reports of other probes.
+// TestFailingReport: if a report fails, the output still has the trap of the kernel and the reports of other probes.
 func TestFailingReport(t *testing.T) {
 	x := Extensions{Probes: []Probe{
 		{"bad", "is broken", func() Reporter { return new(failingReport) }},

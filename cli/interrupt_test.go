@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// command returns gemu as a process of its own.
+// command returns a command that runs gemu in a separate process.
 func command(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	cmd := exec.Command("gemu", args...)
 	var messages bytes.Buffer

@@ -24,7 +24,8 @@ const saxpyEvents = 12 + 4 + 20 + 20 + 21 + 8 + 5
 // in the fourth.
 const saxpyAccesses = 3*(4+2+1) + 1
 
-// TestRecord: a recording is written and shown; a log is converted; a limit is named; and the events before a trap are there.
+// TestRecord: a recording is written and shown, a log is converted, a limit that was reached is named, and a recording of a
+// launch with a trap has the events before the trap.
 func TestRecord(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "run.gemu")
@@ -73,7 +74,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestRecordAnyName: the first bytes of a file or of standard input make it a recording, and not its name; a setting in the environment is no flag.
+// TestRecordAnyName: the first bytes of a file or of standard input decide whether it is a recording, not its name. A
+// setting in the environment does not count as a flag.
 func TestRecordAnyName(t *testing.T) {
 	dir := t.TempDir()
 	other, kernel := filepath.Join(dir, "recording"), filepath.Join(dir, "saxpy.gemu")

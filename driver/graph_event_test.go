@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// held is a host function that waits until it is released.
+// held returns a host function that waits until release is called.
 func held() (f, release func()) {
 	c := make(chan bool)
 	return func() { <-c }, func() { close(c) }
 }
 
-// A node records its event when it runs: not when the graph is launched, and not when the graph has ended.
+// A node records its event when it runs, not when the graph is launched or has ended.
 func TestGraphRecordsEvent(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(8)
@@ -40,7 +40,7 @@ func TestGraphRecordsEvent(t *testing.T) {
 	c.expect(x, 6, 6)
 }
 
-// A node waits for the recording that its event has when the graph is launched.
+// A node waits for the last record of its event before the launch of the graph.
 func TestGraphWaitsForEvent(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(8)
@@ -62,9 +62,9 @@ func TestGraphWaitsForEvent(t *testing.T) {
 	c.want(NotReady, "", c.StreamQuery(s))
 	release()
 	c.ok(c.StreamSynchronize(s))
-	c.expect(x, 5, 5) // after the sum
+	c.expect(x, 5, 5) // the fill ran after the addition
 
-	// A second event, in the executable graph and in the graph.
+	// The event of a node can be replaced, in the executable graph and in the graph.
 	hold, release = held()
 	c.ok(c.LaunchHostFunc(other, HostFunc{Call: hold}))
 	c.ok(c.EventRecord(e, other))
@@ -139,7 +139,7 @@ func TestGraphRefusedBeforeRecord(t *testing.T) {
 	c.want(InvalidValue, "free it before the next launch", c.GraphLaunch(exec, s))
 	c.ok(c.EventSynchronize(e))
 
-	// Also if the node is in the launch twice.
+	// This is also so if the launch records the event twice.
 	child := must(c.GraphCreate(0))(t)
 	must(c.GraphAddEventNode(child, nil, EventRecordNode, e))(t)
 	g = must(c.GraphCreate(0))(t)
@@ -205,7 +205,7 @@ func TestChildNodeKeepsItsWork(t *testing.T) {
 	}
 }
 
-// Capturing an external event adds such a node.
+// The capture of an external event adds an event node.
 func TestCapturesExternalEvents(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(8)
@@ -236,7 +236,7 @@ func TestCapturesExternalEvents(t *testing.T) {
 	c.expect(x, 5, 5)
 }
 
-// Memory that a launch uses stays until the launch ends, even if the graph changes.
+// User objects of a launch exist until the launch ends, even if the graph changes.
 func TestReferencesOfLaunch(t *testing.T) {
 	c := newClient(t, nil)
 	s := must(c.StreamCreate(flagNonBlocking, 0))(t)

@@ -129,7 +129,7 @@ func TestHostileSizes(t *testing.T) {
 	}
 }
 
-// TestCacheSize: decoded columns that a file keeps are bounded in bytes, and not in number.
+// TestCacheSize: the decoded columns that a file keeps have a limit in bytes, not in number.
 func TestCacheSize(t *testing.T) {
 	b := hostileFile(t, 0, equalRows(60, maxBlockRows, deflatedTexts(maxBlockRows, 0)))
 	f := opened(t, b)

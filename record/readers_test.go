@@ -88,8 +88,8 @@ func foreignReaders(t *testing.T) (commands map[string][]string) {
 	return commands
 }
 
-// TestReadersAgree: the readers in C and Python give every value that the reader in Go gives: of recordings with all encodings and
-// several blocks, compressed or not, whole or not.
+// TestReadersAgree: the readers in C and Python give the same values as the reader in Go, for recordings with all encodings
+// and several blocks, compressed and uncompressed, complete and truncated.
 func TestReadersAgree(t *testing.T) {
 	commands := foreignReaders(t)
 	defer func(n int) { blockRows = n }(blockRows)

@@ -77,7 +77,7 @@ var (
 	entry   = regexp.MustCompile(`\.entry\s+([\w$]+)`)
 )
 
-// without calls do for each barrier of a module, with the source without that barrier, its line and its kernel.
+// without calls do for each barrier of a module: with the source without this barrier, its line and its kernel.
 func without(src string, do func(line int, kernel, src string)) {
 	for _, at := range barrier.FindAllStringIndex(src, -1) {
 		kernel := ""

@@ -7,11 +7,11 @@ import (
 	"gemu/ptx"
 )
 
-// Accesses collects the memory accesses of an instruction: Note reads the stored values before the instruction executes,
-// Append reads the accesses after it.
+// Accesses collects the memory accesses of an instruction. Note reads the values to store before the instruction executes;
+// Append reads the accesses after it has executed.
 type Accesses struct {
 	stored []storedValues // by index in Event.Accesses
-	buffer probe.Stored   // operands of a lane
+	buffer probe.Stored   // operands of a lane: scratch space
 	lanes  []uint64       // stored elements: element i of lane n is at 64·i + n; compared elements come after the stored elements
 }
 
@@ -24,8 +24,8 @@ func (s *Accesses) Note(e *probe.Event) {
 	for len(s.stored) < len(e.Accesses) {
 		s.stored = append(s.stored, storedValues{})
 	}
-	to := &s.stored[len(e.Accesses)-1]
-	*to = storedValues{}
+	noted := &s.stored[len(e.Accesses)-1]
+	*noted = storedValues{}
 	lanes := a.Lanes & e.Lanes
 	if a.Bulk() {
 		v := Value{Bits: 64}
@@ -38,7 +38,7 @@ func (s *Accesses) Note(e *probe.Event) {
 			s.lanes = append(s.lanes, uint64(n))
 		}
 		v.Describe(lanes, s.lanes, nil)
-		to.store = []Value{v}
+		noted.store = []Value{v}
 		return
 	}
 	g := &s.buffer
@@ -47,19 +47,19 @@ func (s *Accesses) Note(e *probe.Event) {
 			continue
 		}
 		if !a.StoredBy(g, lane) || len(g.Data) != a.Bytes {
-			*to = storedValues{}
+			*noted = storedValues{}
 			return
 		}
-		to.store = s.collectLane(to.store, 0, g.Data, g.Size, lane)
-		to.compare = s.collectLane(to.compare, len(g.Data), g.Compare, g.Size, lane)
+		noted.store = s.collectLane(noted.store, 0, g.Data, g.Size, lane)
+		noted.compare = s.collectLane(noted.compare, len(g.Data), g.Compare, g.Size, lane)
 	}
-	s.finish(to.store, 0, lanes)
-	s.finish(to.compare, a.Bytes, lanes)
+	s.finish(noted.store, 0, lanes)
+	s.finish(noted.compare, a.Bytes, lanes)
 	if g.Left != 0 {
-		elements := max(g.Size/8, 1) // entries of to.store per element of the vector
-		for i := range to.store {
+		elements := max(g.Size/8, 1) // entries of noted.store per element of the vector
+		for i := range noted.store {
 			if g.Left>>(i/elements)&1 != 0 {
-				to.store[i] = Value{Bits: to.store[i].Bits, Structure: NoValue}
+				noted.store[i] = Value{Bits: noted.store[i].Bits, Structure: NoValue}
 			}
 		}
 	}
@@ -86,7 +86,7 @@ func (s *Accesses) Append(list []Access, e *probe.Event) []Access {
 func EffectAccesses(x *probe.Effect) (list []Access) {
 	add := func(kind AccessKind, alloc *probe.Allocation, offset uint64, bytes int, data []byte) {
 		addr := alloc.Base + offset
-		if alloc.Space() == ptx.Shared { // the result is an offset, which includes the rank of the CTA
+		if alloc.Space() == ptx.Shared { // addr becomes an offset, which includes the rank of the CTA in its cluster
 			addr -= probe.SharedWindow
 		}
 		list = append(list, Access{Kind: kind, Space: alloc.Space().String(), Bytes: uint64(bytes), Addr: Value{Bits: 64, Base: addr}, Data: data})
@@ -95,7 +95,7 @@ func EffectAccesses(x *probe.Effect) (list []Access) {
 		if x.Reads && p.From != nil {
 			add(Load, p.From, p.FromOffset, p.Read, nil)
 		}
-		if x.Writes && p.To != nil { // segments of matrix operands are only read
+		if x.Writes && p.To != nil { // To is nil for the segments of matrix operands, which are only read
 			kind, data := Store, p.Data
 			if x.Reduces {
 				kind = Atomic
@@ -141,14 +141,14 @@ var kindOf = map[probe.AccessKind]AccessKind{probe.AccessLoad: Load, probe.Acces
 
 // accessOf converts an access of an instruction to a log entry's access.
 func accessOf(e *probe.Event, a *probe.Access, stored storedValues) Access {
-	to := Access{Kind: kindOf[a.Kind], Space: a.Space.String(), Bytes: uint64(a.Bytes), Addr: Value{Bits: 64}, Store: stored.store, Compare: stored.compare}
+	x := Access{Kind: kindOf[a.Kind], Space: a.Space.String(), Bytes: uint64(a.Bytes), Addr: Value{Bits: 64}, Store: stored.store, Compare: stored.compare}
 	lanes := a.Lanes & e.Lanes
 	if lanes != e.Lanes {
-		to.Lanes = lanes
+		x.Lanes = lanes
 	}
 	if a.Bulk() {
-		to.Kind, to.Bytes = Zero, 0
+		x.Kind, x.Bytes = Zero, 0
 	}
-	to.Addr.Describe(lanes, a.Addr, nil)
-	return to
+	x.Addr.Describe(lanes, a.Addr, nil)
+	return x
 }

@@ -14,8 +14,8 @@ import (
 type asyncOperations struct {
 	issued map[uint64]asyncOrigin // operations that have not written yet, by number in the log
 	counts map[int]uint64         // number of issued operations, by thread
-	waits  map[asyncStep]*Record  // effects that the other log has not had yet
-	order  []asyncStep            // keys of waits in order of arrival; some are no longer in waits
+	waits  map[asyncStep]*Record  // effects that were not found in the other log yet
+	order  []asyncStep            // keys of waits in order of arrival, and keys that are no longer in waits
 }
 
 // asyncOrigin identifies an operation by the thread that issued it.
@@ -36,8 +36,8 @@ func (s *asyncOperations) clear() {
 	s.issued, s.counts, s.waits, s.order = map[uint64]asyncOrigin{}, map[int]uint64{}, map[asyncStep]*Record{}, nil
 }
 
-// effect compares an effect in log i with the same effect in the other log. If the other log has not had that effect yet, the
-// effect waits.
+// effect compares an effect in log i with the same effect in the other log. If the other log was not read up to this effect
+// yet, the effect is added to the waiting effects.
 func (c *comparison) effect(i int, r *Record) {
 	number, _, reads, writes, _ := r.EffectStage()
 	s, other := &c.async[i], &c.async[1-i]
@@ -163,7 +163,7 @@ func hexBytes(b []byte) string {
 	return fmt.Sprintf("%#x", v)
 }
 
-// unmatched returns the difference for the first effect that only one log has, or nil.
+// unmatched returns the difference for the first waiting effect, which only one log has, or nil.
 func (c *comparison) unmatched() *Difference {
 	for i := range c.async {
 		s := &c.async[i]

@@ -1,6 +1,6 @@
 package trace
 
-// This file finds the instructions of a log without code lines in the code of the other log, by line.
+// This file identifies the instructions of a log that has no code lines: it uses the code lines of the other log.
 
 import (
 	"slices"
@@ -68,7 +68,7 @@ func (c *Code) writes(name string) bool {
 	return slices.ContainsFunc(c.Writes, func(w Register) bool { return w.Name == name })
 }
 
-// noteMissing adds notes about the results and addresses of an instruction that the log lacks.
+// noteMissing adds notes to an instruction whose result or addresses the log lacks.
 func (s *slicer) noteMissing(n *node) {
 	if n.Kind != Instruction || n.Lanes == 0 {
 		return

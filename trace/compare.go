@@ -14,8 +14,8 @@ import (
 
 // Options control a comparison.
 type Options struct {
-	ULP    uint64 // allowed distance of results of .approx instructions, in units of the last place
-	Filter Filter // compared part of the logs
+	ULP    uint64 // largest allowed distance of results of .approx instructions, in units of the last place
+	Filter Filter // the part of the logs to compare
 }
 
 // Difference is the first difference of two logs, in the order of the first log: the earliest differing instruction of the
@@ -28,7 +28,7 @@ type Difference struct {
 	Thread int       // index in the CTA; -1 if the difference belongs to no thread
 	Warp   [2]uint64 // index of the warp in the CTA, in each log; it differs if the widths of warps differ
 	Number uint64    // number of instructions that the thread executed before the difference
-	Lanes  uint64    // differing lanes of the first log's record
+	Lanes  uint64    // lanes of the first log's record with the same difference
 
 	Record [2]*Record // nil: no record in this log
 	Code   [2]*Code   // nil: no record, or its instruction is unknown
@@ -101,16 +101,17 @@ func (c *comparison) isMissing(part string) bool {
 	return c.logs[0].isMissing(part) || c.logs[1].isMissing(part)
 }
 
-// forBoth calls do for each log and returns both results.
-func forBoth[T any](c *comparison, do func(l *cursor) (T, error)) (v [2]T, err error) {
+// forBoth calls f for each log and returns both results.
+func forBoth[T any](c *comparison, f func(l *cursor) (T, error)) (v [2]T, err error) {
 	for i, l := range c.logs {
-		if v[i], err = do(l); err != nil {
+		if v[i], err = f(l); err != nil {
 			return v, err
 		}
 	}
 	return v, nil
 }
 
+// launches compares all launches.
 func (c *comparison) launches() (*Difference, error) {
 	for {
 		l, err := forBoth(c, (*cursor).nextLaunch)
@@ -185,6 +186,7 @@ func (c *comparison) extents() *Difference {
 	return nil
 }
 
+// ctas compares the CTAs of a launch.
 func (c *comparison) ctas() (*Difference, error) {
 	for {
 		next, err := forBoth(c, (*cursor).nextCTA)
@@ -265,7 +267,7 @@ func (c *comparison) records() (*Difference, error) {
 		if r == nil {
 			break
 		}
-		if err := c.read(r); err != nil {
+		if err := c.addWaiting(r); err != nil {
 			return nil, err
 		}
 	}
@@ -296,8 +298,8 @@ func (c *comparison) records() (*Difference, error) {
 	return nil, nil
 }
 
-// next returns the next record of log i that record compares; nil at the end of the CTA. Effects of asynchronous operations are
-// not returned: next compares them. It notes the first trap.
+// next returns the next record of log i for a comparison by thread; nil at the end of the CTA. It compares the effects of
+// asynchronous operations itself, and keeps the first trap in c.traps.
 func (c *comparison) next(i int) (*Record, error) {
 	for {
 		r, err := c.logs[i].nextRecord()
@@ -367,9 +369,9 @@ func (c *comparison) countLane(i int, r *Record, lane int) {
 	*n++
 }
 
-// compareInStep compares r with the next record of the second log, if no record of the second log waits. It reports whether both
-// are equal for the same threads. In this usual case no comparison by thread is necessary. Otherwise it adds the record of the
-// second log to the waiting records.
+// compareInStep compares r with the next record of the second log, if no record of the second log waits. It reports whether
+// both are equal for the same threads. Then no comparison by thread is necessary, which is the usual case. Otherwise it adds
+// the record of the second log to the waiting records.
 func (c *comparison) compareInStep(r *Record) (bool, error) {
 	if c.second.comparisons > 0 {
 		return false, nil
@@ -379,7 +381,7 @@ func (c *comparison) compareInStep(r *Record) (bool, error) {
 		return false, err
 	}
 	if !c.sameLanes(r, y) {
-		return false, c.read(y)
+		return false, c.addWaiting(y)
 	}
 	c.count(0, r)
 	c.count(1, y)
@@ -410,8 +412,8 @@ func (c *comparison) sameLanes(x, y *Record) bool {
 	return true
 }
 
-// operationDiffers reports whether the names of two instructions differ, for an access whose memory operation only the name
-// states, such as an atomic.
+// operationDiffers reports whether the names of two instructions differ, if an access needs this comparison: for atomics and
+// stores without values, only the instruction's name identifies the memory operation.
 func operationDiffers(x, y *Record, a, b *Access) bool {
 	return (len(a.Store)+len(b.Store) == 0 && a.Kind != Load || a.Kind == Atomic) && x.Name != y.Name && x.Name != "" && y.Name != ""
 }
@@ -468,7 +470,7 @@ func (c *comparison) sameInstr(x, y *Record) bool {
 	return x.Name == "" || y.Name == "" || x.Name == y.Name
 }
 
-// steps compares a step of a thread in both logs.
+// steps compares a step of a thread in both logs; y is nil if the second log has no further step of the thread.
 func (c *comparison) steps(x step, y *step) *Difference {
 	differ := func(name, a, b, format string, args ...any) *Difference {
 		d := c.difference(format, args...)
@@ -503,15 +505,16 @@ func (c *comparison) steps(x step, y *step) *Difference {
 	return c.accesses(x, y, differ)
 }
 
+// differFunc returns a difference of a property: its name, its value in each log, and a description.
 type differFunc func(name, a, b, format string, args ...any) *Difference
 
-// results compares registers by name, and by position if the register names differ.
+// results compares the written registers of a thread: by name, or by position if the second log has no result of this name.
 func (c *comparison) results(x step, y *step, differ differFunc) *Difference {
 	partial := c.isMissing("results")
 	count := &c.summary.Results
-	most := max(len(x.Results), len(y.Results))
+	total := max(len(x.Results), len(y.Results))
 	if partial && (len(x.Results) == 0 || len(y.Results) == 0) {
-		count.Skipped += uint64(most)
+		count.Skipped += uint64(total)
 		return nil
 	}
 	if len(x.Results) != len(y.Results) && !partial {
@@ -543,7 +546,7 @@ func (c *comparison) results(x step, y *step, differ differFunc) *Difference {
 		return differ(v.Name, formatWide(al, ah), formatWide(bl, bh), "the result %s", v.Name)
 	}
 	count.Compared += uint64(compared)
-	count.Skipped += uint64(most - compared)
+	count.Skipped += uint64(total - compared)
 	return nil
 }
 

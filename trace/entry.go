@@ -30,12 +30,11 @@ func (*Finish) entry() {}
 type Header struct {
 	Version   uint64   // version of the format, from 1 to the constant Version
 	Simulator string   // "" is gemu
-	Missing   []string // parts that the log lacks, from MissingParts
+	Missing   []string // parts that the log lacks: elements of MissingParts
 	Filter    Filter   // the recorded part of the launches
 }
 
-// MissingParts are the parts that a log of another simulator may lack. A comparison skips parts that either log lacks. A record
-// may also lack Numbers: then the instructions of a thread are counted in order.
+// MissingParts lists the parts that a log of another simulator may lack. A comparison skips parts that either log lacks.
 var MissingParts = []string{"results", "addresses", "stored", "active", "launch", "code", "wake", "operands", "effects"}
 
 // missingBefore2 lists the parts that all logs of version 1 lack, in addition to Header.Missing.
@@ -142,12 +141,12 @@ type Record struct {
 	Warp uint64 // index in the CTA
 	Seq  uint64 // number of instructions that the warp executed before
 
-	Code uint64 // Code.Index of the instruction, plus 1; 0: no instruction, or unknown
+	Code uint64 // 1 + Code.Index of the instruction; 0: no instruction, or an unknown one
 	Line uint64 // line in the PTX, from 1
 	Name string // opcode with modifiers
 
 	Lanes  uint64 // lanes that execute the instruction; bit 0 is lane 0
-	Active uint64 // lanes at the instruction, including lanes that its guard excludes
+	Active uint64 // lanes at the instruction, also those that its guard excludes
 
 	// Numbers has, for each lane of Active, the number of instructions that the thread executed before. Nil means that no
 	// instruction of these threads was left out: each number is one more than in the thread's previous record, or 0 in its first.
@@ -179,7 +178,7 @@ func (k AccessKind) String() string { return accessNames[k] }
 
 // Access is a memory access of an instruction.
 type Access struct {
-	Kind  AccessKind // direction
+	Kind  AccessKind // load, store, atomic or zero
 	Space string     // state space in the instruction; may be "generic"
 	Bytes uint64     // per lane; 0 for Zero
 	Lanes uint64     // subset of the record's lanes; 0: all of them
@@ -212,10 +211,10 @@ const (
 func effectNote(number int64, issued, reads, writes bool) string {
 	var stages []string
 	for _, d := range []struct {
-		now  bool
-		name string
+		happens bool
+		name    string
 	}{{issued, noteIssued}, {reads, noteReads}, {writes, noteWrites}} {
-		if d.now {
+		if d.happens {
 			stages = append(stages, d.name)
 		}
 	}

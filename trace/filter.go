@@ -57,7 +57,7 @@ func (list filters) all(passes func(f *Filter) bool) bool {
 	return true
 }
 
-// after returns the lowest selected CTA that is at least cta.
+// after returns the lowest number of a selected CTA that is at least cta.
 func (list filters) after(cta uint64) uint64 {
 	for again := true; again; {
 		again = false
@@ -70,8 +70,8 @@ func (list filters) after(cta uint64) uint64 {
 	return cta
 }
 
-// filteredEntries selects records of a log, as if the log had been recorded with the filters. It sets Record.Numbers of
-// records before which records of a thread were left out.
+// filteredEntries selects records of a log, as if the log had been recorded with the filters. If it has left out records
+// of a thread, it sets Record.Numbers in the thread's next selected record.
 type filteredEntries struct {
 	filters
 	classes map[uint64][]string // for a log without code: the classes of the instructions of each line

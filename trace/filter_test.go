@@ -360,7 +360,7 @@ func TestWaitingRecordsAreBounded(t *testing.T) {
 	const times = 40
 	for range times {
 		for _, x := range records {
-			if err := c.read(x); err != nil {
+			if err := c.addWaiting(x); err != nil {
 				t.Fatal(err)
 			}
 			if c.second.memoryBytes > maxWaitingBytes {

@@ -1,6 +1,6 @@
 package trace
 
-// This file implements the index of a log: positions from which a reader can begin, near a CTA.
+// This file implements the index of a log: positions of entries at which a reader can begin.
 
 import (
 	"bytes"
@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// index holds the places of all launches, of their ends, and of about one CTA per megabyte (frameBytes) of entries.
+// index holds the places of all launches, of their ends, and of CTAs at distances of about a megabyte (frameBytes) of
+// entries.
 type index struct{ places []Place }
 
 // PlaceKind is the kind of entry at a Place.
@@ -60,12 +61,12 @@ func (p *Place) parseLine(line string) (ok bool) {
 	if k := slices.Index(placeWords[1:], w[2]); k >= 0 {
 		p.Kind, w[2] = PlaceKind(k+1), "0"
 	}
-	for i, to := range []*uint64{&p.Launch, &p.CTA, &p.Offset, &p.Records} {
+	for i, number := range []*uint64{&p.Launch, &p.CTA, &p.Offset, &p.Records} {
 		n, err := strconv.ParseUint(w[i+1], 10, 64)
 		if err != nil {
 			return false
 		}
-		*to = n
+		*number = n
 	}
 	p.Position = p.Offset
 	return true
@@ -129,8 +130,8 @@ func textIndex(r io.ReaderAt, size int64) ([]Place, error) {
 	}
 }
 
-// checked returns the places if they have valid kinds, ascend, and begin with a launch; otherwise nil. The
-// indices of version 1 do not begin with a launch.
+// checked returns the places if they have valid kinds, ascend, and begin with a launch. Otherwise it returns nil, as for
+// indices of version 1, which do not begin with a launch.
 func (x *index) checked() []Place {
 	for i, p := range x.places {
 		if p.Kind >= placeKinds || i == 0 && p.Kind != LaunchPlace || i > 0 && (p.Position <= x.places[i-1].Position || p.Records < x.places[i-1].Records || p.Offset < x.places[i-1].Offset) {

@@ -1,7 +1,7 @@
 package trace
 
-// This file checks register names in a log without code lines against the code of the other log: a misspelt name must not count
-// as a missing result.
+// This file checks the register names in a log without code lines against the code of the other log. Without this check a
+// misspelt name would count as a missing result.
 
 import (
 	"fmt"
@@ -68,7 +68,8 @@ func (c *cursor) checkRecord(r *Record) error {
 	return nil
 }
 
-// unknownRegister returns the error for a result whose register name is not in list, the names that writer writes.
+// unknownRegister returns the error for a result in a register that is not in list. list has the registers that writer, a
+// line or the kernel, writes.
 func unknownRegister(name, writer string, list []string) error {
 	writes := "no register"
 	if n := len(list); n > 0 {

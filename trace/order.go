@@ -12,8 +12,8 @@ import (
 
 // Limits for waiting CTAs, in bytes; tests lower them.
 var (
-	chunkBytes      = 1 << 20  // a CTA with more bytes of entries in memory is moved to the log or to disk
-	maxWaitingBytes = 64 << 20 // ended CTAs are moved to disk while those in memory have more bytes
+	chunkBytes      = 1 << 20  // if a CTA has more bytes of entries in memory, they are moved to the log or to disk
+	maxWaitingBytes = 64 << 20 // if the ended CTAs in memory have more bytes, further ended CTAs are moved to disk
 )
 
 // spool is a temporary file of segments. The first append makes the file.
@@ -67,9 +67,9 @@ type ctaLog struct {
 	cta     CTA
 	buf     []byte
 	spilled []segment // entries before buf
-	records uint64
-	ended   bool
-	begun   bool // all earlier CTAs and the CTA entry are in the log; new entries are written directly
+	records uint64    // number of records, including written records
+	ended   bool      // the CTA has ended
+	begun   bool      // all earlier CTAs and the CTA entry are in the log; new entries are written directly
 }
 
 // ctaOrder writes the CTAs of a launch in ascending order.
@@ -79,7 +79,7 @@ type ctaOrder struct {
 	next         uint64                  // number of the CTA that is written directly
 	parts        map[uint64]*ctaLog      // CTAs that are not completely written, by number
 	waitingBytes int                     // bytes in buf, summed over ended CTAs
-	after        func(cta uint64) uint64 // returns the number of the CTA after a CTA
+	after        func(cta uint64) uint64 // returns the number of the next selected CTA after a CTA
 }
 
 // spill moves the entries of p.buf to the log or to disk.
@@ -100,7 +100,7 @@ func (o *ctaOrder) spill(p *ctaLog) error {
 		p.spilled = append(p.spilled, segment)
 	}
 	if p.buf = p.buf[:0]; p.ended {
-		p.buf = nil // no more entries will come
+		p.buf = nil // the CTA has no further entries
 	}
 	return nil
 }
@@ -142,7 +142,8 @@ func (o *ctaOrder) write(p *ctaLog) error {
 	return o.w.encoded(p.buf, p.records)
 }
 
-// end marks a CTA as ended and writes all ended CTAs whose predecessors are written. No CTA before next may begin later.
+// end marks a CTA as ended, and writes all ended CTAs before which all CTAs are written. No CTA before o.next may begin
+// after the call.
 func (o *ctaOrder) end(p *ctaLog) error {
 	p.ended = true
 	o.waitingBytes += len(p.buf)

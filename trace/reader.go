@@ -30,14 +30,14 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	at := fmt.Sprintf("%s: at byte %d", e.Name, e.Offset)
+	place := fmt.Sprintf("%s: at byte %d", e.Name, e.Offset)
 	switch {
 	case e.Packed:
-		at += " of the decompressed data"
+		place += " of the decompressed data"
 	case e.Line > 0:
-		at = fmt.Sprintf("%s:%d: at byte %d", e.Name, e.Line, e.Offset)
+		place = fmt.Sprintf("%s:%d: at byte %d", e.Name, e.Line, e.Offset)
 	}
-	return at + ": " + e.Err.Error()
+	return place + ": " + e.Err.Error()
 }
 
 // Unwrap returns Err.
@@ -54,22 +54,22 @@ type Reader struct {
 	Header Header // first entry of the log, which NewReader has read
 
 	name   string
-	src    io.Reader // the file
-	in     *bufio.Reader
-	zstd   *zstd.Decoder
-	text   bool
-	offset int64  // offset of the next entry
-	line   int64  // number of lines before the next entry, in a text log
-	place  Error  // place of the last entry; Err is not set
-	room   []byte // buffer of an encoded entry
+	src    io.Reader     // the file
+	in     *bufio.Reader // the decompressed entries
+	zstd   *zstd.Decoder // nil if the log is not compressed
+	text   bool          // the log is a text log
+	offset int64         // offset of the next entry
+	line   int64         // number of lines before the next entry, in a text log
+	place  Error         // place of the last entry; Err is not set
+	buffer []byte        // buffer for an encoded entry
 
 	launch  *Launch
 	code    map[uint64]*Code // code of the launch, by Code.Index
 	cta     *CTA
-	records uint64
-	ended   bool  // the launch has ended, or none has begun
-	done    bool  // Next has returned the Finish entry, or an error
-	unread  Entry // an entry that seek has read and Next has not returned; else nil
+	records uint64 // number of records read so far
+	ended   bool   // the launch has ended, or none has begun
+	done    bool   // Next has returned the Finish entry, or an error
+	unread  Entry  // an entry that seek has read and Next has not returned; else nil
 }
 
 // headerTag is the first byte of a header entry after its length.
@@ -178,12 +178,12 @@ func (t *Reader) read() (Entry, error) {
 	if t.text {
 		return t.readText()
 	}
-	b, n, err := readDelimited(t.in, t.room)
+	b, n, err := readDelimited(t.in, t.buffer)
 	if err != nil {
 		return nil, t.readError(err)
 	}
 	t.offset += n
-	t.room = b
+	t.buffer = b
 	e, err := protobuf{}.parse(b)
 	if err != nil {
 		return nil, t.fail(err)
@@ -233,13 +233,13 @@ func (t *Reader) places() ([]Place, error) {
 	if !ok || t.Header.Version < 2 {
 		return nil, nil
 	}
-	now, err := f.Seek(0, io.SeekCurrent)
+	position, err := f.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return nil, nil // a pipe
 	}
 	size, err := f.Seek(0, io.SeekEnd)
 	if err == nil {
-		_, err = f.Seek(now, io.SeekStart)
+		_, err = f.Seek(position, io.SeekStart)
 	}
 	if err != nil {
 		return nil, err
@@ -288,9 +288,9 @@ func (t *Reader) seek(p Place) error {
 	return nil
 }
 
-// readDelimited reads a length and a message of this length. It returns the message and the number of read bytes. The error is
-// io.EOF at the end. The message is in room if room is large enough.
-func readDelimited(in *bufio.Reader, room []byte) ([]byte, int64, error) {
+// readDelimited reads a length and a message of this length. It returns the message and the number of read bytes. The error
+// is io.EOF at the end. If buffer is large enough, the message is in buffer.
+func readDelimited(in *bufio.Reader, buffer []byte) ([]byte, int64, error) {
 	size, err := binary.ReadUvarint(in)
 	if err != nil {
 		return nil, 0, err
@@ -299,12 +299,12 @@ func readDelimited(in *bufio.Reader, room []byte) ([]byte, int64, error) {
 		return nil, 0, errors.New("the length of an entry is too large")
 	}
 	n := int64(protowire.SizeVarint(size)) + int64(size)
-	if size <= uint64(max(cap(room), 1<<16)) {
-		if uint64(cap(room)) < size {
-			room = make([]byte, size)
+	if size <= uint64(max(cap(buffer), 1<<16)) {
+		if uint64(cap(buffer)) < size {
+			buffer = make([]byte, size)
 		}
-		_, err := io.ReadFull(in, room[:size])
-		return room[:size], n, err
+		_, err := io.ReadFull(in, buffer[:size])
+		return buffer[:size], n, err
 	}
 	var b bytes.Buffer // grows on demand: the length may be wrong
 	if _, err := io.CopyN(&b, in, int64(size)); err != nil {
@@ -321,6 +321,7 @@ func (t *Reader) readError(err error) error {
 	return t.fail(err)
 }
 
+// readText reads the next entry of a text log.
 func (t *Reader) readText() (Entry, error) {
 	for {
 		t.place.Offset = t.offset
@@ -481,6 +482,7 @@ func (r *Record) hasValidNote() bool {
 	return ok
 }
 
+// completeAccess is complete for an access of the record.
 func (r *Record) completeAccess(a *Access) error {
 	lanes := r.lanes(a)
 	if a.Kind >= accessKinds {

@@ -55,8 +55,8 @@ type launchRecording struct {
 	code  []Code
 }
 
-// Subscription selects executed instructions and their later effects. An undone instruction (OnUndo) is not recorded, because it
-// has no event OnAfter.
+// Subscription selects executed instructions, their deferred results and their asynchronous effects. An undone instruction
+// (OnUndo) is not recorded, because it has no event OnAfter.
 func (r *Recorder) Subscription() probe.Subscription {
 	return probe.Subscription{
 		Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTAEnd | probe.OnAccess | probe.OnAfter |
@@ -112,7 +112,7 @@ func (r *Recorder) end(e *probe.Event) {
 		return
 	}
 	defer delete(r.running, e.Launch)
-	// The log omits CTAs after the trapped CTA, because it depends on the host whether they have run.
+	// The log omits the CTAs after the trapped CTA: which of them have run depends on the host.
 	last := ^uint64(0)
 	end := &End{Number: c.w.launch}
 	if e.Err != nil {
@@ -156,6 +156,7 @@ func CodeOf(i uint64, p probe.Program) Code {
 	return c
 }
 
+// measures reports whether an operand contains a special register whose value is a time.
 func measures(o ptx.Operand) bool {
 	return o.Kind == ptx.SRegOperand && o.SReg.Measures() || slices.ContainsFunc(o.Elems(), measures)
 }
@@ -223,11 +224,11 @@ func (s *sink) OnEvent(e *probe.Event) {
 	}
 }
 
-// withLog calls do with the lock of the shared log.
-func (s *sink) withLog(do func() error) {
+// withLog calls f with the lock of the log, which all sinks share.
+func (s *sink) withLog(f func() error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.setError(do())
+	s.setError(f())
 	s.failed = s.err
 }
 
@@ -304,9 +305,9 @@ func (r *Record) results(e *probe.Event, lanes uint64) {
 		} else {
 			r.Results = append(r.Results, Value{})
 		}
-		to := &r.Results[len(r.Results)-1]
-		to.Name, to.Bits = e.Func.Regs[v.Reg].Name, BitsOf(v.Type)
-		to.Describe(lanes, v.Low, v.High)
+		result := &r.Results[len(r.Results)-1]
+		result.Name, result.Bits = e.Func.Regs[v.Reg].Name, BitsOf(v.Type)
+		result.Describe(lanes, v.Low, v.High)
 	}
 }
 
@@ -320,7 +321,7 @@ func (s *sink) write(r *Record, c *Code) {
 	}
 }
 
-// newRecord returns a record of another kind than Instruction.
+// newRecord returns a record of a kind other than Instruction, and the instruction of the event; nil if it has none.
 func (s *sink) newRecord(e *probe.Event, kind Kind) (r *Record, c *Code) {
 	r = &Record{Kind: kind, CTA: s.part.cta.Number, Lanes: e.Lanes, Active: e.Lanes, Depth: uint64(e.Depth)}
 	if e.Warp >= 0 {

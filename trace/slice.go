@@ -15,10 +15,10 @@ import (
 	"gemu/ptx"
 )
 
-// Limits of a slice; tests change them. A hop leads from a load to the writer of the loaded memory. At most 2·sliceHistory
-// instructions of threads are kept at a time, about 500 bytes each.
+// Limits of a slice; tests change them. A hop leads from loads to the writers of the loaded memory. At most 2·sliceHistory
+// instructions of threads are in memory at a time, with about 500 bytes each.
 var (
-	sliceHistory = 1 << 16 // instructions that a hop searches before its targets, summed over the targets
+	sliceHistory = 1 << 16 // instructions before its targets that a hop searches, summed over the targets
 	sliceNodes   = 40      // instructions in a slice
 	sliceHops    = 4       // hops
 )
@@ -92,7 +92,7 @@ type sliceTarget struct {
 	startsAtRecord bool          // start at the instruction, not at the instruction before it
 	ranges         []memoryRange // written bytes of interest of an asynchronous operation; nil: all
 
-	history      []threadRecord // history of the thread, up to the target; for an asynchronous operation up to its issue
+	history      []threadRecord // steps of the thread up to the target; for an asynchronous operation, up to its issue
 	limit        int            // history keeps at least the latest limit steps, at most 2·limit
 	count        uint64         // number of instructions that the thread has executed
 	issued       bool           // the operation has been issued
@@ -113,7 +113,7 @@ type threadRecord struct {
 	*Record           // reduced to the lane of the thread
 	code       *Code  // nil: unknown
 	number     uint64 // number of instructions that the thread executed before
-	incomplete bool   // results may be missing
+	incomplete bool   // the log may lack results
 }
 
 // node is an instruction of a slice and its sources.
@@ -125,6 +125,7 @@ type node struct {
 	sources []*node
 }
 
+// note adds a note, unless the node has it.
 func (n *node) note(format string, args ...any) {
 	if s := fmt.Sprintf(format, args...); !slices.Contains(n.notes, s) {
 		n.notes = append(n.notes, s)
@@ -139,9 +140,9 @@ type load struct {
 	cta     uint64
 	warp    uint64
 	lane    int
-	before  uint64 // ordinal of the reading record
-	atomic  bool   // lower lanes of the same atomic precede it
-	node    *node
+	ordinal uint64       // ordinal of the reading record
+	atomic  bool         // an atomic read the memory: lower lanes of the same atomic precede this lane
+	node    *node        // the reading instruction
 	writers []byteWriter // by byte
 }
 
@@ -160,6 +161,7 @@ func (s *slicer) close() {
 	}
 }
 
+// run computes the slice of a target.
 func (s *slicer) run(goal *sliceTarget) error {
 	goals := []*sliceTarget{goal}
 	for hop := 0; len(goals) > 0; hop++ {
@@ -259,8 +261,8 @@ func laneRecord(r *Record, lane int) *Record {
 	return x
 }
 
-// openLaunch moves to the beginning of a launch. It does nothing if this launch is being read and the log has an index, which leads to
-// the launch's CTAs.
+// openLaunch moves to the beginning of a launch. If this launch is the current launch and the log has an index, it does
+// nothing: the caller can seek to the launch's CTAs.
 func (s *slicer) openLaunch(launch uint64) (err error) {
 	if s.c != nil && len(s.c.index) > 0 && s.c.launch != nil && s.c.launch.Number == launch && s.c.sorted == nil {
 		return nil
@@ -306,8 +308,8 @@ func (s *slicer) skipToLaunch(launch uint64) error {
 	}
 }
 
-// eachRecord calls do for the records of a CTA until it returns false.
-func (s *slicer) eachRecord(launch, cta uint64, do func(r *Record) bool) error {
+// eachRecord calls visit for the records of a CTA until visit returns false.
+func (s *slicer) eachRecord(launch, cta uint64, visit func(r *Record) bool) error {
 	if err := s.openLaunch(launch); err != nil {
 		return err
 	}
@@ -327,14 +329,14 @@ func (s *slicer) eachRecord(launch, cta uint64, do func(r *Record) bool) error {
 			return err
 		}
 		if ctaEntry.Number == cta {
-			_, err := s.records(do)
+			_, err := s.records(visit)
 			return err
 		}
 	}
 }
 
-// records calls do for the records of the current CTA; more is false if do stopped.
-func (s *slicer) records(do func(r *Record) bool) (more bool, err error) {
+// records calls visit for the records of the current CTA until visit returns false. more is false in this case.
+func (s *slicer) records(visit func(r *Record) bool) (more bool, err error) {
 	for {
 		r, err := s.c.nextRecord()
 		if err != nil && err != io.EOF {
@@ -343,7 +345,7 @@ func (s *slicer) records(do func(r *Record) bool) (more bool, err error) {
 		if r == nil {
 			return true, nil
 		}
-		if !do(r) {
+		if !visit(r) {
 			return false, nil
 		}
 	}
@@ -383,7 +385,7 @@ func (s *slicer) histories(goals []*sliceTarget) error {
 // addToHistory adds a record to a target's history.
 func (s *slicer) addToHistory(g *sliceTarget, r *Record) {
 	async := g.record.Kind == Effect && len(g.record.Results) == 0
-	past := r.ordinal >= g.record.ordinal
+	reached := r.ordinal >= g.record.ordinal
 	if async && r.Kind == Effect {
 		if n, issued, reads, _, _ := r.EffectStage(); n == g.number() {
 			g.issued = g.issued || issued
@@ -392,8 +394,8 @@ func (s *slicer) addToHistory(g *sliceTarget, r *Record) {
 			}
 		}
 	}
-	mine := r.Warp == g.record.Warp && r.Active>>g.lane&1 != 0 && r.Kind != Trap && (r.Kind != Effect || len(r.Results) > 0)
-	if mine && !g.wholeHistory && (async || r.ordinal <= g.record.ordinal) {
+	isStep := r.Warp == g.record.Warp && r.Active>>g.lane&1 != 0 && r.Kind != Trap && (r.Kind != Effect || len(r.Results) > 0)
+	if isStep && !g.wholeHistory && (async || r.ordinal <= g.record.ordinal) {
 		m := threadRecord{laneRecord(r, g.lane), s.codeOf(r), g.count, s.c.isMissing("results")}
 		if r.Numbers != nil {
 			m.number, _ = r.Numbers.At(r.Active, g.lane)
@@ -407,7 +409,7 @@ func (s *slicer) addToHistory(g *sliceTarget, r *Record) {
 		// The issuing instruction comes after the operation.
 		g.wholeHistory = async && g.issued && r.Kind == Instruction
 	}
-	g.complete = past && (!async || g.wholeHistory)
+	g.complete = reached && (!async || g.wholeHistory)
 }
 
 // number returns the number of the target's asynchronous operation.
@@ -499,15 +501,16 @@ func (s *slicer) loadsOf(n *node) (loads []*load) {
 			n.note("a parameter of the kernel")
 			continue
 		}
-		l := s.load(n, n.Record, space, addr, a.Bytes)
+		l := newLoad(n, n.Record, space, addr, a.Bytes)
 		l.atomic = a.Kind == Atomic
 		loads = append(loads, l)
 	}
 	return loads
 }
 
-func (s *slicer) load(n *node, r *Record, space string, addr, bytes uint64) *load {
-	return &load{space: space, addr: addr, launch: n.launch, cta: r.CTA, warp: r.Warp, lane: n.lane, before: r.ordinal, node: n, writers: make([]byteWriter, bytes)}
+// newLoad returns the load of memory by record r of node n.
+func newLoad(n *node, r *Record, space string, addr, bytes uint64) *load {
+	return &load{space: space, addr: addr, launch: n.launch, cta: r.CTA, warp: r.Warp, lane: n.lane, ordinal: r.ordinal, node: n, writers: make([]byteWriter, bytes)}
 }
 
 // effectLoads returns the memory that an asynchronous operation read for the written bytes of interest.
@@ -544,22 +547,21 @@ func (s *slicer) effectLoads(g *sliceTarget, n *node) (loads []*load) {
 				continue
 			}
 			if i < len(from) {
-				space, at := step{g.reads, g.lane, 0}.location(from[i])
-				loads = append(loads, s.load(n, g.reads, space, at+first-addr, end-first))
+				space, source := step{g.reads, g.lane, 0}.location(from[i])
+				loads = append(loads, newLoad(n, g.reads, space, source+first-addr, end-first))
 			}
-			if a.Kind == Atomic { // the old value
-				l := s.load(n, g.record, space, first, end-first)
-				loads = append(loads, l)
+			if a.Kind == Atomic { // it reads the old value
+				loads = append(loads, newLoad(n, g.record, space, first, end-first))
 			}
 		}
 	}
 	return loads
 }
 
-// findDefinition returns the index of the last write of a register before an instruction, in the same function
-// at the same call depth; -1 if there is none.
-func (g *sliceTarget) findDefinition(before int, n *node, name string) int {
-	for j := before - 1; j >= 0; j-- {
+// findDefinition returns the index in the history of the last write of a register before instruction n, which has the index
+// position. The write is in the same function at the same call depth. The result is -1 if there is none.
+func (g *sliceTarget) findDefinition(position int, n *node, name string) int {
+	for j := position - 1; j >= 0; j-- {
 		m := &g.history[j]
 		if m.Depth != n.Depth || m.code == nil || m.code.Func != n.code.Func || m.Lanes>>g.lane&1 == 0 {
 			continue
@@ -600,7 +602,7 @@ func (s *slicer) findWriters(loads []*load) error {
 	last := uint64(0)
 	for _, l := range loads {
 		if l.space == "global" && slices.ContainsFunc(l.writers, func(w byteWriter) bool { return w.Record == nil }) {
-			remaining, last = append(remaining, l), max(last, l.before)
+			remaining, last = append(remaining, l), max(last, l.ordinal)
 		}
 	}
 	if len(remaining) == 0 {
@@ -610,7 +612,7 @@ func (s *slicer) findWriters(loads []*load) error {
 }
 
 // searchBefore searches the records before the record with ordinal last for writers. If the log has an index, it searches
-// backwards.
+// backwards, until all bytes have a writer.
 func (s *slicer) searchBefore(last uint64, loads []*load) error {
 	if len(s.c.index) == 0 {
 		return s.searchFromStart(last, loads)
@@ -707,7 +709,7 @@ func clusterCTAs(l *Launch, cta uint64) []uint64 {
 	return list
 }
 
-// noteWrites records a record as the writer of the bytes it wrote, if loads read these bytes.
+// noteWrites stores a record as the last writer of the loaded bytes that it has written.
 func (s *slicer) noteWrites(loads []*load, r *Record) {
 	launch := s.c.launch
 	for i := range r.Accesses {
@@ -728,18 +730,18 @@ func (s *slicer) noteWrites(loads []*load, r *Record) {
 				if space != l.space || addr >= l.addr+uint64(len(l.writers)) || l.addr >= end {
 					continue
 				}
-				same := launch.Number == l.launch && (r.CTA == l.cta || space == "shared" && slices.Contains(clusterCTAs(launch, l.cta), r.CTA))
+				sameMemory := launch.Number == l.launch && (r.CTA == l.cta || space == "shared" && slices.Contains(clusterCTAs(launch, l.cta), r.CTA))
 				switch {
-				case r.ordinal == l.before && l.atomic && a.Kind == Atomic && lane < l.lane: // lanes execute in order
-				case r.ordinal >= l.before && (r.CTA == l.cta || !same || r.ordinal == l.before):
+				case r.ordinal == l.ordinal && l.atomic && a.Kind == Atomic && lane < l.lane: // lanes execute in order
+				case r.ordinal >= l.ordinal && (r.CTA == l.cta || !sameMemory || r.ordinal == l.ordinal):
 					continue
 				}
-				if space != "global" && !same || space != "global" && space != "shared" && (r.Warp != l.warp || lane != l.lane) {
+				if space != "global" && !sameMemory || space != "global" && space != "shared" && (r.Warp != l.warp || lane != l.lane) {
 					continue
 				}
-				for at := max(addr, l.addr); at < min(end, l.addr+uint64(len(l.writers))); at++ {
-					w := &l.writers[at-l.addr]
-					if a.omitsByte(at-addr) || w.Record != nil && (w.ordinal > r.ordinal || w.ordinal == r.ordinal && w.lane > lane) {
+				for b := max(addr, l.addr); b < min(end, l.addr+uint64(len(l.writers))); b++ {
+					w := &l.writers[b-l.addr]
+					if a.omitsByte(b-addr) || w.Record != nil && (w.ordinal > r.ordinal || w.ordinal == r.ordinal && w.lane > lane) {
 						continue
 					}
 					*w = byteWriter{r, s.codeOf(r), launch.Number, lane}

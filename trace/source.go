@@ -1,6 +1,6 @@
 package trace
 
-// This file reads a log CTA by CTA, even if its records are not ordered by CTA.
+// This file reads a log CTA by CTA, also if its records are not ordered by CTA.
 
 import (
 	"bufio"
@@ -44,7 +44,7 @@ type cursor struct {
 	*Reader
 	file   io.Closer
 	peeked Entry          // an entry that peek has read and that is not consumed; else nil
-	mixed  bool           // the records of the launch may not be ordered by CTA, and are not sorted yet
+	mixed  bool           // the records of the launch may be in any order, and are not sorted yet
 	sorted *sortedRecords // records of the launch, sorted by CTA; nil if the log has them in order
 	end    *End           // end of the last launch
 	count  uint64         // number of records before the next record, in the order in which the cursor delivers the log
@@ -94,8 +94,9 @@ func (c *cursor) placeOf(launch, cta uint64) (p Place, ok bool) {
 	return p, ok
 }
 
-// toCTA moves forward to the last place of the index at or before a CTA of the current launch, if the index has such a place.
-func (c *cursor) toCTA(cta uint64) error {
+// skipToCTA moves forward to the last place of the index at or before a CTA of the current launch, if the index has such a
+// place.
+func (c *cursor) skipToCTA(cta uint64) error {
 	if p, ok := c.placeOf(c.launch.Number, cta); ok && int64(p.Position) > c.offset {
 		return c.seek(p)
 	}
@@ -133,7 +134,7 @@ func (c *cursor) nextLaunch() (*Launch, error) {
 		}
 		c.drop()
 		if l, ok := e.(*Launch); ok && !c.all(func(f *Filter) bool { return f.SelectsKernel(l.Kernel) }) {
-			if err := c.toCTA(^uint64(0)); err != nil {
+			if err := c.skipToCTA(^uint64(0)); err != nil {
 				return nil, err
 			}
 		} else if ok {
@@ -179,7 +180,7 @@ func (c *cursor) nextCTA() (*CTA, error) {
 		case *CTA:
 			if n := c.after(e.Number); n != e.Number {
 				c.drop()
-				if err := c.toCTA(n); err != nil {
+				if err := c.skipToCTA(n); err != nil {
 					return nil, err
 				}
 				continue
@@ -213,7 +214,7 @@ func (c *cursor) earlyEnd(err error) error {
 // nextRecord returns the next record of the CTA that the filters select; nil after the last record.
 func (c *cursor) nextRecord() (*Record, error) {
 	for {
-		r, err := c.recordOf()
+		r, err := c.readRecord()
 		if r == nil || err != nil {
 			return nil, err
 		}
@@ -235,7 +236,8 @@ func (c *cursor) codeOf(r *Record) *Code {
 	return c.code[r.Code-1]
 }
 
-func (c *cursor) recordOf() (*Record, error) {
+// readRecord returns the next record of the CTA, without filters; nil after the last record.
+func (c *cursor) readRecord() (*Record, error) {
 	if c.sorted != nil {
 		return c.sorted.nextRecord(c)
 	}
@@ -267,7 +269,7 @@ func (c *cursor) sort() error {
 	}
 	s := &sortedRecords{parts: map[uint64]*ctaLog{}, delivered: c.count}
 	c.sorted = s
-	room := 0
+	memoryBytes := 0
 	for {
 		e, err := c.peek()
 		if err != nil {
@@ -290,9 +292,9 @@ func (c *cursor) sort() error {
 			s.parts[r.CTA] = p
 		}
 		p.records++
-		before := len(p.buf)
+		size := len(p.buf)
 		p.buf = protobuf{}.append(p.buf, r, nil)
-		if room += len(p.buf) - before; room < maxWaitingBytes {
+		if memoryBytes += len(p.buf) - size; memoryBytes < maxWaitingBytes {
 			continue
 		}
 		for _, n := range slices.Sorted(maps.Keys(s.parts)) {
@@ -304,12 +306,13 @@ func (c *cursor) sort() error {
 				p.spilled, p.buf = append(p.spilled, segment), nil
 			}
 		}
-		room = 0
+		memoryBytes = 0
 	}
 	s.remaining = slices.Sorted(maps.Keys(s.parts))
 	return nil
 }
 
+// nextCTA begins the next CTA; nil after the last CTA.
 func (s *sortedRecords) nextCTA(c *cursor) *CTA {
 	c.count = s.delivered
 	if len(s.remaining) == 0 {
@@ -324,14 +327,15 @@ func (s *sortedRecords) nextCTA(c *cursor) *CTA {
 	s.remaining = s.remaining[1:]
 	delete(s.parts, p.cta.Number)
 	s.delivered += p.records
-	var pieces []io.Reader
+	var readers []io.Reader
 	for _, segment := range p.spilled {
-		pieces = append(pieces, s.spool.reader(segment))
+		readers = append(readers, s.spool.reader(segment))
 	}
-	s.current = bufio.NewReader(io.MultiReader(append(pieces, bytes.NewReader(p.buf))...))
+	s.current = bufio.NewReader(io.MultiReader(append(readers, bytes.NewReader(p.buf))...))
 	return &p.cta
 }
 
+// nextRecord returns the next record of the current CTA; nil after the last record.
 func (s *sortedRecords) nextRecord(c *cursor) (*Record, error) {
 	b, _, err := readDelimited(s.current, nil)
 	if err == io.EOF {

@@ -15,8 +15,9 @@ type Tally struct {
 	Skipped  uint64 // items that at least one log has, but that were not compared
 }
 
-// Summary counts the compared items of two logs. Launches, Extents and CTAs count once for both logs; all other items count once
-// for each thread. A warp instruction of 32 lanes with a single result counts as 32 instructions, 32 masks and 32 results.
+// Summary counts the compared items of two logs. Launches, Extents, CTAs and Effects count once for both logs; all other
+// items count once for each thread. A warp instruction of 32 lanes with a single result counts as 32 instructions, 32 masks
+// and 32 results.
 type Summary struct {
 	Names   [2]string   // names of the logs
 	Missing [2][]string // for each log, the parts that it lacks, from MissingParts
@@ -25,13 +26,13 @@ type Summary struct {
 	Extents      Tally  // grid, block and cluster of a launch
 	CTAs         Tally  // CTAs that both logs have
 	Instructions Tally  // instructions that threads execute in both logs
-	Masks        Tally  // whether the guard lets the thread execute the instruction
+	Masks        Tally  // values of guards: a thread executes the instruction or not
 	Results      Tally  // written registers
 	Addresses    Tally  // addresses of accesses
 	Stored       Tally  // stored elements, and segments written by asynchronous operations
 	Operands     Tally  // operands of atomics
 	Effects      Tally  // reads and writes of asynchronous operations
-	Clocks       uint64 // results that are times, which are not compared
+	Clocks       uint64 // results that are times; they are not compared
 }
 
 // elements returns the tally that counts the elements of Store and Compare of an access.

@@ -366,15 +366,15 @@ func (p *textParser) text(s string) string {
 	return t
 }
 
-// fields calls do for each remaining word name=value.
-func (p *textParser) fields(do func(name, value string)) {
+// fields calls set for each remaining word name=value.
+func (p *textParser) fields(set func(name, value string)) {
 	for len(p.words) > 0 {
 		name, value, ok := strings.Cut(p.next(), "=")
 		if !ok {
 			p.fail("%s: want NAME=VALUE", quoted(name))
 			return
 		}
-		do(name, p.text(value))
+		set(name, p.text(value))
 	}
 }
 
@@ -480,8 +480,8 @@ func (p *textParser) record(r *Record) {
 		r.Code = p.uint(code, 10) + 1
 	}
 	r.Line = p.uint(line, 10)
-	lanes, active, hasMore := strings.Cut(p.next(), "/")
-	if r.Lanes = p.uint(lanes, 16); hasMore {
+	lanes, active, hasActive := strings.Cut(p.next(), "/")
+	if r.Lanes = p.uint(lanes, 16); hasActive {
 		r.Active = p.uint(active, 16)
 	}
 	switch name := p.next(); {
@@ -528,18 +528,18 @@ func (p *textParser) field(r *Record, name, value string) {
 		r.Note = p.text(value)
 		return
 	}
-	kind, lanes, some := strings.Cut(name, "/")
+	kind, lanes, hasLanes := strings.Cut(name, "/")
 	a := Access{Kind: AccessKind(slices.Index(accessNames[:], kind))}
 	space, rest, _ := strings.Cut(value, ":")
-	bytes, fieldName, ok := strings.Cut(rest, "@")
+	bytes, operands, ok := strings.Cut(rest, "@")
 	if a.Kind >= accessKinds || !ok {
 		p.fail("%s:%s: want an access, KIND:SPACE:BYTES@VALUE", quoted(name), quoted(value))
 		return
 	}
-	if a.Space, a.Bytes = space, p.uint(bytes, 10); some {
+	if a.Space, a.Bytes = space, p.uint(bytes, 10); hasLanes {
 		a.Lanes = p.uint(lanes, 16)
 	}
-	values := strings.Split(fieldName, "=")
+	values := strings.Split(operands, "=")
 	compare := strings.Split(values[0], "?")
 	a.Addr = p.value(compare[0])
 	for _, s := range compare[1:] {

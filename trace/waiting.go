@@ -1,7 +1,7 @@
 package trace
 
-// This file keeps records of the second log until the comparison reaches the same step in the first log. The records are encoded
-// and grouped by warp. They are moved to disk if there are many.
+// This file keeps records of the second log until the comparison reaches the same step in the first log. The records are
+// encoded and grouped by warp. They are moved to disk if they are larger than maxWaitingBytes.
 
 import (
 	"bufio"
@@ -9,17 +9,17 @@ import (
 	"math/bits"
 )
 
-// waitingRecords holds waiting records. Each record takes 56 bytes of memory. All encoded forms together take up to
-// maxWaitingBytes of memory.
+// waitingRecords holds waiting records. Each record takes 56 bytes of memory. The encoded records in memory take at most
+// maxWaitingBytes in addition.
 type waitingRecords struct {
 	warps       []*warpRecords // by index of the warp; nil: no records
 	comparisons int            // number of pairs of a thread and a record that are not compared yet
-	memoryBytes int            // size of the encoded forms in memory
+	memoryBytes int            // size of the encoded records in memory
 	spool       spool
 }
 
-// warpRecords holds the waiting records of a warp, in order. The records of a warp are numbered from 0, including dropped
-// records. The threads of the warp may have reached different records.
+// warpRecords holds the waiting records of a warp, in order. The records of a warp have numbers from 0, which include
+// dropped records. The threads of the warp may have reached different records.
 type warpRecords struct {
 	list    []waitingRecord
 	dropped uint64     // number of records removed from the front
@@ -57,8 +57,8 @@ func (w *waitingRecords) warp(warp uint64) *warpRecords {
 	return w.warps[warp]
 }
 
-// read adds a record of the second log to the waiting records.
-func (c *comparison) read(r *Record) error {
+// addWaiting adds a record of the second log to the waiting records.
+func (c *comparison) addWaiting(r *Record) error {
 	w, lanes := &c.second, c.lanesOf(r)
 	l := w.warp(r.Warp)
 	x := waitingRecord{lanes: lanes, ordinal: r.ordinal, encoded: protobuf{}.append(nil, r, c.logs[1].codeOf(r))}
@@ -179,7 +179,7 @@ func (c *comparison) nextStep(thread int) (*step, error) {
 		if err != nil || r == nil {
 			return nil, err
 		}
-		if err := c.read(r); err != nil {
+		if err := c.addWaiting(r); err != nil {
 			return nil, err
 		}
 	}

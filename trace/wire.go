@@ -1,7 +1,7 @@
 package trace
 
-// This file implements the binary format: the fields of the messages and their encoding. trace.proto describes
-// the same for programs outside gemu.
+// This file implements the binary format: the fields of the messages and their encoding. trace.proto describes the same
+// messages for programs outside gemu.
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ type field[T any] struct {
 	name   string
 	typ    string // type in the .proto file
 	wire   protowire.Type
-	append func(b []byte, f *field[T], t *T) []byte
-	take   func(t *T, n uint64, b []byte) error // n for varints and fixed-size fields, b for length-delimited fields
+	append func(b []byte, f *field[T], t *T) []byte // appends the field of t to b
+	set    func(t *T, n uint64, b []byte) error     // sets the field of t: to n for varints and fixed-size fields, to b for length-delimited fields
 }
 
 // message is a list of fields, numbered from 1.
@@ -61,123 +61,131 @@ func (m message[T]) parse(b []byte, t *T) error {
 		f := &m[number-1]
 		if f.wire != wire {
 			if f.wire == protowire.BytesType && wire == protowire.VarintType && f.typ == "repeated uint64" { // unpacked
-				if err := f.take(t, 0, protowire.AppendVarint(nil, v)); err != nil {
+				if err := f.set(t, 0, protowire.AppendVarint(nil, v)); err != nil {
 					return err
 				}
 				continue
 			}
 			return fmt.Errorf("field %s has the wrong type", f.name)
 		}
-		if err := f.take(t, v, data); err != nil {
+		if err := f.set(t, v, data); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
 	}
 	return nil
 }
 
+// The following functions return fields of various types. address returns the address of the field in a Go value.
+
 // number returns a numeric field.
-func number[T any](n protowire.Number, name string, at func(t *T) *uint64) field[T] {
+func number[T any](n protowire.Number, name string, address func(t *T) *uint64) field[T] {
 	return field[T]{n, name, "uint64", protowire.VarintType,
 		func(b []byte, f *field[T], t *T) []byte {
-			if v := *at(t); v != 0 {
+			if v := *address(t); v != 0 {
 				b = protowire.AppendVarint(protowire.AppendTag(b, f.number, f.wire), v)
 			}
 			return b
 		},
-		func(t *T, v uint64, _ []byte) error { *at(t) = v; return nil },
+		func(t *T, v uint64, _ []byte) error { *address(t) = v; return nil },
 	}
 }
 
-func mask[T any](n protowire.Number, name string, at func(t *T) *uint64) field[T] {
+// mask returns a field with a mask of lanes, which takes eight bytes.
+func mask[T any](n protowire.Number, name string, address func(t *T) *uint64) field[T] {
 	return field[T]{n, name, "fixed64", protowire.Fixed64Type,
 		func(b []byte, f *field[T], t *T) []byte {
-			if v := *at(t); v != 0 {
+			if v := *address(t); v != 0 {
 				b = protowire.AppendFixed64(protowire.AppendTag(b, f.number, f.wire), v)
 			}
 			return b
 		},
-		func(t *T, v uint64, _ []byte) error { *at(t) = v; return nil },
+		func(t *T, v uint64, _ []byte) error { *address(t) = v; return nil },
 	}
 }
 
-func signed[T any](n protowire.Number, name string, at func(t *T) *int64) field[T] {
+// signed returns a signed numeric field.
+func signed[T any](n protowire.Number, name string, address func(t *T) *int64) field[T] {
 	return field[T]{n, name, "sint64", protowire.VarintType,
 		func(b []byte, f *field[T], t *T) []byte {
-			if v := *at(t); v != 0 {
+			if v := *address(t); v != 0 {
 				b = protowire.AppendVarint(protowire.AppendTag(b, f.number, f.wire), protowire.EncodeZigZag(v))
 			}
 			return b
 		},
-		func(t *T, v uint64, _ []byte) error { *at(t) = protowire.DecodeZigZag(v); return nil },
+		func(t *T, v uint64, _ []byte) error { *address(t) = protowire.DecodeZigZag(v); return nil },
 	}
 }
 
-func text[T any](n protowire.Number, name string, at func(t *T) *string) field[T] {
+// text returns a field with a text.
+func text[T any](n protowire.Number, name string, address func(t *T) *string) field[T] {
 	return field[T]{n, name, "string", protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
-			if s := *at(t); s != "" {
+			if s := *address(t); s != "" {
 				b = protowire.AppendString(protowire.AppendTag(b, f.number, f.wire), s)
 			}
 			return b
 		},
-		func(t *T, _ uint64, b []byte) error { *at(t) = string(b); return nil },
+		func(t *T, _ uint64, b []byte) error { *address(t) = string(b); return nil },
 	}
 }
 
-func data[T any](n protowire.Number, name string, at func(t *T) *[]byte) field[T] {
+// data returns a field with bytes.
+func data[T any](n protowire.Number, name string, address func(t *T) *[]byte) field[T] {
 	return field[T]{n, name, "bytes", protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
-			if v := *at(t); len(v) > 0 {
+			if v := *address(t); len(v) > 0 {
 				b = protowire.AppendBytes(protowire.AppendTag(b, f.number, f.wire), v)
 			}
 			return b
 		},
-		func(t *T, _ uint64, b []byte) error { *at(t) = bytes.Clone(b); return nil },
+		func(t *T, _ uint64, b []byte) error { *address(t) = bytes.Clone(b); return nil },
 	}
 }
 
 // ranges returns a field with Ranges as text: "0-3,7".
-func ranges[T any](n protowire.Number, name string, at func(t *T) *Ranges) field[T] {
+func ranges[T any](n protowire.Number, name string, address func(t *T) *Ranges) field[T] {
 	return field[T]{n, name, "string", protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
-			if r := *at(t); len(r) > 0 {
+			if r := *address(t); len(r) > 0 {
 				b = protowire.AppendString(protowire.AppendTag(b, f.number, f.wire), r.String())
 			}
 			return b
 		},
-		func(t *T, _ uint64, b []byte) error { return at(t).UnmarshalText(b) },
+		func(t *T, _ uint64, b []byte) error { return address(t).UnmarshalText(b) },
 	}
 }
 
 // filterOf returns a field with a Filter, omitted if it is zero.
-func filterOf[T any](n protowire.Number, name string, at func(t *T) *Filter) field[T] {
+func filterOf[T any](n protowire.Number, name string, address func(t *T) *Filter) field[T] {
 	return field[T]{n, name, "Filter", protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
-			if x := at(t); !x.IsZero() {
+			if x := address(t); !x.IsZero() {
 				b = appendMessage(b, f.number, filterMessage, x)
 			}
 			return b
 		},
-		func(t *T, _ uint64, b []byte) error { return filterMessage.parse(b, at(t)) },
+		func(t *T, _ uint64, b []byte) error { return filterMessage.parse(b, address(t)) },
 	}
 }
 
-func texts[T any](n protowire.Number, name string, at func(t *T) *[]string) field[T] {
+// texts returns a field with a list of texts.
+func texts[T any](n protowire.Number, name string, address func(t *T) *[]string) field[T] {
 	return field[T]{n, name, "repeated string", protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
-			for _, s := range *at(t) {
+			for _, s := range *address(t) {
 				b = protowire.AppendString(protowire.AppendTag(b, f.number, f.wire), s)
 			}
 			return b
 		},
-		func(t *T, _ uint64, b []byte) error { *at(t) = append(*at(t), string(b)); return nil },
+		func(t *T, _ uint64, b []byte) error { *address(t) = append(*address(t), string(b)); return nil },
 	}
 }
 
-func numbers[T any](n protowire.Number, name string, at func(t *T) *[]uint64) field[T] {
+// numbers returns a field with a list of numbers.
+func numbers[T any](n protowire.Number, name string, address func(t *T) *[]uint64) field[T] {
 	return field[T]{n, name, "repeated uint64", protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
-			list := *at(t)
+			list := *address(t)
 			if len(list) == 0 {
 				return b
 			}
@@ -197,7 +205,7 @@ func numbers[T any](n protowire.Number, name string, at func(t *T) *[]uint64) fi
 				if n < 0 {
 					return protowire.ParseError(n)
 				}
-				*at(t), b = append(*at(t), v), b[n:]
+				*address(t), b = append(*address(t), v), b[n:]
 			}
 			return nil
 		},
@@ -210,51 +218,52 @@ func appendMessage[T any](b []byte, n protowire.Number, m message[T], t *T) []by
 	return delimited(b, func(b []byte) []byte { return m.append(b, t) })
 }
 
-// delimited appends the output of do after its length.
-func delimited(b []byte, do func(b []byte) []byte) []byte {
-	from := len(b)
-	b = do(append(b, 0)) // most lengths take a byte
-	n := len(b) - from - 1
+// delimited appends a length and a message of this length, which appendContent appends.
+func delimited(b []byte, appendContent func(b []byte) []byte) []byte {
+	start := len(b)
+	b = appendContent(append(b, 0)) // most lengths take a byte
+	n := len(b) - start - 1
 	if extra := protowire.SizeVarint(uint64(n)) - 1; extra > 0 {
 		b = append(b, make([]byte, extra)...)
-		copy(b[from+1+extra:], b[from+1:from+1+n])
+		copy(b[start+1+extra:], b[start+1:start+1+n])
 	}
-	protowire.AppendVarint(b[:from], uint64(n))
+	protowire.AppendVarint(b[:start], uint64(n))
 	return b
 }
 
 // optional returns a field with a message that may be absent.
-func optional[T, U any](n protowire.Number, name, typ string, m message[U], at func(t *T) **U) field[T] {
+func optional[T, U any](n protowire.Number, name, typ string, m message[U], address func(t *T) **U) field[T] {
 	return field[T]{n, name, typ, protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
-			if u := *at(t); u != nil {
+			if u := *address(t); u != nil {
 				b = appendMessage(b, f.number, m, u)
 			}
 			return b
 		},
-		func(t *T, _ uint64, b []byte) error { *at(t) = new(U); return m.parse(b, *at(t)) },
+		func(t *T, _ uint64, b []byte) error { *address(t) = new(U); return m.parse(b, *address(t)) },
 	}
 }
 
 // required returns a field with a message that is always present.
-func required[T, U any](n protowire.Number, name, typ string, m message[U], at func(t *T) *U) field[T] {
+func required[T, U any](n protowire.Number, name, typ string, m message[U], address func(t *T) *U) field[T] {
 	return field[T]{n, name, typ, protowire.BytesType,
-		func(b []byte, f *field[T], t *T) []byte { return appendMessage(b, f.number, m, at(t)) },
-		func(t *T, _ uint64, b []byte) error { return m.parse(b, at(t)) },
+		func(b []byte, f *field[T], t *T) []byte { return appendMessage(b, f.number, m, address(t)) },
+		func(t *T, _ uint64, b []byte) error { return m.parse(b, address(t)) },
 	}
 }
 
-func repeated[T, U any](n protowire.Number, name, typ string, m message[U], at func(t *T) *[]U) field[T] {
+// repeated returns a field with a list of messages.
+func repeated[T, U any](n protowire.Number, name, typ string, m message[U], address func(t *T) *[]U) field[T] {
 	return field[T]{n, name, "repeated " + typ, protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
-			for i := range *at(t) {
-				b = appendMessage(b, f.number, m, &(*at(t))[i])
+			for i := range *address(t) {
+				b = appendMessage(b, f.number, m, &(*address(t))[i])
 			}
 			return b
 		},
 		func(t *T, _ uint64, b []byte) error {
-			*at(t) = append(*at(t), *new(U))
-			return m.parse(b, &(*at(t))[len(*at(t))-1])
+			*address(t) = append(*address(t), *new(U))
+			return m.parse(b, &(*address(t))[len(*address(t))-1])
 		},
 	}
 }

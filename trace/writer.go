@@ -33,8 +33,8 @@ func (f Format) codec() codec {
 	return protobuf{}
 }
 
-// frameBytes is the smallest size of a frame before compression, in bytes. It is also about the distance between the CTAs in the
-// index, in bytes of entries. Tests lower it.
+// frameBytes is the size in bytes, before compression, at which a frame ends; only the last frame can be smaller. It is also
+// the approximate distance between the CTAs in the index, in bytes of entries. Tests lower it.
 var frameBytes = 1 << 20
 
 // Writer writes a log. After the first write error, every method returns this error and writes nothing. A Writer

@@ -17,7 +17,7 @@ import (
 	"gemu/ptx"
 )
 
-// open begins a session on a kernel with many registers and long lines, made of own.cu.
+// open begins a session on a kernel with many registers, whose source own.cu has long lines.
 func open(t *testing.T) *model {
 	t.Helper()
 	dir := t.TempDir()
