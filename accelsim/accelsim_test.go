@@ -191,6 +191,9 @@ func TestTracesOfWorkloads(t *testing.T) {
 		t.Run(w.Name, func(t *testing.T) {
 			dir := t.TempDir()
 			version := Versions()[i%len(Versions())]
+			if strings.Contains(w.PTX(), "cp.async") {
+				version = 90 // older versions write asynchronous copies as loads, which are no accesses of events
+			}
 			x, err := New(dir, version)
 			if err != nil {
 				t.Fatal(err)

@@ -383,7 +383,11 @@ func (c *kernelsCmd) Run(a *app) error {
 		}
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		for _, k := range kernels.All() {
-			fmt.Fprintf(w, "@%s\t%s\t%s\n", k.Name, strings.Join(k.Papers, ","), k.Doc)
+			group := strings.Join(k.Papers, ",")
+			if k.Current {
+				group = "current"
+			}
+			fmt.Fprintf(w, "@%s\t%s\t%s\n", k.Name, group, k.Doc)
 		}
 		return w.Flush()
 	}
@@ -398,6 +402,12 @@ func (c *kernelsCmd) Run(a *app) error {
 		fmt.Fprint(dataOf(a.stdout), k.PTX())
 	default:
 		fmt.Fprintf(a.stdout, "@%s: %s\norigin: %s\nsize: %d %s\n", k.Name, k.Doc, k.Origin, k.N, k.SizeDoc)
+		if k.Current {
+			fmt.Fprintln(a.stdout, "class: current")
+		}
+		if k.Warp != 0 {
+			fmt.Fprintf(a.stdout, "warps: %d threads\n", k.Warp)
+		}
 		for _, paper := range k.Papers {
 			fmt.Fprintf(a.stdout, "paper: %s\n", paper)
 		}

@@ -1,11 +1,13 @@
 // Package kernels is the workload library: compiled kernels, with generated inputs of variable size and a host reference
 // in Go that checks the result.
 //
-// The CUDA C sources and the PTX that clang made of them are in cuda/; the first line of each .ptx is the command.
+// The CUDA C sources and the PTX that clang and nvcc made of them are in cuda/; the first line of each .ptx is the command.
+// Classic workloads are benchmarks of the first ten years of CUDA, many of them from studies of value structure; current
+// workloads use tensor cores, asynchronous copies and narrow types.
 // Workload.Run makes the inputs, launches the kernels, and compares the results, as "gemu run @name" does.
 //
-// Files in reading order: kernels.go (workloads and sessions), versions.go, host.go (helpers), then a file for each
-// workload.
+// Files in reading order: kernels.go (workloads and sessions), versions.go, host.go and formats.go (helpers), then a file for
+// each workload; gemm.go and gemm_tma.go have several.
 //
 // # Errors, concurrency and compatibility
 //

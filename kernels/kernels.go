@@ -3,6 +3,7 @@ package kernels
 //go:generate go run ./_gen
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -45,12 +46,16 @@ type Workload struct {
 	// library's own version. Blocks is empty if the kernels determine their block size.
 	Blocks []int
 	Block  int // side of the thread blocks of this version, in threads; 0 if the kernels determine their block size
+	// Warp is the width of warps that the kernels need, because lanes exchange values or multiply matrices together; 0 if
+	// they run in warps of every width. Launches with another width return an error.
+	Warp int
 	// Version is the difference from the library's own version, such as "compiled without unrolling"; "" for the own
 	// version.
 	Version string
 	Run     func(s *Session) error // launches the kernels on inputs of size s.N, and compares the results with a reference
 
-	source, ptx string      // names of the files in cuda/, without their suffixes
+	// source and ptx are the names of the files in cuda/, without their suffixes. The default of both is Name.
+	source, ptx string
 	versions    []*Workload // further versions
 }
 
@@ -65,7 +70,7 @@ var workloads []*Workload
 
 // register adds a workload and its versions to the library.
 func register(w *Workload) {
-	w.source, w.ptx = w.Name, w.Name
+	w.source, w.ptx = cmp.Or(w.source, w.Name), w.Name
 	if len(w.Blocks) > 0 {
 		w.Block = w.Blocks[0]
 	}
@@ -95,7 +100,7 @@ func Lookup(name string) *Workload {
 	return nil
 }
 
-// Source returns the workload's CUDA C, which is the same for all versions.
+// Source returns the workload's CUDA C, which is the same for all versions; several workloads may have the same source.
 func (w *Workload) Source() string { return file(w.source + ".cu") }
 
 // PTX returns the workload's compiled PTX.
@@ -116,6 +121,7 @@ type Session struct {
 	Module  *interp.Module  // loaded PTX of the workload
 	N       int             // size, in units of Workload.SizeDoc
 	Block   int             // Workload.Block
+	Warp    int             // Workload.Warp
 
 	// Prepare, if not nil, is called before every launch and may change it: warp width, step limit …
 	Prepare func(l *interp.Launch)
@@ -139,7 +145,7 @@ func Start(ctx context.Context, w *Workload, dev *interp.Device, n int) (*Sessio
 	if n <= 0 {
 		n = w.N
 	}
-	return &Session{Context: ctx, Module: m, N: n, Block: w.Block}, nil
+	return &Session{Context: ctx, Module: m, N: n, Block: w.Block, Warp: w.Warp}, nil
 }
 
 // Launch runs a kernel of the module. It returns an earlier error of upload instead, if any.
@@ -155,6 +161,9 @@ func (s *Session) LaunchShared(kernel string, grid, block ptx.Dim3, shared int, 
 	l := &interp.Launch{Kernel: kernel, Grid: grid, Block: block, Shared: shared, Args: args}
 	if s.Prepare != nil {
 		s.Prepare(l)
+	}
+	if width := cmp.Or(l.WarpSize, 32); s.Warp != 0 && width != s.Warp {
+		return fmt.Errorf("kernel %s needs warps of %d threads, but the launch has warps of %d", kernel, s.Warp, width)
 	}
 	r, err := s.Module.Run(s.Context, l)
 	if r != nil {
@@ -180,13 +189,13 @@ func (m *Mismatch) Error() string {
 // Equal compares the results of a kernel with the reference, element by element. name is the name of the results. The
 // error is a *Mismatch, or says that the lengths differ.
 func Equal[T comparable](name string, got, want []T) error {
-	return compare(name, got, want, func(g, w T) bool { return g == w })
+	return compare(name, got, want, func(_ int, g, w T) bool { return g == w })
 }
 
 // Close is Equal for floats that may differ from the reference by tol times its magnitude, or by tol if the magnitude is
 // below 1. Infinities must be equal, and NaN equals NaN.
 func Close[T float32 | float64](name string, got, want []T, tol float64) error {
-	return compare(name, got, want, func(g, w T) bool {
+	return compare(name, got, want, func(_ int, g, w T) bool {
 		if g == w || g != g && w != w {
 			return true
 		}
@@ -195,14 +204,19 @@ func Close[T float32 | float64](name string, got, want []T, tol float64) error {
 	})
 }
 
+// within is Equal for numbers of which element i may differ from the reference by bound(i).
+func within(name string, got, want []float64, bound func(i int) float64) error {
+	return compare(name, got, want, func(i int, g, w float64) bool { return math.Abs(g-w) <= bound(i) })
+}
+
 // compare is Equal with another comparison of elements.
-func compare[T any](name string, got, want []T, same func(g, w T) bool) error {
+func compare[T any](name string, got, want []T, same func(i int, g, w T) bool) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%s has %d elements, the host reference %d", name, len(got), len(want))
 	}
 	var m *Mismatch
 	for i := range got {
-		if same(got[i], want[i]) {
+		if same(i, got[i], want[i]) {
 			continue
 		}
 		if m == nil {

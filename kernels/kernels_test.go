@@ -97,8 +97,8 @@ func engines() []engine {
 }
 
 // TestWorkloadsOnEveryEngine compares every workload with its reference in every mode, under every policy, in warps of
-// several widths. Only reduce requires a width of 32, which its source documents. Each mode and policy is tried with one
-// width, with GEMU_TEST=ci with two, and with GEMU_TEST=all with all widths.
+// several widths; in warps of another width than Workload.Warp its launches return an error. Each mode and policy is tried
+// with one width, with GEMU_TEST=ci with two, and with GEMU_TEST=all with all widths; and with Workload.Warp in any case.
 func TestWorkloadsOnEveryEngine(t *testing.T) {
 	part.SkipShort(t)
 	n, widths := part.Count(9, 33, 33), []int{1, 4, 8, 16, 32, 64}
@@ -107,8 +107,14 @@ func TestWorkloadsOnEveryEngine(t *testing.T) {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			for j, e := range engines() {
+				tried := []int{}
 				for k := range each {
-					width := widths[(first+i+j*each+k)%len(widths)]
+					tried = append(tried, widths[(first+i+j*each+k)%len(widths)])
+				}
+				if w.Warp != 0 && !slices.Contains(tried, w.Warp) {
+					tried = append(tried, w.Warp)
+				}
+				for _, width := range tried {
 					if width == 1 && e.mode != interp.Vector {
 						continue // with one lane, every value is uniform
 					}
@@ -119,9 +125,9 @@ func TestWorkloadsOnEveryEngine(t *testing.T) {
 					err := w.Run(s)
 					var wrong *Mismatch
 					switch {
-					case w.Name == "reduce" && width != 32:
-						if err == nil || errors.As(err, &wrong) || errors.Is(err, probe.ErrMismatch) {
-							t.Errorf("%v, warps of %d: %v, want a trap at a shuffle", e, width, err)
+					case w.Warp != 0 && width != w.Warp:
+						if err == nil || errors.As(err, &wrong) || errors.Is(err, probe.ErrMismatch) || len(s.Results) > 0 {
+							t.Errorf("%v, warps of %d: %v, want an error before the first launch", e, width, err)
 						}
 					case err != nil:
 						t.Errorf("%v, warps of %d: %v", e, width, err)
@@ -188,9 +194,9 @@ func TestFailingRuns(t *testing.T) {
 // TestListOfWorkloads shows that every workload has a description, an origin and sizes, and is found by its name.
 func TestListOfWorkloads(t *testing.T) {
 	all := All()
-	var names []string
+	var names, used []string
 	for _, w := range all {
-		names = append(names, w.Name)
+		names, used = append(names, w.Name), append(used, w.source)
 		if w.Doc == "" || w.Origin == "" || w.SizeDoc == "" || w.N < 1 || w.Max < w.N {
 			t.Errorf("%s lacks a doc, an origin or a size: %+v", w.Name, w)
 		}
@@ -212,7 +218,7 @@ func TestListOfWorkloads(t *testing.T) {
 			t.Errorf("%s.cu has no kernel", w.Name)
 		}
 		first, _, _ := strings.Cut(w.PTX(), "\n")
-		if want := " " + w.Name + ".cu -o " + w.Name + ".ptx"; !(strings.HasPrefix(first, "// clang-19 ") && strings.HasSuffix(first, want)) && !strings.HasPrefix(first, "// Hand-written ") {
+		if want := " " + w.source + ".cu -o " + w.Name + ".ptx"; !(strings.HasPrefix(first, map[bool]string{false: "// clang-19 ", true: "// nvcc "}[w.Current]) && strings.HasSuffix(first, want)) && !strings.HasPrefix(first, "// Hand-written ") {
 			t.Errorf("%s.ptx begins %q, want its command", w.Name, first)
 		}
 	}
@@ -244,13 +250,14 @@ func TestListOfWorkloads(t *testing.T) {
 	if files != 0 {
 		t.Errorf("%d more files of PTX than workloads and versions", files)
 	}
-	if diff := cmp.Diff(names, sources); diff != "" {
-		t.Errorf("workloads and sources (-workload +source):\n%s", diff)
+	slices.Sort(used)
+	if diff := cmp.Diff(slices.Compact(used), sources); diff != "" {
+		t.Errorf("sources of workloads and files (-workload +file):\n%s", diff)
 	}
 }
 
-// TestWorkloadsAreDocumented checks that docs/workloads.md lists the workloads of all studies but kim2013, with their
-// kernels, default sizes and studies.
+// TestWorkloadsAreDocumented checks that docs/workloads.md lists the current workloads, with their kernels and default
+// sizes, and the workloads of all studies but kim2013, with their kernels, default sizes and studies.
 func TestWorkloadsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../docs/workloads.md")
 	if err != nil {
@@ -266,9 +273,9 @@ func TestWorkloadsAreDocumented(t *testing.T) {
 	for _, w := range All() {
 		row := rows[w.Name]
 		delete(rows, w.Name)
-		if !slices.ContainsFunc(w.Papers, func(p string) bool { return p != "kim2013" }) {
+		if !w.Current && !slices.ContainsFunc(w.Papers, func(p string) bool { return p != "kim2013" }) {
 			if row != nil {
-				t.Errorf("%s has a row, but belongs to no study other than kim2013", w.Name)
+				t.Errorf("%s has a row, but is not current and belongs to no study other than kim2013", w.Name)
 			}
 			continue
 		}
@@ -276,7 +283,11 @@ func TestWorkloadsAreDocumented(t *testing.T) {
 		for _, m := range entry.FindAllStringSubmatch(w.PTX(), -1) {
 			names = append(names, "`"+m[1]+"`")
 		}
-		if len(row) != 5 {
+		want := 5 // cells
+		if w.Current {
+			want = 3
+		}
+		if len(row) != want {
 			t.Errorf("%s: row %q", w.Name, row)
 			continue
 		}
@@ -286,10 +297,13 @@ func TestWorkloadsAreDocumented(t *testing.T) {
 		if diff := cmp.Diff(names, listed); diff != "" {
 			t.Errorf("%s: kernels (-PTX +table):\n%s", w.Name, diff)
 		}
+		if w.Current {
+			row = slices.Insert(row, 1, "") // no column of blocks
+		}
 		if size, _, _ := strings.Cut(row[2], " "); size != fmt.Sprint(w.N) {
 			t.Errorf("%s: size %s, want %d", w.Name, row[2], w.N)
 		}
-		if papers := strings.Join(w.Papers, ", "); row[3] != papers {
+		if papers := strings.Join(w.Papers, ", "); !w.Current && row[3] != papers {
 			t.Errorf("%s: papers %s, want %s", w.Name, row[3], papers)
 		}
 	}
@@ -298,16 +312,24 @@ func TestWorkloadsAreDocumented(t *testing.T) {
 	}
 }
 
+// nvccRelease matches the version of nvcc in PTX.
+var nvccRelease = regexp.MustCompile(`release [0-9.]+, V[0-9.]+`)
+
 // TestPTXIsCurrent checks for some workloads that the committed PTX is the compiler's output for the source.
 func TestPTXIsCurrent(t *testing.T) {
-	if _, err := exec.LookPath("clang-19"); err != nil {
-		t.Skip("no compiler to compare with: ", err)
-	}
-	for _, name := range []string{"saxpy", "reduce", "histogram", "bsearch/plain"} {
+	for _, name := range []string{"saxpy", "reduce", "histogram", "bsearch/plain", "gemm_s8", "gemm_wgmma", "softmax"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			command, committed, _ := strings.Cut(Lookup(name).PTX(), "\n")
 			args := strings.Fields(strings.TrimPrefix(command, "//"))
+			if _, err := exec.LookPath(args[0]); err != nil {
+				t.Skip("no compiler to compare with: ", err)
+			}
+			if release := nvccRelease.FindString(committed); release != "" {
+				if version, err := exec.Command(args[0], "--version").Output(); err != nil || !bytes.Contains(version, []byte(release)) {
+					t.Skipf("the compiler is not that of %s: %s %v", release, version, err)
+				}
+			}
 			args[len(args)-1] = "-" // the value of -o: standard output
 			cmd := exec.Command(args[0], args[1:]...)
 			cmd.Dir = "cuda"

@@ -12,6 +12,7 @@ func init() {
 		Name: "reduce", Doc: "sum of integers by warp shuffles, shared memory and an atomic",
 		N: 1 << 22, Max: 1 << 28, SizeDoc: "elements",
 		Origin: "the parallel reduction of CUDA textbooks",
+		Warp:   32,
 		Run:    reduce,
 	})
 }

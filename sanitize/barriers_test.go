@@ -94,7 +94,7 @@ var needless = map[string]string{}
 func init() {
 	for reason, list := range map[string][]string{
 		"another barrier comes before anything is accessed that it could order": {
-			"lps:127", "lps:135", "corpus/nvrtc_52.ptx:215", "corpus/nvrtc_90.ptx:215", "corpus/nvrtc_G_80.ptx:485",
+			"lps:127", "lps:135", "radixsort:678", "corpus/nvrtc_52.ptx:215", "corpus/nvrtc_90.ptx:215", "corpus/nvrtc_G_80.ptx:485",
 			"corpus/clang_O0_50.ptx:1206", "corpus/triton_matmul_tf32_80.ptx:742",
 			"corpus/triton_transpose_90.ptx:174", "corpus/triton_transpose_90.ptx:179",
 			"corpus/triton_matmul_warps_100.ptx:655", "corpus/triton_matmul_warps_100.ptx:665", "corpus/triton_matmul_warps_100.ptx:666",
@@ -128,7 +128,9 @@ func init() {
 			"corpus/triton_attention_100.ptx:1243", "corpus/triton_matmul_warps_100.ptx:344", "corpus/triton_scaled_mxfp8_100.ptx:2019",
 			"corpus/triton_scaled_nvfp4_100.ptx:1428",
 		},
+		"lanes converge there for the instructions behind it, and it orders no accesses": {"gemm_tcgen05:272"},
 		"tensor memory is given back behind it, and nothing else comes": {
+			"gemm_tcgen05:299",
 			"corpus/triton_attention_100.ptx:1556", "corpus/triton_matmul_e4m3_100.ptx:1152", "corpus/triton_matmul_f16_100.ptx:1154",
 			"corpus/triton_matmul_tf32_100.ptx:1474", "corpus/triton_matmul_warps_100.ptx:442", "corpus/triton_matmul_warps_100.ptx:669",
 			"corpus/triton_scaled_mxfp8_100.ptx:2507", "corpus/triton_scaled_nvfp4_100.ptx:1907",

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,8 +32,12 @@ func run(t *testing.T, w *kernels.Workload, src string, n int, mode interp.Mode)
 	return w.Run(s)
 }
 
+// unsupported lists the workloads that cannot be rewritten.
+var unsupported = []string{"gemm_tcgen05", "gemm_wgmma"}
+
 // TestSpilledWorkloads rewrites every workload to several numbers of registers, down to the minimum of its
-// instructions, and compares the results with the host's reference.
+// instructions, and compares the results with the host's reference. Instructions of unsupported workloads use registers
+// after the next instruction.
 func TestSpilledWorkloads(t *testing.T) {
 	part.SkipShort(t)
 	for _, w := range kernels.All() {
@@ -44,6 +49,12 @@ func TestSpilledWorkloads(t *testing.T) {
 			minimum, base := 1, 0
 			for _, f := range m.Kernels() {
 				r, err := spill.RangeOf(t.Context(), f)
+				if slices.Contains(unsupported, w.Name) {
+					if err == nil || !strings.Contains(err.Error(), "uses its registers after the next instruction") {
+						t.Fatal(err)
+					}
+					return
+				}
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -296,11 +296,14 @@ func requiredBlock(k *ptx.Func) cases.Extent {
 	return e
 }
 
-// workloadPrograms lists the runs of a workload: a run for each width, at a size with half-empty warps.
+// workloadPrograms lists the runs of a workload: a run for each width that the workload allows, at a size with half-empty warps.
 func workloadPrograms(w *kernels.Workload) []*Program {
 	n := min(33, 1+w.N/16) // small if an element needs much work
 	var list []*Program
 	for _, width := range []int{32, 8, 64} {
+		if w.Warp != 0 && width != w.Warp {
+			continue
+		}
 		p := &Program{File: "@" + w.Name, Name: fmt.Sprint(n), Width: width}
 		p.run = func(r *run) error {
 			s, err := kernels.Start(context.Background(), w, r.device(), n)
