@@ -11,7 +11,7 @@ import (
 func init() {
 	register(&Workload{
 		Name: "layernorm", Doc: "layer normalisation of rows of halves, a row to a block",
-		N: 2048, Max: 1 << 20, SizeDoc: "rows of 768 elements",
+		N: 512, Max: 1 << 20, SizeDoc: "rows of 768 elements",
 		Origin:  "Ba, Kiros and Hinton, Layer normalization (2016); rows as wide as in GPT-2",
 		Current: true, Warp: 32,
 		Run: layernorm,

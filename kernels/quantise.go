@@ -11,7 +11,7 @@ import (
 func init() {
 	register(&Workload{
 		Name: "quantise", Doc: "halves to floats of 8 bits (e4m3), with a scale for each row",
-		N: 2048, Max: 1 << 20, SizeDoc: "rows of 1024 elements",
+		N: 512, Max: 1 << 20, SizeDoc: "rows of 1024 elements",
 		Origin:  "Micikevicius et al., FP8 formats for deep learning (2022)",
 		Current: true, Warp: 32,
 		Run: quantise,

@@ -11,7 +11,7 @@ import (
 func init() {
 	register(&Workload{
 		Name: "softmax", Doc: "softmax of rows of halves, a row to a warp",
-		N: 2048, Max: 1 << 20, SizeDoc: "rows of 1024 elements",
+		N: 512, Max: 1 << 20, SizeDoc: "rows of 1024 elements",
 		Origin:  "the last step of classifiers and of attention in neural networks; exponentials by ex2.approx",
 		Current: true, Warp: 32,
 		Run: softmax,
