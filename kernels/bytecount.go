@@ -10,7 +10,7 @@ import (
 func init() {
 	register(&Workload{
 		Name: "bytecount", Doc: "number of occurrences of each byte, with a histogram in shared memory for each warp",
-		N: 1 << 16, Max: 1 << 26, SizeDoc: "vectors of 16 bytes",
+		N: 1 << 18, Max: 1 << 26, SizeDoc: "vectors of 16 bytes",
 		Origin:  "the histogram of CUB, with vectors and privatised counters",
 		Current: true,
 		Run:     bytecount,

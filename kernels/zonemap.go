@@ -12,7 +12,7 @@ import (
 func init() {
 	register(&Workload{
 		Name: "zonemap", Doc: "minimum, maximum, sum and union of bits of each 128 integers, by redux.sync",
-		N: 1 << 20, Max: 1 << 28, SizeDoc: "elements",
+		N: 1 << 22, Max: 1 << 28, SizeDoc: "elements",
 		Origin:  "Moerkotte, Small materialized aggregates (VLDB 1998): zone maps of databases",
 		Current: true, Warp: 32,
 		Run: zonemap,
