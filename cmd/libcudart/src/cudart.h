@@ -96,8 +96,8 @@ int symbol_at(const void *symbol, CUdeviceptr *address, size_t *size);
 // variable.
 int symbol_range(const void *symbol, size_t offset, size_t n, CUdeviceptr *address);
 
-// forget_managed sets the host's pointers to the managed variables of a context to NULL. The next use of a variable of
-// the same program sets them again.
+// forget_managed sets the host's pointers to the managed variables of a context to NULL. The next use of a kernel or
+// variable of the same fat binary sets them again.
 void forget_managed(CUcontext context);
 
 // Conversion of copies for the driver. convert_copy_back converts a copy of the driver to the runtime's structure.

@@ -1,6 +1,6 @@
 package linker
 
-// This file holds the libraries known to gemu, and reads the tables of contents of archives.
+// This file holds gemu's PTX for NVIDIA's libraries, and lists the members of archives.
 
 import (
 	"bytes"
@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// The PTX of libcudadevrt.a, as far as gemu has it: the functions for cooperative groups, and for conditional nodes of
-// graphs.
+// gemu's PTX for libcudadevrt.a: the functions for cooperative groups, and for conditional nodes of graphs.
 var (
 	//go:embed devrt.ptx
 	DeviceGroups []byte
@@ -37,15 +36,15 @@ func Members(archive []byte) ([]string, error) {
 			return nil, fmt.Errorf("a broken archive: size of member %s", name)
 		}
 		data := rest[header:][:size]
-		rest = rest[min(header+size+size%2, uint64(len(rest))):] // Members begin at even offsets
-		switch at, err := strconv.Atoi(strings.TrimPrefix(name, "/")); {
+		rest = rest[min(header+size+size%2, uint64(len(rest))):] // members begin at even offsets
+		switch offset, err := strconv.Atoi(strings.TrimPrefix(name, "/")); {
 		case name == "//":
 			long = string(data)
 			continue
 		case name == "/" || name == "/SYM64/":
 			continue // symbol index
-		case strings.HasPrefix(name, "/") && err == nil && at < len(long):
-			name, _, _ = strings.Cut(long[at:], "\n")
+		case strings.HasPrefix(name, "/") && err == nil && offset < len(long):
+			name, _, _ = strings.Cut(long[offset:], "\n")
 		}
 		names = append(names, strings.TrimSuffix(name, "/"))
 	}

@@ -40,7 +40,7 @@ func (in *Input) missing() []*ptx.Func {
 	return list
 }
 
-// CompletesAny reports whether the library defines a missing function of the inputs.
+// CompletesAny reports whether the library in defines a missing function of any of the inputs.
 func (in *Input) CompletesAny(inputs []Input) bool {
 	for _, o := range inputs {
 		for _, f := range o.missing() {
@@ -73,10 +73,10 @@ func Merge(inputs []Input) []byte {
 		text := in.Text
 		for _, d := range slices.Backward(in.Module.Decls) {
 			if f, ok := d.(*ptx.Func); ok && f.Defined && f.Linkage == ptx.Weak && kept[f.Name] != (inputFunc{i, f}) {
-				text = ownLinkage(withoutBody(text, f), kept[f.Name].f)
+				text = copyLinkage(withoutBody(text, f), kept[f.Name].f)
 			}
 		}
-		text = rename(headers.ReplaceAll(text, nil), ownNames(inputs, i))
+		text = rename(headers.ReplaceAll(text, nil), newNames(inputs, i))
 		for _, f := range in.missing() {
 			for _, o := range inputs {
 				def := o.definition(f.Name)
@@ -87,9 +87,9 @@ func Merge(inputs []Input) []byte {
 				case len(f.Rets) == 0 && len(def.Rets) > 0:
 					text = ignoreResults(text, def)
 				case len(f.Rets) > 0 && len(def.Rets) == 0:
-					text = noResults(text, def)
+					text = removeResults(text, def)
 				}
-				text = ownLinkage(text, def)
+				text = copyLinkage(text, def)
 			}
 		}
 		fmt.Fprintf(&b, "// %s\n.target sm_%d\n", in.Module.Name, in.Module.SM())
@@ -132,15 +132,15 @@ func withoutBody(text []byte, f *ptx.Func) []byte {
 
 // offset returns the byte offset of a position in a text.
 func offset(text []byte, pos ptx.Pos) int {
-	at := 0
+	line := 0
 	for range pos.Line - 1 {
-		at += bytes.IndexByte(text[at:], '\n') + 1
+		line += bytes.IndexByte(text[line:], '\n') + 1
 	}
-	return at + int(pos.Col) - 1
+	return line + int(pos.Col) - 1
 }
 
-// ownNames returns new names for the internal symbols of input i whose names occur in further inputs, too.
-func ownNames(inputs []Input, i int) map[string]string {
+// newNames returns new names, by old name, for the internal symbols of input i whose names occur in other inputs, too.
+func newNames(inputs []Input, i int) map[string]string {
 	taken := func(name string, except int) bool {
 		for j, in := range inputs {
 			if j != except && in.Module.Lookup(name) != nil {
@@ -166,11 +166,11 @@ func ownNames(inputs []Input, i int) map[string]string {
 			continue
 		}
 		n := i
-		other := func() string { return fmt.Sprintf("%s__%d", name, n) }
-		for taken(other(), -1) {
+		newName := func() string { return fmt.Sprintf("%s__%d", name, n) }
+		for taken(newName(), -1) {
 			n += len(inputs)
 		}
-		names[name] = other()
+		names[name] = newName()
 	}
 	return names
 }
@@ -191,8 +191,8 @@ func rename(text []byte, names map[string]string) []byte {
 	})
 }
 
-// ownLinkage gives .extern and .weak declarations of a function the linkage of its external definition.
-func ownLinkage(text []byte, def *ptx.Func) []byte {
+// copyLinkage gives .extern and .weak declarations of a function the linkage of its external definition.
+func copyLinkage(text []byte, def *ptx.Func) []byte {
 	if def.Linkage != ptx.Visible && def.Linkage != ptx.Weak {
 		return text
 	}
@@ -215,9 +215,9 @@ func ignoreResults(text []byte, def *ptx.Func) []byte {
 	return call.ReplaceAll(text, []byte("${1}("+none+"), ${2}"))
 }
 
-// noResults adapts a text in which a function without results is declared with results: the declaration and the calls
-// lose the results. The variables for the results keep their values.
-func noResults(text []byte, def *ptx.Func) []byte {
+// removeResults adapts a text in which a function without results is declared with results: it removes the results from
+// the declaration and the calls. The variables for the results keep their values.
+func removeResults(text []byte, def *ptx.Func) []byte {
 	name := regexp.QuoteMeta(def.Name)
 	declaration := regexp.MustCompile(`(\.func\s+)\([^)]*\)\s*(` + name + `\s*[(;])`)
 	call := regexp.MustCompile(`(\bcall(?:\.uni)?\s+)\([^)]*\)\s*,\s*(` + name + `\s*[,;])`)

@@ -11,14 +11,14 @@ import (
 	"gemu/internal/hostmem"
 )
 
-// Blocks up to SmallBlock bytes share a chunk; larger blocks are mapped separately.
+// A block of at most SmallBlock bytes is in a chunk with other blocks. A larger block is mapped separately.
 const (
 	SmallBlock = 64 << 10
 	chunkSize  = 1 << 20
 )
 
-// Allocator hands out zeroed memory outside the Go heap. No two blocks share a page: a block can be shared between
-// processes.
+// Allocator allocates blocks of zeroed memory outside the Go heap. No two blocks share a page, so that each can be shared
+// between processes.
 type Allocator struct {
 	mu     sync.Mutex
 	open   *chunk             // source of small blocks; nil at first
@@ -28,7 +28,7 @@ type Allocator struct {
 // chunk holds small blocks in sequence.
 type chunk struct {
 	mem  []byte
-	used int // in bytes
+	used int // number of allocated bytes, also of released blocks
 	live int // number of blocks in use
 }
 

@@ -3,13 +3,13 @@
 // An Allocator hands out blocks of zeroed memory outside the Go heap. A block starts as private memory and can become a
 // file in memory; a process with a descriptor of the file can map it:
 //
-//	         Share                        Open, OpenOf, Map (in any process)
-//	block ----------> block = file <------------------------------------------ memory = file
+//	         Share                  Open, OpenFromProcess, Map (in any process)
+//	block ----------> block = file <------------------------------------------- memory = file
 //	  ^                    |
 //	  |      release       |
-//	  +--------------------+   the block is private and zero again; the file lives while a process maps it
+//	  +--------------------+   the block is private and zero again; the file exists while a process maps it
 //
-// Files can also be made directly (Create), and mapped at addresses reserved before (ReserveAddresses, MapAt).
+// Files can also be made directly (Create), and mapped at reserved addresses (ReserveAddresses, MapAt).
 //
 // Processes identify each other by number and start time (ProcessStart), lock a file against concurrent use (Lock), and
 // wait on a word of shared memory (Sleep, Wake).

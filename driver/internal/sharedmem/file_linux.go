@@ -45,8 +45,8 @@ func Create(name string, size uint64) (*os.File, error) {
 	return file, nil
 }
 
-// Open opens a file that Create made, perhaps in another process, by a descriptor of this process, and returns its size in bytes.
-// The descriptor stays the caller's.
+// Open opens a file that Create made in this or another process, by a descriptor of this process, and returns its size in
+// bytes. It does not close the descriptor.
 func Open(name string, fd int) (*os.File, uint64, error) {
 	own, err := Duplicate(fd)
 	if err != nil {
@@ -83,14 +83,14 @@ func fileWithSize(name string, fd int) (*os.File, uint64, error) {
 func Duplicate(fd int) (int, error) { return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0) }
 
 // MapAt maps the beginning of a file at reserved addresses, over their whole length.
-func MapAt(at []byte, file *os.File) error {
-	_, err := unix.MmapPtr(int(file.Fd()), 0, unsafe.Pointer(unsafe.SliceData(at)), uintptr(len(at)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED)
+func MapAt(addresses []byte, file *os.File) error {
+	_, err := unix.MmapPtr(int(file.Fd()), 0, unsafe.Pointer(unsafe.SliceData(addresses)), uintptr(len(addresses)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED)
 	return err
 }
 
 // UnmapAt unmaps memory and keeps the addresses reserved.
-func UnmapAt(at []byte) {
-	if _, err := unix.MmapPtr(-1, 0, unsafe.Pointer(unsafe.SliceData(at)), uintptr(len(at)), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE|unix.MAP_FIXED); err != nil {
+func UnmapAt(addresses []byte) {
+	if _, err := unix.MmapPtr(-1, 0, unsafe.Pointer(unsafe.SliceData(addresses)), uintptr(len(addresses)), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE|unix.MAP_FIXED); err != nil {
 		panic("BUG: mmap: " + err.Error())
 	}
 }
@@ -101,12 +101,12 @@ func toFile(mem []byte, name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Pieces of zeros are not written, so they take no memory in the file.
-	const piece = 64 << 10
-	var zero [piece]byte
-	for at := 0; at < len(mem) && err == nil; at += piece {
-		if part := mem[at:min(at+piece, len(mem))]; !bytes.Equal(part, zero[:len(part)]) {
-			_, err = file.WriteAt(part, int64(at))
+	// Segments of zeros are not written, so they take no memory in the file.
+	const segmentSize = 64 << 10
+	var zero [segmentSize]byte
+	for offset := 0; offset < len(mem) && err == nil; offset += segmentSize {
+		if segment := mem[offset:min(offset+segmentSize, len(mem))]; !bytes.Equal(segment, zero[:len(segment)]) {
+			_, err = file.WriteAt(segment, int64(offset))
 		}
 	}
 	if err == nil {
@@ -125,18 +125,18 @@ func toPrivate(mem []byte) {
 	}
 }
 
-// Map maps size bytes of a file, beginning at the offset from, a multiple of the page size. FreeAddresses unmaps them.
-func Map(file *os.File, from, size uint64) ([]byte, error) {
-	p, err := unix.MmapPtr(int(file.Fd()), int64(from), nil, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+// Map maps size bytes of a file, beginning at offset, which must be a multiple of the page size. FreeAddresses unmaps them.
+func Map(file *os.File, offset, size uint64) ([]byte, error) {
+	p, err := unix.MmapPtr(int(file.Fd()), int64(offset), nil, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, os.NewSyscallError("mmap", err)
 	}
 	return unsafe.Slice((*byte)(p), size), nil
 }
 
-// Discard releases the memory of size bytes of a file, beginning at the offset from. They are zero afterwards.
-func Discard(file *os.File, from, size uint64) error {
-	return unix.Fallocate(int(file.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(from), int64(size))
+// Discard releases the memory of size bytes of a file, beginning at offset. The bytes are zero afterwards.
+func Discard(file *os.File, offset, size uint64) error {
+	return unix.Fallocate(int(file.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(offset), int64(size))
 }
 
 // FileID returns a number, unique among the files of Create that exist at the same time.

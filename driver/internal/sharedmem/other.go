@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Processes share memory on Linux only. These functions are never called on systems without an implementation.
+// Processes share memory on Linux only. On other systems the callers test Supported, and do not call these functions.
 
 // Supported reports whether processes can share memory on this system.
 const Supported = false

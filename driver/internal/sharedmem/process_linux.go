@@ -21,7 +21,7 @@ func ProcessStart(pid int) (uint64, error) {
 		return 0, err
 	}
 	// proc_pid_stat(5): the fields after the name in parentheses are numbered from 3. Field 3 is the state, field 20
-	// the number of threads, field 22 the start time. The first thread of a process may end before the rest.
+	// the number of threads, field 22 the start time. The first thread of a process may end before the other threads.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 20 {
 		return 0, fmt.Errorf("/proc/%d/stat has an unknown format: %q", pid, stat)
