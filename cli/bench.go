@@ -15,7 +15,7 @@ import (
 )
 
 type benchCmd struct {
-	Workloads []string `arg:"" optional:"" name:"@workload" help:"Workloads to run." unset:"all"`
+	Workloads []string `arg:"" optional:"" name:"@workload" help:"Workloads to run; with --ops names of instructions, opcodes or patterns, such as 'mma*'." unset:"all"`
 
 	Engine  string   `group:"device" default:"auto" env:"GEMU_ENGINE" help:"Engine that executes instructions: auto, portable or native; see gemu run." placeholder:"ENGINE"`
 	Mode    []string `group:"device" default:"affine,check" enum:"vector,affine,check" help:"Modes to compare with vector mode: affine, check; see gemu run." placeholder:"MODE"`
@@ -24,6 +24,9 @@ type benchCmd struct {
 	Workers int      `group:"device" default:"1" help:"Number of host threads; 0: all cores." placeholder:"N"`
 
 	TimeLimit notation.Span `group:"device" env:"GEMU_TIME_LIMIT" help:"Time limit of each launch, such as 90s or 5m; a number without a unit is in seconds." unset:"no limit" placeholder:"TIME"`
+
+	Ops   bool `help:"Measure single instructions instead of workloads: nanoseconds of an instruction of a warp, the slowest first."`
+	Check bool `help:"With --ops: compare the results of each mode with those of the portable engine in vector mode, bit by bit."`
 
 	Structure bool `help:"Count instructions with compact results (see gemu structure), and print two means: of the workloads where they are 25 percent or more, and of all others."`
 	policyFlag
@@ -78,6 +81,15 @@ func (c *benchCmd) Run(a *app) error {
 	}
 	if err := checkOutput(c.JSON); err != nil {
 		return fmt.Errorf("--json %s: %w", c.JSON, err)
+	}
+	if c.Ops {
+		if c.Size != 0 || c.Structure || c.Workers != 1 {
+			return fmt.Errorf("--ops does not go with --size, --structure and --workers, which are about workloads")
+		}
+		return c.runOps(a)
+	}
+	if c.Check {
+		return fmt.Errorf("--check needs --ops: gemu run @NAME compares the result of a workload")
 	}
 	list := kernels.All()
 	if len(c.Workloads) > 0 {

@@ -38,6 +38,8 @@ type Writing struct {
 	Length         int  // number of coordinates in vectors of coordinates; 0 for the shortest
 	Operand        int  // number, from 1, of the operand whose registers have the type Type
 	Type           Type // type of the registers of this operand
+	// Text returns the text of an operand, or the base of an address; "" for what Write chooses. It may be nil.
+	Text func(o *OperandSpec) string
 }
 
 // Write writes the variant with operands of the right types, for the kernel of Example. It returns the declarations of
@@ -132,7 +134,13 @@ func (e *exampleWriter) list(specs []OperandSpec) string {
 // operand writes an operand, and declares its registers.
 func (e *exampleWriter) operand(o *OperandSpec) string {
 	t := e.v.specType(o)
+	given := ""
+	if e.Text != nil {
+		given = e.Text(o)
+	}
 	switch {
+	case given != "" && !o.Address:
+		return given
 	case o.Targets:
 		e.decls = append(e.decls, "\ttable: .branchtargets end;")
 		return "table"
@@ -143,6 +151,8 @@ func (e *exampleWriter) operand(o *OperandSpec) string {
 	case o.Address:
 		s := ""
 		switch {
+		case given != "":
+			s = given
 		case o.Base != NoType:
 			s = e.reg(o.Base)
 		case e.isTypedOperand():

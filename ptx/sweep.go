@@ -139,3 +139,19 @@ func (o *Op) Modifiers() []string {
 	slices.Sort(list)
 	return slices.Compact(list)
 }
+
+// Slot is a modifier of a form: a set of words with a name, or a literal word.
+type Slot struct {
+	Name     string // name of the slot in the form; "" for a literal word
+	Values   []string
+	Optional bool
+}
+
+// Slots returns the modifiers of the form in their order.
+func (f *Form) Slots() []Slot {
+	list := make([]Slot, len(f.mods))
+	for i, m := range f.mods {
+		list[i] = Slot{m.slot, m.values, m.optional}
+	}
+	return list
+}
