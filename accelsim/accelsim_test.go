@@ -29,7 +29,7 @@ func TestEveryMnemonicHasSASS(t *testing.T) {
 			t.Errorf("%s has no row", op.Name)
 			continue
 		}
-		for _, f := range op.Forms {
+		for _, f := range op.Forms() {
 			for _, v := range f.Variants() {
 				for _, version := range Versions() {
 					list := opcodes(&ptx.Instr{Variant: v}, known[version])

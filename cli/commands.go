@@ -280,7 +280,7 @@ func (c *isaCmd) Run(a *app) error {
 	ops := ptx.Ops()
 	if c.Opcode == "" {
 		for _, op := range ops {
-			selected = append(selected, op.Forms...)
+			selected = append(selected, op.Forms()...)
 		}
 	} else {
 		var err error

@@ -206,7 +206,7 @@ func (c *traceCmd) record(a *app, to io.Writer, format trace.Format, filter trac
 func checkClass(name string) error {
 	var names []string
 	for _, op := range ptx.Ops() {
-		for _, f := range op.Forms {
+		for _, f := range op.Forms() {
 			names = append(names, f.Class.String())
 		}
 	}

@@ -111,7 +111,7 @@ type Generator struct {
 // lastPTX is the last version of PTX with a new instruction.
 var lastPTX = sync.OnceValue(func() (last ptx.Version) {
 	for _, op := range ptx.Ops() {
-		for _, f := range op.Forms {
+		for _, f := range op.Forms() {
 			if last.Less(f.MinPTX) {
 				last = f.MinPTX
 			}

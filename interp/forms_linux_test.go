@@ -24,7 +24,7 @@ func TestMachineCodeForms(t *testing.T) {
 	lib, compared, has := native.HostLibrary(), 0, 0
 	every := part.Count(5, 1, 1)
 	for _, op := range ptx.Ops() {
-		for _, form := range op.Forms {
+		for _, form := range op.Forms() {
 			variants := form.Variants()
 			for i, v := range variants {
 				if i%every > 0 {

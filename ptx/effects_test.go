@@ -25,7 +25,7 @@ func TestEffectsOfTable(t *testing.T) {
 		}
 	}
 	for _, op := range Ops() {
-		for _, f := range op.Forms {
+		for _, f := range op.Forms() {
 			e := f.Effects
 			switch {
 			case e == 0 || e >= effectsEnd:
@@ -56,7 +56,7 @@ func TestFamilies(t *testing.T) {
 		FamilyBra: Jumps, FamilyBrx: Jumps, FamilyRet: Returns, FamilyExit: Exits, FamilyCall: Calls, FamilyShfl: Collective, FamilyVote: Collective,
 	}
 	for _, op := range Ops() {
-		for _, f := range op.Forms {
+		for _, f := range op.Forms() {
 			if !f.Effects.HasAll(has[f.Family]) {
 				t.Errorf("%s: effects %v, want those of its family, %v", f.Syntax, f.Effects, has[f.Family])
 			}

@@ -15,8 +15,18 @@ import (
 
 // Op is one mnemonic of PTX with all its forms in the manual.
 type Op struct {
-	Name  string  // mnemonic without modifiers, such as "add"
-	Forms []*Form // in the order of the instruction table; an opcode belongs to the first form that matches it
+	Name string // mnemonic without modifiers, such as "add"
+
+	rows  []row     // rows of the instruction table, in its order
+	once  sync.Once // reads forms from rows
+	forms []*Form
+}
+
+// Forms returns the forms of the mnemonic in the order of the instruction table. An opcode belongs to the first form that
+// matches it.
+func (o *Op) Forms() []*Form {
+	o.once.Do(o.readForms)
+	return o.forms
 }
 
 // Form is one line of a mnemonic's syntax in the manual: modifiers, which are literal words or slots, and operands.
@@ -497,7 +507,7 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 		mods = strings.Split(rest, ".")
 	}
 	var forms []*Form
-	for _, f := range op.Forms {
+	for _, f := range op.Forms() {
 		if !allow(f) {
 			continue
 		}
@@ -674,7 +684,7 @@ func FormsOf(opcode string) ([]*Form, error) {
 		return nil, errors.New(msg)
 	}
 	if !modified {
-		return op.Forms, nil
+		return op.Forms(), nil
 	}
 	v, err := LookupVariant(opcode)
 	if err == nil {
@@ -682,7 +692,7 @@ func FormsOf(opcode string) ([]*Form, error) {
 	}
 	mods := strings.Split(rest, ".")
 	having := func(mods []string) (list []*Form) {
-		for _, f := range op.Forms {
+		for _, f := range op.Forms() {
 			if _, placed, _ := f.match(mods); placed == len(mods) {
 				list = append(list, f)
 			}

@@ -10,7 +10,7 @@ import (
 // that ends before a dot.
 func TestFormsOfOpcodeParts(t *testing.T) {
 	for _, op := range Ops() {
-		for _, f := range op.Forms {
+		for _, f := range op.Forms() {
 			variants := f.Variants()
 			for _, v := range variants[:min(len(variants), 20)] {
 				if v.Form != f {

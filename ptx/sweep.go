@@ -131,7 +131,7 @@ func (v *Variant) Modifiers() []string { return v.mods }
 // Modifiers returns the modifiers of all forms of the instruction, sorted.
 func (o *Op) Modifiers() []string {
 	var list []string
-	for _, f := range o.Forms {
+	for _, f := range o.Forms() {
 		for _, m := range f.mods {
 			list = append(list, m.values...)
 		}

@@ -27,7 +27,7 @@ func TestCombinationsHavePairs(t *testing.T) {
 		return set
 	}
 	for _, op := range Ops() {
-		for _, f := range op.Forms {
+		for _, f := range op.Forms() {
 			every, all := f.Combinations(2000)
 			sample, whole := f.Combinations(sampleLimit)
 			if !all || whole {

@@ -190,7 +190,13 @@ var (
 func init() {
 	for _, rows := range [][]row{integerRows, floatRows, halfRows, alternateRows, compareRows, logicRows, moveRows, memoryRows, controlRows, syncRows, matrixRows, textureRows, videoRows, miscRows, newerRows} {
 		for _, r := range rows {
-			addRow(r)
+			op := opByName[r.name]
+			if op == nil {
+				op = &Op{Name: r.name}
+				opByName[r.name] = op
+				ops = append(ops, op)
+			}
+			op.rows = append(op.rows, r)
 		}
 	}
 	slices.SortFunc(ops, func(a, b *Op) int { return strings.Compare(a.Name, b.Name) })
@@ -199,28 +205,25 @@ func init() {
 	}
 }
 
-// addRow adds the forms of a row to its mnemonic.
-func addRow(r row) {
-	op := opByName[r.name]
-	if op == nil {
-		op = &Op{Name: r.name}
-		opByName[r.name] = op
-		ops = append(ops, op)
-	}
-	for _, line := range strings.Split(r.forms, "\n") {
-		line = strings.TrimSpace(line)
-		if line == "" {
-			continue
+// readForms reads the forms of a mnemonic from its rows. A program needs few mnemonics, and reading the whole table would
+// take most of the time of its start.
+func (o *Op) readForms() {
+	for _, r := range o.rows {
+		for line := range strings.SplitSeq(r.forms, "\n") {
+			line = strings.TrimSpace(line)
+			if line == "" {
+				continue
+			}
+			f, err := parseForm(line)
+			if err == nil && f.Syntax != r.name && !strings.HasPrefix(f.Syntax, r.name+".") && !strings.HasPrefix(f.Syntax, r.name+"{") && !strings.HasPrefix(f.Syntax, r.name+" ") {
+				err = fmt.Errorf("is not a form of %s", r.name)
+			}
+			if err != nil {
+				panic(fmt.Sprintf("BUG: instruction table, %s %q: %v", r.name, line, err))
+			}
+			f.Op, f.Section, f.Class, f.Affine, f.Family, f.Effects = o, r.section, r.class, r.affine, r.family, r.effects
+			o.forms = append(o.forms, f)
 		}
-		f, err := parseForm(line)
-		if err == nil && f.Syntax != r.name && !strings.HasPrefix(f.Syntax, r.name+".") && !strings.HasPrefix(f.Syntax, r.name+"{") && !strings.HasPrefix(f.Syntax, r.name+" ") {
-			err = fmt.Errorf("is not a form of %s", r.name)
-		}
-		if err != nil {
-			panic(fmt.Sprintf("BUG: instruction table, %s %q: %v", r.name, line, err))
-		}
-		f.Op, f.Section, f.Class, f.Affine, f.Family, f.Effects = op, r.section, r.class, r.affine, r.family, r.effects
-		op.Forms = append(op.Forms, f)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 // TestTable checks that every row of the table is complete, and that every form has a variant that parses.
 func TestTable(t *testing.T) {
 	for _, op := range Ops() {
-		for _, f := range op.Forms {
+		for _, f := range op.Forms() {
 			if f.Class == NoClass || f.Class >= classCount || f.Section == "" || f.Affine >= AffineCount {
 				t.Errorf("%s: class %v, section %q, affine rule %v", f.Syntax, f.Class, f.Section, f.Affine)
 			}

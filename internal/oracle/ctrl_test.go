@@ -372,7 +372,7 @@ var notRun = map[string]bool{
 func TestEveryFormHasAFunction(t *testing.T) {
 	known, refused := map[string]bool{}, map[string]bool{}
 	for _, op := range ptx.Ops() {
-		for _, f := range op.Forms {
+		for _, f := range op.Forms() {
 			ops, ok := chapters[chapterOf(f.Section)]
 			if !ok {
 				continue

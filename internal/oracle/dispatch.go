@@ -93,7 +93,7 @@ var chapters = map[string]map[string]handler{
 var handlers = func() map[*ptx.Form]handler {
 	m := map[*ptx.Form]handler{}
 	for _, op := range ptx.Ops() {
-		for _, f := range op.Forms {
+		for _, f := range op.Forms() {
 			if h := chapters[chapterOf(f.Section)][op.Name]; h != nil && f.Family != ptx.FamilyNone {
 				m[f] = h
 			}

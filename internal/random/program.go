@@ -50,7 +50,7 @@ var families = []ptx.Family{
 // engines.
 func Variants(runs func(v *ptx.Variant) bool) (list []*ptx.Variant) {
 	for _, op := range ptx.Ops() {
-		for _, f := range op.Forms {
+		for _, f := range op.Forms() {
 			if !f.Effects.HasAll(ptx.Pure) || f.Abolished() || !slices.Contains(families, f.Family) {
 				continue
 			}

@@ -47,7 +47,7 @@ func TestSignaturesAndNames(t *testing.T) {
 func TestRulesOfWholeInstructions(t *testing.T) {
 	n := 0
 	for _, family := range ptx.Ops() {
-		for _, f := range family.Forms {
+		for _, f := range family.Forms() {
 			for _, v := range f.Variants() {
 				s := OpOf(v).Signature()
 				if s.Kind != Arithmetic {

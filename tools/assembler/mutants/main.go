@@ -82,7 +82,7 @@ func main() {
 		if len(args) > 0 && !slices.Contains(args, op.Name) {
 			continue
 		}
-		for _, f := range op.Forms {
+		for _, f := range op.Forms() {
 			if sweep {
 				if !f.Abolished() {
 					forms(f, limit, emit)
