@@ -5,6 +5,8 @@ package interp
 import (
 	"errors"
 	"sync"
+
+	"gemu/internal/goroutine"
 )
 
 // ErrInProbe is the error of a call that changes a device, from a probe or another callback of the same device: an event
@@ -30,7 +32,7 @@ func (l *deviceLock) acquire(callbacks bool) error {
 		l.mu.Lock()
 	}
 	if callbacks {
-		id := goroutineID()
+		id := goroutine.ID()
 		l.holders.Store(id, true)
 		l.holder = id
 	}
@@ -48,13 +50,13 @@ func (l *deviceLock) release() {
 
 // enter adds the calling goroutine to the holders, until it calls leave.
 func (l *deviceLock) enter() (leave func()) {
-	id := goroutineID()
+	id := goroutine.ID()
 	l.holders.Store(id, true)
 	return func() { l.holders.Delete(id) }
 }
 
 // inCallback reports whether the caller runs a callback of a holder.
 func (l *deviceLock) inCallback() bool {
-	_, ok := l.holders.Load(goroutineID())
+	_, ok := l.holders.Load(goroutine.ID())
 	return ok
 }

@@ -1,4 +1,4 @@
-package interp
+package goroutine
 
 import (
 	"sync"
@@ -13,11 +13,11 @@ func TestNumberOfGoroutine(t *testing.T) {
 	started.Add(n)
 	for i := range n {
 		ended.Go(func() {
-			ids[i] = goroutineID()
+			ids[i] = ID()
 			started.Done()
 			started.Wait()
-			if goroutineID() != ids[i] {
-				t.Errorf("goroutine %d is %d, then %d", i, ids[i], goroutineID())
+			if ID() != ids[i] {
+				t.Errorf("goroutine %d is %d, then %d", i, ids[i], ID())
 			}
 		})
 	}
