@@ -107,7 +107,7 @@ func (c *Context) destroy() {
 	c.dead = true
 	tasks := c.pending()
 	d.mu.Unlock()
-	wait(tasks)
+	d.awaitTasks(tasks)
 	d.kernelOutput.flush()
 
 	d.mu.Lock()

@@ -282,7 +282,7 @@ func (d *Driver) recordAll(c *Context, g *GreenContext, event Handle) error {
 		after = append(after, s.last)
 	}
 	separate := c.newStream(flagNonBlocking, 0)
-	separate.submit("", noOperation, after...)
+	separate.submit("", nil, after...)
 	e.capture, e.tips = nil, nil
 	err = e.record(separate)
 	separate.retire()
@@ -333,7 +333,7 @@ func (d *Driver) waitAll(c *Context, g *GreenContext, event Handle) error {
 	if e.foreign() {
 		separate.waitForeign(e.shared)
 	}
-	*orderedAfter = separate.submit("", noOperation, e.task, *orderedAfter)
+	*orderedAfter = separate.submit("", nil, e.task, *orderedAfter)
 	separate.retire()
 	return nil
 }

@@ -20,8 +20,8 @@
 //	blocking stream         +--> B ---+   +--> E ---+
 //	non-blocking stream   F ---> G ---> H               ordered with the streams above only by events
 //
-// Work is asynchronous. Each operation is a task with a goroutine. The task waits for the previous task of its stream, for
-// the tasks that the default stream orders before it, and for the events that the stream waits for (stream_task.go).
+// Work is asynchronous. Each operation is a task. The task comes after the previous task of its stream, after the tasks
+// that the default stream orders before it, and after the events that the stream waits for (stream_task.go).
 // After the first fault of a kernel, every later call in its context returns this fault, unless
 // Settings.ContinueOnFault is set.
 //

@@ -63,7 +63,7 @@ type conditionalRun struct {
 
 // start has no effect: a launch starts the conditionalRun that newRun has made.
 func (w *conditionalWork) start(*Driver) (func(*probe.HostOrder) error, error) {
-	return noOperation, nil
+	return noWork{}.start(nil)
 }
 
 // newRun makes a conditionalRun with the current nodes of the bodies. The caller must hold d.mu.

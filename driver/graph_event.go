@@ -4,11 +4,7 @@ package driver
 // graph records its events again. A node that waits for an event waits for the last record that was submitted before the
 // launch, or by an earlier node of the same launch.
 
-import (
-	"time"
-
-	"gemu/probe"
-)
+import "gemu/probe"
 
 // eventWork is the work of an event node.
 type eventWork struct {
@@ -23,10 +19,15 @@ type recordWork struct{ eventWork }
 type waitWork struct{ eventWork }
 
 // start makes a task for the record: later waits for the event wait for this task. The task ends when the node runs.
-func (w *recordWork) start(*Driver) (func(*probe.HostOrder) error, error) {
-	t := &task{done: make(chan struct{})}
+func (w *recordWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
+	t := newTask(nil)
 	w.event.recorded = recorded{task: t}
-	return func(*probe.HostOrder) error { t.end(); return nil }, nil
+	return func(*probe.HostOrder) error {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.endNow(t)
+		return nil
+	}, nil
 }
 
 // start takes the task of the event's last record. The node waits for this task when it runs.
@@ -44,14 +45,6 @@ func eventTask(w work) *task {
 		return w.event.task
 	}
 	return nil
-}
-
-// end ends a task outside a stream's queue, unless it has ended.
-func (t *task) end() {
-	if !t.ended() {
-		t.endedAt = time.Now()
-		close(t.done)
-	}
 }
 
 // errNoEventNode is the error for a node with an event of several processes.

@@ -291,7 +291,8 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		}
 		runs, events, undos = append(runs, run), append(events, eventTask(w)), append(undos, undo)
 	}
-	launchTask, after := s.next("", []*task{x.last})
+	launchTask := newTask(nil)
+	after := s.next(launchTask, "", []*task{x.last})
 	x.last = launchTask
 	for _, n := range x.nodes {
 		if w, ok := n.work.(*allocWork); ok {
@@ -299,7 +300,8 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		}
 	}
 	orders := x.newOrders(s, launchTask, events)
-	s.start(launchTask, func(*probe.HostOrder) error {
+	launchTask.onHost = true // a node may call a function of the client
+	launchTask.run = func(*probe.HostOrder) error {
 		for _, c := range x.conditions {
 			c.reset()
 		}
@@ -314,13 +316,16 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 			}
 		}
 		return nil
-	}, after)
+	}
+	s.start(launchTask, after)
 	t.d.expectLaunches(launchTask, kernels...)
 	for i, n := range x.nodes {
 		if n.kind == EventRecordNode {
 			go func() { // ends the task of the event if a failed launch does not run the node
 				<-launchTask.done
-				events[i].end()
+				t.d.mu.Lock()
+				defer t.d.mu.Unlock()
+				t.d.endNow(events[i])
 			}()
 		}
 	}

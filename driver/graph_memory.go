@@ -197,7 +197,7 @@ func (x *GraphExec) freeRemaining(s *Stream) {
 	d := s.ctx.dev.d
 	for _, n := range x.nodes {
 		if w, ok := n.work.(*allocWork); ok && d.regions.find(w.region.addr) == w.region {
-			s.submit("", noOperation, x.last)
+			s.submit("", nil, x.last)
 			d.regions.remove(w.region)
 			w.region.discharge()
 			x.last = s.submitAlways("a free", w.region.free)

@@ -55,7 +55,9 @@ func (w hostWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
 	}, nil
 }
 
-func (noWork) start(*Driver) (func(*probe.HostOrder) error, error) { return noOperation, nil }
+func (noWork) start(*Driver) (func(*probe.HostOrder) error, error) {
+	return func(*probe.HostOrder) error { return nil }, nil
+}
 
 // HostFunc is a function of the client.
 type HostFunc struct {

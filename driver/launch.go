@@ -195,14 +195,20 @@ func (t *Thread) LaunchKernel(p *LaunchParams, stream Handle) error {
 	case s.capture != nil:
 		return s.record(KernelNode, prepared)
 	}
-	return s.finish(s.submitLaunch(l, l.run), t.d.settings.Blocking)
+	blocking := t.d.settings.Blocking
+	return s.finish(s.submitLaunch(l, l.run, blocking), blocking)
 }
 
-// submitLaunch submits a launch, which run executes. The caller must hold d.mu.
-func (s *Stream) submitLaunch(l *launch, run func(*probe.HostOrder) error) *task {
+// submitLaunch submits a launch, which run executes. If awaited is true, the caller must wait for the launch. The caller
+// must hold d.mu.
+func (s *Stream) submitLaunch(l *launch, run operation, awaited bool) *task {
 	d := s.ctx.dev.d
+	submit := (*Stream).submit
+	if awaited {
+		submit = (*Stream).submitAwaited
+	}
 	var t *task
-	t = s.submit("a launch", func(o *probe.HostOrder) error {
+	t = submit(s, "a launch", func(o *probe.HostOrder) error {
 		if err := t.noteLaunch(d); err != nil {
 			return err
 		}
@@ -245,7 +251,7 @@ func (t *Thread) Run(p *LaunchParams) (*interp.Result, error) {
 	task := s.submitLaunch(l, func(o *probe.HostOrder) error {
 		r, fault = l.execute(o)
 		return nil
-	})
+	}, true)
 	if err := s.finish(task, true); err != nil {
 		return nil, err
 	}

@@ -168,7 +168,7 @@ func (t *Thread) release(addr uint64, notFound Result, noun string, accepted fun
 	r.discharge()
 	tasks := d.pending()
 	d.mu.Unlock()
-	wait(tasks)
+	d.awaitTasks(tasks)
 	if r.pool == nil { // freeing stream-ordered memory does not synchronise
 		d.mu.Lock()
 		d.ordering.learn(tasks)

@@ -255,15 +255,15 @@ func (t *Thread) Peek(to []byte, from uint64) error {
 // the context. The caller must hold d.mu; transfer unlocks it.
 func (t *Thread) transfer(s *Stream, name string, contexts []*Context, async bool, knowledge copyKnowledge, work func(*probe.HostOrder)) error {
 	if async {
-		return s.finish(s.submitToAll(contexts, name, func(o *probe.HostOrder) error { return safely(func() { work(o) }) }), false)
+		return s.finish(s.submitToAll(contexts, (*Stream).submit, name, func(o *probe.HostOrder) error { return safely(func() { work(o) }) }), false)
 	}
 	var workErr error
-	submitted := s.submitToAll(contexts, name, func(o *probe.HostOrder) error {
+	submitted := s.submitToAll(contexts, (*Stream).submitAwaited, name, func(o *probe.HostOrder) error {
 		workErr = safely(func() { work(o) })
 		return nil
 	})
 	t.d.mu.Unlock()
-	wait([]*task{submitted})
+	t.d.awaitTasks([]*task{submitted})
 	t.d.kernelOutput.flush()
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()

@@ -437,7 +437,7 @@ func (d *Driver) pause() *task {
 		d.mu.Lock()
 		tasks = append(d.pending(), d.paused)
 	}
-	p := &task{done: make(chan struct{})}
+	p := newTask(nil)
 	d.paused = p
 	d.mu.Unlock()
 	wait(tasks)
@@ -450,7 +450,7 @@ func (d *Driver) resume(p *task) {
 	if d.paused == p {
 		d.paused = nil
 	}
-	close(p.done)
+	d.endNow(p)
 }
 
 // waitIdle waits for all pending work.
@@ -458,7 +458,7 @@ func (d *Driver) waitIdle() {
 	d.mu.Lock()
 	tasks := d.pending()
 	d.mu.Unlock()
-	wait(tasks)
+	d.awaitTasks(tasks)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ordering.learn(tasks)

@@ -199,7 +199,7 @@ func (t *Thread) LaunchHostFunc(h Handle, f HostFunc) error {
 		return s.record(HostNode, hostWork{f})
 	}
 	defer t.d.mu.Unlock()
-	s.submit("", func(o *probe.HostOrder) error {
+	s.submitOnHost("", func(o *probe.HostOrder) error {
 		t.d.hostKnows(o) // f may notify other threads, which then know the end of earlier work without a call of the driver
 		t.d.awaitHost(f.Call)
 		return nil
@@ -219,12 +219,15 @@ func (t *Thread) StreamAddCallback(h Handle, f func(Result)) error {
 		return err
 	}
 	c := s.ctx
-	s.submitAlways("", func(o *probe.HostOrder) {
+	callback := newTask(func(o *probe.HostOrder) error {
 		t.d.hostKnows(o)
 		c.dev.d.mu.Lock()
 		err := cmp.Or(c.err, c.fault)
 		c.dev.d.mu.Unlock()
 		t.d.awaitHost(func() { f(ResultOf(err)) })
+		return nil
 	})
+	callback.always, callback.onHost = true, true
+	s.submitTask(callback, "")
 	return nil
 }

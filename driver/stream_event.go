@@ -39,7 +39,7 @@ func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
 	case e.foreign():
 		s.waitForeign(e.shared)
 	case e.task != nil:
-		s.submit("", noOperation, e.task)
+		s.submit("", nil, e.task)
 	}
 	return nil
 }

@@ -191,7 +191,7 @@ func (e *Event) recordEnded() bool { return e.shared != nil && e.shared.endRepor
 // record is EventRecord on a stream that is not captured. The caller must hold d.mu.
 func (e *Event) record(s *Stream) error {
 	if e.shared == nil {
-		e.task = s.submit("", noOperation)
+		e.task = s.submit("", nil)
 		return nil
 	}
 	m, err := e.shared.newRecord(s)
@@ -216,7 +216,7 @@ func (e *Event) record(s *Stream) error {
 func (s *Stream) waitForeign(shared *sharedEvent) {
 	m := shared.newest()
 	shared.add()
-	task := s.submit("", func(*probe.HostOrder) error {
+	task := s.submitOnHost("", func(*probe.HostOrder) error {
 		var err error
 		s.ctx.dev.d.awaitHost(func() { err = shared.wait(m) })
 		if err != nil {

@@ -120,7 +120,7 @@ func (t *Thread) StreamMemoryOps(h Handle, ops []MemoryOp, flags uint32) error {
 		}
 	}
 	faultsBefore := s.ctx.faults
-	s.submit("memory operations", func(o *probe.HostOrder) error {
+	s.submitOnHost("memory operations", func(o *probe.HostOrder) error {
 		for i := range words {
 			switch w := &words[i]; {
 			case w.waits():

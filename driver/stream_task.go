@@ -2,11 +2,20 @@ package driver
 
 // This file holds tasks, the operations of streams, and their order.
 //
-// Every operation is a task with its own goroutine. The goroutine first waits for the predecessors of the task. The
-// previous task of its stream is a predecessor of each task. A task on the default stream also waits for the last task of
-// every blocking stream of the context, and a task on a blocking stream waits for the last task of the default stream
-// (driver API, "Stream synchronization behavior"). A task waits only for tasks submitted before it, so waits have no
-// cycles.
+// The previous task of its stream is a predecessor of each task. A task on the default stream also comes after the last
+// task of every blocking stream of the context, and a task on a blocking stream comes after the last task of the default
+// stream (driver API, "Stream synchronization behavior"). The predecessors of a task were submitted before it, so the
+// order has no cycles.
+//
+// A task is ready when all its predecessors have ended. A ready task runs in one of three places:
+//
+//   - on a new goroutine, if it was ready when it was submitted;
+//   - on the goroutine of its last predecessor, after the predecessor;
+//   - on the thread of a client that waits for it (awaitTasks), if no goroutine has begun it. A launch followed by a
+//     synchronisation then needs no switch to another thread. Tasks that depend on the client (onHost) never run there.
+//
+// A goroutine exists for each ready task from the moment when it is ready, unless a client's thread runs the task next.
+// So a task never waits until a client waits for it.
 
 import (
 	"time"
@@ -14,42 +23,84 @@ import (
 	"gemu/probe"
 )
 
-// task is a submitted operation.
+// operation is the function of a task. order is nil if no probe needs it.
+type operation func(order *probe.HostOrder) error
+
+// task is a submitted operation. The driver's mutex guards the fields after done and order.
 type task struct {
-	done    chan struct{}    // closed when the task ends
-	endedAt time.Time        // set when the task ends
-	order   *probe.HostOrder // nil if no probe needs the order
+	done  chan struct{}    // closed when the task ends
+	order *probe.HostOrder // nil if no probe needs the order
+
+	endedAt time.Time // set when the task ends
+	stream  *Stream   // nil for a task outside the queue of a stream: end ends it
+	run     operation // nil: the task only waits for its predecessors
+	always  bool      // run is called even after a fault of the context
+	onHost  bool      // run calls functions of the client, or waits for the host
+	begun   bool      // the task runs, or has ended
+	before  []*task   // predecessors that had not ended at the submission; nil when the task has begun
+	unmet   int       // number of predecessors that have not ended
+	after   []*task   // tasks with this predecessor
 
 	launches *taskLaunches // nil if the task has no launches, or if Exit does not wait for launches
 }
 
+// newTask makes a task.
+func newTask(run operation) *task { return &task{done: make(chan struct{}), run: run} }
+
 // submit puts an operation into the stream's queue. The operation runs after the previous operation of the stream and
 // after the given tasks. name describes the operation for probes. run is not called if the context has a lasting fault
 // when its turn comes. An error of run becomes a fault of the context. The caller must hold d.mu.
-func (s *Stream) submit(name string, run func(*probe.HostOrder) error, after ...*task) *task {
-	t, after := s.next(name, after)
-	s.start(t, run, after)
+func (s *Stream) submit(name string, run operation, after ...*task) *task {
+	return s.submitTask(newTask(run), name, after...)
+}
+
+// submitOnHost is submit for an operation that calls functions of the client, or waits for the host. The caller must hold
+// d.mu.
+func (s *Stream) submitOnHost(name string, run operation) *task {
+	t := newTask(run)
+	t.onHost = true
+	return s.submitTask(t, name)
+}
+
+// submitAlways is submit for an operation that runs even after a fault of the context. The caller must hold d.mu.
+func (s *Stream) submitAlways(name string, run func(*probe.HostOrder), after ...*task) *task {
+	t := newTask(func(o *probe.HostOrder) error { run(o); return nil })
+	t.always = true
+	return s.submitTask(t, name, after...)
+}
+
+// submitTask is submit for a new task. The caller must hold d.mu.
+func (s *Stream) submitTask(t *task, name string, after ...*task) *task {
+	s.start(t, s.next(t, name, after))
 	return t
 }
 
-// submitToAll submits an operation to stream s. If contexts is not empty, s must be a default stream; the operation is
-// then ordered on the default streams of these contexts, too, as if it were in each of their queues. The caller must hold
-// d.mu.
-func (s *Stream) submitToAll(contexts []*Context, name string, run func(*probe.HostOrder) error) *task {
+// submitAwaited is submit for a caller that calls awaitTasks for the task when it has unlocked the driver: the caller's
+// thread may run the task, so a goroutine for the task would be started in vain. The caller must hold d.mu.
+func (s *Stream) submitAwaited(name string, run operation, after ...*task) *task {
+	t := newTask(run)
+	t.link(s, s.next(t, name, after))
+	return t
+}
+
+// submitToAll submits an operation to stream s by submit, which is one of the functions above. If contexts is not empty, s
+// must be a default stream; the operation is then ordered on the default streams of these contexts, too, as if it were in
+// each of their queues. The caller must hold d.mu.
+func (s *Stream) submitToAll(contexts []*Context, submit func(*Stream, string, operation, ...*task) *task, name string, run operation) *task {
 	var after []*task
 	for _, c := range contexts {
-		after = append(after, c.legacy.submit("", noOperation))
+		after = append(after, c.legacy.submit("", nil))
 	}
-	t := s.submit(name, run, after...)
+	t := submit(s, name, run, after...)
 	for _, c := range contexts {
-		c.legacy.submit("", noOperation, t)
+		c.legacy.submit("", nil, t)
 	}
 	return t
 }
 
-// next makes a task at the end of the stream's queue, and returns it with its predecessors: the tasks of after, and those
-// given by the order of streams. Predecessors may be nil. The caller must hold d.mu.
-func (s *Stream) next(name string, after []*task) (*task, []*task) {
+// next puts a task at the end of the stream's queue, and returns its predecessors: the tasks of after, and those given by
+// the order of streams. Predecessors may be nil. The caller must hold d.mu.
+func (s *Stream) next(t *task, name string, after []*task) []*task {
 	c := s.ctx
 	ordering := &c.dev.d.ordering
 	after = append(after, s.last, c.dev.d.paused, c.orderedAfter)
@@ -66,10 +117,9 @@ func (s *Stream) next(name string, after []*task) (*task, []*task) {
 	case !s.nonBlocking:
 		after = append(after, c.legacy.last)
 	}
-	t := &task{done: make(chan struct{})}
 	s.queued++
 	if s.last = t; !ordering.enabled {
-		return t, after
+		return after
 	}
 	var before clock
 	for _, b := range after {
@@ -83,52 +133,161 @@ func (s *Stream) next(name string, after []*task) (*task, []*task) {
 	t.order = ordering.newOrder(s.line, name, s.name(), before)
 	after = append(after, ordering.last)
 	ordering.last = t
-	return t, after
+	return after
 }
 
-// start starts the goroutine of a task: it waits for the predecessors, calls run, and ends the task.
-func (s *Stream) start(t *task, run func(*probe.HostOrder) error, after []*task) {
-	c := s.ctx
-	d := c.dev.d
-	go func() {
-		wait(after)
-		d.mu.Lock()
-		err := c.err
+// link makes the task come after its predecessors. The caller must hold d.mu.
+func (t *task) link(s *Stream, predecessors []*task) {
+	t.stream = s
+	for _, p := range predecessors {
+		if !p.ended() {
+			p.after = append(p.after, t)
+			t.before = append(t.before, p)
+		}
+	}
+	t.unmet = len(t.before)
+}
+
+// start links the task, and starts its goroutine if it is ready. The caller must hold d.mu.
+func (s *Stream) start(t *task, predecessors []*task) {
+	t.link(s, predecessors)
+	d := s.ctx.dev.d
+	switch {
+	case t.unmet > 0:
+	case t.run == nil:
+		d.end(t)
+	default:
+		go d.runTasks(t)
+	}
+}
+
+// runTasks runs a ready task, and then tasks for which the previous one was the last predecessor.
+func (d *Driver) runTasks(t *task) {
+	for t != nil {
+		ready := d.runTask(t)
+		t = nil
+		for i, r := range ready {
+			if i == 0 {
+				t = r
+			} else {
+				go d.runTasks(r)
+			}
+		}
+	}
+}
+
+// runTask runs a ready task, unless it has begun, and returns the tasks that are ready after it.
+func (d *Driver) runTask(t *task) (ready []*task) {
+	c := t.stream.ctx
+	d.mu.Lock()
+	if t.begun {
 		d.mu.Unlock()
-		if err == nil {
-			err = run(t.order)
-		}
-		t.endedAt = time.Now()
-		d.mu.Lock()
-		if err != nil {
-			c.recordFault(err)
-		}
+		return nil
+	}
+	t.begun, t.before = true, nil
+	err := c.err
+	d.mu.Unlock()
+	if err == nil || t.always {
+		err = t.run(t.order)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err != nil {
+		c.recordFault(err)
+	}
+	return d.end(t)
+}
+
+// end ends a task, and each task without an operation that is ready after it. It returns the other tasks that are ready,
+// which the caller must run. The caller must hold d.mu.
+func (d *Driver) end(t *task) (ready []*task) {
+	now := time.Now()
+	for ended := []*task{t}; len(ended) > 0; {
+		t, ended = ended[0], ended[1:]
+		t.endedAt, t.begun, t.before, t.run = now, true, nil, nil
 		t.noteEnd(d)
-		s.queued--
-		d.queues.changed()
-		d.mu.Unlock()
+		if t.stream != nil {
+			t.stream.queued--
+			d.queues.changed()
+		}
 		close(t.done)
-	}()
+		for _, next := range t.after {
+			if next.unmet--; next.unmet > 0 {
+				continue
+			}
+			if next.run == nil && next.stream != nil {
+				ended = append(ended, next)
+			} else {
+				ready = append(ready, next)
+			}
+		}
+		t.after = nil
+	}
+	return ready
 }
 
-// noOperation is the run function of an operation that only waits for its predecessors.
-func noOperation(*probe.HostOrder) error { return nil }
-
-// submitAlways is submit for an operation that runs even after a fault of the context. It uses two tasks, because the
-// function of a task is not called after a fault. run is called when the first task has ended. The second task, which is
-// the result, waits for the return of run, except after a fault. The caller must hold d.mu.
-func (s *Stream) submitAlways(name string, run func(*probe.HostOrder), after ...*task) *task {
-	before := s.submit(name, noOperation, after...)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		<-before.done
-		run(before.order)
-	}()
-	return s.submit("", func(*probe.HostOrder) error { <-ended; return nil })
+// endNow ends a task outside the queue of a stream, unless it has ended. The caller must hold d.mu.
+func (d *Driver) endNow(t *task) {
+	if t.ended() {
+		return
+	}
+	for _, r := range d.end(t) {
+		go d.runTasks(r)
+	}
 }
 
-// wait waits until the tasks have ended; nil tasks are skipped.
+// awaitTasks waits until the tasks have ended; nil tasks are skipped. The calling thread of the client runs ready tasks that
+// no goroutine has begun, if a task of the list depends on them. The caller must not hold d.mu.
+func (d *Driver) awaitTasks(tasks []*task) {
+	for _, t := range tasks {
+		if !t.ended() {
+			d.help(t)
+			<-t.done
+		}
+	}
+}
+
+// help runs a task and its predecessors, as long as it finds a ready one that has not begun and does not depend on the
+// client.
+func (d *Driver) help(target *task) {
+	path := []*task{target} // each task but the first is a predecessor of the task before it
+	for len(path) > 0 {
+		t := path[len(path)-1]
+		d.mu.Lock()
+		isEnded, isBegun, predecessor := t.ended(), t.begun, t.predecessor()
+		d.mu.Unlock()
+		switch {
+		case isEnded:
+			path = path[:len(path)-1]
+		case isBegun || t.stream == nil:
+			return
+		case predecessor != nil:
+			path = append(path, predecessor)
+		case t.onHost:
+			return
+		default:
+			path = path[:len(path)-1]
+			for _, r := range d.runTask(t) {
+				if len(path) == 0 || r != path[len(path)-1] || r.onHost {
+					go d.runTasks(r)
+				}
+			}
+		}
+	}
+}
+
+// predecessor returns a predecessor that has not ended, or nil. The caller must hold d.mu.
+func (t *task) predecessor() *task {
+	for _, p := range t.before {
+		if !p.ended() {
+			return p
+		}
+	}
+	return nil
+}
+
+// wait waits until the tasks have ended; nil tasks are skipped. It is for goroutines, and for callers that hold locks: it
+// runs no tasks.
 func wait(tasks []*task) {
 	for _, t := range tasks {
 		if t != nil {
@@ -174,7 +333,7 @@ func (d *Driver) pending() []*task {
 // tasks. It returns the context's fault, if any.
 func (c *Context) settle(tasks []*task) error {
 	d := c.dev.d
-	wait(tasks)
+	d.awaitTasks(tasks)
 	d.kernelOutput.flush()
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -277,7 +277,7 @@ func (t *Thread) destroyTexture(h uint64, typ ptx.Type) error {
 	delete(t.d.textures, h)
 	tasks := c.pending()
 	t.d.mu.Unlock()
-	wait(tasks)
+	t.d.awaitTasks(tasks)
 	x.object.Free()
 	return nil
 }

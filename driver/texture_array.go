@@ -226,7 +226,7 @@ func (a *array) destroy() {
 	a.ctx.dev.used -= a.charge
 	tasks := a.ctx.pending()
 	d.mu.Unlock()
-	wait(tasks)
+	d.awaitTasks(tasks)
 	a.mem.Free()
 }
 

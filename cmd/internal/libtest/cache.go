@@ -26,7 +26,7 @@ const (
 // build returns the path of the library of a package in the cache, and builds the library if it is not there. name is the
 // name of the library's file; flags are arguments of go build. inputs are files on which the result depends in addition
 // to the sources of Go packages. If the cache cannot be written, build makes the library in a directory of the test.
-func build(t *testing.T, pkg, name string, inputs []string, flags ...string) string {
+func build(t testing.TB, pkg, name string, inputs []string, flags ...string) string {
 	part.SkipShort(t) // the linker takes seconds
 	t.Helper()
 	key := sha256.New()
@@ -57,7 +57,7 @@ func build(t *testing.T, pkg, name string, inputs []string, flags ...string) str
 }
 
 // environment returns, as text, the settings of the Go toolchain and of the C compiler on which a library depends.
-func environment(t *testing.T) string {
+func environment(t testing.TB) string {
 	t.Helper()
 	settings := map[string]string{}
 	if err := json.Unmarshal([]byte(output(t, "go", "env", "-json")), &settings); err != nil {
@@ -79,7 +79,7 @@ func environment(t *testing.T) string {
 
 // sources returns the paths of the files that a build of a package with the flags reads: those of the package and of its
 // dependencies, without the standard library.
-func sources(t *testing.T, pkg string, flags []string) (files []string) {
+func sources(t testing.TB, pkg string, flags []string) (files []string) {
 	t.Helper()
 	const fields = ".GoFiles .CgoFiles .CFiles .HFiles .SFiles .SysoFiles .EmbedFiles" // of go list
 	var format strings.Builder

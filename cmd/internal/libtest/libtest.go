@@ -12,13 +12,13 @@ import (
 
 // Shared builds the package in the current directory as a shared library, and returns the library's path. name is the
 // name of the file and the library's soname. The library is in the cache, so the caller must not change it.
-func Shared(t *testing.T, name string) string {
+func Shared(t testing.TB, name string) string {
 	t.Helper()
 	return shared(t, ".", name)
 }
 
 // shared is Shared for the package in directory pkg. The library exports the functions that exports.map lists there.
-func shared(t *testing.T, pkg, name string) string {
+func shared(t testing.TB, pkg, name string) string {
 	t.Helper()
 	exports, err := filepath.Abs(filepath.Join(pkg, "exports.map"))
 	if err != nil {
@@ -30,7 +30,7 @@ func shared(t *testing.T, pkg, name string) string {
 
 // Driver makes two links in a directory: to libcuda.so.1, and to libcuda.so.h, the header that go build writes next to
 // the library. The builds of libraries on top of libcuda need both.
-func Driver(t *testing.T, dir string) {
+func Driver(t testing.TB, dir string) {
 	t.Helper()
 	lib := shared(t, "../libcuda", "libcuda.so.1")
 	for _, file := range []string{lib, strings.TrimSuffix(lib, filepath.Ext(lib)) + ".h"} {
@@ -44,7 +44,7 @@ func Driver(t *testing.T, dir string) {
 // program's path. source is the C file, name the name of the library, and flags are further arguments of the compiler. If
 // the test runs with the race detector, the library has the race detector, too. It is then a static archive instead of a
 // shared library, because the detector needs code at low addresses.
-func Client(t *testing.T, source, name string, flags ...string) string {
+func Client(t testing.TB, source, name string, flags ...string) string {
 	t.Helper()
 	var link []string
 	if race {
@@ -58,7 +58,7 @@ func Client(t *testing.T, source, name string, flags ...string) string {
 }
 
 // Program compiles a C program and returns the program's path. flags are further arguments of the compiler.
-func Program(t *testing.T, source string, flags ...string) string {
+func Program(t testing.TB, source string, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
 	compiler := strings.TrimSpace(output(t, "go", "env", "CC"))
@@ -68,7 +68,7 @@ func Program(t *testing.T, source string, flags ...string) string {
 }
 
 // run runs a command. If the command fails, it ends the test.
-func run(t *testing.T, name string, args ...string) {
+func run(t testing.TB, name string, args ...string) {
 	t.Helper()
 	if b, err := exec.Command(name, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s %q: %v\n%s", name, args, err, b)
@@ -76,7 +76,7 @@ func run(t *testing.T, name string, args ...string) {
 }
 
 // output runs a command and returns its standard output. If the command fails, it ends the test.
-func output(t *testing.T, name string, args ...string) string {
+func output(t testing.TB, name string, args ...string) string {
 	t.Helper()
 	var messages strings.Builder
 	cmd := exec.Command(name, args...)
