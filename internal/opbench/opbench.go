@@ -34,7 +34,7 @@ type Op struct {
 // runs, except abolished ones.
 func List(match func(opcode string) bool) (list []Op) {
 	for _, op := range ptx.Ops() {
-		for _, f := range op.Forms {
+		for _, f := range op.Forms() {
 			if f.Abolished() || f.Family == ptx.FamilyNone {
 				continue
 			}

@@ -114,6 +114,6 @@ func firstOfFamily(f *ptx.Form) bool {
 	if f.Family != ptx.FamilyLoad && f.Family != ptx.FamilyStore {
 		return true
 	}
-	i := slices.IndexFunc(f.Op.Forms, func(g *ptx.Form) bool { return g.Family == f.Family })
-	return f.Op.Forms[i] == f
+	i := slices.IndexFunc(f.Op.Forms(), func(g *ptx.Form) bool { return g.Family == f.Family })
+	return f.Op.Forms()[i] == f
 }
