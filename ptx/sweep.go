@@ -142,9 +142,9 @@ func (o *Op) Modifiers() []string {
 
 // Slot is a modifier of a form: a set of words with a name, or a literal word.
 type Slot struct {
-	Name     string // name of the slot in the form; "" for a literal word
-	Values   []string
-	Optional bool
+	Name     string   // name of the slot in the form; "" for a literal word
+	Values   []string // words of which one is written
+	Optional bool     // may be left out
 }
 
 // Slots returns the modifiers of the form in their order.

@@ -281,12 +281,8 @@ func value(op Op, s *setup, t ptx.Type, i, thread int, r *rand.Rand) uint64 {
 	switch {
 	case t == ptx.Pred:
 		return uint64(thread & 1)
-	case s.small:
-		switch t {
-		case ptx.F32, ptx.F64, ptx.F16:
-		default:
-			return uint64(thread & 7 * s.step)
-		}
+	case s.integers != nil && !t.IsFloat():
+		return uint64(s.integers[thread%len(s.integers)])
 	}
 	switch {
 	case t == ptx.F64:

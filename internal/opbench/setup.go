@@ -31,8 +31,7 @@ type setup struct {
 	warps     int    // number of warps that execute the instruction together; 0: one
 	shared    bool   // uses the variable s in shared memory
 	rows      int    // the bytes between the addresses of lanes
-	small     bool   // integers are multiples of step below 8·step
-	step      int    // see small
+	integers  []int  // values of integers, by lane; nil: random
 	images    string // see Kernel
 	tensorMap int    // see Kernel
 }
@@ -57,7 +56,7 @@ const allLanes = "0xffffffff"
 // setupOf returns the surroundings of an instruction.
 func setupOf(op Op) *setup {
 	v := op.Variant
-	s := &setup{args: map[string]string{}, step: 1}
+	s := &setup{args: map[string]string{}}
 	s.addressOperands(v)
 	switch v.Form.Family {
 	case ptx.FamilyTrap, ptx.FamilyBrkpt, ptx.FamilyExit:
@@ -474,11 +473,8 @@ func (s *setup) image(v *ptx.Variant) {
 	if slices.Contains([]ptx.Family{ptx.FamilySurface, ptx.FamilySurfaceQuery}, v.Form.Family) {
 		s.args["a"] = "%surf"
 	}
-	s.small = true
-	if v.Form.Family == ptx.FamilySurface {
-		s.step = 0
-	}
-	if v.Has("level") {
-		s.step = 0
+	s.integers = []int{0, 1, 2, 3, 4, 5, 6, 7} // within every image
+	if v.Form.Family == ptx.FamilySurface || v.Has("level") {
+		s.integers = []int{0}
 	}
 }
