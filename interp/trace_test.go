@@ -276,7 +276,7 @@ func programs(t *testing.T, widths ...int) []*corpus.Program {
 // races, where the value of the first or last thread stays.
 var (
 	inTurns = []string{"@bfs", "control/clusters_async.ptx", "control/clusters_cancel.ptx", "control/cp_async.ptx", "control/flag.ptx", "control/lock.ptx", "control/mbarrier.ptx", "control/tensor_async.ptx", "control/tensor_multicast.ptx", "corpus/triton_transpose_90.ptx", "insn/atom_contention.ptx", "insn/bulk_forms.ptx:multicast", "insn/clock.ptx", "insn/cp_async.ptx", "nvcc/grid.ptx"}
-	looking = regexp.MustCompile(`^insn/tcgen05_(cp|mma)|^control/tensor_memory|^corpus/triton_.*_100|^corpus/cutlass_(wgmma|tma|umma)`) // these poll an mbarrier, and are many
+	looking = regexp.MustCompile(`^insn/tcgen05_(cp|mma)|^control/tensor_memory|^corpus/triton_.*_100|^corpus/cutlass_(wgmma|tma|umma)|^@gemm_(wgmma|tcgen05)$`) // these poll an mbarrier, and are many
 	races   = []string{"cas_once", "exch_chain"}
 	endless = []string{"short", "starved"} // these wait in vain, which the oracle detects only by the limit of steps
 )
