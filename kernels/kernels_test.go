@@ -124,9 +124,10 @@ func TestWorkloadsOnEveryEngine(t *testing.T) {
 					}
 					err := w.Run(s)
 					var wrong *Mismatch
+					var trap *probe.Trap
 					switch {
 					case w.Warp != 0 && width != w.Warp:
-						if err == nil || errors.As(err, &wrong) || errors.Is(err, probe.ErrMismatch) || len(s.Results) > 0 {
+						if err == nil || errors.As(err, &wrong) || errors.Is(err, probe.ErrMismatch) || errors.As(err, &trap) {
 							t.Errorf("%v, warps of %d: %v, want an error before the first launch", e, width, err)
 						}
 					case err != nil:
@@ -387,6 +388,31 @@ func TestCloseTolerance(t *testing.T) {
 	} {
 		if err := Close("x", []float64{c.got}, []float64{c.want}, 1e-3); (err == nil) != c.good {
 			t.Errorf("Close(%v, %v) = %v", c.got, c.want, err)
+		}
+	}
+}
+
+// TestWithinBounds shows that each element has its own bound, and that NaN is in none.
+func TestWithinBounds(t *testing.T) {
+	bounds := []float64{0, 0.5, 1}
+	check := func(got []float64) (index int) {
+		var m *Mismatch
+		switch err := within("x", got, []float64{1, 2, 3}, func(i int) float64 { return bounds[i] }); {
+		case err == nil:
+			return -1
+		case errors.As(err, &m):
+			return m.Index
+		}
+		return -2
+	}
+	for _, c := range []struct {
+		got   []float64
+		index int // of the first wrong element, or -1
+	}{
+		{[]float64{1, 2, 3}, -1}, {[]float64{1, 2.5, 2}, -1}, {[]float64{1.01, 2, 3}, 0}, {[]float64{1, 2.6, 3}, 1}, {[]float64{1, 2, 1.9}, 2}, {[]float64{1, 2, math.NaN()}, 2},
+	} {
+		if index := check(c.got); index != c.index {
+			t.Errorf("%v: first wrong element %d, want %d", c.got, index, c.index)
 		}
 	}
 }
