@@ -149,7 +149,8 @@ func Begin(g *machine.Grid) error {
 	if g.Cooperative {
 		g.Window = g.NumCTAs
 	}
-	g.HostAtomics, g.PauseStep = g.Workers > 1 || g.Device.HostGrace > 0, math.MaxInt64
+	parallel := g.Workers > 1 && g.NumCTAs > g.ClusterSize // a single worker runs the CTAs of a cluster
+	g.HostAtomics, g.PauseStep = parallel || g.Device.HostGrace > 0, math.MaxInt64
 	g.LowestFailed.Store(noFailure)
 	return nil
 }

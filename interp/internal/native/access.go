@@ -4,6 +4,7 @@ package native
 // (shuffles, votes).
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -163,6 +164,10 @@ func (a *assembler) setFixedPlace(instr *code.Instr, acc *code.Access, h *holes)
 // putVector makes the code of an access to several elements, at the addresses of a row or in a frame. The code checks the
 // bounds of all elements first.
 func (a *assembler) putVector(instr *code.Instr, acc *code.Access, h holes, suffix string) {
+	if a.attempt(func() { a.putWholeVector(instr, acc, h, suffix) }) {
+		return
+	}
+	a.addCost(elementwiseCost)
 	reach := h
 	a.checkOffset(h.n0)
 	a.setPlace(&reach, 'A', acc.Addr, instr.A)
@@ -177,6 +182,40 @@ func (a *assembler) putVector(instr *code.Instr, acc *code.Access, h holes, suff
 		h.n0 = reach.n0 + int64(i*acc.Size)
 		a.putElement(instr, acc, i, h, placedElementName(acc, e)+suffix)
 	}
+}
+
+// putWholeVector makes the code of an access to vectors of elements that are not narrower than their registers, outside local
+// memory. It leaves other accesses to Go.
+func (a *assembler) putWholeVector(instr *code.Instr, acc *code.Access, h holes, suffix string) {
+	if acc.Frame || acc.Space == ptx.Local {
+		a.leaveToGo()
+		return
+	}
+	kind, all := "load", holes{}
+	if acc.Store {
+		kind = "store"
+	}
+	for i, e := range acc.Elems {
+		switch {
+		case i == len(letters) || e.Slot == code.NoSlot || e.Slot.Bits() != 8*acc.Size:
+			a.leaveToGo()
+			return
+		case acc.Store:
+			a.setPlace(&all, letters[i], e.Slot, e.Row)
+		default:
+			a.setRegister(&all, letters[i], e.Slot, e.Row)
+		}
+	}
+	a.putPointers(instr, acc, h, suffix)
+	a.putOrLeave(fmt.Sprintf("%s_vector_u%dx%d%s", kind, 8*acc.Size, len(acc.Elems), suffix), all)
+}
+
+// putPointers puts the stencil that checks the bounds of an access at the addresses of a row and writes pointers to the
+// memory of the lanes.
+func (a *assembler) putPointers(instr *code.Instr, acc *code.Access, h holes, suffix string) {
+	a.checkOffset(h.n0)
+	a.setPlace(&h, 'A', acc.Addr, instr.A)
+	a.putOrLeave("pointers_"+strconv.Itoa(acc.Bytes)+reachSuffix(acc)+suffix, h)
 }
 
 // reachSuffix returns the part of a name for the place of a vector, in the stencils with bounds checks.
@@ -208,13 +247,35 @@ var atomics = map[code.AtomicOp]string{
 	code.AtomInc: "inc", code.AtomDec: "dec", code.AtomMin: "min", code.AtomMax: "max",
 }
 
-// putAtomic makes the code of atom and red on one element of global or shared memory. At a generic address the code is the
-// same for both memories, except for sums of floats, which it leaves to Go.
+// putAtomic makes the code of atom and red on global or shared memory.
 func (a *assembler) putAtomic(instr *code.Instr, acc *code.Access, h *holes, suffix string) {
-	t, e := acc.Atom, acc.Elems[0]
-	if len(acc.Elems) != 1 || acc.Space == ptx.Generic && t.Type.IsFloat() {
-		a.leaveToGo()
+	if acc.Addr == code.NoSlot {
+		space := a.setFixedPlace(instr, acc, h)
+		a.checkOffset(h.n0)
+		a.putOrLeave("pointers_"+strconv.Itoa(acc.Bytes)+space+suffix, *h)
+		a.putAtomicElements(acc, acc.Atom.Reduction, suffix)
+		return
 	}
+	a.putWithHitLookup(instr, acc, h, func() {
+		a.putPointers(instr, acc, *h, suffix)
+		if acc.Space != ptx.Generic || !acc.Atom.Type.IsFloat() { // the same operation in both memories
+			a.putAtomicElements(acc, acc.Atom.Reduction, suffix)
+			return
+		}
+		inShared, end, onShared := a.newLabel(), a.newLabel(), acc.Atom.Reduction
+		onShared.Global = false
+		a.putOrLeave("if_shared"+suffix, holes{n1: h.n1, other: inShared})
+		a.putAtomicElements(acc, acc.Atom.Reduction, suffix)
+		a.put("jump", holes{other: end})
+		a.bind(inShared)
+		a.putAtomicElements(acc, onShared, suffix)
+		a.bind(end)
+	})
+}
+
+// atomicName returns the part of a stencil's name for an atomic operation. The name has no stencil if there is no code for the
+// operation.
+func atomicName(t code.Reduction) string {
 	name := atomics[t.Op]
 	switch {
 	case t.Type.IsFloat():
@@ -227,25 +288,29 @@ func (a *assembler) putAtomic(instr *code.Instr, acc *code.Access, h *holes, suf
 	default:
 		name += "_u"
 	}
-	kind := "atom"
-	if e.Slot == code.NoSlot {
-		kind = "red"
+	return name + strconv.Itoa(t.Type.Bits())
+}
+
+// putAtomicElements makes the code of an atomic operation on each element of a vector, at the pointers of the lanes. The order is
+// that of Go, lane by lane: vectors of different lanes are the same memory or do not overlap.
+func (a *assembler) putAtomicElements(acc *code.Access, t code.Reduction, suffix string) {
+	pattern := 0 // the elements of a vector are not contiguous
+	if len(acc.Elems) == 1 {
+		pattern = acc.Size
 	}
-	a.setRegister(h, 'D', e.Slot, e.Row)
-	a.setPlace(h, 'B', t.B[0].Slot, t.B[0].Row)
-	if t.C != nil {
-		a.setPlace(h, 'C', t.C[0].Slot, t.C[0].Row)
+	a.putOrLeave("alike_"+strconv.Itoa(pattern)+suffix, holes{})
+	for i, e := range acc.Elems {
+		h, kind := holes{n0: int64(i * acc.Size)}, "atom_"
+		if e.Slot == code.NoSlot {
+			kind = "red_"
+		}
+		a.setRegister(&h, 'D', e.Slot, e.Row)
+		a.setPlace(&h, 'B', acc.Atom.B[i].Slot, acc.Atom.B[i].Row)
+		if acc.Atom.C != nil {
+			a.setPlace(&h, 'C', acc.Atom.C[i].Slot, acc.Atom.C[i].Row)
+		}
+		a.putOrLeave(kind+atomicName(t)+suffix, h)
 	}
-	name = kind + "_" + name + strconv.Itoa(t.Type.Bits())
-	if acc.Addr == code.NoSlot {
-		name += a.setFixedPlace(instr, acc, h) + suffix
-		a.checkOffset(h.n0)
-		a.putOrLeave(name, *h)
-		return
-	}
-	a.checkOffset(h.n0)
-	a.setPlace(h, 'A', acc.Addr, instr.A)
-	a.putWithHitLookup(instr, acc, h, func() { a.putOrLeave(name+"_"+acc.Addr.String()+spaceSuffix(acc)+suffix, *h) })
 }
 
 // specialRow returns the stencil and the row of a special register with different values in the lanes.

@@ -114,8 +114,12 @@ func newAccessHarness(shape, rng *rand.Rand, kind string) *accessHarness {
 	case "atomic":
 		a.Size, a.Store, a.Signed = 4<<shape.IntN(2), false, false
 		if a.Space == ptx.Global && shape.IntN(4) == 0 {
-			a.Space = ptx.Generic
-			r.shared = r.allocation // a generic address may be in shared memory
+			if a.Space = ptx.Generic; rng.IntN(2) == 0 {
+				r.shared = r.allocation // a generic address may be in shared memory
+			}
+		}
+		if shape.IntN(4) == 0 {
+			n = 2 << shape.IntN(2)
 		}
 		if a.Space != ptx.Generic && shape.IntN(4) == 0 {
 			a.Addr = code.NoSlot
@@ -128,9 +132,11 @@ func newAccessHarness(shape, rng *rand.Rand, kind string) *accessHarness {
 		if shape.IntN(4) == 0 {
 			a.Atom.Reduction = code.ReductionOn(code.AtomAdd, []ptx.Type{4: ptx.F32, 8: ptx.F64}[a.Size], a.Space)
 		}
-		a.Atom.B = []code.Elem{source()}
-		if a.Atom.Op == code.AtomCas {
-			a.Atom.C = []code.Elem{source()}
+		for range n {
+			a.Atom.B = append(a.Atom.B, source())
+			if a.Atom.Op == code.AtomCas {
+				a.Atom.C = append(a.Atom.C, source())
+			}
 		}
 	}
 	a.Bytes = a.Size * n
@@ -377,7 +383,9 @@ func (r *accessHarness) execute(f *regfile.File, m uint32) (may, changed bool) {
 			switch {
 			case a.Atom != nil:
 				v = load()
-				now, was := atomically(a, v, get(a.Atom.B[0], lane), func() uint64 { return get(a.Atom.C[0], lane) }), changed
+				t := a.Atom.Reduction
+				t.Global = t.Global && !(a.Space == ptx.Generic && r.shared == r.allocation)
+				now, was := atomically(t, v, get(a.Atom.B[i], lane), func() uint64 { return get(a.Atom.C[i], lane) }), changed
 				store(now)
 				changed = was || now != v
 				put(e, lane, v)
@@ -395,20 +403,20 @@ func (r *accessHarness) execute(f *regfile.File, m uint32) (may, changed bool) {
 }
 
 // atomically computes an atomic operation (manual 9.7.13.5).
-func atomically(a *code.Access, x, y uint64, z func() uint64) uint64 {
-	cut := ^uint64(0) >> (64 - 8*a.Size)
+func atomically(t code.Reduction, x, y uint64, z func() uint64) uint64 {
+	cut := ^uint64(0) >> (64 - t.Type.Bits())
 	sign := uint64(0)
-	if a.Atom.Type.IsSigned() {
-		sign = 1 << (8*a.Size - 1)
+	if t.Type.IsSigned() {
+		sign = 1 << (t.Type.Bits() - 1)
 	}
-	switch a.Atom.Op {
+	switch t.Op {
 	case code.AtomAdd:
-		if a.Atom.Type == ptx.F64 {
+		if t.Type == ptx.F64 {
 			isNaN := func(u uint64) bool { return u<<1 > 0x7ff<<53 }
 			switch s := math.Float64frombits(x) + math.Float64frombits(y); {
-			case a.Atom.Global && isNaN(y):
+			case t.Global && isNaN(y):
 				return y
-			case isNaN(x) && a.Atom.Global:
+			case isNaN(x) && t.Global:
 				return x
 			case isNaN(x):
 				return x | 1<<51
@@ -420,9 +428,9 @@ func atomically(a *code.Access, x, y uint64, z func() uint64) uint64 {
 				return math.Float64bits(s)
 			}
 		}
-		if a.Atom.Type == ptx.F32 {
+		if t.Type == ptx.F32 {
 			flush := func(f float32) float32 {
-				if a.Atom.Global && math.Abs(float64(f)) < 0x1p-126 {
+				if t.Global && math.Abs(float64(f)) < 0x1p-126 {
 					f = float32(math.Copysign(0, float64(f)))
 				}
 				return f
@@ -617,9 +625,12 @@ func TestAccessesLeftToGo(t *testing.T) {
 		}
 	}
 	for at := range int32(3) {
-		vector := code.Access{Space: ptx.Shared, Addr: code.R, Size: 4, Bytes: 8, Elems: []code.Elem{{Slot: code.R, Row: 0}, {Slot: code.R, Row: 1}}}
+		vector := code.Access{Space: ptx.Shared, Addr: code.R, Size: 2, Bytes: 4, Elems: []code.Elem{{Slot: code.R, Row: 0}, {Slot: code.R, Row: 1}}}
 		if compiled(t, code.Instr{Op: code.LoadVector, D: code.NoRow, F: code.NoRow, A: at}, vector) != (at != 0) { // row 1 is loaded last
 			t.Errorf("rows 0 and 1 from where row %d says: there is machine code: %v", at, at == 0)
+		}
+		if vector.Size, vector.Bytes = 4, 8; !compiled(t, code.Instr{Op: code.LoadVector, D: code.NoRow, F: code.NoRow, A: at}, vector) {
+			t.Errorf("rows 0 and 1 of whole vectors from where row %d says: there is no machine code", at)
 		}
 	}
 	for imm, room := range map[uint64]bool{0: true, math.MaxInt32: true, math.MaxInt32 + 1: false, 1 << 40: false} {

@@ -76,10 +76,11 @@ const Stretch = 4096
 
 // The cost of slow instructions, in instructions beyond the first. Directives in package alu give the cost of slow operations.
 const (
-	SlowCost   = 255 // an operation on few lanes at a time
-	atomicCost = 63  // an atomic: each lane waits for memory in turn
-	vectorCost = 31  // a load or store of a vector
-	GatherCost = 15  // an access whose lanes may be in 32 cache lines; the stencil counts it only if they are scattered
+	SlowCost        = 255 // an operation on few lanes at a time
+	atomicCost      = 31  // an atomic: each lane may wait for memory in turn
+	vectorCost      = 15  // a load or store of a vector
+	elementwiseCost = 15  // a load or store of a vector whose elements are accessed one after the other: beyond vectorCost
+	GatherCost      = 15  // an access whose lanes may be in 32 cache lines; the stencil counts it only if they are scattered
 )
 
 // clearedBytesPerInstr is the maximum number of bytes cleared in the time of one instruction of cost 1.

@@ -49,6 +49,9 @@ type Context struct {
 	ScheduledWarp
 
 	fragments *Fragments // of the matrix instruction that executes
+
+	_      [regfile.Lanes]uint64 // pointers to the memory of the lanes: scratch space of stencils
+	halves [2]uint64             // the same for the first lanes of the halves
 }
 
 // In C, struct machine begins after NotifyEveryBlock, with r, q and p before sources.
@@ -107,8 +110,11 @@ const NotifyEveryBlockAt = unsafe.Offsetof(Context{}.NotifyEveryBlock)
 // ParallelAt is the offset of the last field of struct machine. The generator compares it with the C layout.
 const ParallelAt = unsafe.Offsetof(Context{}.parallel)
 
-// FragmentsAt is the offset of the last field of Context. The generator compares it with the C layout.
-const FragmentsAt = unsafe.Offsetof(Context{}.fragments)
+// FragmentsAt and HalvesAt are offsets of fields of Context. The generator compares them with the C layout.
+const (
+	FragmentsAt = unsafe.Offsetof(Context{}.fragments)
+	HalvesAt    = unsafe.Offsetof(Context{}.halves)
+)
 
 // Registers is the number of special registers.
 const Registers = ptx.ZeroReg + 1

@@ -1,95 +1,176 @@
-// Stencils of atomic operations, lane by lane. If CTAs run in parallel, operations on global memory use atomic
-// instructions of the host.
+// Stencils of atomic operations, on the memory that stencils of pointer.c have found. Lanes with contiguous elements execute in
+// vectors. Lanes with the same element execute one after the other on a register. All others execute one after the other on
+// memory. If CTAs run in parallel, operations on global memory use atomic instructions of the host.
 
 #include "rows.h"
+#include "warp.h"
+#include "pointer.h"
 
-// ONE is the operation on memory at q: old is the value before, now the value after.
-#define ONE(T, q, value, parallel) \
-	T old, now; \
-	if (parallel) { \
-		old = *(volatile T *)(q); \
-		do \
-			now = (value); \
-		while (now != old && !__atomic_compare_exchange_n((T *)(q), &old, now, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
-	} else { \
-		old = *(T *)(q); \
-		now = (value); \
-		*(T *)(q) = now; \
+// Functions of values and of vectors of values. A condition is a number or a vector of masks.
+#define OVERLOADED static inline __attribute__((overloadable, always_inline, unused))
+typedef s32 signed_r __attribute__((ext_vector_type(KEPT_r)));
+typedef s64 signed_q __attribute__((ext_vector_type(KEPT_q)));
+typedef f32 float_r __attribute__((ext_vector_type(KEPT_r)));
+typedef f64 float_q __attribute__((ext_vector_type(KEPT_q)));
+OVERLOADED u32 pick(int yes, u32 x, u32 y) { return yes ? x : y; }
+OVERLOADED u64 pick(int yes, u64 x, u64 y) { return yes ? x : y; }
+#define FUNCTIONS(U, S, F) \
+	OVERLOADED F as_float(U x) { return __builtin_bit_cast(F, x); } \
+	OVERLOADED U as_bits(F x) { return __builtin_bit_cast(U, x); } \
+	OVERLOADED S as_signed(U x) { return (S)x; } \
+	OVERLOADED U least(U x, U y) { return __builtin_elementwise_min(x, y); } \
+	OVERLOADED U greatest(U x, U y) { return __builtin_elementwise_max(x, y); } \
+	OVERLOADED U signed_least(U x, U y) { return (U)__builtin_elementwise_min((S)x, (S)y); } \
+	OVERLOADED U signed_greatest(U x, U y) { return (U)__builtin_elementwise_max((S)x, (S)y); }
+#define VECTOR_FUNCTIONS(U, F, mask) \
+	OVERLOADED U pick(mask yes, U x, U y) { return (U)yes & x | ~(U)yes & y; }
+FUNCTIONS(u32, s32, f32) FUNCTIONS(u64, s64, f64) FUNCTIONS(ROW_r, signed_r, float_r) FUNCTIONS(ROW_q, signed_q, float_q)
+typedef typeof((ROW_r){0} == (ROW_r){0}) mask_r;
+typedef typeof((ROW_q){0} == (ROW_q){0}) mask_q;
+VECTOR_FUNCTIONS(ROW_r, float_r, mask_r) VECTOR_FUNCTIONS(ROW_q, float_q, mask_q)
+
+// Sums. Sums of .f32 are flushed in global memory, and not in shared memory. Of two NaNs of .f64, the operand's is kept in
+// global memory, memory's in shared memory, where it is made quiet.
+#define SUMS(U32, F32, U64) \
+	OVERLOADED U32 flushed(U32 x) { return pick((x & 0x7f800000u) == 0, x & 1u << 31, x); } \
+	OVERLOADED U32 sum(U32 x, U32 y) { \
+		F32 s = as_float(x) + as_float(y); \
+		return pick(s != s, (U32)0x7fffffffu, as_bits(s)); \
 	} \
-	changed |= now != old;
-
-// ATOMIC_AT is an operation of each executing lane, on valid memory at AT.
-#define ATOMIC_AT(T, at, value, parallel, result) \
-	u64 changed = 0; \
-	EVERY(i) { \
-		ONE(T, at, value, parallel) \
-		result; \
+	OVERLOADED U32 flushed_sum(U32 x, U32 y) { return flushed(sum(flushed(x), flushed(y))); } \
+	OVERLOADED U64 number_sum(U64 x, U64 y) { /* neither is a NaN */ \
+		typeof(as_float(x)) s = as_float(x) + as_float(y); \
+		return pick(s != s, (U64)0xfff8000000000000ull, as_bits(s)); \
 	} \
-	if (changed) \
-		*ctx->memory_changed = 1; \
-	NEXT;
-
-// ATOMIC returns the old value, REDUCE does not.
-#define ATOMIC_(kind, name, T, as, ds, space, value, result) \
-	STENCIL(FORM(kind##_##name##_##as##_##space)) { \
-		REACH_##space(sizeof(T)) ADDR_##as \
-		const T *b = (const T *)AT(char, B, BASE_##ds); \
-		T *d = (T *)AT(char, D, BASE_##ds); \
-		u64 bad = 0; \
-		EVERY(i) bad |= outside(a[i] + off, last, sizeof(T)); \
-		if (UNLIKELY(bad)) \
-			LEAVE; \
-		u32 parallel = PARALLEL_##space; \
-		ATOMIC_AT(T, p + (a[i] + off), value, parallel, result) \
+	OVERLOADED U64 sum(U64 x, U64 y) { \
+		U64 quiet = (U64)(1ull << 51); \
+		return pick(as_float(x) != as_float(x), x | quiet, pick(as_float(y) != as_float(y), y | quiet, number_sum(x, y))); \
+	} \
+	OVERLOADED U64 global_sum(U64 x, U64 y) { \
+		return pick(as_float(y) != as_float(y), y, pick(as_float(x) != as_float(x), x, number_sum(x, y))); \
 	}
+SUMS(u32, f32, u64) SUMS(ROW_r, float_r, ROW_q)
 
-// ATOMIC_FIXED is an operation at the same address in all lanes.
-#define ATOMIC_FIXED(kind, name, T, ds, space, value, result) \
-	STENCIL(FORM(kind##_##name##_##space)) { \
-		AT_##space(sizeof(T)) \
-		const T *b = (const T *)AT(char, B, BASE_##ds); \
+// The quick functions are the same for one lane: they expect sums that are neither NaN nor denormal, so that a lane waits only
+// for the addition of the lane before.
+OVERLOADED u32 quick_sum(u32 x, u32 y) {
+	f32 s = as_float(x) + as_float(y);
+	return UNLIKELY(s != s) ? 0x7fffffff : as_bits(s);
+}
+static inline int denormal(u32 x) { return (x << 1) - 2 < 0x00fffffe; }
+OVERLOADED u32 quick_flushed_sum(u32 x, u32 y) {
+	f32 s = as_float(x) + as_float(y);
+	if (UNLIKELY(s != s || denormal(x) || denormal(y) || denormal(as_bits(s))))
+		return flushed_sum(x, y);
+	return as_bits(s);
+}
+OVERLOADED u64 quick_sum(u64 x, u64 y) {
+	f64 s = as_float(x) + as_float(y);
+	return UNLIKELY(s != s) ? sum(x, y) : as_bits(s);
+}
+OVERLOADED u64 quick_global_sum(u64 x, u64 y) {
+	f64 s = as_float(x) + as_float(y);
+	return UNLIKELY(s != s) ? global_sum(x, y) : as_bits(s);
+}
+
+// EVERY_OF_HALF iterates over the executing lanes from j to j + 15.
+#ifdef MASKED
+#define EVERY_OF_HALF(i) for (u32 left = (u32)m & 0xffffu << j, i; left != 0 && (i = __builtin_ctz(left), 1); left &= left - 1)
+#else
+#define EVERY_OF_HALF(i) _Pragma("clang loop unroll_count(4) vectorize(disable)") for (int i = j; i < j + 16; i++)
+#endif
+#define CHANGED_r(v) ANY(v)
+#define EXECUTE_KEPT_r(i) EXECUTE(r, i)
+#if LANES_q == KEPT_q
+#define CHANGED_q(v) ANY(v)
+#define EXECUTE_KEPT_q(i) EXECUTE(q, i)
+#else
+#define CHANGED_q(v) ANY((v).lo | (v).hi)
+#define EXECUTE_KEPT_q(i) __builtin_shufflevector(EXECUTE(q, i), EXECUTE(q, i + 4), 0, 1, 2, 3, 4, 5, 6, 7)
+#endif
+// WRITE_r and WRITE_q store a vector of elements to memory, from lane i on.
+#ifndef MASKED
+#define WRITE_r(i, to, v) (*(ROW_r *)(to) = (v))
+#define WRITE_q(i, to, v) (*(ROW_q *)(to) = (v))
+#elif VECTOR_BYTES == 64
+#define WRITE_r(i, to, v) _mm512_mask_storeu_epi32(to, MASK_r(i), (__m512i)(v))
+#define WRITE_q(i, to, v) _mm512_mask_storeu_epi64(to, MASK_q(i), (__m512i)(v))
+#else
+#define WRITE_r(i, to, v) put_u32(to, m, i, v)
+#define WRITE_q(i, to, v) put_u64(to, m, i, v)
+#endif
+#define OPERAND(ds, row, i) (*(const ROW_##ds *)((row) + (i)) & EXECUTE_KEPT_##ds(i))
+
+// ATOMIC_ is an operation on the element at H0 of each lane's memory: value is the new value of memory, from its old value and
+// the operands x and y. one is value for a single lane. keep stores the old value in a row, in lane i or from lane i on. It is alone if
+// memory of all lanes may change at once, with one atomic instruction of the host.
+#define ATOMIC_(kind, name, T, ds, value, one, keep, keep_all, alone) \
+	STENCIL(FORM(kind##_##name)) { \
+		const T *b = (const T *)AT(char, B, BASE_##ds), *c = (const T *)AT(char, C, BASE_##ds); \
 		T *d = (T *)AT(char, D, BASE_##ds); \
-		u32 parallel = PARALLEL_##space; \
-		char *p = al->ptr + o; \
-		ATOMIC_AT(T, p, value, parallel, result) \
+		const u64 *a = PLACES; \
+		u64 changed = 0; \
+		if (outcome == CONTIGUOUS && !spare) { \
+			ROW_##ds differences = {0}; \
+			EACH_KEPT(ds, i) { \
+				char *q = (char *)HALVES_AT[i / 16] + (i % 16) * sizeof(T); \
+				ROW_##ds x = OPERAND(ds, b, i), y = OPERAND(ds, c, i), old = GET(T, ds, i, q), now = value; \
+				WRITE_##ds(i, q, now); \
+				keep_all; \
+				differences |= (now ^ old) & EXECUTE_KEPT_##ds(i); \
+			} \
+			changed = CHANGED_##ds(differences); \
+		} else if (outcome == SAME && (alone || !spare)) { \
+			_Pragma("clang loop unroll(disable)") for (int j = 0; j < 32; j += 16) { \
+				T *q = (T *)(HALVES_AT[j / 16] + PLACE(H0)), first = *(volatile T *)q, memory; \
+				u64 differences; \
+				do { \
+					memory = first, differences = 0; \
+					EVERY_OF_HALF(i) { \
+						T x = b[i], y = c[i], old = memory; \
+						memory = one; \
+						keep; \
+						differences |= memory ^ old; \
+					} \
+				} while (alone && spare && memory != first && !__atomic_compare_exchange_n(q, &first, memory, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
+				if (!alone || !spare) \
+					*q = memory; \
+				changed |= differences; \
+			} \
+		} else if (spare) { \
+			EVERY(i) { \
+				T *q = (T *)(a[i] + PLACE(H0)), x = b[i], y = c[i], old = *(volatile T *)q, now; \
+				do \
+					now = one; \
+				while (now != old && !__atomic_compare_exchange_n(q, &old, now, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
+				keep; \
+				changed |= now ^ old; \
+			} \
+		} else { \
+			EVERY(i) { \
+				T *q = (T *)(a[i] + PLACE(H0)), x = b[i], y = c[i], old = *q, now = one; \
+				*q = now; \
+				keep; \
+				changed |= now ^ old; \
+			} \
+		} \
+		if (changed) \
+			*ctx->memory_changed = 1; \
+		NEXT; \
 	}
 #define BASE_r R
 #define BASE_q Q
-#define PARALLEL_hit (MACHINE->parallel && al != ctx->shared) // a generic address may be of shared memory
-#define PARALLEL_shared 0
-#define PARALLEL_fixed MACHINE->parallel
-#define THIRD(T, ds) ((const T *)AT(char, C, BASE_##ds))[i] // operand, which few have
-#define ATOMIC_GLOBAL(name, T, ds, value) \
-	ATOMIC_(atom, name, T, r, ds, hit, value, d[i] = old) ATOMIC_(atom, name, T, q, ds, hit, value, d[i] = old) \
-	ATOMIC_(red, name, T, r, ds, hit, value, ) ATOMIC_(red, name, T, q, ds, hit, value, ) \
-	ATOMIC_FIXED(atom, name, T, ds, fixed, value, d[i] = old) ATOMIC_FIXED(red, name, T, ds, fixed, value, )
-#define ATOMIC_SHARED(name, T, ds, value) \
-	ATOMIC_(atom, name, T, r, ds, shared, value, d[i] = old) ATOMIC_(atom, name, T, q, ds, shared, value, d[i] = old) \
-	ATOMIC_(red, name, T, r, ds, shared, value, ) ATOMIC_(red, name, T, q, ds, shared, value, ) \
-	ATOMIC_FIXED(atom, name, T, ds, shared, value, d[i] = old) ATOMIC_FIXED(red, name, T, ds, shared, value, )
-#define ATOMIC(name, T, ds, value) ATOMIC_GLOBAL(name, T, ds, value) ATOMIC_SHARED(name, T, ds, value)
-
-static inline u32 sum32(u32 a, u32 b) { return go_Float32bits(go_canonical32(go_Float32frombits(a) + go_Float32frombits(b))); }
-static inline u32 flushed32(u32 a, u32 b) {
-	return go_Float32bits(go_ftz32(go_canonical32(go_ftz32(go_Float32frombits(a)) + go_ftz32(go_Float32frombits(b)))));
-}
-static inline u64 sum64(u64 a, u64 b) {
-	f64 x = go_Float64frombits(a), y = go_Float64frombits(b);
-	return go_Float64bits(go_fp_Result64(x + y, x, y));
-}
-static inline u64 global64(u64 a, u64 b) { // a NaN is not made quiet
-	f64 x = go_Float64frombits(a), y = go_Float64frombits(b);
-	return y != y ? b : x != x ? a : go_Float64bits(go_fp_Result64(x + y, y, x));
-}
+// atom stores the old values in a row, red does not.
+#define ATOMIC(name, T, ds, value, one) \
+	ATOMIC_(atom, name, T, ds, value, one, d[i] = old, KEEP_##ds(i, old), 0) ATOMIC_(red, name, T, ds, value, one, , , 1)
+#define INTEGER(name, T, ds, value) ATOMIC(name, T, ds, value, value)
 #define INTEGERS(T, S, ds) \
-	ATOMIC(add_##T, T, ds, old + b[i]) ATOMIC(and_##T, T, ds, old & b[i]) ATOMIC(or_##T, T, ds, old | b[i]) ATOMIC(xor_##T, T, ds, old ^ b[i]) \
-	ATOMIC(exch_##T, T, ds, b[i]) ATOMIC(cas_##T, T, ds, old == b[i] ? THIRD(T, ds) : old) \
-	ATOMIC(min_##T, T, ds, b[i] < old ? b[i] : old) ATOMIC(max_##T, T, ds, b[i] > old ? b[i] : old) \
-	ATOMIC(min_##S, T, ds, (S)b[i] < (S)old ? b[i] : old) ATOMIC(max_##S, T, ds, (S)b[i] > (S)old ? b[i] : old)
+	INTEGER(add_##T, T, ds, old + x) INTEGER(and_##T, T, ds, old & x) INTEGER(or_##T, T, ds, old | x) INTEGER(xor_##T, T, ds, old ^ x) \
+	INTEGER(exch_##T, T, ds, x) INTEGER(cas_##T, T, ds, pick(old == x, y, old)) \
+	INTEGER(min_##T, T, ds, least(x, old)) INTEGER(max_##T, T, ds, greatest(x, old)) \
+	INTEGER(min_##S, T, ds, signed_least(x, old)) INTEGER(max_##S, T, ds, signed_greatest(x, old))
 INTEGERS(u32, s32, r) INTEGERS(u64, s64, q)
-ATOMIC(inc_u32, u32, r, old >= b[i] ? 0 : old + 1)
-ATOMIC(dec_u32, u32, r, old == 0 || old > b[i] ? b[i] : old - 1)
-// Sums of .f32 are flushed in global memory, and not in shared memory. Of two NaNs of .f64, the operand's is kept
-// in global memory, memory's in shared memory.
-ATOMIC_SHARED(add_f32, u32, r, sum32(old, b[i])) ATOMIC_GLOBAL(addglobal_f32, u32, r, flushed32(old, b[i]))
-ATOMIC_SHARED(add_f64, u64, q, sum64(old, b[i])) ATOMIC_GLOBAL(addglobal_f64, u64, q, global64(old, b[i]))
+INTEGER(inc_u32, u32, r, pick(old >= x, old ^ old, old + 1))
+INTEGER(dec_u32, u32, r, pick((old == 0) | (old > x), x, old - 1))
+ATOMIC(add_f32, u32, r, sum(old, x), quick_sum(old, x)) ATOMIC(addglobal_f32, u32, r, flushed_sum(old, x), quick_flushed_sum(old, x))
+ATOMIC(add_f64, u64, q, sum(old, x), quick_sum(old, x)) ATOMIC(addglobal_f64, u64, q, global_sum(old, x), quick_global_sum(old, x))
