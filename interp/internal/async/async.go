@@ -9,7 +9,7 @@ package async
 
 import (
 	"cmp"
-	"maps"
+	"math/bits"
 	"slices"
 	"unsafe"
 
@@ -18,15 +18,7 @@ import (
 	"gemu/ptx"
 )
 
-// queueIndex returns the index of an operation's queue in AsyncThread: 1 for bulk operations, 0 for cp.async.
-func queueIndex(op code.Async) int {
-	if op.Bulk {
-		return 1
-	}
-	return 0
-}
-
-// threadOf returns the asynchronous work of thread i of the CTA. a is the CTA's asynchronous state.
+// threadOf returns the groups of bulk operations of thread i of the CTA. a is the CTA's asynchronous state.
 func threadOf(a *machine.AsyncState, c *machine.CTA, i int) *machine.AsyncThread {
 	if a.Lanes == nil {
 		a.Lanes = make([]machine.AsyncThread, len(c.Warps)*c.Code.Width)
@@ -52,10 +44,16 @@ func issueEffects(w *machine.Warp, list []*machine.AsyncEffect) {
 // issueEffect makes an effect pending, or executes it at once if it must not be deferred. Its addresses must be valid.
 func issueEffect(w *machine.Warp, e *machine.AsyncEffect) {
 	c := w.CTA
-	cl, l := c.Cluster, threadOf(&c.AsyncState, c, w.ThreadIndex(e.Lane))
+	cl, a := c.Cluster, &c.AsyncState
 	c.Changed = true
-	q := queueIndex(e.Op)
-	e.Sequence, e.Group = cl.Sequence, l.Groups[q]
+	var l *machine.AsyncThread // nil: the effect is in no group
+	if e.Op.Bulk {
+		l = threadOf(a, c, w.ThreadIndex(e.Lane))
+		e.Group = l.Groups
+	} else {
+		e.Group = groupsOf(queueOf(w, e.Lane/32), e.Lane%32)
+	}
+	e.Sequence = cl.Sequence
 	cl.Sequence++
 	emitEffect(e, machine.StageIssued)
 	// Other CTAs can observe the order of reductions on global memory: it is the order of issue.
@@ -78,10 +76,10 @@ func issueEffect(w *machine.Warp, e *machine.AsyncEffect) {
 		cl.Pending[e.Mbarrier] = append(cl.Pending[e.Mbarrier], e)
 	}
 	if e.Tensor != nil { // even if the effect completes at an mbarrier, a wait for its group waits for the read of its tensor map
-		l.Pending[q] = slices.DeleteFunc(l.Pending[q], func(e *machine.AsyncEffect) bool { return e.Done && e.Tensor != nil })
+		l.Pending = slices.DeleteFunc(l.Pending, func(e *machine.AsyncEffect) bool { return e.Done && e.Tensor != nil })
 	}
-	if !isPipeOp(e) && (e.Arrives || !e.Op.NotifiesMbarrier || e.Tensor != nil) {
-		l.Pending[q] = append(l.Pending[q], e)
+	if l != nil && (!e.Op.NotifiesMbarrier || e.Tensor != nil) {
+		l.Pending = append(l.Pending, e)
 	}
 	chargeEffect(e, uint64(unsafe.Sizeof(*e))+uint64(len(e.Data)))
 	w.Err = limitEffects(c)
@@ -103,31 +101,50 @@ func limitEffects(c *machine.CTA) error {
 	if c.AsyncState.KeptBytes <= limit {
 		return nil
 	}
-	for _, e := range pendingEffects(c) {
+	for _, p := range pendingEffects(c) {
 		if c.AsyncState.KeptBytes <= limit/2 {
 			break
 		}
-		if err := executeEffect(e); err != nil {
+		if err := p.execute(c); err != nil {
 			return err
 		}
 	}
 	for i := range c.AsyncState.Lanes {
-		for q, list := range c.AsyncState.Lanes[i].Pending {
-			c.AsyncState.Lanes[i].Pending[q] = slices.DeleteFunc(list, func(e *machine.AsyncEffect) bool { return e.Done })
-		}
+		l := &c.AsyncState.Lanes[i]
+		l.Pending = slices.DeleteFunc(l.Pending, func(e *machine.AsyncEffect) bool { return e.Done })
+	}
+	for i := range c.AsyncState.Copies {
+		dropDoneCopies(&c.AsyncState, &c.AsyncState.Copies[i])
 	}
 	dropEffects(c.Cluster, func(e *machine.AsyncEffect) bool { return e.Done })
 	return nil
 }
 
+// pendingEffect is an effect, or the copy of a lane of a cp.async.
+type pendingEffect struct {
+	sequence int64
+	effect   *machine.AsyncEffect // nil: the copy of lane
+	copy     *machine.WarpCopy
+	lane     int
+}
+
+// execute executes the effect, unless it has happened already.
+func (p *pendingEffect) execute(c *machine.CTA) error {
+	if p.effect != nil {
+		return executeEffect(p.effect)
+	}
+	return executeLane(c, p.copy, p.lane)
+}
+
 // pendingEffects returns all pending effects of the CTA, in the order of issue.
-func pendingEffects(c *machine.CTA) []*machine.AsyncEffect {
+func pendingEffects(c *machine.CTA) (list []pendingEffect) {
+	if c.AsyncState.KeptBytes == 0 {
+		return nil
+	}
 	all := map[*machine.AsyncEffect]bool{}
 	for i := range c.AsyncState.Lanes {
-		for _, q := range c.AsyncState.Lanes[i].Pending {
-			for _, e := range q {
-				all[e] = !e.Done
-			}
+		for _, e := range c.AsyncState.Lanes[i].Pending {
+			all[e] = !e.Done
 		}
 	}
 	for _, list := range c.Cluster.Pending {
@@ -140,22 +157,31 @@ func pendingEffects(c *machine.CTA) []*machine.AsyncEffect {
 			all[e] = e.CTA == c
 		}
 	}
-	maps.DeleteFunc(all, func(_ *machine.AsyncEffect, pending bool) bool { return !pending })
-	return slices.SortedFunc(maps.Keys(all), func(a, b *machine.AsyncEffect) int { return int(a.Sequence - b.Sequence) })
+	for e, pending := range all {
+		if pending {
+			list = append(list, pendingEffect{sequence: e.Sequence, effect: e})
+		}
+	}
+	for i := range c.AsyncState.Copies {
+		for _, p := range c.AsyncState.Copies[i].Pending {
+			for m := p.Lanes; m != 0; m &= m - 1 {
+				lane := bits.TrailingZeros32(m)
+				list = append(list, pendingEffect{sequence: p.LaneSequence(lane), copy: p, lane: lane})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b pendingEffect) int { return cmp.Compare(a.sequence, b.sequence) })
+	return list
 }
 
-// awaitEffects completes a wait of a thread for its groups, except the last keepGroups of them. It executes the effects of
-// these groups or, with .read, only reads their sources.
-func awaitEffects(c *machine.CTA, l *machine.AsyncThread, op code.Async, keepGroups int) error {
-	q := queueIndex(op)
-	if op.All {
-		l.Groups[q]++
-	}
-	for len(l.Pending[q]) > 0 && l.Pending[q][0].Group < l.Groups[q]-keepGroups && !op.Read {
-		e := l.Pending[q][0]
-		l.Pending[q] = l.Pending[q][1:]
+// awaitEffects completes a wait of a thread for its groups of bulk operations, except the last keepGroups of them. It
+// executes the effects of these groups or, with read, only reads their sources.
+func awaitEffects(c *machine.CTA, l *machine.AsyncThread, read bool, keepGroups int) error {
+	for len(l.Pending) > 0 && l.Pending[0].Group < l.Groups-keepGroups && !read {
+		e := l.Pending[0]
+		l.Pending = l.Pending[1:]
 		switch {
-		case e.Arrives, e.Done: // an arrival stays pending until a test of its mbarrier
+		case e.Done:
 		case e.Op.NotifiesMbarrier:
 			if err := readTensorMap(e); err != nil {
 				return err
@@ -166,12 +192,12 @@ func awaitEffects(c *machine.CTA, l *machine.AsyncThread, op code.Async, keepGro
 			}
 		}
 	}
-	if !op.Read || l.Groups[q]-keepGroups <= l.GroupsRead {
+	if !read || l.Groups-keepGroups <= l.GroupsRead {
 		return nil
 	}
-	i, _ := slices.BinarySearchFunc(l.Pending[q], l.GroupsRead, func(e *machine.AsyncEffect, group int) int { return cmp.Compare(e.Group, group) })
-	l.GroupsRead = l.Groups[q] - keepGroups
-	for _, e := range l.Pending[q][i:] {
+	i, _ := slices.BinarySearchFunc(l.Pending, l.GroupsRead, func(e *machine.AsyncEffect, group int) int { return cmp.Compare(e.Group, group) })
+	l.GroupsRead = l.Groups - keepGroups
+	for _, e := range l.Pending[i:] {
 		if e.Group >= l.GroupsRead {
 			break
 		}
@@ -200,17 +226,14 @@ func FinishAsync(c *machine.CTA) error {
 	if err := finishGroups(c); err != nil {
 		return err
 	}
-	if c.AsyncState.Lanes == nil {
-		return finishTensor(c)
-	}
-	for _, e := range pendingEffects(c) {
-		if err := executeEffect(e); err != nil {
+	for _, p := range pendingEffects(c) {
+		if err := p.execute(c); err != nil {
 			return err
 		}
 	}
 	dropEffects(c.Cluster, func(e *machine.AsyncEffect) bool { return e.CTA == c })
 	err := finishTensor(c)
-	c.AsyncState = machine.AsyncState{}
+	c.AsyncState.Reset()
 	return err
 }
 
@@ -253,11 +276,10 @@ func CopyEffects(cl *machine.Cluster, other *machine.Cluster) {
 		if old := other.CTAs[r].AsyncState; old.Lanes != nil {
 			c.AsyncState.Lanes = slices.Clone(old.Lanes)
 			for i := range c.AsyncState.Lanes {
-				for q := range c.AsyncState.Lanes[i].Pending {
-					c.AsyncState.Lanes[i].Pending[q] = copyList(old.Lanes[i].Pending[q])
-				}
+				c.AsyncState.Lanes[i].Pending = copyList(old.Lanes[i].Pending)
 			}
 		}
+		c.AsyncState.Copies = cloneCopyQueues(other.CTAs[r].AsyncState.Copies)
 	}
 	ctas, shared := cl.CTAs, cl.Shared
 	*cl = *other

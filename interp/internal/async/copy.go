@@ -1,7 +1,7 @@
 package async
 
-// This file executes the instructions that copy bytes asynchronously, and the instructions that wait for them: cp.async, bulk
-// copies, st.async and clusterlaunchcontrol.try_cancel.
+// This file executes the instructions that copy bytes asynchronously, and the instructions that wait for them: bulk copies,
+// st.async and clusterlaunchcontrol.try_cancel. The copies of cp.async are in warpcopy.go.
 
 import (
 	"fmt"
@@ -15,23 +15,6 @@ import (
 	"gemu/ptx"
 	"gemu/regfile"
 )
-
-// AsyncCopy executes the cp.async instructions that copy.
-func AsyncCopy(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	op := code.AsyncOf(instr.Imm)
-	for ; m != 0 && w.Err == nil; m &= m - 1 {
-		lane := bits.TrailingZeros32(m) & 31
-		e := newEffect(w, h, instr, lane, op)
-		e.To, e.From, e.Bytes = f.Src64(instr.A)[lane], f.Src64(instr.B)[lane], uint64(f.Src32(instr.C)[lane])
-		if e.Bytes > uint64(op.Bytes) {
-			failAsync(w, e, "a source size of %d bytes for a copy of %d bytes", e.Bytes, op.Bytes)
-			return
-		}
-		if e.Fill = uint64(op.Bytes) - e.Bytes; resolveEffect(w, e) {
-			issueEffect(w, e)
-		}
-	}
-}
 
 // AsyncArrive executes cp.async.mbarrier.arrive.
 func AsyncArrive(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
@@ -58,27 +41,39 @@ func AsyncArrive(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 
 // AsyncCommit executes cp.async.commit_group and cp.async.bulk.commit_group.
 func AsyncCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	q := queueIndex(code.AsyncOf(instr.Imm))
+	if !code.AsyncOf(instr.Imm).Bulk {
+		commitCopies(queueOf(w, h), m)
+		return
+	}
 	for ; m != 0; m &= m - 1 {
-		threadOf(&w.CTA.AsyncState, w.CTA, w.ThreadIndex(32*h+bits.TrailingZeros32(m)&31)).Groups[q]++
+		threadOf(&w.CTA.AsyncState, w.CTA, w.ThreadIndex(32*h+bits.TrailingZeros32(m)&31)).Groups++
 	}
 }
 
 // AsyncWait executes cp.async.wait_group, cp.async.wait_all and cp.async.bulk.wait_group.
 func AsyncWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, c := code.AsyncOf(instr.Imm), w.CTA
+	keepGroups := f.Src32(instr.A)
+	if !op.Bulk {
+		if c.AsyncState.IsUsed() {
+			w.Err = awaitCopies(c, queueOf(w, h), op.All, keepGroups, instr.A < 0, m)
+		}
+		return
+	}
 	if c.AsyncState.Lanes == nil {
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		keepGroups := min(f.Src32(instr.A)[lane], 1<<30)
-		if err := awaitEffects(c, threadOf(&c.AsyncState, c, w.ThreadIndex(32*h+lane)), op, int(keepGroups)); err != nil {
-			w.Err = err
+		if w.Err = awaitEffects(c, threadOf(&c.AsyncState, c, w.ThreadIndex(32*h+lane)), op.Read, keptGroups(keepGroups[lane])); w.Err != nil {
 			return
 		}
 	}
 }
+
+// keptGroups converts the operand of a wait, the number of recent groups for which it does not wait. A thread has fewer
+// than 1<<30 groups.
+func keptGroups(n uint32) int { return int(min(n, 1<<30)) }
 
 // AsyncBulk executes cp.async.bulk and cp.reduce.async.bulk.
 func AsyncBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {

@@ -77,14 +77,8 @@ func executeEffect(e *machine.AsyncEffect) error {
 	c.Changed = true
 	if e.Arrives {
 		// Earlier copies of the same thread happen before the arrival.
-		l := &c.AsyncState.Lanes[e.Warp*c.Code.Width+e.Lane]
-		for len(l.Pending[0]) > 0 && l.Pending[0][0].Sequence < e.Sequence {
-			p := l.Pending[0][0]
-			if l.Pending[0] = l.Pending[0][1:]; !p.Arrives {
-				if err := executeEffect(p); err != nil {
-					return err
-				}
-			}
+		if err := executeCopiesBefore(c, queueOf(&c.Warps[e.Warp], e.Lane/32), e.Lane%32, e.Sequence); err != nil {
+			return err
 		}
 		emitEffect(e, machine.StageWrites)
 		return arriveAtMbarrier(e)

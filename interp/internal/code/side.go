@@ -443,6 +443,11 @@ func AsyncOf(imm uint64) Async {
 	}
 }
 
+// CopyOf returns the spaces of a cp.async and its number of bytes per lane from the result of Async.Imm.
+func CopyOf(imm uint64) (to, from ptx.Space, bytes int) {
+	return ptx.Space(imm & 0xf), ptx.Space(imm >> 4 & 0xf), int(imm >> 16 & 0xff)
+}
+
 // WaitGroups selects the multiplications that a wait completes, for Instr.Imm.
 type WaitGroups struct {
 	All  bool // also multiplications that not all warps of the warpgroup have issued yet

@@ -187,7 +187,7 @@ func copyCTA(c *machine.CTA, other *machine.CTA) {
 	c.SharedMem.Base, c.SharedMem.Size, c.SharedMem.Freed = other.SharedMem.Base, other.SharedMem.Size, other.SharedMem.Freed
 	copy(c.LastHits, other.LastHits)
 	c.ReleasedBlocks = maps.Clone(other.ReleasedBlocks)
-	c.AsyncState.Lanes = nil
+	c.AsyncState.Copies, c.AsyncState.Lanes, c.AsyncState.FreeCopies, c.AsyncState.LastSource = nil, nil, nil, nil
 	c.Tolerated = slices.Clone(other.Tolerated)
 	c.Output = saved.Output
 	c.Output.Reset()

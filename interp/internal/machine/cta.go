@@ -101,7 +101,7 @@ func (c *CTA) Begin() {
 		c.BarrierUsed = false
 	}
 	clear(c.ReleasedBlocks)
-	c.AsyncState = AsyncState{}
+	c.AsyncState.Reset()
 	c.NextWarp, c.Err, c.Done, c.Ordered, c.Slept, c.CTASlice, c.ReleasedEarly = 0, nil, false, false, 0, CTASlice{}, false
 	c.Frame.LastCallee = nil
 	sliced := c.Grid.TimeSliced()

@@ -42,6 +42,11 @@ func (m *Allocation) ReadOnly() bool {
 	return m.Kind == probe.ConstantMemory || m.Kind == probe.ParameterMemory || m.mapping&ReadOnly != 0
 }
 
+// MayFault reports whether an access within the bounds of the allocation may fault on the host.
+func (m *Allocation) MayFault() bool {
+	return m.Kind == probe.HostMemory && m.mapping&Permanent == 0
+}
+
 // View is the memory that a lane can access: the device's, its CTA's or its cluster's, and its own.
 type View struct {
 	Map                  *Map          // memory of the device
