@@ -14,6 +14,7 @@ import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/machine"
 	"gemu/interp/internal/matrix"
+	"gemu/interp/internal/native"
 	"gemu/probe"
 	"gemu/regfile"
 )
@@ -127,9 +128,41 @@ func multiplyProduct(w *machine.Warp, h int, f *regfile.File, p *machine.Pending
 		return to[:len(list)]
 	}
 	var d, a [matrix.GroupRegisters]*regfile.Row32
-	frags.Wgmma.Execute(rows(frags.D, d[:]), rows(frags.A, a[:]), p.Rows, p.Columns, p.Stored, p.Accumulate)
-	p.Executed, p.Rows, p.Columns, p.Stored = true, nil, nil, nil
+	rowsD, rowsA := rows(frags.D, d[:]), rows(frags.A, a[:])
+	if s := slicesOf(w.CTA, p.Side); s != nil {
+		multiplySlices(s, frags.Wgmma, rowsD, rowsA, p)
+	} else {
+		frags.Wgmma.Execute(rowsD, rowsA, p.Rows, p.Columns, p.Stored, p.Accumulate)
+	}
+	p.Executed, p.Rows, p.Columns, p.RowRegisters, p.ColumnRegisters, p.Stored = true, nil, nil, nil, nil, nil
 	emitProduct(w.CTA, warpNumber(w, h)%matrix.Warps, p, machine.StageWrites)
+}
+
+// slicesOf returns the machine code of a multiplication; nil if Go multiplies.
+func slicesOf(c *machine.CTA, side int32) *native.Slices {
+	if !c.Grid.Slices {
+		return nil
+	}
+	return c.Code.Native.Slices(side)
+}
+
+// multiplySlices executes a multiplication in machine code.
+func multiplySlices(s *native.Slices, o *matrix.Wgmma, d, a []*regfile.Row32, p *machine.PendingProduct) {
+	registers := p.RowRegisters
+	if registers == nil {
+		for _, r := range a {
+			registers = append(registers, *r)
+		}
+	}
+	for i := range registers {
+		o.NegateRegister(&registers[i])
+	}
+	if !p.Accumulate {
+		for _, r := range d {
+			clear(r[:])
+		}
+	}
+	s.Execute(d, registers, p.ColumnRegisters)
 }
 
 // readOperands reads the operands of a multiplication that are in shared memory, for warp i of the warpgroup.
@@ -138,6 +171,15 @@ func readOperands(c *machine.CTA, i int, p *machine.PendingProduct) {
 	if !p.ReadReported {
 		p.ReadReported = true
 		emitProduct(c, i, p, machine.StageReads)
+	}
+	if slicesOf(c, p.Side) != nil {
+		if p.RowRegisters == nil && len(frags.A) == 0 {
+			p.RowRegisters = frags.Wgmma.LoadA(c.Shared, p.A.Placement(), i*matrix.WarpRows)
+		}
+		if p.ColumnRegisters == nil {
+			p.ColumnRegisters = frags.Wgmma.SharedB.LoadRegisters(c.Shared, p.B.Placement(), 0, frags.Wgmma.N)
+		}
+		return
 	}
 	if p.Rows == nil && len(frags.A) == 0 {
 		p.Rows = frags.Wgmma.SharedA.Load(c.Shared, p.A.Placement(), i*matrix.WarpRows, matrix.WarpRows)
@@ -194,9 +236,9 @@ func readOperandsOf(c *machine.CTA, g *machine.Warpgroup, p *machine.PendingProd
 	for i := range g.Warps {
 		for _, other := range g.Warps[i].Pending {
 			if other.GroupInstr == p.GroupInstr {
-				other.Columns = p.Columns // all warps have the same matrix B, which is read once
+				other.Columns, other.ColumnRegisters = p.Columns, p.ColumnRegisters // all warps have the same matrix B, which is read once
 				readOperands(c, i, other)
-				p.Columns = other.Columns
+				p.Columns, p.ColumnRegisters = other.Columns, other.ColumnRegisters
 			}
 		}
 	}

@@ -64,6 +64,8 @@ func NewGrid(l *machine.Launch) *machine.Grid {
 			Stdout: d.Stdout, Workers: d.Workers, EagerEffects: l.EagerEffects, HostMayFault: d.Memory.MayFault(),
 		},
 	}
+	_, machineCode := g.Backend.(exchange.MachineCode)
+	g.Slices = machineCode && g.Mode != machine.Check
 	if g.ClusterDim = l.Cluster; g.ClusterDim == (ptx.Dim3{}) {
 		g.ClusterDim = ptx.Dim()
 	}

@@ -75,6 +75,7 @@ type Execution struct {
 	Stdout       io.Writer
 	Workers      int  // goroutines that run CTAs
 	InOrder      bool // CTAs run in sequence, because a probe needs events in one order
+	Slices       bool // wgmma multiplies slices in machine code (native.Slices)
 	EagerEffects bool // asynchronous effects happen where they are issued
 	HostAtomics  bool // atomics on global memory must be host atomics: CTAs run in parallel, or the host changes memory too
 	HostMayFault bool // accesses within bounds may fault in this process: its owner may unmap or shrink mapped memory

@@ -3,6 +3,7 @@ package machine
 import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/matrix"
+	"gemu/regfile"
 )
 
 // Warpgroup is the wgmma state of four warps.
@@ -36,7 +37,11 @@ type PendingProduct struct {
 	Stored     []uint8  // for a sparse A: columns of the stored elements
 	Rows       []uint32 // rows of A, if A is in shared memory and has been read
 	Columns    []uint32 // columns of B, if B has been read
-	Executed   bool     // it was executed at issue; a wait for its group still waits for the rest of the group
+
+	// In place of Rows and Columns, for multiplications in machine code: see matrix.Wgmma.LoadA and matrix.Shared.LoadRegisters.
+	RowRegisters, ColumnRegisters []regfile.Row32
+
+	Executed bool // it was executed at issue; a wait for its group still waits for the rest of the group
 
 	// For probes: its number among asynchronous operations, whether the read has been reported, and the issuing lanes.
 	Sequence     int64

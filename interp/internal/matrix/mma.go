@@ -23,6 +23,7 @@ type Multiply struct {
 	Scales     *Scales     // scales of A and B; nil: none
 	SM         int         // compute capability of the device
 	InFours    bool        // for tf32: adds four products of a row, then the next four
+	Warpgroup  bool        // adds as a warpgroup does
 
 	layoutIsRows bool // the registers have the layout Rows
 }
@@ -288,6 +289,8 @@ func (o *Multiply) unit() Unit {
 		return UnitGroups
 	case o.InFours:
 		return UnitFours
+	case o.Warpgroup:
+		return UnitWarpgroup
 	}
 	return UnitWarp
 }

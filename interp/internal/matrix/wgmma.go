@@ -199,6 +199,81 @@ func NewWgmma(n, k int, d, a, b ptx.Type, sparse bool, selector int) *Wgmma {
 	return o
 }
 
+// Slice returns the multiplication of a dense A of a warp by eight columns of B, with the fragments of mma. The registers of D are
+// those of the warp for these columns. It does not negate the products: see NegateRegister.
+func (o *Wgmma) Slice() *Multiply {
+	const columns = SliceColumns
+	m := &Multiply{M: WarpRows, N: columns, K: o.K, Count: 1, A: o.A, Saturate: o.Saturate, Warpgroup: true}
+	width := o.SharedB.Bits
+	m.B = newOperand(o.B, width, Rows(columns, o.K, 32/width), columns, o.K)
+	m.C = newOperand(o.D.Type, o.D.Bits, Rows(WarpRows, columns, 2), WarpRows, columns)
+	m.D = m.C
+	return m
+}
+
+// SliceColumns is the number of columns of B in a Slice.
+const SliceColumns = 8
+
+// NegateRegister negates the elements of a register of A if the products are negated.
+func (o *Wgmma) NegateRegister(r *regfile.Row32) {
+	if !o.Negate {
+		return
+	}
+	signs := uint32(0)
+	for bit := o.A.Bits - 1; bit < 32; bit += o.A.Bits {
+		signs |= 1 << bit
+	}
+	for i := range r {
+		r[i] ^= signs
+	}
+}
+
+// LoadRegisters returns the rows, from row first on, in the registers of fragments with eight rows: as for B of Slice, slice after
+// slice. first and rows must be multiples of eight, and elements must not be packed.
+//
+//go:norace
+func (s *Shared) LoadRegisters(memory []byte, d Placement, first, rows int) []regfile.Row32 {
+	const registerBytes = Chunk // of a row, in a register
+	perRow := s.K * s.Bits / 8 / registerBytes
+	out := make([]regfile.Row32, rows/8*perRow)
+	perChunk := Chunk * 8 / s.Bits
+	s.eachChunk(d, first, rows, func(row, k int, addr uint64) {
+		chunk := memory[addr:][:Chunk]
+		row -= first
+		if !s.Transposed {
+			lanes := out[row/8*perRow+k/perChunk][row%8*4:][:4]
+			for i := range lanes {
+				lanes[i] = binary.LittleEndian.Uint32(chunk[4*i:])
+			}
+			return
+		}
+		mask, width := uint32(1)<<s.Bits-1, 32/s.Bits
+		for i := range perChunk {
+			at, shift := row+i, k%width*s.Bits
+			lane := &out[at/8*perRow+k/perChunk][at%8*4+k%perChunk/width]
+			v := uint32(binary.LittleEndian.Uint16(chunk[i*s.Bits/8:]))
+			switch s.Bits {
+			case 8:
+				v = uint32(chunk[i])
+			case 32:
+				v = binary.LittleEndian.Uint32(chunk[4*i:])
+			}
+			*lane = *lane&^(mask<<shift) | v<<shift
+		}
+	})
+	return out
+}
+
+// LoadA returns the rows of A of a warp, from row first on, in the registers of its fragments.
+func (o *Wgmma) LoadA(memory []byte, d Placement, first int) []regfile.Row32 {
+	list := o.SharedA.LoadRegisters(memory, d, first, WarpRows)
+	out := make([]regfile.Row32, 0, len(list)) // registers with the upper rows and with the lower rows alternate
+	for i := range len(list) / 2 {
+		out = append(out, list[i], list[len(list)/2+i])
+	}
+	return out
+}
+
 // gatherWords collects the elements of a matrix from registers.
 func (o *Operand) gatherWords(rows []*regfile.Row32, to []uint32) {
 	perWord, mask := 32/o.Bits, uint32(1<<o.Bits-1)

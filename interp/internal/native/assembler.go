@@ -44,7 +44,8 @@ type assembler struct {
 	step     int32  // number of the current step
 	goReason Reason // reason of the exit before an instruction for Go
 
-	functionLabels map[string]int // labels of the functions called by stencils
+	functionLabels map[string]int // labels of the functions that stencils call
+	functions      []string       // their names
 }
 
 // fixup is a hole for a jump or constant whose place is not known yet.
@@ -90,8 +91,36 @@ func newAssembler(c *Code, masked bool) *assembler {
 	return a
 }
 
+// function returns the label of a function that stencils call. The code has each function once. Without such a function it leaves the
+// current instruction to Go.
+func (a *assembler) function(name string) int {
+	if a.lib.stencil(name) == nil {
+		a.leaveToGo()
+		return 0
+	}
+	label, ok := a.functionLabels[name]
+	if !ok {
+		if a.functionLabels == nil {
+			a.functionLabels = map[string]int{}
+		}
+		label = a.newLabel()
+		a.functionLabels[name], a.functions = label, append(a.functions, name)
+	}
+	return label
+}
+
+// putFunctions puts the functions that stencils call.
+func (a *assembler) putFunctions() {
+	for _, name := range a.functions {
+		a.placeIsland()
+		a.bind(a.functionLabels[name])
+		a.put(name, holes{})
+	}
+}
+
 // newBody finishes the code and returns its body.
 func (a *assembler) newBody(p *code.Program) *body {
+	a.putFunctions()
 	b := &body{blocks: make([]int32, len(p.Blocks)), afterCaution: a.afterCaution, instrs: a.instrs, addresses: make([]uintptr, len(p.Instrs))}
 	b.text = newText(a.finish())
 	for i, l := range a.blockLabels {

@@ -7,6 +7,7 @@ import (
 	"container/list"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"sync"
 
 	"gemu/interp/internal/code"
@@ -198,11 +199,7 @@ func (d *digest) addFragments(list []code.Fragments) {
 		if d.addBool(ok); !ok {
 			continue
 		}
-		addInteger(d, m.TypeA)
-		addInteger(d, m.TypeB)
-		for _, v := range []int{f.Multiply.M, f.Multiply.K, m.Block, m.Bits, m.LeastExponent} {
-			addInteger(d, v)
-		}
+		d.bytes = fmt.Appendf(d.bytes, "%+v", m)
 		for _, elems := range [][]code.Elem{f.D, f.A, f.B, f.C} {
 			d.addElems(elems)
 		}

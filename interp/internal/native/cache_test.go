@@ -134,6 +134,29 @@ func TestChecksumOfPrograms(t *testing.T) {
 	} {
 		set("Fragments.Multiply", &frags.Multiply, of(other))
 	}
+	narrow := func(sm int, a, b, sum ptx.Type) *matrix.Multiply {
+		return of(matrix.Mma{SM: sm, M: 16, N: 8, K: 32, D: sum, A: a, B: b, C: sum})
+	}
+	integers := func(saturate bool) *matrix.Multiply {
+		m := narrow(80, ptx.S8, ptx.S8, ptx.S32)
+		m.Saturate = saturate
+		return m
+	}
+	wmma := func(m, n int) *matrix.Multiply {
+		return (&matrix.Wmma{SM: 80, M: m, N: n, K: 16}).Multiply(ptx.F32, ptx.F16, ptx.F16, ptx.F32)
+	}
+	for _, others := range [][2]*matrix.Multiply{
+		{narrow(89, ptx.E4M3, ptx.E4M3, ptx.F32), narrow(90, ptx.E4M3, ptx.E4M3, ptx.F32)}, {narrow(89, ptx.E4M3, ptx.E4M3, ptx.F32), narrow(89, ptx.E4M3, ptx.E5M2, ptx.F32)},
+		{narrow(89, ptx.E4M3, ptx.E4M3, ptx.F32), narrow(89, ptx.E4M3, ptx.E4M3, ptx.F16)}, {integers(false), integers(true)}, {wmma(16, 16), wmma(32, 8)}, {wmma(8, 32), wmma(32, 8)},
+	} {
+		frags.Multiply = others[0]
+		first := sum()
+		frags.Multiply = others[1]
+		if sum() == first {
+			t.Errorf("%+v and %+v have the same sum", others[0], others[1])
+		}
+	}
+	frags.Multiply = multiply
 	set("Atom.C", &a.Atom.C, []code.Elem(nil))
 	set("Step.In", &s.Instr, (*code.Instr)(nil))
 	set("Step.Reads", &s.Reads, []Pair(nil))

@@ -206,7 +206,6 @@ func (k *Check) assemble(masked bool) *body {
 	a.check = k
 	a.putReconvergence()
 	a.putWarpSwitch()
-	a.putFunctions()
 	starts, ends := make([]int32, k.firstStep[len(k.firstStep)-1]), make([]int32, len(k.prog.Blocks))
 	for i := range k.prog.Blocks {
 		b := &k.prog.Blocks[i]
@@ -238,19 +237,6 @@ func (k *Check) assemble(masked bool) *body {
 	out := a.newBody(k.prog)
 	out.steps, out.ends = starts, ends
 	return out
-}
-
-// putFunctions puts the functions called by stencils.
-func (a *assembler) putFunctions() {
-	a.functionLabels = map[string]int{}
-	for _, name := range []string{"call_unlike", "call_differs", "call_note", "call_moved"} {
-		for _, s := range []code.Slot{code.R, code.Q} {
-			name := name + "_" + s.String()
-			a.functionLabels[name] = a.newLabel()
-			a.bind(a.functionLabels[name])
-			a.put(name, holes{})
-		}
-	}
 }
 
 // putStep makes the code of a step, with its guard.
@@ -371,7 +357,7 @@ func (a *assembler) compareResult(pair Pair, residence residence, suffix string,
 	}
 	a.setShadow(&h, 'A', pair.Row)
 	slot, general := pair.Ref.Slot.String(), h
-	general.n0, general.other = ones(counted), a.functionLabels["call_differs_"+pair.Ref.Slot.String()]
+	general.n0, general.other = ones(counted), a.function("call_differs_"+pair.Ref.Slot.String())
 	if suffix == "_masked" {
 		a.putOrLeave("agree_"+slot+suffix, general)
 		return
@@ -406,7 +392,7 @@ func (a *assembler) compareRows(pairs []Pair, suffix string) {
 		a.setPlace(&h, 'B', pair.Row.Slot, pair.Row.Row)
 		a.setRegister(&h, 'C', pair.Ref.Slot, pair.Ref.Row)
 		if suffix == "_masked" {
-			h.other = a.functionLabels["call_unlike_"+pair.Ref.Slot.String()]
+			h.other = a.function("call_unlike_" + pair.Ref.Slot.String())
 		}
 		a.putOrLeave(withSuffix("same_", pair.Ref.Slot, suffix), h)
 	}
@@ -433,7 +419,7 @@ func (a *assembler) putIdle(name, function string, s *Step, suffix string) {
 		a.setRegister(&h, 'B', pair.Row.Slot, pair.Row.Row)
 		if pair.Row.Slot != code.P {
 			a.setRegisterShadow(&h, 'A', pair.Row)
-			h.other = a.functionLabels[function+"_"+pair.Row.Slot.String()]
+			h.other = a.function(function + "_" + pair.Row.Slot.String())
 		}
 		a.putOrLeave(name+"_"+pair.Row.Slot.String(), h)
 	}

@@ -80,6 +80,16 @@ func differs(p *code.Program, f, want *regfile.File, ctx *Context, may bool) str
 	f.WriteTo(&a, frame)
 	want.WriteTo(&b, frame)
 	if !bytes.Equal(a.Bytes(), b.Bytes()) {
+		for i := range int32(frame.R) {
+			for lane := range regfile.Lanes {
+				if got, want := f.Row32(i)[lane], want.Row32(i)[lane]; got != want {
+					return fmt.Sprintf("row %d of lane %d is %#x, not %#x", i, lane, got, want)
+				}
+				if got, want := f.Row64(i)[lane], want.Row64(i)[lane]; got != want {
+					return fmt.Sprintf("wide row %d of lane %d is %#x, not %#x", i, lane, got, want)
+				}
+			}
+		}
 		return fmt.Sprintf("registers differ: %x, not %x", a.Bytes(), b.Bytes())
 	}
 	return ""

@@ -3,38 +3,34 @@ package native
 // This file makes machine code of matrix instructions: mma, ldmatrix, stmatrix.
 
 import (
-	"strconv"
-	"unsafe"
+	"slices"
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/matrix"
 	"gemu/ptx"
 )
 
-// The maximum numbers of rows of A and of columns of B.
-const rowsOfA, columnsOfB = 16, 8
-
 // Fragments is the working memory of the stencils in matrix.c. Its layout is that of struct fragments there.
 type Fragments struct {
-	_ [3][matrix.MaxColumns][rowsOfA]int32    // A: three numbers of each element, by column and row
-	_ [3][matrix.MaxColumns][columnsOfB]int32 // B: the same, by row and column
-	_ [columnsOfB][rowsOfA]int32              // C, then D, by column and row
-	_ uint32                                  // not 0: A or B has an infinity or a NaN
+	_ [matrix.MaxColumns][matrix.ProductRows]int32                             // A: elements, by column and row
+	_ [matrix.MaxColumns][matrix.ProductColumns]int32                          // B: elements, by row and column
+	_ [2 * matrix.MaxProducts][matrix.ProductColumns][matrix.ProductRows]int32 // C, then D; and C if it is added last
+	_ [matrix.MaxColumns][matrix.ProductRows + matrix.ProductColumns]int8      // exponents of A and B
+	_ [matrix.ProductColumns][matrix.ProductRows]int8                          // of a block: exponents
+	_ [4][matrix.ProductColumns][matrix.ProductRows]int32                      // exponents, sums and scales
+	_ [4][matrix.ProductRows]uint32                                            // columns of registers
+	_ [2]int32                                                                 // exponents of divisors
+	_ uint32                                                                   // not 0: A or B has an infinity or a NaN
 }
 
 // SetFragments sets the working memory of matrix instructions, which warps that do not run at the same time may share.
 func (c *Context) SetFragments(f *Fragments) { c.fragments = f }
 
-// aPlace and bPlace return the places in bytes of an element of A (also of C and D) and of B in Fragments.
-func aPlace(row, col int) int64 { return int64(unsafe.Sizeof(int32(0))) * int64(rowsOfA*col+row) }
-func bPlace(row, col int) int64 { return int64(unsafe.Sizeof(int32(0))) * int64(columnsOfB*row+col) }
+// productCost is the cost of the multiplication of a product in machine code, in instructions: its time over that of an fma.
+const productCost = 40
 
-// multiplyCost is the cost of a multiplication in machine code, in instructions: its time over that of an fma.
-const multiplyCost = 80
-
-// putMultiply makes the code of mma for all lanes, if package matrix has its multiplication by columns, and if there are
-// stencils for the types of its factors. Before it writes a
-// register, the code exits to Go if A or B has an infinity or NaN, or if a sum is infinite, NaN or subnormal.
+// putMultiply makes the code of a multiplication for all lanes, if package matrix has it by columns, and if there are stencils
+// for its types. Before it writes a register, the code exits to Go if it does not know a result: see matrix.c.
 func (a *assembler) putMultiply(pc int32, instr *code.Instr, suffix string) {
 	frags := &a.prog.Fragments[instr.Side]
 	m, ok := frags.Multiply.ByColumns()
@@ -43,33 +39,106 @@ func (a *assembler) putMultiply(pc int32, instr *code.Instr, suffix string) {
 		return
 	}
 	exit := a.exitLabel(pc, Unsupported)
-	a.addCost(multiplyCost)
+	a.addCost(productCost * len(m.Products))
 	a.put("matrix_begin", holes{})
-	for i, e := range frags.A {
-		a.putFragment("matrix_a_"+m.TypeA.String()[1:], e, holes{n0: aPlace(m.CornerA(i)), n1: int64(m.ShiftA)})
+	elemsA, elemsB := frags.A, frags.B
+	if m.Exchanged {
+		elemsA, elemsB = elemsB, elemsA
 	}
-	for i, e := range frags.B {
-		a.putFragment("matrix_b_"+m.TypeB.String()[1:], e, holes{n0: bPlace(m.CornerB(i)), n1: int64(m.ShiftB)})
+	name, n0, n1 := multiplyFunction(&m)
+	for i := range m.Products {
+		x, number := &m.Products[i], int64(i)
+		if i == 0 || !slices.Equal(x.A, m.Products[i-1].A) {
+			a.decodeMatrix("_a", m.A, elemsA, x.A, &m, exit)
+		}
+		if i == 0 || !slices.Equal(x.B, m.Products[i-1].B) {
+			a.decodeMatrix("_b", m.B, elemsB, x.B, &m, exit)
+		}
+		at := matrix.ProductColumns * number
+		if m.CLast {
+			a.callFunction("clear", 0, number, exit)
+			at += matrix.ProductColumns * matrix.MaxProducts
+		}
+		for _, p := range x.C {
+			a.decodePart("decode_"+sumType(m.C)+"_c", frags.C, p, holes{n0: at + int64(p.Column)})
+		}
+		a.callFunction(name, n0, n1|number, exit)
+		if m.CLast {
+			const elements = matrix.ProductRows * matrix.ProductColumns
+			a.callFunction("add_"+sumType(m.D), elements, elements*number, exit)
+		}
 	}
-	for i, e := range frags.C {
-		a.putFragment("matrix_c", e, holes{n0: aPlace(m.CornerC(i))})
-	}
-	if m.Block > 0 {
-		a.putOrLeave("multiply_floats"+strconv.Itoa(m.Block), holes{n0: int64(m.Columns), n1: int64(m.Bits - m.LeastExponent<<8), leave: exit})
-	} else {
-		a.put("multiply_integers", holes{n0: int64(m.Columns)})
-	}
-	for i, e := range frags.D {
-		h := holes{n0: aPlace(m.CornerC(i))}
-		a.setRegister(&h, 'D', e.Slot, e.Row)
-		a.put("matrix_d", h)
+	for i := range m.Products {
+		for _, p := range m.Products[i].D {
+			x, y := frags.D[p.Registers[0]], frags.D[p.Registers[1]]
+			if x.Row == code.NoRow || y.Row == code.NoRow {
+				a.leaveToGo()
+				return
+			}
+			h := holes{n0: int64(matrix.ProductColumns*i + p.Column), other: a.function("encode_" + sumType(m.D))}
+			a.setRegister(&h, 'D', x.Slot, x.Row)
+			a.setRegister(&h, 'F', y.Slot, y.Row)
+			a.putOrLeave("matrix_encode_"+x.Slot.String(), h)
+		}
 	}
 }
 
-// putFragment makes the code that decodes a register of a matrix.
-func (a *assembler) putFragment(name string, e code.Elem, h holes) {
-	a.setPlace(&h, 'A', e.Slot, e.Row)
-	a.putOrLeave(name, h)
+// multiplyFunction returns the function that multiplies a product, and its numbers but for the number of the product.
+func multiplyFunction(m *matrix.Columns) (name string, n0, n1 int64) {
+	switch {
+	case m.A == ptx.F64:
+		return "multiply_doubles", int64(m.Columns), 0
+	case m.A == ptx.B1 && m.Xor:
+		return "multiply_bits_xor", int64(m.Columns), 0
+	case m.A == ptx.B1:
+		return "multiply_bits_and", int64(m.Columns), 0
+	case m.A.IsInt() && m.Saturate:
+		return "multiply_saturated", int64(m.Columns), 0
+	case m.A.IsInt():
+		return "multiply_integers", int64(m.Columns), 0
+	}
+	n0, n1 = int64(m.Columns|m.Block<<8|m.Bits<<16), int64(m.ClearedBits<<8|-m.LeastExponent<<16|m.Exponent<<24)
+	if m.SumF16 {
+		return "multiply_f16", n0, n1
+	}
+	return "multiply_f32", n0, n1
+}
+
+// sumType returns the part of a function's name for the type of C or D: 32 bits are copied.
+func sumType(t ptx.Type) string {
+	if t == ptx.S32 {
+		t = ptx.F32
+	}
+	return t.String()[1:]
+}
+
+// decodeMatrix makes the code that decodes the registers of A or B for a product.
+func (a *assembler) decodeMatrix(suffix string, t ptx.Type, elems []code.Elem, parts []matrix.Part, m *matrix.Columns, exit int) {
+	name := "decode_" + t.String()[1:]
+	if m.Halves && t == ptx.E4M3 {
+		name += "_f16"
+	}
+	lanes, third := m.Distances()
+	for _, p := range parts {
+		a.decodePart(name+suffix, elems, p, holes{n0: int64(p.Column), n1: int64(lanes | third<<8)})
+	}
+	if t == ptx.BF16 || t == ptx.TF32 {
+		a.callFunction("normalise"+suffix, int64(m.Columns), 0, exit)
+	}
+}
+
+// decodePart makes the code that decodes two registers.
+func (a *assembler) decodePart(name string, elems []code.Elem, p matrix.Part, h holes) {
+	x, y := elems[p.Registers[0]], elems[p.Registers[1]]
+	a.setPlace(&h, 'A', x.Slot, x.Row)
+	a.setPlace(&h, 'B', y.Slot, y.Row)
+	h.other = a.function(name)
+	a.putOrLeave("matrix_decode_"+x.Slot.String(), h)
+}
+
+// callFunction makes the code that calls a function with two numbers, and goes to the label exit if its result is not 0.
+func (a *assembler) callFunction(name string, n0, n1 int64, exit int) {
+	a.put("matrix_call", holes{n0: n0, n1: n1, other: a.function(name), leave: exit})
 }
 
 // putTile makes the code of ldmatrix and stmatrix of 8×8 matrices of 16-bit elements at addresses in shared memory, for all

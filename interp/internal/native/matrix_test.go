@@ -2,10 +2,12 @@ package native
 
 import (
 	"bytes"
-	"math"
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"gemu/internal/part"
 	"gemu/interp/internal/code"
@@ -16,189 +18,301 @@ import (
 	"gemu/regfile"
 )
 
-// multiplications has all forms of mma with machine code, on the compute capabilities whose tensor cores differ.
-func multiplications() (list []matrix.Mma) {
-	for _, t := range []struct {
-		t       ptx.Type
-		ks      []int
-		firstSM int
-	}{{ptx.F16, []int{8, 16}, 75}, {ptx.BF16, []int{8, 16}, 80}, {ptx.TF32, []int{4, 8}, 80}} {
-		for _, k := range t.ks {
-			for _, sm := range []int{70, 75, 80, 89, 90, 120} {
-				if sm >= t.firstSM {
-					list = append(list, matrix.Mma{SM: sm, M: 16, N: 8, K: k, D: ptx.F32, A: t.t, B: t.t, C: ptx.F32})
+// multiplication is a multiplication with a description for messages.
+type multiplication struct {
+	name string
+	*matrix.Multiply
+}
+
+// multiplications has all multiplications with machine code, on the compute capabilities whose tensor cores differ.
+func multiplications() (list []multiplication) {
+	mma := func(m matrix.Mma, shape ...int) {
+		m.M, m.N, m.K = shape[0], shape[1], shape[2]
+		list = append(list, multiplication{fmt.Sprintf("mma %+v", m), m.Multiply()})
+	}
+	capabilities := func(first int) []int {
+		return slices.DeleteFunc([]int{70, 75, 80, 89, 90, 120}, func(sm int) bool { return sm < first })
+	}
+	for _, sm := range capabilities(75) {
+		for _, sum := range []ptx.Type{ptx.F16, ptx.F32} {
+			mma(matrix.Mma{SM: sm, D: sum, A: ptx.F16, B: ptx.F16, C: sum}, 16, 8, 8)
+			mma(matrix.Mma{SM: sm, D: sum, A: ptx.F16, B: ptx.F16, C: sum}, 16, 8, 16)
+		}
+	}
+	for _, sm := range capabilities(80) {
+		for _, k := range []int{8, 16} {
+			mma(matrix.Mma{SM: sm, D: ptx.F32, A: ptx.BF16, B: ptx.BF16, C: ptx.F32}, 16, 8, k)
+			mma(matrix.Mma{SM: sm, D: ptx.F32, A: ptx.TF32, B: ptx.TF32, C: ptx.F32}, 16, 8, k/2)
+		}
+	}
+	for _, sm := range capabilities(89) {
+		for _, sum := range []ptx.Type{ptx.F16, ptx.F32} {
+			for _, ab := range [][2]ptx.Type{{ptx.E4M3, ptx.E4M3}, {ptx.E4M3, ptx.E5M2}, {ptx.E5M2, ptx.E5M2}} {
+				mma(matrix.Mma{SM: sm, D: sum, A: ab[0], B: ab[1], C: sum}, 16, 8, 16)
+				mma(matrix.Mma{SM: sm, D: sum, A: ab[0], B: ab[1], C: sum}, 16, 8, 32)
+			}
+		}
+	}
+	for _, sum := range []ptx.Type{ptx.F16, ptx.F32} {
+		for _, ab := range [][2]ptx.Type{{ptx.E3M2, ptx.E2M3}, {ptx.E2M1, ptx.E3M2}, {ptx.E2M3, ptx.E2M1}, {ptx.E4M3, ptx.E2M1}} {
+			mma(matrix.Mma{SM: 120, Container: 8, D: sum, A: ab[0], B: ab[1], C: sum}, 16, 8, 32)
+		}
+	}
+	for _, shape := range [][]int{{8, 8, 4}, {16, 8, 4}, {16, 8, 8}, {16, 8, 16}} {
+		mma(matrix.Mma{SM: 80, D: ptx.F64, A: ptx.F64, B: ptx.F64, C: ptx.F64}, shape...)
+	}
+	for _, types := range [][2]ptx.Type{{ptx.S8, ptx.U8}, {ptx.S4, ptx.U4}} {
+		for _, a := range types {
+			for _, b := range types {
+				for _, shape := range [][]int{{8, 8, 16}, {16, 8, 16}, {16, 8, 32}} {
+					m, wide := matrix.Mma{SM: 80, D: ptx.S32, A: a, B: b, C: ptx.S32}, 8/a.Bits()
+					mma(m, shape[0], shape[1], wide*shape[2])
+					list[len(list)-1].Saturate = shape[2] == 32
 				}
 			}
 		}
 	}
-	for _, a := range []ptx.Type{ptx.S8, ptx.U8} {
-		for _, b := range []ptx.Type{ptx.S8, ptx.U8} {
-			for _, shape := range [][2]int{{8, 16}, {16, 16}, {16, 32}} {
-				list = append(list, matrix.Mma{SM: 80, M: shape[0], N: 8, K: shape[1], D: ptx.S32, A: a, B: b, C: ptx.S32})
+	for _, shape := range [][]int{{8, 8, 128}, {16, 8, 128}, {16, 8, 256}} {
+		mma(matrix.Mma{SM: 80, D: ptx.S32, A: ptx.B1, B: ptx.B1, C: ptx.S32}, shape...)
+		list[len(list)-1].Xor = shape[2] == 128
+	}
+	wmma := func(w matrix.Wmma, d, a, b, c ptx.Type) {
+		list = append(list, multiplication{fmt.Sprintf("wmma %+v %v %v %v %v", w, d, a, b, c), w.Multiply(d, a, b, c)})
+	}
+	for _, s := range [][2]int{{16, 16}, {32, 8}, {8, 32}} {
+		for _, sm := range []int{75, 80, 90} {
+			w := matrix.Wmma{SM: sm, M: s[0], N: s[1], K: 16}
+			for _, dc := range [][2]ptx.Type{{ptx.F32, ptx.F32}, {ptx.F16, ptx.F16}, {ptx.F16, ptx.F32}, {ptx.F32, ptx.F16}} {
+				wmma(w, dc[0], ptx.F16, ptx.F16, dc[1])
+			}
+			if sm >= 80 {
+				wmma(w, ptx.F32, ptx.BF16, ptx.BF16, ptx.F32)
+				wmma(w, ptx.S32, ptx.S8, ptx.S8, ptx.S32)
+				wmma(w, ptx.S32, ptx.U8, ptx.U8, ptx.S32)
 			}
 		}
 	}
+	for _, sm := range []int{80, 90} {
+		wmma(matrix.Wmma{SM: sm, M: 16, N: 16, K: 8}, ptx.F32, ptx.TF32, ptx.TF32, ptx.F32)
+	}
+	wmma(matrix.Wmma{SM: 80, M: 8, N: 8, K: 4}, ptx.F64, ptx.F64, ptx.F64, ptx.F64)
+	wmma(matrix.Wmma{SM: 80, M: 8, N: 8, K: 32}, ptx.S32, ptx.S4, ptx.S4, ptx.S32)
+	wmma(matrix.Wmma{SM: 80, M: 8, N: 8, K: 128}, ptx.S32, ptx.B1, ptx.B1, ptx.S32)
 	return list
 }
 
-// randomFloat returns the bits of a number near 1 or, if wide, of any exponent, rarely of an infinity or a NaN. Often it is
-// zero.
-func randomFloat(rng *rand.Rand, t ptx.Type, wide bool) uint64 {
-	var fraction, bias int
-	switch t {
-	case ptx.F16:
-		fraction, bias = 10, 15
-	case ptx.BF16:
-		fraction, bias = 7, 127
-	case ptx.TF32, ptx.F32:
-		fraction, bias = 23, 127
-	}
-	e := bias + rng.IntN(5) - 2
-	switch {
-	case wide && rng.IntN(200) == 0:
-		e = 2*bias + 1
-	case rng.IntN(8) == 0:
-		return rng.Uint64N(2) << (t.Bits() - 1)
-	case wide:
-		e = max(0, min(2*bias, bias+rng.IntN(bias)-bias/2))
-		if t == ptx.F16 || rng.IntN(20) == 0 {
-			e = rng.IntN(2*bias + 1)
-		}
-	}
-	sign := rng.Uint64N(2) << (min(t.Bits(), 32) - 1)
-	if t == ptx.TF32 {
-		sign = rng.Uint64N(2) << 31
-	}
-	return sign | uint64(e)<<fraction | rng.Uint64N(1<<fraction)
+// formats has the bits of fractions and the biases of the exponents of floats, and the place of their lowest bit in their element.
+var formats = map[ptx.Type]struct{ fraction, bias, shift, width int }{
+	ptx.F16: {10, 15, 0, 16}, ptx.BF16: {7, 127, 0, 16}, ptx.TF32: {10, 127, 13, 19}, ptx.F32: {23, 127, 0, 32}, ptx.F64: {52, 1023, 0, 64},
+	ptx.E4M3: {3, 7, 0, 8}, ptx.E5M2: {2, 15, 0, 8}, ptx.E3M2: {2, 3, 0, 6}, ptx.E2M3: {3, 1, 0, 6}, ptx.E2M1: {1, 1, 2, 4},
 }
 
-// TestMultiplications compares machine code of mma with package matrix, whose results are those of GPUs (testdata/hw) and
-// models (docs/tensor.md). Machine code may leave only if an operand or result is infinite, a NaN or subnormal.
+// spread is how much the exponents of random numbers differ.
+type spread int
+
+const (
+	near    spread = iota // near 1
+	far                   // differences as large as the bits of sums
+	extreme               // all, and infinities and NaNs
+)
+
+// randomElement returns the bits of an element; of a float often of zero.
+func randomElement(rng *rand.Rand, t ptx.Type, s spread) uint64 {
+	f, ok := formats[t]
+	if !ok {
+		return rng.Uint64()
+	}
+	exponents := 1<<(f.width-1-f.fraction) - 1
+	e := f.bias + rng.IntN(5) - 2
+	switch {
+	case rng.IntN(8) == 0:
+		return rng.Uint64N(2) << (f.width - 1 + f.shift)
+	case s == far:
+		e = f.bias + rng.IntN(49) - 24
+	case s == extreme && rng.IntN(4) == 0:
+		e = rng.IntN(exponents + 1)
+	case s == extreme:
+		e = f.bias + rng.IntN(f.bias) - f.bias/2
+	}
+	most := exponents
+	if s != extreme && (t.Bits() > 8 || t == ptx.E5M2) { // infinities and NaNs
+		most--
+	}
+	fraction := rng.Uint64N(1 << f.fraction)
+	switch rng.IntN(8) {
+	case 0:
+		fraction = 0
+	case 1:
+		fraction = 1<<f.fraction - 1
+	}
+	v := rng.Uint64N(2)<<(f.width-1) | uint64(max(0, min(most, e)))<<f.fraction | fraction
+	if t == ptx.E4M3 && s != extreme && v&0x7f == 0x7f {
+		v--
+	}
+	v <<= f.shift
+	if garbage := rng.Uint64N(1 << f.shift); t == ptx.TF32 { // ignored bits
+		v |= garbage
+	}
+	return v
+}
+
+// fill gives the registers of an operand random elements.
+func fill(rng *rand.Rand, f *regfile.File, elems []code.Elem, o *matrix.Operand, s spread) {
+	for _, e := range elems {
+		for lane := range regfile.Lanes {
+			v := uint64(0)
+			for shift := 0; shift < max(o.Bits, 32); shift += o.Bits {
+				v |= randomElement(rng, o.Type, s) << shift
+			}
+			switch {
+			case e.Row < 0:
+			case e.Slot == code.Q:
+				f.Row64(e.Row)[lane] = v
+			default:
+				f.Row32(e.Row)[lane] = uint32(v)
+			}
+		}
+	}
+}
+
+// TestMultiplications compares machine code of mma and wmma with package matrix, whose results are those of GPUs (testdata/hw)
+// and models (docs/tensor.md). Machine code may leave only if numbers differ much or are large.
 func TestMultiplications(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
 	}
 	defer func(size regfile.Size) { frame = size }(frame)
-	frame.R, frame.Q = 20, 20
+	frame.R, frame.Q = 40, 40
 	rng := rand.New(rand.NewPCG(part.Seed(t), 11))
 	list := multiplications()
 	executed := make([]int, len(list))
-	for range part.Count(4000, 20000, 200000) {
-		number := rng.IntN(len(list))
+	var libraries []*Library
+	for _, level := range Levels() {
+		libraries = append(libraries, level.Library())
+	}
+	for n := range len(list) * part.Count(40, 200, 2000) {
+		number := n % len(list)
 		m := list[number]
-		multiply := m.Multiply()
-		frags := code.Fragments{Multiply: multiply}
+		if _, ok := m.ByColumns(); !ok {
+			t.Fatalf("%s is not by columns", m.name)
+		}
+		frags := code.Fragments{Multiply: m.Multiply}
 		row := int32(0)
 		registers := func(o *matrix.Operand, shuffled []int) (list []code.Elem) {
+			slot := code.R
+			if o.Bits == 64 {
+				slot = code.Q
+			}
 			for range o.Registers() {
-				list = append(list, code.Elem{Slot: code.R, Row: int32(shuffled[row])})
+				list = append(list, code.Elem{Slot: slot, Row: int32(shuffled[row])})
 				row++
 			}
 			return list
 		}
-		places := rng.Perm(20)
-		frags.A, frags.B, frags.C = registers(&multiply.A, places), registers(&multiply.B, places), registers(&multiply.C, places)
-		if row = int32(rng.IntN(16)); rng.IntN(2) == 0 {
-			frags.D = registers(&multiply.D, places) // some are sources
+		places := rng.Perm(40)
+		frags.A, frags.B, frags.C = registers(&m.A, places), registers(&m.B, places), registers(&m.C, places)
+		if row = int32(rng.IntN(32)); rng.IntN(2) == 0 || m.C.Registers() != m.D.Registers() {
+			frags.D = registers(&m.D, places) // some are sources
 		} else {
 			frags.D = frags.C
 		}
 		p, f := fragmentProgram(rng, &frags)
-		wide := rng.IntN(2) == 0
-		for _, operand := range []struct {
-			t     ptx.Type
-			elems []code.Elem
-		}{{m.A, frags.A}, {m.B, frags.B}, {m.C, frags.C}} {
-			for _, e := range operand.elems {
-				if e.Row < 0 {
-					continue
-				}
-				for lane := range regfile.Lanes {
-					v := rng.Uint32()
-					switch operand.t {
-					case ptx.F16, ptx.BF16:
-						v = uint32(randomFloat(rng, operand.t, wide) | randomFloat(rng, operand.t, wide)<<16)
-					case ptx.TF32, ptx.F32:
-						v = uint32(randomFloat(rng, operand.t, wide))
-					}
-					f.Row32(e.Row)[lane] = v
-				}
-			}
+		frags = p.Fragments[0]
+		s := spread(rng.IntN(3))
+		fill(rng, f, frags.A, &m.A, s)
+		fill(rng, f, frags.B, &m.B, s)
+		if c := spread(rng.IntN(3)); c == extreme {
+			fill(rng, f, frags.C, &m.C, s)
+		} else {
+			fill(rng, f, frags.C, &m.C, min(c, s))
 		}
 		want := copied(p, f)
 		var operands [4]matrix.Registers
-		special := false
 		for i, elems := range [][]code.Elem{frags.D, frags.A, frags.B, frags.C} {
 			for k, e := range elems {
-				operands[i].R[k] = want.Src32(e.Row)
+				if e.Slot == code.Q {
+					operands[i].Q[k] = want.Src64(e.Row)
+				} else {
+					operands[i].R[k] = want.Src32(e.Row)
+				}
 			}
 		}
-		for i, typ := range []ptx.Type{m.A, m.B, m.C} {
-			for _, r := range operands[1+i].R {
-				special = special || r != nil && hasSpecial(typ, r)
-			}
-		}
-		smallC := false
-		for _, r := range operands[3].R {
-			smallC = smallC || r != nil && hasSubnormal(r)
-		}
-		if u := multiply.Execute(&operands[0], &operands[1], &operands[2], &operands[3], &matrix.Registers{}); u != nil {
+		if u := m.Execute(&operands[0], &operands[1], &operands[2], &operands[3], &matrix.Registers{}); u != nil {
 			t.Fatal(u.Description)
-		}
-		for _, r := range operands[0].R {
-			special = special || r != nil && m.D == ptx.F32 && (hasSpecial(m.D, r) || hasSubnormal(r))
 		}
 		ctx := &Context{Mask: regfile.Full, Live: regfile.Full, ReconvergeAt: -1, CountLimit: 1 << 40}
 		ctx.SetFragments(new(Fragments))
-		New(p).RunBlock(ctx, f, 0)
+		libraries[rng.IntN(len(libraries))].New(p).RunBlock(ctx, f, 0)
 		if ctx.PC == 0 && ctx.Reason == Unsupported {
-			// The sum of the first blocks may be subnormal although the result is not: of small factors, or with a small C.
-			if !special && (!wide || m.A == ptx.F16 && !smallC) {
-				t.Fatalf("%+v leaves with ordinary numbers", m)
+			if s == near {
+				t.Fatalf("%s leaves with ordinary numbers", m.name)
 			}
 			continue
 		}
 		executed[number]++
 		if diff := differs(p, f, want, ctx, true); diff != "" {
-			t.Fatalf("%+v: %s", m, diff)
+			t.Fatalf("%s, spread %d: %s", m.name, s, diff)
 		}
 	}
 	for i, n := range executed {
-		if n < 10 {
-			t.Errorf("%+v is executed %d times", list[i], n)
+		if n < 4 {
+			t.Errorf("%s is executed %d times", list[i].name, n)
 		}
 	}
 }
 
-// hasSpecial reports whether an element of a register has the greatest exponent.
-func hasSpecial(t ptx.Type, r *regfile.Row32) bool {
-	for _, v := range r {
-		switch t {
-		case ptx.F16:
-			if v&0x7c00 == 0x7c00 || v>>16&0x7c00 == 0x7c00 {
-				return true
-			}
-		case ptx.BF16:
-			if v&0x7f80 == 0x7f80 || v>>16&0x7f80 == 0x7f80 {
-				return true
-			}
-		case ptx.TF32, ptx.F32:
-			if v&0x7f800000 == 0x7f800000 {
-				return true
+// BenchmarkMultiplications measures multiplications in machine code.
+func BenchmarkMultiplications(b *testing.B) {
+	if !Supported() {
+		b.Skip("this host executes no machine code of ours")
+	}
+	defer func(size regfile.Size) { frame = size }(frame)
+	frame.R, frame.Q = 40, 40
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, m := range multiplications() {
+		frags, row := code.Fragments{Multiply: m.Multiply}, int32(0)
+		for _, x := range []struct {
+			elems *[]code.Elem
+			o     *matrix.Operand
+		}{{&frags.A, &m.A}, {&frags.B, &m.B}, {&frags.C, &m.C}, {&frags.D, &m.D}} {
+			for range x.o.Registers() {
+				slot := code.R
+				if x.o.Bits == 64 {
+					slot = code.Q
+				}
+				*x.elems = append(*x.elems, code.Elem{Slot: slot, Row: row})
+				row++
 			}
 		}
-	}
-	return false
-}
-
-// hasSubnormal reports whether a register has a subnormal f32.
-func hasSubnormal(r *regfile.Row32) bool {
-	for _, v := range r {
-		if x := math.Float32frombits(v); x != 0 && math.Abs(float64(x)) < 0x1p-126 {
-			return true
+		p := &code.Program{Width: regfile.Lanes, Funcs: []*code.Func{{Frame: frame}}}
+		p.Fragments = []code.Fragments{frags}
+		const count = 32
+		for range count {
+			p.Instrs = append(p.Instrs, code.Instr{Op: code.Multiply, D: code.NoRow, F: code.NoRow})
 		}
+		p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit})
+		p.Blocks = []code.Block{{First: 0, Last: count}}
+		p.Consts.Layout()
+		p.Link()
+		f := regfile.New(&p.Consts, false)
+		f.Reset(frame)
+		for elems, o := range map[*[]code.Elem]*matrix.Operand{&frags.A: &m.A, &frags.B: &m.B, &frags.C: &m.C} {
+			fill(rng, f, *elems, o, near)
+		}
+		c, ctx := New(p), &Context{Mask: regfile.Full, Live: regfile.Full, ReconvergeAt: -1, CountLimit: 1 << 60}
+		ctx.SetFragments(new(Fragments))
+		b.Run(strings.ReplaceAll(m.name, " ", "_"), func(b *testing.B) {
+			least := time.Hour // the machine may execute other programs
+			for b.Loop() {
+				start := time.Now()
+				if c.RunBlock(ctx, f, 0); ctx.Reason != OtherEnd {
+					b.Fatal("it leaves")
+				}
+				least = min(least, time.Since(start))
+			}
+			b.ReportMetric(float64(least.Nanoseconds())/count, "ns/multiplication")
+		})
 	}
-	return false
 }
 
 // fragmentProgram is single for a multiplication. Some sources become constants.
@@ -207,8 +321,12 @@ func fragmentProgram(rng *rand.Rand, frags *code.Fragments) (*code.Program, *reg
 	p, f := single(rng, instr, func(_ *code.Instr, k *regfile.Constants) {
 		for _, elems := range [][]code.Elem{frags.A, frags.B} {
 			for i := range elems {
-				if rng.IntN(10) == 0 {
-					elems[i].Row = k.Add32(0x3f803f80)
+				switch {
+				case rng.IntN(10) != 0:
+				case elems[i].Slot == code.Q:
+					elems[i].Row = k.Add64(0x3fe0000000000000)
+				default:
+					elems[i].Row = k.Add32(0x3c003c00)
 				}
 			}
 		}
