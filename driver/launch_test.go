@@ -225,14 +225,14 @@ func TestNativeNotice(t *testing.T) {
 	for _, k := range []struct {
 		engine string
 		change func(s *Settings)
-		maps   bool   // registers host memory, which may fault
+		maps   bool   // registers host memory, in which accesses may fault
 		want   string // "": no message
 	}{
 		{"native", nil, false, ""},
 		{"native", func(s *Settings) { s.Sanitize = sanitize.Tools[:1] }, false, "GEMU_ENGINE=native: launches observed"},
 		{"native", func(s *Settings) { s.Stats = filepath.Join(t.TempDir(), "s.json") }, false, "GEMU_ENGINE=native: launches observed"},
 		{"native", func(s *Settings) { s.Log = filepath.Join(t.TempDir(), "l.gtr") }, false, "GEMU_ENGINE=native: launches observed"},
-		{"native", nil, true, "GEMU_ENGINE=native: launches run in Go while memory that may fault is mapped"},
+		{"native", nil, true, ""},
 		{"auto", func(s *Settings) { s.Sanitize = sanitize.Tools[:1] }, true, ""},
 	} {
 		c := newClient(t, func(s *Settings) {

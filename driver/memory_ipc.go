@@ -228,7 +228,7 @@ func (d *Driver) mapRegion(r *region, file *os.File, offset uint64, name string)
 		return fail(OutOfMemory, "%v", err)
 	}
 	r.data, r.pages = mem[:r.size:r.size], func() { sharedmem.FreeAddresses(mem) }
-	if r.buf, err = d.gpu.Map(r.addr, r.data, name, 0); err != nil { // waits for a running launch
+	if r.buf, err = d.gpu.Map(r.addr, r.data, name, fileMapping(file, offset+r.size)); err != nil { // waits for a running launch
 		r.pages()
 		return fail(OutOfMemory, "%v", err)
 	}

@@ -491,6 +491,15 @@ func (d *Driver) MemUnmap(addr, size uint64) error {
 	return nil
 }
 
+// fileMapping returns the properties of a mapping of the first n bytes of a file. If a process can shrink the file, accesses
+// may fault; no process can shrink a file of sharedmem.Create.
+func fileMapping(file *os.File, n uint64) interp.Mapping {
+	if sharedmem.KeepsBytes(file, n) {
+		return interp.Permanent
+	}
+	return 0
+}
+
 // hide makes the mapping inaccessible to kernels and copies.
 func (p *mapping) hide(d *Driver) {
 	r := p.region
@@ -518,9 +527,9 @@ func (p *mapping) show(d *Driver) error {
 	name := fmt.Sprintf("mapped memory #%d", d.buffers)
 	d.mu.Unlock()
 	r := &region{addr: p.addr, size: p.size, data: p.reservation.mem[p.addr-p.reservation.addr:][:p.size:p.size], kind: mappedRegion, mapping: p}
-	mappingKind := interp.Mapping(0) // another process may truncate the file
+	mappingKind := fileMapping(p.memory.file, p.size)
 	if p.maxAccess == Read {
-		mappingKind = interp.ReadOnly
+		mappingKind |= interp.ReadOnly
 	}
 	var err error
 	if r.buf, err = d.gpu.Map(r.addr, r.data, name, mappingKind); err != nil {

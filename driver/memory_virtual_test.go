@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"gemu/driver/internal/sharedmem"
+	"gemu/interp"
 )
 
 // onDevice0 has the properties of memory on the first device.
@@ -32,6 +33,9 @@ func TestVirtualMemory(t *testing.T) {
 	}
 	a := must(c.d.MemCreate(size, onDevice0, 0))(t)
 	b := must(c.d.MemCreate(size, onDevice0, 0))(t)
+	if m := must(object[*Memory](c.d, a))(t); fileMapping(m.file, size) != interp.Permanent {
+		t.Error("accesses to created memory may fault, so machine code leaves them to Go")
+	}
 	if free, total, err := c.MemGetInfo(); err != nil || total-free != 2*size {
 		t.Errorf("%d of %d bytes are free, %v", free, total, err)
 	}

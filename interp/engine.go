@@ -76,16 +76,13 @@ func NativeUnavailable() error {
 
 // WhyNotNative returns the reason, for users, why Go executes a launch on a device whose engine is Native; "" if machine code
 // executes it. The results are the same. Machine code runs launches without probes, on a host that allows the process to
-// execute it, while no memory is mapped that may fault.
+// execute it.
 func (d *Device) WhyNotNative(l *Launch) string {
 	if err := NativeUnavailable(); err != nil {
 		return fmt.Sprintf("the host does not let the process execute the machine code that it generates (%v)", err)
 	}
 	if len(d.cfg.Probes) > 0 || len(l.Probes) > 0 || l.Structure || l.Drive != nil {
 		return "launches observed by statistics, profiles, traces, sanitizers, models or the debugger run in Go"
-	}
-	if d.mem.MayFault() {
-		return "launches run in Go while memory that may fault is mapped (registered, created with cuMemCreate, or of another process)"
 	}
 	return ""
 }

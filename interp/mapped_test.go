@@ -5,6 +5,7 @@ package interp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"time"
 	"unsafe"
 
+	"gemu/interp/internal/exchange"
 	"gemu/interp/internal/mem"
 	"gemu/probe"
 	"gemu/ptx"
@@ -164,7 +166,7 @@ func TestAtomicsBesideHost(t *testing.T) {
 // every mode, and the device continues.
 func TestMappedMemoryVanishes(t *testing.T) {
 	m := module(t, Config{}, "", "mov.u32 %r1, %tid.x; mul.wide.u32 %rd1, %r1, 4; add.u64 %rd1, %rd1, %rd0; ld.global.u32 %r2, [%rd1]; st.global.u32 [%rd1], %r2; ret;")
-	try := func(mode Mode) {
+	try := func(mode Mode, engine Engine) {
 		unmapped, mapped := hostPages(t, 1<<16), hostPages(t, 4096)
 		for _, p := range [][]byte{unmapped, mapped} {
 			b, err := m.dev.Map(address(p), p, "", 0)
@@ -178,19 +180,75 @@ func TestMappedMemoryVanishes(t *testing.T) {
 			t.Fatal(err)
 		}
 		run := func(addr uint64) error {
-			_, err := m.Run(context.Background(), &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{addr}, Mode: mode})
+			_, err := m.Run(context.Background(), &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{addr}, Mode: mode, Engine: engine})
 			return err
 		}
 		var trap *probe.Trap
 		if err := run(addr); !errors.As(err, &trap) || trap.Kind != probe.ErrOutOfBounds || trap.Addr != addr || !strings.Contains(trap.Nearby, "host memory [0x") {
-			t.Errorf("%s: %v", mode, err)
+			t.Errorf("%s, %s: %v", mode, engine, err)
 		}
 		if err := run(address(mapped)); err != nil {
-			t.Errorf("%s, afterwards: %v", mode, err)
+			t.Errorf("%s, %s, afterwards: %v", mode, engine, err)
 		}
 	}
 	for _, mode := range []Mode{Vector, Affine, Check} {
-		try(mode)
+		for _, engine := range Engines()[1:] { // except auto, which stands for another engine of the list
+			if engine.Available() {
+				try(mode, engine)
+			}
+		}
+	}
+}
+
+// TestMappedMemoryVanishesLate: if memory is missing only for a later CTA, after a barrier, the trap and the stores of the
+// CTAs before it are the same on every engine, also if machine code has begun the CTA.
+func TestMappedMemoryVanishesLate(t *testing.T) {
+	const block, pages = 128, 8 // four warps a CTA, of which the last to arrive at the barrier continues; one page for each CTA
+	m := module(t, Config{Workers: 1}, "", `mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x;
+		mul.wide.u32 %rd1, %r2, 4096; add.u64 %rd1, %rd1, %rd0; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2;
+		bar.sync 0;
+		setp.lt.u32 %p1, %r1, 64;
+		@%p1 bra end;
+		ld.global.u32 %r3, [%rd1]; add.u32 %r3, %r3, 1; st.global.u32 [%rd1], %r3;
+	end:
+		bar.sync 0; ret;`)
+	for _, mode := range []Mode{Vector, Affine, Check} {
+		reports := map[Engine]string{}
+		for _, engine := range Engines()[1:] { // except auto, which stands for another engine of the list
+			if !engine.Available() {
+				continue
+			}
+			p := hostPages(t, pages*4096)
+			b, err := m.dev.Map(address(p), p, "pages", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Mprotect(p[5*4096:6*4096], syscall.PROT_NONE); err != nil {
+				t.Fatal(err)
+			}
+			entered := exchange.Entered.Load()
+			_, err = m.Run(context.Background(), &Launch{Grid: ptx.Dim(pages), Block: ptx.Dim(block), Args: []any{address(p)}, Mode: mode, Engine: engine})
+			if inNative := exchange.Entered.Load() > entered; inNative != (engine == Native) {
+				t.Errorf("%s, %s: machine code runs: %v", mode, engine, inNative)
+			}
+			var trap *probe.Trap
+			if !errors.As(err, &trap) || trap.Kind != probe.ErrOutOfBounds || trap.Addr != address(p)+5*4096+96*4 || trap.Warp != 3 || trap.CTA != (ptx.Dim3{X: 5}) {
+				t.Fatalf("%s, %s: %v", mode, engine, err)
+			}
+			for cta := range 5 {
+				for i := range block {
+					if got, want := p[cta*4096+4*i], map[bool]byte{true: 1}[i >= 64]; got != want {
+						t.Fatalf("%s, %s: element %d of CTA %d is %d, want %d", mode, engine, i, cta, got, want)
+					}
+				}
+			}
+			reports[engine] = strings.ReplaceAll(trap.Report(), fmt.Sprintf("%x", address(p)>>16), "")
+			b.Free()
+			syscall.Munmap(p)
+		}
+		if reports[Native] != "" && reports[Native] != reports[Portable] {
+			t.Errorf("%s: the portable engine reports\n%s\nthe native engine\n%s", mode, reports[Portable], reports[Native])
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package sharedmem
 
 import (
+	"os"
 	"slices"
 	"testing"
 )
@@ -47,5 +48,38 @@ func TestSharedBlockKeepsContent(t *testing.T) {
 		if size <= SmallBlock && (a[0] != 0 || a[1] != 0) {
 			t.Errorf("%d bytes: the block is not zero", size)
 		}
+	}
+}
+
+// No process can shrink a file of Create, by its own descriptor or by another one, so its bytes stay. The file can grow.
+func TestFilesKeepTheirBytes(t *testing.T) {
+	file, err := Create("gemu-test", 8192)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	other, size, err := Open("gemu-test", int(file.Fd()))
+	if err != nil || size != 8192 {
+		t.Fatal(size, err)
+	}
+	defer other.Close()
+	for _, f := range []*os.File{file, other} {
+		if err := f.Truncate(4096); err == nil {
+			t.Error("the file can be shrunk")
+		}
+		if !KeepsBytes(f, 8192) || KeepsBytes(f, 8193) {
+			t.Errorf("it keeps 8192 bytes: %v, 8193 bytes: %v", KeepsBytes(f, 8192), KeepsBytes(f, 8193))
+		}
+	}
+	if err := file.Truncate(12288); err != nil || !KeepsBytes(other, 12288) {
+		t.Errorf("the file cannot grow: %v", err)
+	}
+	plain, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	if err := plain.Truncate(8192); err != nil || KeepsBytes(plain, 8192) {
+		t.Errorf("a file that can be shrunk counts as one that keeps its bytes: %v", err)
 	}
 }

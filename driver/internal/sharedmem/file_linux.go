@@ -31,9 +31,10 @@ func FreeAddresses(mem []byte) {
 	}
 }
 
-// Create makes a file of size zeros in memory. Open must be given the same name.
+// Create makes a file of size zeros in memory. Open must be given the same name. No process can shrink the file, so an
+// access to a mapping of its bytes never faults.
 func Create(name string, size uint64) (*os.File, error) {
-	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return nil, os.NewSyscallError("memfd_create", err)
 	}
@@ -42,7 +43,18 @@ func Create(name string, size uint64) (*os.File, error) {
 		file.Close()
 		return nil, err
 	}
+	unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL) // KeepsBytes finds out whether the system has done it
 	return file, nil
+}
+
+// KeepsBytes reports whether a file has its first n bytes and will have them for ever, because no process can shrink it.
+func KeepsBytes(file *os.File, n uint64) bool {
+	info, err := file.Stat()
+	if err != nil || uint64(info.Size()) < n {
+		return false
+	}
+	seals, err := unix.FcntlInt(file.Fd(), unix.F_GET_SEALS, 0)
+	return err == nil && seals&unix.F_SEAL_SHRINK != 0
 }
 
 // Open opens a file that Create made in this or another process, by a descriptor of this process, and returns its size in

@@ -19,6 +19,8 @@ func FreeAddresses([]byte) {}
 
 func Create(string, uint64) (*os.File, error) { return nil, errors.ErrUnsupported }
 
+func KeepsBytes(*os.File, uint64) bool { return false }
+
 func Open(string, int) (*os.File, uint64, error) { return nil, 0, errors.ErrUnsupported }
 
 func Duplicate(int) (int, error) { return 0, errors.ErrUnsupported }

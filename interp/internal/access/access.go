@@ -37,7 +37,7 @@ const HitAlign = 32
 // LastHit returns the memory that an access can reach without resolution: the byte at address base + offset is at p +
 // offset. last is the highest valid offset of an access, in units of size bytes. ok is false if there is no such memory.
 func LastHit(w *machine.Warp, a *code.Access, size int) (p unsafe.Pointer, base, last uint64, ok bool) {
-	m := w.CTA.LastHits[a.HitIndex]
+	m := w.CTA.LastHits[a.HitIndex].Memory()
 	if a.Space == ptx.Shared {
 		m = w.CTA.SharedMem
 		base = m.Base - probe.SharedWindow
@@ -363,7 +363,7 @@ func ResolveLane(w *machine.Warp, instr *code.Instr, h, lane int, addr uint64, m
 	// The check of the last hit adds offsets in 64 bits, so 32-bit addresses that wrap must not reach the allocation.
 	wraps := a.Addr == code.R && place.Alloc.Base+place.Alloc.Span > 1<<32
 	if place.Alloc.Base%HitAlign == 0 && a.Space != ptx.Shared && !wraps {
-		setLastHit(w.CTA, a, place.Alloc)
+		setLastHit(w.CTA, a, place.Alloc.Hit())
 	}
 	return unsafe.Add(place.Alloc.Ptr, place.Offset), 0, room
 }

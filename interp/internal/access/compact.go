@@ -45,7 +45,7 @@ func StoreRows(w *machine.Warp, f *regfile.File, a *code.Access, p unsafe.Pointe
 // tests only the last hit of the instruction. ok is false if the access is elsewhere or addresses wrap; then the address of
 // each lane must be resolved. The access must not be to local memory.
 func MemoryAt(w *machine.Warp, a *code.Access, v affinetrack.Value, m uint32) (p unsafe.Pointer, first, step int, ok bool) {
-	block := w.CTA.LastHits[a.HitIndex]
+	block := w.CTA.LastHits[a.HitIndex].Memory()
 	base := uint64(0)
 	switch {
 	case a.Space == ptx.Shared:

@@ -160,7 +160,7 @@ func copyOfTarget(w *machine.Warp, p *machine.InstrPair) *mem.Allocation {
 	if to == 0 {
 		return nil
 	}
-	return w.CTA.LastHits[a.HitIndex].Slice(from&^(access.HitAlign-1), to)
+	return w.CTA.LastHits[a.HitIndex].Memory().Slice(from&^(access.HitAlign-1), to)
 }
 
 // compareMemory compares memory after a store, for executing and for idle lanes.

@@ -189,7 +189,7 @@ var reasons = [...]machine.Reason{native.BudgetUsed: machine.BudgetUsed, native.
 
 // fitsNative reports whether machine code can run a warp.
 func fitsNative(w *machine.Warp) bool {
-	return len(w.Files) == 1 && w.Unit.Fast() && w.Uncounted == 0 && !w.CTA.ReleasedEarly && !w.CTA.Grid.Device.Memory.MayFault()
+	return len(w.Files) == 1 && w.Unit.Fast() && w.Uncounted == 0 && !w.CTA.ReleasedEarly
 }
 
 // prepareNative copies the running warp split to the context of the warp, and returns the context.

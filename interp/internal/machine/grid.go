@@ -78,7 +78,7 @@ type Execution struct {
 	Slices       bool // wgmma multiplies slices in machine code (native.Slices)
 	EagerEffects bool // asynchronous effects happen where they are issued
 	HostAtomics  bool // atomics on global memory must be host atomics: CTAs run in parallel, or the host changes memory too
-	HostMayFault bool // accesses within bounds may fault in this process: its owner may unmap or shrink mapped memory
+	HostMayFault bool // an access within bounds may fault in Go: the owner of mapped memory may unmap or shrink it
 }
 
 // Observation is the state of probes, pauses and saved states.

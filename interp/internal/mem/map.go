@@ -36,6 +36,27 @@ type Allocation struct {
 	release       func()  // frees Data; may be nil
 	releaseShadow func()  // frees Shadow; may be nil
 	reserved      bool    // Data comes from hostmem.Reserve, so that untouched pages take no host memory
+
+	standIn *Allocation // of memory in which an access may fault: see Hit; otherwise nil
+	memory  *Allocation // of a stand-in: the memory; otherwise nil
+}
+
+// Hit returns the allocation that a memory instruction remembers after it has accessed a. Machine code cannot handle a
+// fault of the host, so for memory in which an access may fault, Hit returns a stand-in of 0 bytes: machine code then
+// leaves each access to Go, which finds a by Memory.
+func (a *Allocation) Hit() *Allocation {
+	if a.standIn != nil {
+		return a.standIn
+	}
+	return a
+}
+
+// Memory returns the allocation for which Hit has returned a. It returns nil for nil.
+func (a *Allocation) Memory() *Allocation {
+	if a != nil && a.memory != nil {
+		return a.memory
+	}
+	return a
 }
 
 // Mapping is a set of properties of mapped host memory.
@@ -321,6 +342,7 @@ func (m *Map) Attach(addr uint64, data []byte, name string, mapping Mapping) (*A
 	m.mapped++
 	if mapping&Permanent == 0 {
 		m.mayFaultCount++
+		a.standIn = &Allocation{Allocation: probe.Allocation{Base: addr}, memory: a}
 	}
 	m.insert(a)
 	return a, nil
