@@ -83,6 +83,12 @@ func executeEffect(e *machine.AsyncEffect) error {
 		emitEffect(e, machine.StageWrites)
 		return arriveAtMbarrier(e)
 	}
+	if isPlainCopy(e) && !c.IsSubscribed(probe.OnEffect) {
+		if err := copyPlain(e); err != nil || !e.Op.NotifiesMbarrier {
+			return err
+		}
+		return completeEffect(e)
+	}
 	stage := machine.StageWrites
 	if e.Data == nil {
 		stage |= machine.StageReads
@@ -116,6 +122,27 @@ func executeEffect(e *machine.AsyncEffect) error {
 	if e.Op.NotifiesMbarrier {
 		return completeEffect(e)
 	}
+	return nil
+}
+
+// isPlainCopy reports whether an effect copies each byte of its source, and nothing else.
+func isPlainCopy(e *machine.AsyncEffect) bool {
+	return e.Data == nil && e.Tensor == nil && !e.Op.Reduces && e.Unwritten == 0 && e.Op.ReportPattern == code.NoReport
+}
+
+// copyPlain executes a plain copy.
+//
+//go:norace
+func copyPlain(e *machine.AsyncEffect) error {
+	from, fault := sourceRegion(e)
+	if fault != nil {
+		return faultTrap(e, fault, e.From)
+	}
+	to, fault := targetRegion(e)
+	if fault != nil {
+		return faultTrap(e, fault, e.To)
+	}
+	clear(to[copy(to, from):])
 	return nil
 }
 

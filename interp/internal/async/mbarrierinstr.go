@@ -21,20 +21,29 @@ import (
 // MbarrierLanes executes the instructions that change mbarriers, lane by lane.
 func MbarrierLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, c := code.MbarrierOf(instr.Imm), w.CTA
+	own := op.NoComplete || instr.Op == code.MbarrierInit || instr.Op == code.MbarrierInval
+	addresses, found := f.Src64(instr.A), mbarrierFinder{}
+	var counts *regfile.Row32
+	if instr.Op != code.MbarrierInval {
+		counts = f.Src32(instr.B)
+	}
+	var states *regfile.Row64
+	isPlain := !op.Expect && !op.Drop // an arrival that only counts
+	if instr.Op == code.MbarrierArrive {
+		states = f.Row64(instr.D)
+	}
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		own := op.NoComplete || instr.Op == code.MbarrierInit || instr.Op == code.MbarrierInval
-		addr, ok := mbarrierAt(w, h, instr, lane, op.Space, f.Src64(instr.A)[lane], own)
-		if !ok {
+		if !found.find(w, h, instr, lane, op.Space, addresses[lane], own) {
 			return
 		}
-		b := mbarrierOf(c, addr)
+		b, addr := found.mbarrier, found.shared
 		if instr.Op == code.MbarrierInit {
 			maxCount := uint32(maxMbarrierCount)
 			if op.V1 {
 				maxCount = maxMbarrierCountV1
 			}
-			n, ok := mbarrierCountOf(w, h, instr, lane, addr, f.Src32(instr.B)[lane], 1, maxCount)
+			n, ok := mbarrierCountOf(w, h, instr, lane, addr, counts[lane], 1, maxCount)
 			if !ok {
 				return
 			}
@@ -48,15 +57,19 @@ func MbarrierLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 		}
 		after, bad := mbarrier(0), "" // mbarrier.inval stores 0, which is not an mbarrier
 		if instr.Op != code.MbarrierInval {
-			n, ok := mbarrierCountOf(w, h, instr, lane, addr, f.Src32(instr.B)[lane], 0, maxMbarrierCount)
+			n, ok := mbarrierCountOf(w, h, instr, lane, addr, counts[lane], 0, maxMbarrierCount)
 			if !ok {
 				return
 			}
-			if instr.Op == code.MbarrierTx {
+			switch {
+			case instr.Op == code.MbarrierTx:
 				after, bad = b.transaction(op, n)
-			} else {
+			case isPlain && n < b.pending(): // the phase stays incomplete
+				after = *b - mbarrier(n)
+				states[lane] = uint64(*b)
+			default:
 				after, bad = b.arrival(op, n)
-				f.Row64(instr.D)[lane] = uint64(*b)
+				states[lane] = uint64(*b)
 			}
 		}
 		if bad != "" {
@@ -136,48 +149,45 @@ func MbarrierLayout(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 // must test again. After a failed test the warp lets other warps run.
 func MbarrierWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, c := code.MbarrierOf(instr.Imm), w.CTA
-	done, failedWaits := uint32(0), []uint64(nil) // failedWaits: addresses of mbarriers with an incomplete phase
-	var reports regfile.Row32                     // reports of completed phases; 0 for an incomplete phase
+	done, parity := uint32(0), instr.Op == code.MbarrierParity
+	var failed [2]uint64
+	failedWaits := failed[:0] // addresses of mbarriers with an incomplete phase
+	var reports regfile.Row32 // reports of completed phases; 0 for an incomplete phase
+	var states *regfile.Row64
+	var parities *regfile.Row32
+	if parity {
+		parities = f.Src32(instr.B)
+	} else {
+		states = f.Src64(instr.B)
+	}
+	addresses, found := f.Src64(instr.A), mbarrierFinder{}
+	ok, state, report := false, uint64(0), uint32(0) // of the lane before: its result, its operand, its report
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
-		addr, ok := mbarrierAt(w, h, instr, lane, op.Space, f.Src64(instr.A)[lane], true)
-		if !ok {
-			return
-		}
-		b := *mbarrierOf(c, addr)
-		if !b.valid() {
-			failMbarrier(w, h, instr, lane, addr, notAnMbarrier)
-			return
-		}
-		if instr.Op == code.MbarrierParity {
-			parity := f.Src32(instr.B)[lane]
-			if parity > 1 {
-				failMbarrier(w, h, instr, lane, addr, fmt.Sprintf("a parity of %d, want 0 or 1", parity))
-				return
-			}
-			ok = b.parity() != uint64(parity)
-			if op.Condition {
-				ok = b.conditional()&1 != uint64(parity)
-			}
+		operand := uint64(0)
+		if parity {
+			operand = uint64(parities[lane])
 		} else {
-			state := mbarrier(f.Src64(instr.B)[lane])
-			age := (b.phase() - state.phase()) & 3
-			if !state.valid() || age > 1 {
-				failMbarrier(w, h, instr, lane, addr, fmt.Sprintf("state %#x is not from an arrival in the current or the previous phase", uint64(state)))
+			operand = states[lane]
+		}
+		if found.mbarrier == nil || addresses[lane] != found.addr || operand != state { // otherwise the result is that of the lane before
+			if !found.find(w, h, instr, lane, op.Space, addresses[lane], true) {
 				return
 			}
-			ok = age == 1
-		}
-		if instr.F != code.NoRow {
-			reports[lane] = 0
+			b, bad := *found.mbarrier, ""
+			state, report = operand, 0
+			if ok, bad = b.test(op, parity, operand); bad != "" {
+				failMbarrier(w, h, instr, lane, found.shared, bad)
+				return
+			}
 			if ok {
-				reports[lane] = b.report()
+				report = b.report()
+			} else if !slices.Contains(failedWaits, found.shared) {
+				failedWaits = append(failedWaits, found.shared)
 			}
 		}
-		if ok {
+		if reports[lane] = report; ok {
 			done |= 1 << lane
-		} else if !slices.Contains(failedWaits, addr) {
-			failedWaits = append(failedWaits, addr)
 		}
 	}
 	w.AwaitedMbarrier, w.Yields = 0, w.Yields || len(failedWaits) > 0
@@ -198,6 +208,29 @@ func MbarrierWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 			reportRow[lane] = reports[lane]
 		}
 	}
+}
+
+// test returns the result of a test for the phase with a parity, or for the phase of a state. It returns the reason if the
+// test is invalid.
+func (b mbarrier) test(op code.Mbarrier, parity bool, operand uint64) (ok bool, bad string) {
+	if !b.valid() {
+		return false, notAnMbarrier
+	}
+	if !parity {
+		state := mbarrier(operand)
+		age := (b.phase() - state.phase()) & 3
+		if !state.valid() || age > 1 {
+			return false, fmt.Sprintf("state %#x is not from an arrival in the current or the previous phase", operand)
+		}
+		return age == 1, ""
+	}
+	if operand > 1 {
+		return false, fmt.Sprintf("a parity of %d, want 0 or 1", operand)
+	}
+	if op.Condition {
+		return b.conditional()&1 != operand, ""
+	}
+	return b.parity() != operand, ""
 }
 
 // executeEffectsAt is called after a failed test of an mbarrier. It executes the oldest pending effects at this mbarrier,
@@ -287,9 +320,36 @@ func mbarrierOf(c *machine.CTA, addr uint64) *mbarrier {
 	return (*mbarrier)(unsafe.Pointer(&c.CTAAt(addr).Shared[machine.AddressInRank(addr, 0)]))
 }
 
+// mbarrierFinder finds the mbarriers of lanes. If a lane has the address of the lane before, it finds the same mbarrier
+// without further checks.
+type mbarrierFinder struct {
+	mbarrier *mbarrier // nil: none has been found yet
+	addr     uint64    // address as the lane has it
+	shared   uint64    // address in .shared space
+}
+
+// find finds the mbarrier at a lane's address. It traps and returns false if there is none: see mbarrierAt.
+func (p *mbarrierFinder) find(w *machine.Warp, h int, instr *code.Instr, lane int, space ptx.Space, addr uint64, own bool) bool {
+	if p.mbarrier != nil && addr == p.addr {
+		return true
+	}
+	shared, ok := mbarrierAt(w, h, instr, lane, space, addr, own)
+	if ok {
+		p.mbarrier, p.addr, p.shared = mbarrierOf(w.CTA, shared), addr, shared
+	}
+	return ok
+}
+
 // mbarrierAt converts a lane's address of an mbarrier to an address in .shared space. It traps and returns false if the
 // address is not in shared memory or, with own, not in the CTA's own shared memory.
 func mbarrierAt(w *machine.Warp, h int, instr *code.Instr, lane int, space ptx.Space, addr uint64, own bool) (sharedAddr uint64, ok bool) {
+	m, first := w.CTA.SharedMem, uint64(probe.SharedWindow) // first: the address of .shared space
+	if space == ptx.Shared {
+		first = 0
+	}
+	if sharedAddr = addr - first; (space == ptx.Shared || space == ptx.Generic) && sharedAddr%8 == 0 && isWithin(sharedAddr-(m.Base-probe.SharedWindow), 8, m.Size) {
+		return sharedAddr, true // in the CTA's own shared memory
+	}
 	location, ok := placeOfMbarrier(w, h, instr, lane, &mem.Access{Request: probe.Request{Space: space, Bytes: 8, Kind: probe.AccessAtomic}}, addr)
 	if !ok {
 		return 0, false

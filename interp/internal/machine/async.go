@@ -138,7 +138,7 @@ func (c *CTA) RegionOf(space ptx.Space, kind probe.AccessKind, addr, n, align ui
 	}
 	switch {
 	case fault == nil && (first.Alloc == nil || last.Alloc != first.Alloc || last.Offset-first.Offset != n-1):
-		fault = &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("%s at %s, which is not inside a single allocation", &request, HexAddr(addr))}
+		fault = &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("%s at %s, which is not inside a single allocation", request.String(), HexAddr(addr))} // not &request, which would then escape to the heap in every call
 		fallthrough
 	case fault != nil:
 		fault.Msg += fmt.Sprintf(": one of the %d bytes that begin at %s", n, HexAddr(addr))
