@@ -12,6 +12,7 @@ import (
 	"gemu/internal/notation"
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/probe"
 )
 
 type benchCmd struct {
@@ -28,9 +29,13 @@ type benchCmd struct {
 	Ops   bool `help:"Measure single instructions instead of workloads: nanoseconds of an instruction of a warp, the slowest first."`
 	Check bool `help:"With --ops: compare the results of each mode with those of the portable engine in vector mode, bit by bit."`
 
+	Watch bool `help:"Measure what sanitizers, profile, trace, record and structure cost: their time relative to vector mode."`
+
 	Structure bool `help:"Count instructions with compact results (see gemu structure), and print two means: of the workloads where they are 25 percent or more, and of all others."`
 	policyFlag
 	JSON string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+
+	products bool // some workload is a matrix product
 }
 
 // benchJSON is the report of --json. Rates are thread instructions per second, without the time
@@ -43,6 +48,9 @@ type benchJSON struct {
 	Workloads []benchRow  `json:"workloads"`      // a row for each workload
 	Geomean   *benchRates `json:"geometric_mean"` // geometric means over all workloads
 
+	Classic *benchRates `json:"geometric_mean_classic,omitempty"` // geometric means over the classic workloads, if there are others
+	Current *benchRates `json:"geometric_mean_current,omitempty"` // geometric means over the workloads of current programs, if there are others
+
 	Structured   *benchRates `json:"geometric_mean_structured,omitempty"`   // with --structure: geometric means over workloads with at least 25 percent compact results
 	Unstructured *benchRates `json:"geometric_mean_unstructured,omitempty"` // with --structure: geometric means over workloads with less than 25 percent compact results
 }
@@ -54,6 +62,8 @@ type benchRow struct {
 	ThreadInstructions int64  `json:"thread_instructions"` // thread instructions of a run
 	benchRates
 
+	Current bool     `json:"current"`                   // a workload of current programs: tensor cores, asynchronous copies, narrow types
+	Gflops  float64  `json:"gflops,omitempty"`          // of matrix products: billions of floating-point operations per second in vector mode
 	Compact *float64 `json:"compact_percent,omitempty"` // with --structure: share of warp instructions with compact results
 }
 
@@ -82,11 +92,17 @@ func (c *benchCmd) Run(a *app) error {
 	if err := checkOutput(c.JSON); err != nil {
 		return fmt.Errorf("--json %s: %w", c.JSON, err)
 	}
+	if c.Ops && c.Watch {
+		return fmt.Errorf("--ops and --watch measure different things: choose one")
+	}
 	if c.Ops {
 		if c.Size != 0 || c.Structure || c.Workers != 1 {
 			return fmt.Errorf("--ops does not go with --size, --structure and --workers, which are about workloads")
 		}
 		return c.runOps(a)
+	}
+	if c.Watch && c.Structure {
+		return fmt.Errorf("--watch does not go with --structure: it has a column for structure")
 	}
 	if c.Check {
 		return fmt.Errorf("--check needs --ops: gemu run @NAME compares the result of a workload")
@@ -102,6 +118,10 @@ func (c *benchCmd) Run(a *app) error {
 			list = append(list, w)
 		}
 	}
+	if c.Watch {
+		return c.runWatch(a, list)
+	}
+	c.products = slices.ContainsFunc(list, func(w *kernels.Workload) bool { return w.Flops != nil })
 	s := newScreen(a.stdout)
 	quiet := c.JSON == "-"
 	if !quiet {
@@ -115,19 +135,15 @@ func (c *benchCmd) Run(a *app) error {
 		}
 		output.Workloads = append(output.Workloads, *row)
 		if !quiet {
-			c.printRow(s, "@"+row.Name, &row.benchRates, row.Compact)
+			c.printRow(s, "@"+row.Name, &row.benchRates, row)
 		}
 	}
 	output.Geomean = geomean(output.Workloads)
+	if current, classic := partition(output.Workloads, func(r *benchRow) bool { return r.Current }); len(current) > 0 && len(classic) > 0 {
+		output.Classic, output.Current = geomean(classic), geomean(current)
+	}
 	if c.Structure {
-		var withStructure, withoutStructure []benchRow
-		for _, r := range output.Workloads {
-			if *r.Compact >= structured {
-				withStructure = append(withStructure, r)
-			} else {
-				withoutStructure = append(withoutStructure, r)
-			}
-		}
+		withStructure, withoutStructure := partition(output.Workloads, func(r *benchRow) bool { return *r.Compact >= structured })
 		if len(withStructure) > 0 {
 			output.Structured = geomean(withStructure)
 		}
@@ -142,12 +158,18 @@ func (c *benchCmd) Run(a *app) error {
 		for _, o := range []struct {
 			name string
 			mean *benchRates
-		}{{"… structured", output.Structured}, {"… others", output.Unstructured}} {
+		}{{"… classic", output.Classic}, {"… current", output.Current}, {"… structured", output.Structured}, {"… others", output.Unstructured}} {
 			if o.mean != nil {
 				c.printRow(s, o.name, o.mean, nil)
 			}
 		}
 		s.printf("\nThread instructions per second in vector mode, median of %d runs. A ratio above 1:\nthe mode is faster than vector mode, or the engine than the portable engine.\n", c.Repeat)
+		if output.Current != nil {
+			s.printf("Current: workloads with tensor cores, asynchronous copies or narrow types.\n")
+		}
+		if c.products {
+			s.printf("GFLOP/s: of matrix products, in vector mode.\n")
+		}
 		if c.Structure {
 			s.printf("Structured: workloads with compact results of %d percent of the instructions or more.\n", structured)
 		}
@@ -184,11 +206,11 @@ func (c *benchCmd) settings() []setting {
 // measure runs a workload in each setting in turn: changes of the host's speed then affect all
 // settings.
 func (c *benchCmd) measure(a *app, w *kernels.Workload) (*benchRow, error) {
-	row := &benchRow{Name: w.Name}
+	row := &benchRow{Name: w.Name, Current: w.Current}
 	seconds := map[setting][]float64{}
 	for range c.Repeat {
 		for _, in := range c.settings() {
-			j, err := c.once(a, w, in, false)
+			j, err := c.once(a, w, in, false, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -198,7 +220,7 @@ func (c *benchCmd) measure(a *app, w *kernels.Workload) (*benchRow, error) {
 		}
 	}
 	if c.Structure {
-		j, err := c.once(a, w, setting{"portable", interp.Vector}, true)
+		j, err := c.once(a, w, setting{"portable", interp.Vector}, true, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -211,6 +233,9 @@ func (c *benchCmd) measure(a *app, w *kernels.Workload) (*benchRow, error) {
 		portable = median(seconds[setting{"portable", interp.Vector}])
 	}
 	row.Vector = float64(row.ThreadInstructions) / vector
+	if w.Flops != nil {
+		row.Gflops = w.Flops(row.Size) / vector / 1e9
+	}
 	for _, o := range []struct {
 		rate             *float64
 		workloads, under float64
@@ -226,12 +251,12 @@ func (c *benchCmd) measure(a *app, w *kernels.Workload) (*benchRow, error) {
 	return row, nil
 }
 
-// once runs a workload in a setting, and counts the structure of its values if structure is set.
-func (c *benchCmd) once(a *app, w *kernels.Workload, in setting, structure bool) (*job, error) {
+// once runs a workload in a setting under probes, and counts the structure of its values if structure is set.
+func (c *benchCmd) once(a *app, w *kernels.Workload, in setting, structure bool, probes []probe.Probe) (*job, error) {
 	f := launchFlags{sourceArg: sourceArg{"@" + w.Name}, kernelFlags: kernelFlags{
 		programFlags{Size: c.Size}, deviceFlags{Warp: 32, Workers: c.Workers, Engine: in.engine, TimeLimit: c.TimeLimit},
 	}}
-	j, err := f.open(a, dataOf(a.stderr))
+	j, err := f.open(a, dataOf(a.stderr), probes...)
 	if err != nil {
 		return nil, err
 	}
@@ -249,6 +274,18 @@ func median(list []float64) float64 {
 	slices.Sort(list)
 	n := len(list)
 	return (list[(n-1)/2] + list[n/2]) / 2
+}
+
+// partition divides rows into those that satisfy a condition, and the others.
+func partition(rows []benchRow, condition func(r *benchRow) bool) (satisfy, others []benchRow) {
+	for _, r := range rows {
+		if condition(&r) {
+			satisfy = append(satisfy, r)
+		} else {
+			others = append(others, r)
+		}
+	}
+	return satisfy, others
 }
 
 // geomean returns the geometric mean of each rate.
@@ -283,13 +320,17 @@ func (c *benchCmd) printHead(s *screen) {
 	for _, col := range benchColumns {
 		text += fitted(col.head, -17)
 	}
+	if c.products {
+		text += fitted("GFLOP/s", -17)
+	}
 	if c.Structure {
 		text += fitted("compact, %", -17)
 	}
 	s.printf("%s\n", s.paint(bold, text))
 }
 
-func (c *benchCmd) printRow(s *screen, name string, r *benchRates, compact *float64) {
+// printRow prints rates; w is the workload, or nil for a mean.
+func (c *benchCmd) printRow(s *screen, name string, r *benchRates, w *benchRow) {
 	text := fitted(name, 16) + fitted(countText(int64(r.Vector)), -17)
 	for _, col := range benchColumns {
 		rate := "-"
@@ -298,8 +339,15 @@ func (c *benchCmd) printRow(s *screen, name string, r *benchRates, compact *floa
 		}
 		text += fitted(rate, -17)
 	}
-	if compact != nil {
-		text += fitted(fmt.Sprintf("%.1f", *compact), -17)
+	if c.products && w != nil {
+		rate := "-"
+		if w.Gflops != 0 {
+			rate = fmt.Sprintf("%.2f", w.Gflops)
+		}
+		text += fitted(rate, -17)
+	}
+	if c.Structure && w != nil {
+		text += fitted(fmt.Sprintf("%.1f", *w.Compact), -17)
 	}
 	s.printf("%s\n", text)
 }

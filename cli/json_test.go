@@ -38,6 +38,7 @@ var reports = []report{
 	{"gemu-reconverge/1", "`gemu reconverge --json`", reconvergeJSON{}},
 	{"gemu-compare/3", "`gemu compare --json`", papers.Comparison{}},
 	{"gemu-bench/1", "`gemu bench --json`", benchJSON{}},
+	{"gemu-bench-watch/1", "`gemu bench --watch --json`", watchJSON{}},
 	{"gemu-bench-ops/1", "`gemu bench --ops --json`", opsJSON{}},
 	{"gemu-spill/2", "`gemu spill --json`", spillJSON{}},
 	{"gemu-isa/1", "`gemu isa --json`", isaJSON{}},

@@ -324,6 +324,9 @@ func (s *setup) mbarrier(v *ptx.Variant) {
 	}
 }
 
+// together prevents that the first thread begins a phase before another thread has seen the end of the one before.
+const together = "\tbar.warp.sync 0xffffffff;\n"
+
 // waitForPhase waits for the phase of the mbarrier that ends next, and begins another.
 const waitForPhase = `WAIT@N:
 	mbarrier.try_wait.parity.shared.b64 %done, [bar], %phase;
@@ -339,6 +342,7 @@ func (s *setup) transfer(bytes int) {
 	s.after += fmt.Sprintf("\t@%%lead mbarrier.arrive.expect_tx.shared.b64 _, [bar], %d;\n", bytes) + waitForPhase
 	s.with = "mbarrier.arrive.expect_tx, mbarrier.try_wait"
 	s.guard = "@%lead "
+	s.each = together
 	s.shared = true
 }
 

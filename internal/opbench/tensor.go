@@ -32,6 +32,7 @@ func (s *setup) tensor(v *ptx.Variant) {
 	s.decls = "\t.reg .b32 %tm, %phase, %idesc, %three;\n\t.reg .b64 %desc;\n\t.reg .pred %done;\n"
 	s.before = fillShared + allocate
 	s.finish = "\ttcgen05.dealloc.cta_group::1.sync.aligned.b32 %tm, 512;\n"
+	s.each = together
 	commit := "\t@%lead tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bar];\n"
 	s.args["a"] = "%tm"
 	switch v.Form.Family {
