@@ -401,12 +401,26 @@ func numberOf(mod string) int {
 // Extent returns the m, n or k of the matrix shape among the modifiers, such as m16n8k16.
 func (v *Variant) Extent(dim byte) int {
 	for _, m := range v.mods {
-		var e [3]int
-		if n, _ := fmt.Sscanf(m, "m%dn%dk%d", &e[0], &e[1], &e[2]); n == 3 {
+		if e, ok := parseShape(m); ok {
 			return e[strings.IndexByte("mnk", dim)]
 		}
 	}
 	panic(fmt.Sprintf("BUG: %s has no shape", v.Text))
+}
+
+// parseShape returns the m, n and k of a modifier with the shape of a matrix, such as m16n8k16. It runs for every vector
+// of a matrix instruction, so it does not use package fmt.
+func parseShape(mod string) (extents [3]int, ok bool) {
+	for i := range extents {
+		rest, found := strings.CutPrefix(mod, "mnk"[i:i+1])
+		mod = strings.TrimLeft(rest, "0123456789")
+		n, err := strconv.Atoi(rest[:len(rest)-len(mod)])
+		if !found || err != nil {
+			return extents, false
+		}
+		extents[i] = n
+	}
+	return extents, mod == ""
 }
 
 // elementType returns the operand's type according to the table, which may differ from the type of its registers.

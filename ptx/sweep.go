@@ -1,7 +1,6 @@
 package ptx
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -100,8 +99,7 @@ func (f *Form) Combinations(limit int) (list []string, all bool) {
 // or if it is a repetition without a slot.
 func (v *Variant) Altered(i int, mod string) *Variant {
 	old := v.mods[i]
-	var m, n, k int
-	if shape, _ := fmt.Sscanf(old, "m%dn%dk%d", &m, &n, &k); shape == 3 {
+	if _, isShape := parseShape(old); isShape {
 		return nil
 	}
 	altered := &Variant{Op: v.Op, Form: v.Form, mods: slices.Clone(v.mods), slots: slices.Clone(v.slots)}

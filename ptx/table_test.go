@@ -68,3 +68,13 @@ func TestLookupVariant(t *testing.T) {
 		}
 	}
 }
+
+// TestParseShape: a shape has three numbers, each after its letter, and nothing else.
+func TestParseShape(t *testing.T) {
+	for mod, want := range map[string][3]int{"m16n8k16": {16, 8, 16}, "m64n256k8": {64, 256, 8}, "m8n8": {}, "m16n8k": {}, "m16n8k16x": {}, "": {}, "k1m2n3": {}, "sync": {}} {
+		got, ok := parseShape(mod)
+		if ok != (want != [3]int{}) || ok && got != want {
+			t.Errorf("%s: %v, %v, want %v", mod, got, ok, want)
+		}
+	}
+}
