@@ -112,6 +112,8 @@ type spread int
 
 const (
 	near    spread = iota // near 1
+	alike                 // mostly the largest below 2, so that sums are large
+	tiny                  // so small that sums may be less than the least that machine code knows
 	far                   // differences as large as the bits of sums
 	extreme               // all, and infinities and NaNs
 )
@@ -125,6 +127,14 @@ func randomElement(rng *rand.Rand, t ptx.Type, s spread) uint64 {
 	exponents := 1<<(f.width-1-f.fraction) - 1
 	e := f.bias + rng.IntN(5) - 2
 	switch {
+	case s == tiny && t == ptx.F32:
+		e = rng.IntN(45) * rng.IntN(2)
+	case s == tiny:
+		e = f.bias - f.bias*45/100 - rng.IntN(f.bias/6+2)
+	case s == alike && rng.IntN(64) != 0:
+		return (uint64(f.bias+1)<<f.fraction - 1) << f.shift
+	case s == extreme && rng.IntN(256) == 0:
+		return rng.Uint64N(2)<<(f.width-1+f.shift) | uint64(exponents)<<(f.fraction+f.shift) | rng.Uint64N(2)<<f.shift
 	case rng.IntN(8) == 0:
 		return rng.Uint64N(2) << (f.width - 1 + f.shift)
 	case s == far:
@@ -218,12 +228,19 @@ func TestMultiplications(t *testing.T) {
 		}
 		p, f := fragmentProgram(rng, &frags)
 		frags = p.Fragments[0]
-		s := spread(rng.IntN(3))
+		s := spread(rng.IntN(5))
 		fill(rng, f, frags.A, &m.A, s)
 		fill(rng, f, frags.B, &m.B, s)
-		if c := spread(rng.IntN(3)); c == extreme {
-			fill(rng, f, frags.C, &m.C, s)
-		} else {
+		for _, e := range frags.C {
+			if e.Slot == code.R {
+				*f.Row32(e.Row) = regfile.Row32{}
+			}
+		}
+		if zero := s == tiny && rng.IntN(3) == 0; !zero {
+			c := spread(rng.IntN(5))
+			if c == extreme || s == tiny {
+				c = s
+			}
 			fill(rng, f, frags.C, &m.C, min(c, s))
 		}
 		want := copied(p, f)

@@ -36,7 +36,7 @@ func TestSlices(t *testing.T) {
 			t.Fatalf("%+v is not multiplied in machine code", x)
 		}
 		memory := make([]byte, 64<<10)
-		spread := spread(rng.IntN(3))
+		spread := spread(rng.IntN(5))
 		put := func(memory []byte, e ptx.Type, bits int) {
 			for i := 0; i < len(memory); i += bits / 8 {
 				v := randomElement(rng, e, spread)
