@@ -89,6 +89,12 @@ func executeEffect(e *machine.AsyncEffect) error {
 		}
 		return completeEffect(e)
 	}
+	if isPlainLoad(e) && !c.IsSubscribed(probe.OnEffect) {
+		if err := loadTensor(e); err != nil {
+			return err
+		}
+		return completeEffect(e)
+	}
 	stage := machine.StageWrites
 	if e.Data == nil {
 		stage |= machine.StageReads

@@ -296,6 +296,45 @@ func readTensor(e *machine.AsyncEffect) (err error) {
 	return nil
 }
 
+// isPlainLoad reports whether an effect copies elements of a tensor to shared memory, notifies an mbarrier, and does nothing
+// else. Its map may convert elements.
+func isPlainLoad(e *machine.AsyncEffect) bool {
+	return e.Tensor != nil && !e.Tensor.Copy.Store && e.Data == nil && e.Op.NotifiesMbarrier && e.Op.ReportPattern == code.NoReport
+}
+
+// loadTensor executes a plain load of a tensor: it copies segment after segment.
+//
+//go:norace
+func loadTensor(e *machine.AsyncEffect) (err error) {
+	if err := readTensorMap(e); err != nil {
+		return err
+	}
+	m, addr := e.Tensor.Map, sharedAddressOf(e)
+	to, err := tensorBox(e, m)
+	if err != nil {
+		return err
+	}
+	r, fill := sharedView(e.CTA, probe.AccessLoad), fillOf(m)
+	m.Walk(&e.Tensor.Copy, addr, func(p tensormap.Segment) bool {
+		target := to[p.Shared-addr:][:p.Bytes]
+		if !p.Inside {
+			for n := 0; n < len(target); {
+				n += copy(target[n:], fill)
+			}
+		} else {
+			b, fault := r.bytes(&p)
+			if fault != nil {
+				err = tensorFaultTrap(e, fault, p.Global, p.Bytes)
+				return false
+			}
+			copy(target, b)
+		}
+		convert(m.Type, target)
+		return true
+	})
+	return err
+}
+
 // segmentHasPattern reports whether a segment of a tensor has the pattern that a copy searches for. It compares the first
 // copied element in each 16 bytes of global memory.
 func segmentHasPattern(v code.PatternCheck, p *tensormap.Segment, b []byte) bool {
