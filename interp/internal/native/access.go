@@ -247,6 +247,11 @@ var atomics = map[code.AtomicOp]string{
 	code.AtomInc: "inc", code.AtomDec: "dec", code.AtomMin: "min", code.AtomMax: "max",
 }
 
+// sumsOfHalves has the names of the atomic sums of two halves of a word.
+var sumsOfHalves = map[code.Op]string{
+	code.ReductionOn(code.AtomAdd, ptx.F16x2, ptx.Global).Float: "add_f16x2", code.ReductionOn(code.AtomAdd, ptx.BF16x2, ptx.Global).Float: "add_bf16x2",
+}
+
 // putAtomic makes the code of atom and red on global or shared memory.
 func (a *assembler) putAtomic(instr *code.Instr, acc *code.Access, h *holes, suffix string) {
 	if acc.Addr == code.NoSlot {
@@ -278,6 +283,8 @@ func (a *assembler) putAtomic(instr *code.Instr, acc *code.Access, h *holes, suf
 func atomicName(t code.Reduction) string {
 	name := atomics[t.Op]
 	switch {
+	case t.Op == code.AtomFloat:
+		return sumsOfHalves[t.Float]
 	case t.Type.IsFloat():
 		if t.Global {
 			name += "global"

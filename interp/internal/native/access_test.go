@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"gemu/internal/part"
+	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/matrix"
 	"gemu/interp/internal/mem"
@@ -131,6 +132,9 @@ func newAccessHarness(shape, rng *rand.Rand, kind string) *accessHarness {
 		a.Atom = &code.Atom{Reduction: code.Reduction{Op: code.AtomicOp(shape.IntN(int(code.AtomFloat))), Type: t}}
 		if shape.IntN(4) == 0 {
 			a.Atom.Reduction = code.ReductionOn(code.AtomAdd, []ptx.Type{4: ptx.F32, 8: ptx.F64}[a.Size], a.Space)
+		}
+		if a.Size == 4 && shape.IntN(4) == 0 {
+			a.Atom.Reduction = code.ReductionOn(code.AtomAdd, []ptx.Type{ptx.F16x2, ptx.BF16x2}[shape.IntN(2)], a.Space)
 		}
 		for range n {
 			a.Atom.B = append(a.Atom.B, source())
@@ -410,6 +414,9 @@ func atomically(t code.Reduction, x, y uint64, z func() uint64) uint64 {
 		sign = 1 << (t.Type.Bits() - 1)
 	}
 	switch t.Op {
+	case code.AtomFloat:
+		sum, _ := alu.Single[t.Float](x, y, 0, 0, 0)
+		return sum
 	case code.AtomAdd:
 		if t.Type == ptx.F64 {
 			isNaN := func(u uint64) bool { return u<<1 > 0x7ff<<53 }

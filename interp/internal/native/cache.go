@@ -178,6 +178,7 @@ func (d *digest) addAccesses(list []code.Access) {
 		if t := a.Atom; t != nil {
 			addInteger(d, t.Op)
 			addInteger(d, t.Type)
+			addInteger(d, t.Float)
 			d.addBool(t.Global)
 			d.addElems(t.B)
 			if d.addBool(t.C != nil); t.C != nil {

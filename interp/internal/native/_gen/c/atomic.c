@@ -51,6 +51,28 @@ VECTOR_FUNCTIONS(ROW_r, float_r, mask_r) VECTOR_FUNCTIONS(ROW_q, float_q, mask_q
 	}
 SUMS(u32, f32, u64) SUMS(ROW_r, float_r, ROW_q)
 
+// Sums of both halves of a word. The sum of two numbers of .f16 or .bf16, rounded to .f32, is not rounded differently afterwards:
+// .f32 has more than twice as many digits.
+typedef _Float16 halves_r __attribute__((ext_vector_type(KEPT_r)));
+typedef u16 shorts_r __attribute__((ext_vector_type(KEPT_r)));
+OVERLOADED f32 from_f16(u32 x) { return (f32)__builtin_bit_cast(_Float16, (u16)x); }
+OVERLOADED u32 to_f16(f32 x) { return __builtin_bit_cast(u16, (_Float16)x); }
+OVERLOADED float_r from_f16(ROW_r x) { return __builtin_convertvector(__builtin_bit_cast(halves_r, __builtin_convertvector(x, shorts_r)), float_r); }
+OVERLOADED ROW_r to_f16(float_r x) { return __builtin_convertvector(__builtin_bit_cast(shorts_r, __builtin_convertvector(x, halves_r)), ROW_r); }
+#define SUMS_OF_HALVES(U) \
+	OVERLOADED U lower_sum_f16(U x, U y) { \
+		typeof(as_float(x)) s = from_f16(x) + from_f16(y); \
+		return pick(s != s, (U)0x7fffu, to_f16(s)); \
+	} \
+	OVERLOADED U upper_sum_bf16(U x, U y) { \
+		typeof(as_float(x)) s = as_float(x) + as_float(y); \
+		U bits = as_bits(s); \
+		return pick(s != s, (U)0x7fff0000u, (bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u); \
+	} \
+	OVERLOADED U sum_f16(U x, U y) { return lower_sum_f16(x, y) | lower_sum_f16(x >> 16, y >> 16) << 16; } \
+	OVERLOADED U sum_bf16(U x, U y) { return upper_sum_bf16(x << 16, y << 16) >> 16 | upper_sum_bf16(x & 0xffff0000u, y & 0xffff0000u); }
+SUMS_OF_HALVES(u32) SUMS_OF_HALVES(ROW_r)
+
 // The quick functions are the same for one lane: they expect sums that are neither NaN nor denormal, so that a lane waits only
 // for the addition of the lane before.
 OVERLOADED u32 quick_sum(u32 x, u32 y) {
@@ -77,7 +99,9 @@ OVERLOADED u64 quick_global_sum(u64 x, u64 y) {
 #ifdef MASKED
 #define EVERY_OF_HALF(i) for (u32 left = (u32)m & 0xffffu << j, i; left != 0 && (i = __builtin_ctz(left), 1); left &= left - 1)
 #else
-#define EVERY_OF_HALF(i) _Pragma("clang loop unroll_count(4) vectorize(disable)") for (int i = j; i < j + 16; i++)
+#define EVERY_OF_HALF(i) \
+	_Pragma("clang loop unroll(disable) vectorize(disable)") for (int k = j; k < j + 16; k += 4) \
+		_Pragma("clang loop unroll(full)") for (int i = k; i < k + 4; i++)
 #endif
 #define CHANGED_r(v) ANY(v)
 #define EXECUTE_KEPT_r(i) EXECUTE(r, i)
@@ -174,3 +198,4 @@ INTEGER(inc_u32, u32, r, pick(old >= x, old ^ old, old + 1))
 INTEGER(dec_u32, u32, r, pick((old == 0) | (old > x), x, old - 1))
 ATOMIC(add_f32, u32, r, sum(old, x), quick_sum(old, x)) ATOMIC(addglobal_f32, u32, r, flushed_sum(old, x), quick_flushed_sum(old, x))
 ATOMIC(add_f64, u64, q, sum(old, x), quick_sum(old, x)) ATOMIC(addglobal_f64, u64, q, global_sum(old, x), quick_global_sum(old, x))
+INTEGER(add_f16x2, u32, r, sum_f16(old, x)) INTEGER(add_bf16x2, u32, r, sum_bf16(old, x))

@@ -98,12 +98,52 @@ typedef u64 u64x4 __attribute__((ext_vector_type(4), aligned(1)));
 #define NARROW(f) __builtin_convertvector(f(0), u32x8)
 #endif
 #define PAIRS(a, k) PAIR(PAIR_q(*(u64x2 *)(a)[k], *(u64x2 *)(a)[k + 2]), PAIR_q(*(u64x2 *)(a)[k + 4], *(u64x2 *)(a)[k + 6]))
-#define EVEN(a, b) __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14)
-#define ODD(a, b) __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15)
+#define LOWER_64(a, b) __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14)
+#define UPPER_64(a, b) __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15)
 #define SET(ds, X, i, v) { DATA_##ds(X) KEEP_##ds(i, v); }
+
+// Contiguous vectors are loaded and stored in the host's vectors. Each part of 128 bits has a vector of 32-bit elements; after the
+// transposition TO_LANES puts the elements of a row in the order of lanes, and before it TO_PARTS does the opposite.
+#ifdef MASKED
+#define WHOLE_WARP(n) 0
+#else
+#define WHOLE_WARP(n) (PLACES[31] - PLACES[0] == 31 * (n) && beside_q(PLACES, m, PLACES[0], PLACES[0], n))
+#endif
+#if KEPT_r == 16
+#define TO_LANES(v) __builtin_shufflevector(v, v, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)
+#define TO_PARTS TO_LANES
+#define EVEN_32(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)
+#define ODD_32(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31)
+#define FIRST_32(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define LAST_32(a, b) __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#else
+#define TO_LANES(v) __builtin_shufflevector(v, v, 0, 4, 1, 5, 2, 6, 3, 7)
+#define TO_PARTS(v) __builtin_shufflevector(v, v, 0, 2, 4, 6, 1, 3, 5, 7)
+#define EVEN_32(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)
+#define ODD_32(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15)
+#define FIRST_32(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define LAST_32(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#endif
+#define EVEN_64(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)
+#define ODD_64(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15)
+#define FIRST_64(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define LAST_64(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#define VECTORS_AT(ds, n, i) ROW_##ds *at = (ROW_##ds *)(PLACES[0] + (n) * (i));
 
 #define FROM(i) const u64 *a = PLACES + (i);
 STENCIL(FORM(load_vector_u32x4)) {
+	if (WHOLE_WARP(16)) {
+		EACH_KEPT(r, i) {
+			VECTORS_AT(r, 16, i)
+			ROW_r t = at[0], u = at[1], v = at[2], w = at[3];
+			ROW_r low = LOW_32(t, u), low2 = LOW_32(v, w), high = HIGH_32(t, u), high2 = HIGH_32(v, w);
+			SET(r, A, i, TO_LANES(LOW_64(low, low2)))
+			SET(r, B, i, TO_LANES(HIGH_64(low, low2)))
+			SET(r, C, i, TO_LANES(LOW_64(high, high2)))
+			SET(r, E, i, TO_LANES(HIGH_64(high, high2)))
+		}
+		NEXT;
+	}
 	EACH_KEPT(r, i) {
 		FROM(i)
 		ROW_r t = QUADS(a, 0), u = QUADS(a, 1), v = QUADS(a, 2), w = QUADS(a, 3);
@@ -117,6 +157,15 @@ STENCIL(FORM(load_vector_u32x4)) {
 }
 #define WORDS(k) (u64x8){*(u64_u *)a[k], *(u64_u *)a[k + 1], *(u64_u *)a[k + 2], *(u64_u *)a[k + 3], *(u64_u *)a[k + 4], *(u64_u *)a[k + 5], *(u64_u *)a[k + 6], *(u64_u *)a[k + 7]}
 STENCIL(FORM(load_vector_u32x2)) {
+	if (WHOLE_WARP(8)) {
+		EACH_KEPT(r, i) {
+			VECTORS_AT(r, 8, i)
+			ROW_r t = at[0], u = at[1];
+			SET(r, A, i, EVEN_32(t, u))
+			SET(r, B, i, ODD_32(t, u))
+		}
+		NEXT;
+	}
 	EACH_KEPT(r, i) {
 		FROM(i)
 		u64x8 words[] = {
@@ -133,11 +182,20 @@ STENCIL(FORM(load_vector_u32x2)) {
 	NEXT;
 }
 STENCIL(FORM(load_vector_u64x2)) {
+	if (WHOLE_WARP(16)) {
+		EACH_KEPT(q, i) {
+			VECTORS_AT(q, 16, i)
+			ROW_q t = at[0], u = at[1];
+			SET(q, A, i, EVEN_64(t, u))
+			SET(q, B, i, ODD_64(t, u))
+		}
+		NEXT;
+	}
 	EACH_KEPT(q, i) {
 		FROM(i)
 		ROW_q t = PAIRS(a, 0), u = PAIRS(a, 1);
-		SET(q, A, i, EVEN(t, u))
-		SET(q, B, i, ODD(t, u))
+		SET(q, A, i, LOWER_64(t, u))
+		SET(q, B, i, UPPER_64(t, u))
 	}
 	NEXT;
 }
@@ -153,6 +211,15 @@ STENCIL(FORM(load_vector_u64x2)) {
 #endif
 STENCIL(FORM(store_vector_u32x4)) {
 	*ctx->memory_changed = 1;
+	if (WHOLE_WARP(16)) {
+		EACH_KEPT(r, i) {
+			VECTORS_AT(r, 16, i)
+			ROW_r t = TO_PARTS(ROW_AT(r, A, i)), u = TO_PARTS(ROW_AT(r, B, i)), v = TO_PARTS(ROW_AT(r, C, i)), w = TO_PARTS(ROW_AT(r, E, i));
+			ROW_r low = LOW_32(t, u), low2 = LOW_32(v, w), high = HIGH_32(t, u), high2 = HIGH_32(v, w);
+			at[0] = LOW_64(low, low2), at[1] = HIGH_64(low, low2), at[2] = LOW_64(high, high2), at[3] = HIGH_64(high, high2);
+		}
+		NEXT;
+	}
 	EACH_KEPT(r, i) {
 		FROM(i)
 		ROW_r t = ROW_AT(r, A, i), u = ROW_AT(r, B, i), v = ROW_AT(r, C, i), w = ROW_AT(r, E, i);
@@ -166,6 +233,14 @@ STENCIL(FORM(store_vector_u32x4)) {
 }
 STENCIL(FORM(store_vector_u32x2)) {
 	*ctx->memory_changed = 1;
+	if (WHOLE_WARP(8)) {
+		EACH_KEPT(r, i) {
+			VECTORS_AT(r, 8, i)
+			ROW_r t = ROW_AT(r, A, i), u = ROW_AT(r, B, i);
+			at[0] = FIRST_32(t, u), at[1] = LAST_32(t, u);
+		}
+		NEXT;
+	}
 	const u32 *x = ROW(u32, A), *y = ROW(u32, B);
 	FROM(0)
 	EVERY(i) *(u64_u *)a[i] = x[i] | (u64)y[i] << 32;
@@ -173,6 +248,14 @@ STENCIL(FORM(store_vector_u32x2)) {
 }
 STENCIL(FORM(store_vector_u64x2)) {
 	*ctx->memory_changed = 1;
+	if (WHOLE_WARP(16)) {
+		EACH_KEPT(q, i) {
+			VECTORS_AT(q, 16, i)
+			ROW_q t = ROW_AT(q, A, i), u = ROW_AT(q, B, i);
+			at[0] = FIRST_64(t, u), at[1] = LAST_64(t, u);
+		}
+		NEXT;
+	}
 	const u64 *x = WIDE(u64, A), *y = WIDE(u64, B);
 	FROM(0)
 	EVERY(i) *(u64x2 *)a[i] = (u64x2){x[i], y[i]};
