@@ -4,6 +4,8 @@ package alu
 // (convert).
 
 import (
+	"math"
+
 	"golang.org/x/exp/constraints"
 
 	"gemu/interp/internal/fp"
@@ -96,7 +98,12 @@ func cvtRmiS32F32(a float32) int32 { return int32(fp.F32ToInt(a, fp.RM, 32, true
 func cvtRpiS32F32(a float32) int32 { return int32(fp.F32ToInt(a, fp.RP, 32, true)) }
 
 //gemu:kernel cvt.f32.f16
-func cvtF32F16(a uint16) float32 { return fp.F16ToF32(a) }
+func cvtF32F16(a uint16) float32 {
+	if f16.isNaN(a) {
+		return math.Float32frombits(fp.NaN32)
+	}
+	return fp.WidenF16(a)
+}
 
 //gemu:kernel cvt.f32.bf16
 func cvtF32BF16(a uint16) float32 { return fp.BF16ToF32(a) }

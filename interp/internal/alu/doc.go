@@ -11,6 +11,6 @@
 // 64-bit type in a row of 64-bit slots, and bool in a predicate.
 //
 // The files follow the manual: int.go (9.7.1, 9.7.2), float.go (9.7.3), half.go and mixed.go (9.7.4 to 9.7.6), cmp.go
-// (9.7.6), logic.go (9.7.8), cvt.go (9.7.9), video.go (9.7.18). slow.go has the rare forms of float arithmetic and
+// (9.7.6), logic.go (9.7.8), cvt.go and narrow.go (9.7.9), video.go (9.7.18). slow.go has the rare forms of float arithmetic and
 // conversions.
 package alu

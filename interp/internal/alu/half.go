@@ -1,7 +1,8 @@
 package alu
 
 // This file holds arithmetic of half and mixed precision (manual sections 9.7.4 and 9.7.5). Every number of f16 and bf16 is
-// also a number of f32. Sums and products are rounded once.
+// also a number of f32, in which sums, products and functions are computed before they are rounded to 16 bits. All other steps
+// are operations on the bits of 16-bit numbers.
 
 import (
 	"math"
@@ -11,98 +12,191 @@ import (
 
 // halfFormat holds the differences between f16 and bf16.
 type halfFormat struct {
-	wide        func(h uint16) float32 // exact
-	narrow      func(x float64, r fp.Rounding) uint16
-	leastNormal float64 // the least normal number
-	flushBelow  float64 // with .ftz, smaller results become zero: they round to less than leastNormal if the exponent has no lower bound
+	wide       func(h uint16) float32 // exact; a NaN becomes any NaN
+	narrow     func(x float32, r fp.Rounding) uint16
+	inf, one   uint16  // the bits of infinity and of 1
+	flushBelow float32 // with .ftz, smaller results become zero: they round to less than the least normal number if the exponent has no lower bound
 }
 
 var (
-	f16  = halfFormat{fp.F16ToF32, fp.F64ToF16, 0x1p-14, 0x1p-14 - 0x1p-26}
-	bf16 = halfFormat{fp.BF16ToF32, fp.F64ToBF16, 0x1p-126, 0x1p-126 - 0x1p-135}
+	f16  = halfFormat{fp.WidenF16, fp.F32ToF16, 0x7c00, 0x3c00, 0x1p-14 - 0x1p-26}
+	bf16 = halfFormat{fp.BF16ToF32, fp.F32ToBF16, 0x7f80, 0x3f80, 0x1p-126 - 0x1p-135}
 )
 
 // outOfBoundsNaN is the NaN that tensor copies write for elements outside the tensor, without its sign. The manual does not
 // specify it; GPUs of sm_120 write 0x7ff7.
 const outOfBoundsNaN = 0x7ff7
 
-//gemu:kernel $OP.any.f16; OP = add sub mul fma min max abs neg ex2 tanh; takes = 63 slow
+// Only fma.bf16 has other rounding modes than to nearest; of the other operations on bf16, only min, max, ex2 and fma have
+// modifiers. Operations on pairs that convert f16, or have no conversion, compute on halves; all other operations on pairs widen
+// both halves in their lane. In directives, 0x4000 is the Imm of .relu.
+//
+//gemu:kernel $OP.any.f16; OP = add sub mul fma min max abs neg; own loop = 0 slow
+//gemu:kernel $OP.any.f16; OP = ex2 tanh; takes = 7 slow
+//gemu:kernel $OP.any.f16x2; OP = add sub mul fma min max abs neg; halves; own loop = 0 slow
 func anyF16(op floatOp, a, b, c uint16, imm uint64) uint16 {
-	return f16.compute(op, a, b, c, modifiersFromImm(imm))
+	return f16.compute(op, a, b, c, modifiersFromImm(imm), fp.RN)
 }
 
-//gemu:kernel $OP.any.bf16; OP = add sub mul fma min max abs neg ex2 tanh; takes = 63 slow
-func anyBF16(op floatOp, a, b, c uint16, imm uint64) uint16 {
-	return bf16.compute(op, a, b, c, modifiersFromImm(imm))
-}
-
-//gemu:kernel $OP.any.f16x2; OP = add sub mul fma min max abs neg ex2 tanh; takes = 63 slow
+//gemu:kernel $OP.any.f16x2; OP = ex2 tanh; takes = 15 slow
 func anyF16x2(op floatOp, a, b, c uint32, imm uint64) uint32 {
-	return f16.computeBoth(op, a, b, c, modifiersFromImm(imm))
+	return f16.computeBoth(op, a, b, c, modifiersFromImm(imm), fp.RN)
 }
 
-//gemu:kernel $OP.any.bf16x2; OP = add sub mul fma min max abs neg ex2 tanh; takes = 63 slow
+//gemu:kernel $OP.any.bf16; OP = min max; own loop = 0 slow
+//gemu:kernel $OP.any.bf16; OP = ex2; takes = 7 slow
+//gemu:kernel $OP.any.bf16x2; OP = min max; halves; own loop = 0 slow
+func anyBF16(op floatOp, a, b, c uint16, imm uint64) uint16 {
+	return bf16.compute(op, a, b, c, modifiersFromImm(imm), fp.RN)
+}
+
+//gemu:kernel $OP.any.bf16x2; OP = ex2; takes = 15 slow
 func anyBF16x2(op floatOp, a, b, c uint32, imm uint64) uint32 {
-	return bf16.computeBoth(op, a, b, c, modifiersFromImm(imm))
+	return bf16.computeBoth(op, a, b, c, modifiersFromImm(imm), fp.RN)
+}
+
+//gemu:kernel $OP.any.bf16; OP = add sub mul abs neg slow
+//gemu:kernel $OP.any.bf16; OP = tanh; takes = 7 slow
+//gemu:kernel $OP.any.bf16x2; OP = abs neg; halves slow
+func plainBF16(op floatOp, a, b uint16) uint16 {
+	return bf16.compute(op, a, b, 0, Modifiers{}, fp.RN)
+}
+
+//gemu:kernel $OP.any.bf16x2; OP = add sub mul slow
+//gemu:kernel $OP.any.bf16x2; OP = tanh; takes = 15 slow
+func plainBF16x2(op floatOp, a, b uint32) uint32 {
+	return bf16.computeBoth(op, a, b, 0, Modifiers{}, fp.RN)
+}
+
+//gemu:kernel fma.any.bf16; own loop = 0 0x4000; takes = 7 slow
+func fmaBF16(a, b, c uint16, imm uint64) uint16 {
+	return bf16.compute(opFma, a, b, c, modifiersFromImm(imm), fp.Rounding(imm))
+}
+
+//gemu:kernel fma.any.bf16x2; own loop = 0 0x4000; takes = 7 slow
+func fmaBF16x2(a, b, c uint32, imm uint64) uint32 {
+	return bf16.computeBoth(opFma, a, b, c, modifiersFromImm(imm), fp.Rounding(imm))
 }
 
 // computeBoth computes the operation on both halves of its operands.
-func (h *halfFormat) computeBoth(op floatOp, a, b, c uint32, s Modifiers) uint32 {
-	lo := h.compute(op, uint16(a), uint16(b), uint16(c), s)
-	hi := h.compute(op, uint16(a>>16), uint16(b>>16), uint16(c>>16), s)
+func (h *halfFormat) computeBoth(op floatOp, a, b, c uint32, s Modifiers, r fp.Rounding) uint32 {
+	lo := h.compute(op, uint16(a), uint16(b), uint16(c), s, r)
+	hi := h.compute(op, uint16(a>>16), uint16(b>>16), uint16(c>>16), s, r)
 	return pack2(uint32(lo), uint32(hi))
 }
 
 // compute computes the operation on numbers of the format.
-func (h *halfFormat) compute(op floatOp, a, b, c uint16, s Modifiers) uint16 {
-	if s.OutOfBounds && (a&0x7fff == outOfBoundsNaN || b&0x7fff == outOfBoundsNaN) {
+//
+// Sums and products to nearest are rounded twice, to f32 and to the format, with the result of a single rounding: f32 has more
+// than twice the format's precision, sums below its least normal number are exact, and TestHalfProducts tries the products.
+func (h *halfFormat) compute(op floatOp, a, b, c uint16, s Modifiers, r fp.Rounding) uint16 {
+	outOfBounds := a&0x7fff == outOfBoundsNaN || b&0x7fff == outOfBoundsNaN
+	sign := (a ^ b) & 0x8000
+	if s.FTZ {
+		a, b, c = h.flush(a), h.flush(b), h.flush(c)
+	}
+	var d uint16
+	switch op {
+	case opMin, opMax:
+		d = h.minMax(op, s, a, b, sign)
+	case opAbs:
+		d = h.canonical(a & 0x7fff)
+	case opNeg:
+		d = h.canonical(a ^ 0x8000)
+	default:
+		x := h.inF32(op, h.wide(a), h.wide(b), h.wide(c), r)
+		if s.FTZ && math.Float32bits(x)&^(1<<31) < math.Float32bits(h.flushBelow) {
+			x = math.Float32frombits(math.Float32bits(x) & (1 << 31))
+		}
+		d = h.narrow(x, r)
+	}
+	if s.Sat {
+		d = h.saturate(d)
+	} else if s.Relu && int16(d) <= 0 {
+		d = 0
+	}
+	if s.OutOfBounds && outOfBounds {
 		return 0
 	}
-	x, y, z := h.wide(a), h.wide(b), h.wide(c)
-	if s.FTZ {
-		x, y, z = h.flush(x), h.flush(y), h.flush(z)
-	}
-	var r float64
+	return d
+}
+
+// inF32 computes the operation on numbers of f32. A further rounding to the format in mode r is then correct.
+func (h *halfFormat) inF32(op floatOp, x, y, z float32, r fp.Rounding) float32 {
 	switch op {
 	case opAdd:
-		r = fp.Sum(float64(x), float64(y), s.Rnd)
+		return x + y
 	case opSub:
-		r = fp.Sum(float64(x), -float64(y), s.Rnd)
+		return x - y
 	case opMul:
-		r = float64(x) * float64(y)
+		return x * y
 	case opFma:
-		r = fp.Sum(float64(float64(x)*float64(y)), float64(z), s.Rnd)
-	case opMin, opMax:
-		r = float64(minMax32(op, s, x, y, uint32(a^b)>>15<<31))
-	case opAbs:
-		r = math.Abs(float64(x))
-	case opNeg:
-		r = -float64(x)
+		return fp.FmaHalf(x, y, z, r)
 	case opEx2:
-		r = float64(fp.Ex2Approx32(x))
+		return fp.Ex2Approx32(x)
 	case opTanh:
-		r = float64(fp.TanhApprox32(x))
-	default:
-		panic("BUG: no such operation of halves")
+		return fp.TanhApprox32(x)
 	}
-	if s.FTZ && math.Abs(r) < h.flushBelow {
-		r = math.Copysign(0, r)
-	}
-	switch {
-	case s.Sat:
-		r = fp.Sat64(r)
-	case s.Relu && r <= 0:
-		r = 0
-	}
-	return h.narrow(r, s.Rnd)
+	panic("BUG: no such operation of halves")
 }
 
 // flush turns subnormal numbers into zeros.
-func (h *halfFormat) flush(x float32) float32 {
-	if math.Abs(float64(x)) < h.leastNormal {
-		return float32(math.Copysign(0, float64(x)))
+func (h *halfFormat) flush(a uint16) uint16 {
+	if a&h.inf == 0 {
+		return a & 0x8000
 	}
-	return x
+	return a
+}
+
+// isNaN reports whether a is any NaN.
+func (h *halfFormat) isNaN(a uint16) bool { return a&0x7fff > h.inf }
+
+// canonical returns a, or the canonical NaN if a is any NaN.
+func (h *halfFormat) canonical(a uint16) uint16 {
+	if h.isNaN(a) {
+		return fp.NaN16
+	}
+	return a
+}
+
+// saturate clamps a canonical number to [0, 1]. NaN becomes 0.
+func (h *halfFormat) saturate(a uint16) uint16 {
+	if int16(a) <= 0 || a > h.inf {
+		return 0
+	}
+	return min(a, h.one)
+}
+
+// halfOrder maps numbers of either format to integers in the same order; -0 is less than +0.
+func halfOrder(a uint16) int16 { return int16(a) ^ int16(a)>>15&0x7fff }
+
+// minMax executes min and max with their modifiers. sign is the sign of the result with .xorsign.
+func (h *halfFormat) minMax(op floatOp, s Modifiers, a, b, sign uint16) uint16 {
+	if s.Abs {
+		a, b = a&0x7fff, b&0x7fff
+	}
+	aNaN, bNaN := h.isNaN(a), h.isNaN(b)
+	first := halfOrder(a) < halfOrder(b)
+	if op == opMax {
+		first = halfOrder(a) > halfOrder(b)
+	}
+	d := b
+	if first {
+		d = a
+	}
+	if aNaN {
+		d = b
+	}
+	if bNaN {
+		d = a
+	}
+	if s.XorSign {
+		d = d&0x7fff | sign
+	}
+	if aNaN && bNaN || s.NaN && (aNaN || bNaN) {
+		return fp.NaN16
+	}
+	return d
 }
 
 // The following operations have mixed precision: operands of f16 or bf16, and a result of f32.

@@ -304,16 +304,6 @@ var Vec = [code.Count]Kernel{
 	code.NegAnyF16:                k_neg_any_f16,
 	code.Ex2AnyF16:                k_ex2_any_f16,
 	code.TanhAnyF16:               k_tanh_any_f16,
-	code.AddAnyBf16:               k_add_any_bf16,
-	code.SubAnyBf16:               k_sub_any_bf16,
-	code.MulAnyBf16:               k_mul_any_bf16,
-	code.FmaAnyBf16:               k_fma_any_bf16,
-	code.MinAnyBf16:               k_min_any_bf16,
-	code.MaxAnyBf16:               k_max_any_bf16,
-	code.AbsAnyBf16:               k_abs_any_bf16,
-	code.NegAnyBf16:               k_neg_any_bf16,
-	code.Ex2AnyBf16:               k_ex2_any_bf16,
-	code.TanhAnyBf16:              k_tanh_any_bf16,
 	code.AddAnyF16x2:              k_add_any_f16x2,
 	code.SubAnyF16x2:              k_sub_any_f16x2,
 	code.MulAnyF16x2:              k_mul_any_f16x2,
@@ -324,16 +314,26 @@ var Vec = [code.Count]Kernel{
 	code.NegAnyF16x2:              k_neg_any_f16x2,
 	code.Ex2AnyF16x2:              k_ex2_any_f16x2,
 	code.TanhAnyF16x2:             k_tanh_any_f16x2,
+	code.MinAnyBf16:               k_min_any_bf16,
+	code.MaxAnyBf16:               k_max_any_bf16,
+	code.Ex2AnyBf16:               k_ex2_any_bf16,
+	code.MinAnyBf16x2:             k_min_any_bf16x2,
+	code.MaxAnyBf16x2:             k_max_any_bf16x2,
+	code.Ex2AnyBf16x2:             k_ex2_any_bf16x2,
+	code.AddAnyBf16:               k_add_any_bf16,
+	code.SubAnyBf16:               k_sub_any_bf16,
+	code.MulAnyBf16:               k_mul_any_bf16,
+	code.AbsAnyBf16:               k_abs_any_bf16,
+	code.NegAnyBf16:               k_neg_any_bf16,
+	code.TanhAnyBf16:              k_tanh_any_bf16,
+	code.AbsAnyBf16x2:             k_abs_any_bf16x2,
+	code.NegAnyBf16x2:             k_neg_any_bf16x2,
 	code.AddAnyBf16x2:             k_add_any_bf16x2,
 	code.SubAnyBf16x2:             k_sub_any_bf16x2,
 	code.MulAnyBf16x2:             k_mul_any_bf16x2,
-	code.FmaAnyBf16x2:             k_fma_any_bf16x2,
-	code.MinAnyBf16x2:             k_min_any_bf16x2,
-	code.MaxAnyBf16x2:             k_max_any_bf16x2,
-	code.AbsAnyBf16x2:             k_abs_any_bf16x2,
-	code.NegAnyBf16x2:             k_neg_any_bf16x2,
-	code.Ex2AnyBf16x2:             k_ex2_any_bf16x2,
 	code.TanhAnyBf16x2:            k_tanh_any_bf16x2,
+	code.FmaAnyBf16:               k_fma_any_bf16,
+	code.FmaAnyBf16x2:             k_fma_any_bf16x2,
 	code.AddAnyF32F16:             k_add_any_f32_f16,
 	code.SubAnyF32F16:             k_sub_any_f32_f16,
 	code.AddAnyF32Bf16:            k_add_any_f32_bf16,
@@ -633,6 +633,10 @@ var Vec = [code.Count]Kernel{
 	code.MixedB64B32:              k_mixed_b64_b32,
 	code.MixedB32B64:              k_mixed_b32_b64,
 	code.SetPacked:                k_set_packed,
+	code.NarrowF32:                k_narrow_f32,
+	code.NarrowPairF32:            k_narrow_pair_f32,
+	code.NarrowPairB32:            k_narrow_pair_b32,
+	code.WidenPairB32:             k_widen_pair_b32,
 	code.AddAnyF32:                k_add_any_f32,
 	code.SubAnyF32:                k_sub_any_f32,
 	code.MulAnyF32:                k_mul_any_f32,
@@ -961,16 +965,6 @@ var Single = [code.Count]One{
 	code.NegAnyF16:                one_k_neg_any_f16,
 	code.Ex2AnyF16:                one_k_ex2_any_f16,
 	code.TanhAnyF16:               one_k_tanh_any_f16,
-	code.AddAnyBf16:               one_k_add_any_bf16,
-	code.SubAnyBf16:               one_k_sub_any_bf16,
-	code.MulAnyBf16:               one_k_mul_any_bf16,
-	code.FmaAnyBf16:               one_k_fma_any_bf16,
-	code.MinAnyBf16:               one_k_min_any_bf16,
-	code.MaxAnyBf16:               one_k_max_any_bf16,
-	code.AbsAnyBf16:               one_k_abs_any_bf16,
-	code.NegAnyBf16:               one_k_neg_any_bf16,
-	code.Ex2AnyBf16:               one_k_ex2_any_bf16,
-	code.TanhAnyBf16:              one_k_tanh_any_bf16,
 	code.AddAnyF16x2:              one_k_add_any_f16x2,
 	code.SubAnyF16x2:              one_k_sub_any_f16x2,
 	code.MulAnyF16x2:              one_k_mul_any_f16x2,
@@ -981,16 +975,26 @@ var Single = [code.Count]One{
 	code.NegAnyF16x2:              one_k_neg_any_f16x2,
 	code.Ex2AnyF16x2:              one_k_ex2_any_f16x2,
 	code.TanhAnyF16x2:             one_k_tanh_any_f16x2,
+	code.MinAnyBf16:               one_k_min_any_bf16,
+	code.MaxAnyBf16:               one_k_max_any_bf16,
+	code.Ex2AnyBf16:               one_k_ex2_any_bf16,
+	code.MinAnyBf16x2:             one_k_min_any_bf16x2,
+	code.MaxAnyBf16x2:             one_k_max_any_bf16x2,
+	code.Ex2AnyBf16x2:             one_k_ex2_any_bf16x2,
+	code.AddAnyBf16:               one_k_add_any_bf16,
+	code.SubAnyBf16:               one_k_sub_any_bf16,
+	code.MulAnyBf16:               one_k_mul_any_bf16,
+	code.AbsAnyBf16:               one_k_abs_any_bf16,
+	code.NegAnyBf16:               one_k_neg_any_bf16,
+	code.TanhAnyBf16:              one_k_tanh_any_bf16,
+	code.AbsAnyBf16x2:             one_k_abs_any_bf16x2,
+	code.NegAnyBf16x2:             one_k_neg_any_bf16x2,
 	code.AddAnyBf16x2:             one_k_add_any_bf16x2,
 	code.SubAnyBf16x2:             one_k_sub_any_bf16x2,
 	code.MulAnyBf16x2:             one_k_mul_any_bf16x2,
-	code.FmaAnyBf16x2:             one_k_fma_any_bf16x2,
-	code.MinAnyBf16x2:             one_k_min_any_bf16x2,
-	code.MaxAnyBf16x2:             one_k_max_any_bf16x2,
-	code.AbsAnyBf16x2:             one_k_abs_any_bf16x2,
-	code.NegAnyBf16x2:             one_k_neg_any_bf16x2,
-	code.Ex2AnyBf16x2:             one_k_ex2_any_bf16x2,
 	code.TanhAnyBf16x2:            one_k_tanh_any_bf16x2,
+	code.FmaAnyBf16:               one_k_fma_any_bf16,
+	code.FmaAnyBf16x2:             one_k_fma_any_bf16x2,
 	code.AddAnyF32F16:             one_k_add_any_f32_f16,
 	code.SubAnyF32F16:             one_k_sub_any_f32_f16,
 	code.AddAnyF32Bf16:            one_k_add_any_f32_bf16,
@@ -1290,6 +1294,10 @@ var Single = [code.Count]One{
 	code.MixedB64B32:              one_k_mixed_b64_b32,
 	code.MixedB32B64:              one_k_mixed_b32_b64,
 	code.SetPacked:                one_k_set_packed,
+	code.NarrowF32:                one_k_narrow_f32,
+	code.NarrowPairF32:            one_k_narrow_pair_f32,
+	code.NarrowPairB32:            one_k_narrow_pair_b32,
+	code.WidenPairB32:             one_k_widen_pair_b32,
 	code.AddAnyF32:                one_k_add_any_f32,
 	code.SubAnyF32:                one_k_sub_any_f32,
 	code.MulAnyF32:                one_k_mul_any_f32,
@@ -6171,166 +6179,6 @@ func one_k_tanh_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyF16(opTanh, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_add_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	c := f.Src32(instr.C)
-	d := f.Row32(instr.D)
-	_, _, _, _ = *a, *b, *c, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opAdd, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
-	}
-}
-
-func one_k_add_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(uint32(anyBF16(opAdd, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
-}
-
-func k_sub_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	c := f.Src32(instr.C)
-	d := f.Row32(instr.D)
-	_, _, _, _ = *a, *b, *c, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opSub, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
-	}
-}
-
-func one_k_sub_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(uint32(anyBF16(opSub, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
-}
-
-func k_mul_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	c := f.Src32(instr.C)
-	d := f.Row32(instr.D)
-	_, _, _, _ = *a, *b, *c, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opMul, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
-	}
-}
-
-func one_k_mul_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(uint32(anyBF16(opMul, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
-}
-
-func k_fma_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	c := f.Src32(instr.C)
-	d := f.Row32(instr.D)
-	_, _, _, _ = *a, *b, *c, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opFma, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
-	}
-}
-
-func one_k_fma_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(uint32(anyBF16(opFma, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
-}
-
-func k_min_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	c := f.Src32(instr.C)
-	d := f.Row32(instr.D)
-	_, _, _, _ = *a, *b, *c, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opMin, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
-	}
-}
-
-func one_k_min_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(uint32(anyBF16(opMin, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
-}
-
-func k_max_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	c := f.Src32(instr.C)
-	d := f.Row32(instr.D)
-	_, _, _, _ = *a, *b, *c, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opMax, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
-	}
-}
-
-func one_k_max_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(uint32(anyBF16(opMax, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
-}
-
-func k_abs_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	c := f.Src32(instr.C)
-	d := f.Row32(instr.D)
-	_, _, _, _ = *a, *b, *c, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opAbs, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
-	}
-}
-
-func one_k_abs_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(uint32(anyBF16(opAbs, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
-}
-
-func k_neg_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	c := f.Src32(instr.C)
-	d := f.Row32(instr.D)
-	_, _, _, _ = *a, *b, *c, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opNeg, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
-	}
-}
-
-func one_k_neg_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(uint32(anyBF16(opNeg, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
-}
-
-func k_ex2_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	c := f.Src32(instr.C)
-	d := f.Row32(instr.D)
-	_, _, _, _ = *a, *b, *c, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opEx2, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
-	}
-}
-
-func one_k_ex2_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(uint32(anyBF16(opEx2, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
-}
-
-func k_tanh_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	c := f.Src32(instr.C)
-	d := f.Row32(instr.D)
-	_, _, _, _ = *a, *b, *c, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opTanh, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
-	}
-}
-
-func one_k_tanh_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(uint32(anyBF16(opTanh, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
-}
-
 func k_add_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	a := f.Src32(instr.A)
 	b := f.Src32(instr.B)
@@ -6339,12 +6187,12 @@ func k_add_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opAdd, a[i], b[i], c[i], instr.Imm)
+		d[i] = pack2(uint32(anyF16(opAdd, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm)), uint32(anyF16(opAdd, uint16(a[i]>>16), uint16(b[i]>>16), uint16(c[i]>>16), instr.Imm)))
 	}
 }
 
 func one_k_add_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyF16x2(opAdd, uint32(a), uint32(b), uint32(c), imm)), 0
+	return uint64(pack2(uint32(anyF16(opAdd, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm)), uint32(anyF16(opAdd, uint16(uint32(a)>>16), uint16(uint32(b)>>16), uint16(uint32(c)>>16), imm)))), 0
 }
 
 func k_sub_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
@@ -6355,12 +6203,12 @@ func k_sub_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opSub, a[i], b[i], c[i], instr.Imm)
+		d[i] = pack2(uint32(anyF16(opSub, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm)), uint32(anyF16(opSub, uint16(a[i]>>16), uint16(b[i]>>16), uint16(c[i]>>16), instr.Imm)))
 	}
 }
 
 func one_k_sub_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyF16x2(opSub, uint32(a), uint32(b), uint32(c), imm)), 0
+	return uint64(pack2(uint32(anyF16(opSub, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm)), uint32(anyF16(opSub, uint16(uint32(a)>>16), uint16(uint32(b)>>16), uint16(uint32(c)>>16), imm)))), 0
 }
 
 func k_mul_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
@@ -6371,12 +6219,12 @@ func k_mul_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opMul, a[i], b[i], c[i], instr.Imm)
+		d[i] = pack2(uint32(anyF16(opMul, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm)), uint32(anyF16(opMul, uint16(a[i]>>16), uint16(b[i]>>16), uint16(c[i]>>16), instr.Imm)))
 	}
 }
 
 func one_k_mul_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyF16x2(opMul, uint32(a), uint32(b), uint32(c), imm)), 0
+	return uint64(pack2(uint32(anyF16(opMul, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm)), uint32(anyF16(opMul, uint16(uint32(a)>>16), uint16(uint32(b)>>16), uint16(uint32(c)>>16), imm)))), 0
 }
 
 func k_fma_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
@@ -6387,12 +6235,12 @@ func k_fma_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opFma, a[i], b[i], c[i], instr.Imm)
+		d[i] = pack2(uint32(anyF16(opFma, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm)), uint32(anyF16(opFma, uint16(a[i]>>16), uint16(b[i]>>16), uint16(c[i]>>16), instr.Imm)))
 	}
 }
 
 func one_k_fma_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyF16x2(opFma, uint32(a), uint32(b), uint32(c), imm)), 0
+	return uint64(pack2(uint32(anyF16(opFma, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm)), uint32(anyF16(opFma, uint16(uint32(a)>>16), uint16(uint32(b)>>16), uint16(uint32(c)>>16), imm)))), 0
 }
 
 func k_min_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
@@ -6403,12 +6251,12 @@ func k_min_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opMin, a[i], b[i], c[i], instr.Imm)
+		d[i] = pack2(uint32(anyF16(opMin, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm)), uint32(anyF16(opMin, uint16(a[i]>>16), uint16(b[i]>>16), uint16(c[i]>>16), instr.Imm)))
 	}
 }
 
 func one_k_min_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyF16x2(opMin, uint32(a), uint32(b), uint32(c), imm)), 0
+	return uint64(pack2(uint32(anyF16(opMin, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm)), uint32(anyF16(opMin, uint16(uint32(a)>>16), uint16(uint32(b)>>16), uint16(uint32(c)>>16), imm)))), 0
 }
 
 func k_max_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
@@ -6419,12 +6267,12 @@ func k_max_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opMax, a[i], b[i], c[i], instr.Imm)
+		d[i] = pack2(uint32(anyF16(opMax, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm)), uint32(anyF16(opMax, uint16(a[i]>>16), uint16(b[i]>>16), uint16(c[i]>>16), instr.Imm)))
 	}
 }
 
 func one_k_max_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyF16x2(opMax, uint32(a), uint32(b), uint32(c), imm)), 0
+	return uint64(pack2(uint32(anyF16(opMax, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm)), uint32(anyF16(opMax, uint16(uint32(a)>>16), uint16(uint32(b)>>16), uint16(uint32(c)>>16), imm)))), 0
 }
 
 func k_abs_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
@@ -6435,12 +6283,12 @@ func k_abs_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opAbs, a[i], b[i], c[i], instr.Imm)
+		d[i] = pack2(uint32(anyF16(opAbs, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm)), uint32(anyF16(opAbs, uint16(a[i]>>16), uint16(b[i]>>16), uint16(c[i]>>16), instr.Imm)))
 	}
 }
 
 func one_k_abs_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyF16x2(opAbs, uint32(a), uint32(b), uint32(c), imm)), 0
+	return uint64(pack2(uint32(anyF16(opAbs, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm)), uint32(anyF16(opAbs, uint16(uint32(a)>>16), uint16(uint32(b)>>16), uint16(uint32(c)>>16), imm)))), 0
 }
 
 func k_neg_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
@@ -6451,12 +6299,12 @@ func k_neg_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opNeg, a[i], b[i], c[i], instr.Imm)
+		d[i] = pack2(uint32(anyF16(opNeg, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm)), uint32(anyF16(opNeg, uint16(a[i]>>16), uint16(b[i]>>16), uint16(c[i]>>16), instr.Imm)))
 	}
 }
 
 func one_k_neg_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyF16x2(opNeg, uint32(a), uint32(b), uint32(c), imm)), 0
+	return uint64(pack2(uint32(anyF16(opNeg, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm)), uint32(anyF16(opNeg, uint16(uint32(a)>>16), uint16(uint32(b)>>16), uint16(uint32(c)>>16), imm)))), 0
 }
 
 func k_ex2_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
@@ -6491,7 +6339,7 @@ func one_k_tanh_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyF16x2(opTanh, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_add_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+func k_min_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
 	a := f.Src32(instr.A)
 	b := f.Src32(instr.B)
 	c := f.Src32(instr.C)
@@ -6499,15 +6347,15 @@ func k_add_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opAdd, a[i], b[i], c[i], instr.Imm)
+		d[i] = uint32(anyBF16(opMin, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
-func one_k_add_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyBF16x2(opAdd, uint32(a), uint32(b), uint32(c), imm)), 0
+func one_k_min_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyBF16(opMin, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_sub_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+func k_max_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
 	a := f.Src32(instr.A)
 	b := f.Src32(instr.B)
 	c := f.Src32(instr.C)
@@ -6515,15 +6363,15 @@ func k_sub_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opSub, a[i], b[i], c[i], instr.Imm)
+		d[i] = uint32(anyBF16(opMax, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
-func one_k_sub_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyBF16x2(opSub, uint32(a), uint32(b), uint32(c), imm)), 0
+func one_k_max_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyBF16(opMax, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_mul_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+func k_ex2_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
 	a := f.Src32(instr.A)
 	b := f.Src32(instr.B)
 	c := f.Src32(instr.C)
@@ -6531,28 +6379,12 @@ func k_mul_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opMul, a[i], b[i], c[i], instr.Imm)
+		d[i] = uint32(anyBF16(opEx2, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
-func one_k_mul_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyBF16x2(opMul, uint32(a), uint32(b), uint32(c), imm)), 0
-}
-
-func k_fma_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	c := f.Src32(instr.C)
-	d := f.Row32(instr.D)
-	_, _, _, _ = *a, *b, *c, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opFma, a[i], b[i], c[i], instr.Imm)
-	}
-}
-
-func one_k_fma_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyBF16x2(opFma, uint32(a), uint32(b), uint32(c), imm)), 0
+func one_k_ex2_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyBF16(opEx2, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
 func k_min_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
@@ -6563,12 +6395,12 @@ func k_min_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opMin, a[i], b[i], c[i], instr.Imm)
+		d[i] = pack2(uint32(anyBF16(opMin, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm)), uint32(anyBF16(opMin, uint16(a[i]>>16), uint16(b[i]>>16), uint16(c[i]>>16), instr.Imm)))
 	}
 }
 
 func one_k_min_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyBF16x2(opMin, uint32(a), uint32(b), uint32(c), imm)), 0
+	return uint64(pack2(uint32(anyBF16(opMin, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm)), uint32(anyBF16(opMin, uint16(uint32(a)>>16), uint16(uint32(b)>>16), uint16(uint32(c)>>16), imm)))), 0
 }
 
 func k_max_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
@@ -6579,44 +6411,12 @@ func k_max_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opMax, a[i], b[i], c[i], instr.Imm)
+		d[i] = pack2(uint32(anyBF16(opMax, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm)), uint32(anyBF16(opMax, uint16(a[i]>>16), uint16(b[i]>>16), uint16(c[i]>>16), instr.Imm)))
 	}
 }
 
 func one_k_max_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyBF16x2(opMax, uint32(a), uint32(b), uint32(c), imm)), 0
-}
-
-func k_abs_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	c := f.Src32(instr.C)
-	d := f.Row32(instr.D)
-	_, _, _, _ = *a, *b, *c, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opAbs, a[i], b[i], c[i], instr.Imm)
-	}
-}
-
-func one_k_abs_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyBF16x2(opAbs, uint32(a), uint32(b), uint32(c), imm)), 0
-}
-
-func k_neg_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	c := f.Src32(instr.C)
-	d := f.Row32(instr.D)
-	_, _, _, _ = *a, *b, *c, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opNeg, a[i], b[i], c[i], instr.Imm)
-	}
-}
-
-func one_k_neg_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyBF16x2(opNeg, uint32(a), uint32(b), uint32(c), imm)), 0
+	return uint64(pack2(uint32(anyBF16(opMax, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm)), uint32(anyBF16(opMax, uint16(uint32(a)>>16), uint16(uint32(b)>>16), uint16(uint32(c)>>16), imm)))), 0
 }
 
 func k_ex2_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
@@ -6635,7 +6435,187 @@ func one_k_ex2_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyBF16x2(opEx2, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
+func k_add_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
+	_, _, _ = *a, *b, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(plainBF16(opAdd, uint16(a[i]), uint16(b[i])))
+	}
+}
+
+func one_k_add_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(plainBF16(opAdd, uint16(uint32(a)), uint16(uint32(b))))), 0
+}
+
+func k_sub_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
+	_, _, _ = *a, *b, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(plainBF16(opSub, uint16(a[i]), uint16(b[i])))
+	}
+}
+
+func one_k_sub_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(plainBF16(opSub, uint16(uint32(a)), uint16(uint32(b))))), 0
+}
+
+func k_mul_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
+	_, _, _ = *a, *b, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(plainBF16(opMul, uint16(a[i]), uint16(b[i])))
+	}
+}
+
+func one_k_mul_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(plainBF16(opMul, uint16(uint32(a)), uint16(uint32(b))))), 0
+}
+
+func k_abs_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
+	_, _, _ = *a, *b, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(plainBF16(opAbs, uint16(a[i]), uint16(b[i])))
+	}
+}
+
+func one_k_abs_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(plainBF16(opAbs, uint16(uint32(a)), uint16(uint32(b))))), 0
+}
+
+func k_neg_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
+	_, _, _ = *a, *b, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(plainBF16(opNeg, uint16(a[i]), uint16(b[i])))
+	}
+}
+
+func one_k_neg_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(plainBF16(opNeg, uint16(uint32(a)), uint16(uint32(b))))), 0
+}
+
+func k_tanh_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
+	_, _, _ = *a, *b, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(plainBF16(opTanh, uint16(a[i]), uint16(b[i])))
+	}
+}
+
+func one_k_tanh_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(plainBF16(opTanh, uint16(uint32(a)), uint16(uint32(b))))), 0
+}
+
+func k_abs_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
+	_, _, _ = *a, *b, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = pack2(uint32(plainBF16(opAbs, uint16(a[i]), uint16(b[i]))), uint32(plainBF16(opAbs, uint16(a[i]>>16), uint16(b[i]>>16))))
+	}
+}
+
+func one_k_abs_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(pack2(uint32(plainBF16(opAbs, uint16(uint32(a)), uint16(uint32(b)))), uint32(plainBF16(opAbs, uint16(uint32(a)>>16), uint16(uint32(b)>>16))))), 0
+}
+
+func k_neg_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
+	_, _, _ = *a, *b, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = pack2(uint32(plainBF16(opNeg, uint16(a[i]), uint16(b[i]))), uint32(plainBF16(opNeg, uint16(a[i]>>16), uint16(b[i]>>16))))
+	}
+}
+
+func one_k_neg_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(pack2(uint32(plainBF16(opNeg, uint16(uint32(a)), uint16(uint32(b)))), uint32(plainBF16(opNeg, uint16(uint32(a)>>16), uint16(uint32(b)>>16))))), 0
+}
+
+func k_add_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
+	_, _, _ = *a, *b, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = plainBF16x2(opAdd, a[i], b[i])
+	}
+}
+
+func one_k_add_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(plainBF16x2(opAdd, uint32(a), uint32(b))), 0
+}
+
+func k_sub_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
+	_, _, _ = *a, *b, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = plainBF16x2(opSub, a[i], b[i])
+	}
+}
+
+func one_k_sub_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(plainBF16x2(opSub, uint32(a), uint32(b))), 0
+}
+
+func k_mul_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
+	_, _, _ = *a, *b, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = plainBF16x2(opMul, a[i], b[i])
+	}
+}
+
+func one_k_mul_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(plainBF16x2(opMul, uint32(a), uint32(b))), 0
+}
+
 func k_tanh_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
+	_, _, _ = *a, *b, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = plainBF16x2(opTanh, a[i], b[i])
+	}
+}
+
+func one_k_tanh_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(plainBF16x2(opTanh, uint32(a), uint32(b))), 0
+}
+
+func k_fma_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
 	a := f.Src32(instr.A)
 	b := f.Src32(instr.B)
 	c := f.Src32(instr.C)
@@ -6643,12 +6623,28 @@ func k_tanh_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opTanh, a[i], b[i], c[i], instr.Imm)
+		d[i] = uint32(fmaBF16(uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
-func one_k_tanh_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyBF16x2(opTanh, uint32(a), uint32(b), uint32(c), imm)), 0
+func one_k_fma_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(fmaBF16(uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_fma_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = fmaBF16x2(a[i], b[i], c[i], instr.Imm)
+	}
+}
+
+func one_k_fma_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(fmaBF16x2(uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
 func k_add_any_f32_f16(f *regfile.File, instr *code.Instr, m uint32) {
@@ -11998,6 +11994,63 @@ func k_set_packed(f *regfile.File, instr *code.Instr, m uint32) {
 
 func one_k_set_packed(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(setPacked(uint32(a), uint32(b), imm)), 0
+}
+
+func k_narrow_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := f.Row32(instr.D)
+	_, _ = *a, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = narrowF32(a[i], instr.Imm)
+	}
+}
+
+func one_k_narrow_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(narrowF32(math.Float32frombits(uint32(a)), imm)), 0
+}
+
+func k_narrow_pair_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := f.Row32(instr.D)
+	_, _, _ = *a, *b, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = narrowPairF32(a[i], b[i], instr.Imm)
+	}
+}
+
+func one_k_narrow_pair_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(narrowPairF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), imm)), 0
+}
+
+func k_narrow_pair_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
+	_, _ = *a, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = narrowPairB32(a[i], instr.Imm)
+	}
+}
+
+func one_k_narrow_pair_b32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(narrowPairB32(uint32(a), imm)), 0
+}
+
+func k_widen_pair_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
+	_, _ = *a, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = widenPairB32(a[i], instr.Imm)
+	}
+}
+
+func one_k_widen_pair_b32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(widenPairB32(uint32(a), imm)), 0
 }
 
 func k_add_any_f32(f *regfile.File, instr *code.Instr, m uint32) {

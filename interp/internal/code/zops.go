@@ -299,16 +299,6 @@ const (
 	NegAnyF16
 	Ex2AnyF16
 	TanhAnyF16
-	AddAnyBf16
-	SubAnyBf16
-	MulAnyBf16
-	FmaAnyBf16
-	MinAnyBf16
-	MaxAnyBf16
-	AbsAnyBf16
-	NegAnyBf16
-	Ex2AnyBf16
-	TanhAnyBf16
 	AddAnyF16x2
 	SubAnyF16x2
 	MulAnyF16x2
@@ -319,16 +309,26 @@ const (
 	NegAnyF16x2
 	Ex2AnyF16x2
 	TanhAnyF16x2
+	MinAnyBf16
+	MaxAnyBf16
+	Ex2AnyBf16
+	MinAnyBf16x2
+	MaxAnyBf16x2
+	Ex2AnyBf16x2
+	AddAnyBf16
+	SubAnyBf16
+	MulAnyBf16
+	AbsAnyBf16
+	NegAnyBf16
+	TanhAnyBf16
+	AbsAnyBf16x2
+	NegAnyBf16x2
 	AddAnyBf16x2
 	SubAnyBf16x2
 	MulAnyBf16x2
-	FmaAnyBf16x2
-	MinAnyBf16x2
-	MaxAnyBf16x2
-	AbsAnyBf16x2
-	NegAnyBf16x2
-	Ex2AnyBf16x2
 	TanhAnyBf16x2
+	FmaAnyBf16
+	FmaAnyBf16x2
 	AddAnyF32F16
 	SubAnyF32F16
 	AddAnyF32Bf16
@@ -628,6 +628,10 @@ const (
 	MixedB64B32
 	MixedB32B64
 	SetPacked
+	NarrowF32
+	NarrowPairF32
+	NarrowPairB32
+	WidenPairB32
 	AddAnyF32
 	SubAnyF32
 	MulAnyF32
@@ -956,16 +960,6 @@ var kernels = [...]Signature{
 	NegAnyF16 - kernel:                {Name: "neg.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	Ex2AnyF16 - kernel:                {Name: "ex2.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	TanhAnyF16 - kernel:               {Name: "tanh.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
-	AddAnyBf16 - kernel:               {Name: "add.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
-	SubAnyBf16 - kernel:               {Name: "sub.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
-	MulAnyBf16 - kernel:               {Name: "mul.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
-	FmaAnyBf16 - kernel:               {Name: "fma.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
-	MinAnyBf16 - kernel:               {Name: "min.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
-	MaxAnyBf16 - kernel:               {Name: "max.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
-	AbsAnyBf16 - kernel:               {Name: "abs.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
-	NegAnyBf16 - kernel:               {Name: "neg.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
-	Ex2AnyBf16 - kernel:               {Name: "ex2.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
-	TanhAnyBf16 - kernel:              {Name: "tanh.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	AddAnyF16x2 - kernel:              {Name: "add.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	SubAnyF16x2 - kernel:              {Name: "sub.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	MulAnyF16x2 - kernel:              {Name: "mul.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
@@ -976,16 +970,26 @@ var kernels = [...]Signature{
 	NegAnyF16x2 - kernel:              {Name: "neg.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	Ex2AnyF16x2 - kernel:              {Name: "ex2.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	TanhAnyF16x2 - kernel:             {Name: "tanh.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
-	AddAnyBf16x2 - kernel:             {Name: "add.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
-	SubAnyBf16x2 - kernel:             {Name: "sub.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
-	MulAnyBf16x2 - kernel:             {Name: "mul.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
-	FmaAnyBf16x2 - kernel:             {Name: "fma.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MinAnyBf16 - kernel:               {Name: "min.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	MaxAnyBf16 - kernel:               {Name: "max.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	Ex2AnyBf16 - kernel:               {Name: "ex2.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	MinAnyBf16x2 - kernel:             {Name: "min.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	MaxAnyBf16x2 - kernel:             {Name: "max.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
-	AbsAnyBf16x2 - kernel:             {Name: "abs.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
-	NegAnyBf16x2 - kernel:             {Name: "neg.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	Ex2AnyBf16x2 - kernel:             {Name: "ex2.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
-	TanhAnyBf16x2 - kernel:            {Name: "tanh.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	AddAnyBf16 - kernel:               {Name: "add.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	SubAnyBf16 - kernel:               {Name: "sub.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	MulAnyBf16 - kernel:               {Name: "mul.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	AbsAnyBf16 - kernel:               {Name: "abs.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	NegAnyBf16 - kernel:               {Name: "neg.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	TanhAnyBf16 - kernel:              {Name: "tanh.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	AbsAnyBf16x2 - kernel:             {Name: "abs.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	NegAnyBf16x2 - kernel:             {Name: "neg.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	AddAnyBf16x2 - kernel:             {Name: "add.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	SubAnyBf16x2 - kernel:             {Name: "sub.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MulAnyBf16x2 - kernel:             {Name: "mul.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	TanhAnyBf16x2 - kernel:            {Name: "tanh.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	FmaAnyBf16 - kernel:               {Name: "fma.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	FmaAnyBf16x2 - kernel:             {Name: "fma.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	AddAnyF32F16 - kernel:             {Name: "add.any.f32.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 32}},
 	SubAnyF32F16 - kernel:             {Name: "sub.any.f32.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 32}},
 	AddAnyF32Bf16 - kernel:            {Name: "add.any.f32.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 32}},
@@ -1285,6 +1289,10 @@ var kernels = [...]Signature{
 	MixedB64B32 - kernel:              {Name: "mixed.b64.b32", Kind: Arithmetic, Dst: Q, Src: [4]Slot{R, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 64}},
 	MixedB32B64 - kernel:              {Name: "mixed.b32.b64", Kind: Arithmetic, Dst: R, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 32}},
 	SetPacked - kernel:                {Name: "set.packed", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	NarrowF32 - kernel:                {Name: "narrow.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	NarrowPairF32 - kernel:            {Name: "narrow.pair.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	NarrowPairB32 - kernel:            {Name: "narrow.pair.b32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	WidenPairB32 - kernel:             {Name: "widen.pair.b32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	AddAnyF32 - kernel:                {Name: "add.any.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	SubAnyF32 - kernel:                {Name: "sub.any.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	MulAnyF32 - kernel:                {Name: "mul.any.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},

@@ -108,6 +108,9 @@ func F16ToF32(h uint16) float32 {
 	return math.Float32frombits(sign | uint32(h&0x7fff)<<13 + (127-15)<<23)
 }
 
+// WidenF16 is [F16ToF32], but a NaN may become any NaN: the payload is the host's.
+func WidenF16(h uint16) float32 { return F16ToF32(h) }
+
 // F16ToF64 widens the f16 number with bits h, exactly. A NaN keeps its sign and its payload, and is made
 // quiet.
 func F16ToF64(h uint16) float64 {
@@ -143,12 +146,22 @@ func BF16ToF64(h uint16) float64 {
 	return F32ToF64(BF16ToF32(h))
 }
 
-// F32ToBF16 returns the bits of x rounded to bf16 in mode r.
+// F32ToBF16 returns the bits of x rounded to bf16 in mode r. A carry out of the largest finite number gives Inf.
 func F32ToBF16(x float32, r Rounding) uint16 {
-	if u := math.Float32bits(x); r == RN && u&^(1<<31) <= 0x7f800000 { // as in F32ToF16
-		return uint16((u + 0x7fff + u>>16&1) >> 16)
+	u := math.Float32bits(x)
+	var up uint32 // added to the lower half, which is lost
+	switch r {
+	case RN:
+		up = 0x7fff + u>>16&1
+	case RM:
+		up = u >> 31 * 0xffff
+	case RP:
+		up = (1 - u>>31) * 0xffff
 	}
-	return narrow16(bf16, float64(x), r)
+	if u&^(1<<31) > 0x7f800000 {
+		return NaNBF16
+	}
+	return uint16((u + up) >> 16)
 }
 
 // F64ToBF16 returns the bits of x rounded to bf16 in mode r. It rounds once, not to f32 first.

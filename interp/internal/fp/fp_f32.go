@@ -84,6 +84,22 @@ func sumHard32(x uint64, y float64) float32 {
 	return sum32(math.Float64frombits(x), y, RN)
 }
 
+// FmaHalf returns a*b + c for numbers of f16 or bf16, such that a further rounding to their format in mode r is correct: it is
+// rounded to odd, to 24 bits. A zero has the sign of [Sum].
+func FmaHalf(a, b, c float32, r Rounding) float32 {
+	x := Sum(float64(float64(a)*float64(b)), float64(c), r)
+	y := float32(x)
+	d := float64(y)
+	u := math.Float32bits(y)
+	if d < x || d > x {
+		if math.Abs(d) > math.Abs(x) {
+			u--
+		}
+		u |= 1
+	}
+	return math.Float32frombits(u)
+}
+
 // Div32 returns a / b rounded once in mode r (div.rnd.f32, IEEE 754 division).
 //
 // It rounds the float64 quotient; no remainder is needed. Let y be a float32 or a midpoint of two float32. If a/b is not y,

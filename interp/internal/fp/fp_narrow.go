@@ -63,6 +63,38 @@ const (
 // Fraction is the number of fraction bits of a significand.
 func (f *Format) Fraction() int { return int(f.frac) }
 
+// Kind says which bits of a format are no finite numbers.
+type Kind uint8
+
+const (
+	IEEE      Kind = iota // infinities and NaNs: all bits of the exponent are set
+	OnlyNaN               // NaN: all bits except the sign are set
+	AllFinite             // none
+)
+
+// Layout describes a format with an exponent and a fraction; the sign bit, if there is one, is above them.
+type Layout struct {
+	Fraction, Bias int
+	Magnitude      int // bits without the sign
+	Kind           Kind
+	Unsigned       bool
+}
+
+// Layout returns the layout of the format; ok is false for fixed-point numbers and for powers of two.
+func (f *Format) Layout() (l Layout, ok bool) {
+	if f.fixed || f.sign == 0 {
+		return Layout{}, false
+	}
+	l = Layout{Fraction: int(f.frac), Bias: f.bias, Magnitude: bits.TrailingZeros64(f.sign), Unsigned: f.plain}
+	switch {
+	case f.inf == 0 && f.nan == 0:
+		l.Kind = AllFinite
+	case f.inf == 0:
+		l.Kind = OnlyNaN
+	}
+	return l, true
+}
+
 // NaN returns the bits of the NaN result of operations.
 func (f *Format) NaN() uint64 { return f.nan }
 

@@ -29,6 +29,9 @@ func lowerCvt(l *lowerer, instr *ptx.Instr) {
 	d, finish := l.result(&instr.Ops[0], dt)
 	a := l.source(&instr.Ops[1], at, code.SlotOf(at))
 	conversion := code.Instr{Op: code.OpOf(instr.Variant), D: d, A: a}
+	if imm, ok := alu.NarrowImm(spec); ok && at == ptx.F32 && conversion.Op == code.Invalid {
+		conversion.Op, conversion.Imm = code.NarrowF32, imm
+	}
 	if conversion.Op == code.Invalid {
 		conversion.Op, conversion.Imm = convertOps[code.SlotOf(dt)][code.SlotOf(at)], spec.Imm()
 	}
@@ -50,6 +53,10 @@ func (l *lowerer) convertPacked(instr *ptx.Instr, spec alu.ConvertSpec) {
 	second := new(ptx.Operand) // random bits or scales; NoOperand if there are none
 	if i := instr.Form.Operand(name); i >= 0 {
 		second = &instr.Ops[i]
+	}
+	if imm, ok := alu.NarrowImm(spec); ok && second.Kind == ptx.NoOperand {
+		l.convertPair(instr, spec, imm, packed)
+		return
 	}
 	parts := make([]int32, n)
 	for i := range parts {
@@ -89,6 +96,21 @@ func (l *lowerer) convertPacked(instr *ptx.Instr, spec alu.ConvertSpec) {
 		l.emit(code.Instr{Op: code.InsertB32, D: row, A: result, B: part, Imm: uint64((n - 1 - i) * width)})
 		result = row
 	}
+}
+
+// convertPair emits a cvt of a pair of numbers, without a second operand, as one operation with the given Imm.
+func (l *lowerer) convertPair(instr *ptx.Instr, spec alu.ConvertSpec, imm uint64, packed ptx.Type) {
+	o := code.Instr{Imm: imm, A: l.source(instr.Arg("a"), packed, code.R)}
+	switch {
+	case spec.Src == ptx.F32:
+		o.Op, o.B = code.NarrowPairF32, l.source(instr.Arg("b"), packed, code.R)
+	case spec.Dst == ptx.F16 || spec.Dst == ptx.BF16:
+		o.Op = code.WidenPairB32
+	default:
+		o.Op = code.NarrowPairB32
+	}
+	o.D = l.target(instr.Arg("d"), code.R)
+	l.emit(o)
 }
 
 // extract returns a row with width bits of a row, the lowest of which is bit first.

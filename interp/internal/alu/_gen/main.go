@@ -250,6 +250,9 @@ var fields = []string{"A", "B", "C", "E"}
 
 // call returns the call of the function. raw returns the expression for operand i, of type t.
 func (k *kernel) call(raw func(i int, t string) string) string {
+	if k.Halves {
+		return k.callHalves(raw)
+	}
 	var args []string
 	i := 0
 	for _, p := range k.Params {
@@ -269,6 +272,24 @@ func (k *kernel) call(raw func(i int, t string) string) string {
 		c = "fp.FTZ32(" + c + ")"
 	}
 	return c
+}
+
+// callHalves is call for a function of 16-bit numbers that is applied to both halves of the operands.
+func (k *kernel) callHalves(raw func(i int, t string) string) string {
+	half := func(shift string) string {
+		var args []string
+		i := 0
+		for _, p := range k.Params {
+			if p.Type == "" {
+				args = append(args, p.Value)
+				continue
+			}
+			args = append(args, "uint16("+raw(i, p.Type)+shift+")")
+			i++
+		}
+		return "uint32(" + k.Fn + "(" + strings.Join(args, ", ") + "))"
+	}
+	return "pack2(" + half("") + ", " + half(">>16") + ")"
 }
 
 // write writes the kernel, and its counterpart for single values.

@@ -9,7 +9,8 @@
 // A choice "u32|s32" gives two keys the same kernel. "T:W = u32:u64" sets two variables at once. {ftz} in KEY makes two
 // kernels, the second of which flushes subnormals. "slow" omits the loop for full masks. "takes = N" marks an operation
 // whose machine code is long (25 ns or more for a row): N more operations count towards the limit at which machine code exits
-// to Go.
+// to Go. "halves" applies a function of 16-bit numbers to both halves of 32-bit operands. "own loop = IMM …" gives these values of
+// Instr.Imm a loop of their own in machine code, in which Imm is a constant; all other values share a loop.
 //
 // The function's parameters are the operands, with the types in KEY. Three parameters are no operands: a string m gets the
 // choice of M as its value, a floatOp op the constant of the choice of OP (opAdd for add), and imm gets Instr.Imm.
@@ -47,8 +48,10 @@ type Kernel struct {
 	Params  []Param
 	Results []string // Go types of its results
 	Slow    bool     // there is no loop for full masks
-	Short   bool     // isShort of the function for a lane
+	Short   bool     // isShort of the function for a lane; no values of Instr.Imm have their own loops
 	Takes   int      // operations that its machine code counts as, in addition to itself
+	Halves  bool     // the function computes on 16-bit numbers, and the kernel on both halves of 32-bit slots
+	OwnImms []uint64 // values of Instr.Imm with a loop of their own in machine code
 	FTZ     bool     // subnormal operands and results are flushed
 	Compare bool     // the directive is //gemu:compare
 	Rule    string   // name of the affine rule; "": the rule of the PTX instruction, if there is one
@@ -163,8 +166,13 @@ func expand(fset *token.FileSet, constants map[string]bool, fn *ast.FuncDecl, te
 		choices []string
 	}
 	var vars []variable
-	rule, takes := "", 0
+	rule, takes, halves := "", 0, false
+	var ownImms []uint64
 	for _, p := range parts[1:] {
+		if strings.TrimSpace(p) == "halves" {
+			halves = true
+			continue
+		}
 		name, list, ok := strings.Cut(p, "=")
 		if !ok {
 			log.Fatalf("%s: directive %q: %q is not NAME = VALUE", fn.Name.Name, text, strings.TrimSpace(p))
@@ -179,6 +187,16 @@ func expand(fset *token.FileSet, constants map[string]bool, fn *ast.FuncDecl, te
 				log.Fatalf("%s: takes: %v", fn.Name.Name, err)
 			}
 			takes = n
+			continue
+		}
+		if strings.TrimSpace(name) == "own loop" {
+			for _, text := range strings.Fields(list) {
+				n, err := strconv.ParseUint(text, 0, 64)
+				if err != nil {
+					log.Fatalf("%s: own loop: %v", fn.Name.Name, err)
+				}
+				ownImms = append(ownImms, n)
+			}
 			continue
 		}
 		vars = append(vars, variable{strings.Split(strings.TrimSpace(name), ":"), strings.Fields(list)})
@@ -209,7 +227,11 @@ func expand(fset *token.FileSet, constants map[string]bool, fn *ast.FuncDecl, te
 		}
 		for _, ftz := range ftzs {
 			k := instance(fset, constants, fn, key, bound, ftz, compare)
-			k.Slow, k.Short, k.Takes, k.Rule = slow, !ftz && isShort(fn), takes, rule
+			k.Slow, k.Short, k.Takes, k.Rule = slow, !ftz && ownImms == nil && isShort(fn), takes, rule
+			k.OwnImms = ownImms
+			if halves {
+				k.setHalves()
+			}
 			if compare {
 				k.Rule = "compare"
 			}
@@ -218,6 +240,25 @@ func expand(fset *token.FileSet, constants map[string]bool, fn *ast.FuncDecl, te
 	}
 	rec(0, map[string]string{})
 	return out
+}
+
+// setHalves changes the kernel of a function of 16-bit numbers into a kernel of pairs of them.
+func (k *Kernel) setHalves() {
+	const pair = "uint32"
+	types := slices.Clone(k.Results)
+	for i := range k.Params {
+		if t := &k.Params[i].Type; *t != "" {
+			types = append(types, *t)
+			*t = pair
+		}
+	}
+	if len(k.Results) != 1 || slices.ContainsFunc(types, func(t string) bool { return t != "uint16" }) {
+		log.Fatalf("%s: halves: the types of operands and result are %v, must be uint16", k.Decl.Name.Name, types)
+	}
+	k.Halves, k.Results = true, []string{pair}
+	for i := range k.Ops {
+		k.Ops[i].Src, k.Ops[i].Dst = pair, pair
+	}
 }
 
 // shortFunctions matches the functions of package fp that take a few instructions of a host.

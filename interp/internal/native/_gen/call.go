@@ -51,8 +51,8 @@ func (c *context) applyAny(f value, args []value, pos token.Pos) value {
 	return value{}
 }
 
-// better has the functions of package fp with a faster counterpart in go.h, which uses instructions of the host or handles more
-// lanes at once. Comments in go.h say why the results are the same. when is a condition on the arguments known in translation.
+// better has the functions of package fp with a faster counterpart in go.h or half.h, which uses instructions of the host or handles more
+// lanes at once. Comments there say why the results are the same. when is a condition on the arguments known in translation.
 var better = map[string]struct {
 	name string
 	when func(args []value) bool
@@ -67,7 +67,9 @@ var better = map[string]struct {
 	"DivFTZ32":      {"fp_DivFTZ32RN", func(a []value) bool { return a[2].is(fp.RN) }},
 	"SqrtRN32":      {"fp_SqrtRN32", func([]value) bool { return true }},
 	"F16ToF32":      {"fp_F16ToF32", func([]value) bool { return true }},
-	"F32ToF16":      {"fp_F32ToF16RN", func(a []value) bool { return a[1].is(fp.RN) }},
+	"F32ToF16":      {"half_F32ToF16RN", func(a []value) bool { return a[1].is(fp.RN) }},
+	"WidenF16":      {"half_WidenF16", func([]value) bool { return true }},
+	"FmaHalf":       {"half_FmaHalfRN", func(a []value) bool { return a[3].is(fp.RN) }},
 }
 
 // is reports whether a value is known to be r.
@@ -75,7 +77,7 @@ func (v value) is(r fp.Rounding) bool {
 	return v.num != nil && constant.Compare(v.num, token.EQL, constant.MakeInt64(int64(r)))
 }
 
-// helper returns the name of the replacement of f in go.h, or "" if there is none.
+// helper returns the name of the replacement of f in go.h or half.h, or "" if there is none.
 func (f *function) helper(args []value) string {
 	if f.obj == nil || f.recv != nil || len(f.targs) > 0 {
 		return ""
@@ -91,7 +93,7 @@ func (f *function) helper(args []value) string {
 		return ""
 	}
 	name = "go_" + name
-	if !strings.Contains(helpers, " "+name+"(") {
+	if !strings.Contains(helpers+halfHelpers, " "+name+"(") {
 		return ""
 	}
 	return name

@@ -36,27 +36,49 @@ func (s *sources) arithmetic(dir string) error {
 	}
 	for _, g := range slices.SortedFunc(maps.Keys(kernels), order) {
 		t.state = newState()
-		var rows, scalars strings.Builder
-		var wrappers []kernel
+		type laneKernel struct {
+			directive.Kernel
+			lane string
+			own  []string // lanes for single values of Instr.Imm
+		}
+		var list []laneKernel
 		for _, k := range kernels[g] {
 			lane, err := t.lane(k)
 			if err != nil {
 				s.inGo = append(s.inGo, fmt.Sprintf("%s runs in Go: %v", k.Name, err))
 				continue
 			}
+			own := make([]string, len(k.OwnImms))
+			for i, imm := range k.OwnImms {
+				if own[i], err = t.laneFor(k, fmt.Sprintf("%s_imm%#x", lane, imm), &imm); err != nil {
+					return err
+				}
+			}
+			list = append(list, laneKernel{k, lane, own})
+		}
+		if len(list) == 0 {
+			continue
+		}
+		functions := t.text()
+		ofF16 := strings.Contains(functions, "go_half_WidenF16") || strings.Contains(functions, "go_half_F32ToF16RN")
+		if slices.ContainsFunc(list, func(k laneKernel) bool { return k.Halves }) || strings.Contains(functions, "go_half_") {
+			functions = "#include \"half.h\"\n" + functions
+		}
+		var rows, scalars strings.Builder
+		var wrappers []kernel
+		for _, k := range list {
 			var text strings.Builder
-			stencilsOf(&text, &k, lane)
+			stencilsOf(&text, &k.Kernel, k.lane, k.own, ofF16)
 			rows.WriteString(text.String())
 			wrappers = append(wrappers, kernel{strings.TrimPrefix(k.Name, "k_"), text.String(), k.Takes})
-			scalarOf(&scalars, &k, lane)
+			if k.Halves {
+				k.lane = pairOf(&scalars, &k.Kernel, k.lane)
+			}
+			scalarOf(&scalars, &k.Kernel, k.lane)
 			for _, o := range k.Ops {
 				s.ops = append(s.ops, [2]string{o.Key, strings.TrimPrefix(k.Name, "k_")})
 			}
 		}
-		if len(wrappers) == 0 {
-			continue
-		}
-		functions := t.text()
 		suffix := fmt.Sprintf("_%s%d.c", g.function, g.operands)
 		const head = "#include \"stencil.h\"\n"
 		s.files = append(s.files,
@@ -109,19 +131,39 @@ func activeElement(t, of string) string {
 	return of
 }
 
-// stencilsOf writes the stencils of a kernel.
-func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string) {
+// loopsOf returns a loop for each value of Instr.Imm that has its own, and a loop for all other values. loop returns a loop that
+// calls a C function with the operands, and with the value of Imm if there is one. own has the names of the functions for single
+// values, in the order of k.OwnImms; lane is the function for all values.
+func loopsOf(k *directive.Kernel, lane string, own []string, loop func(function, imm string) string) string {
+	var b strings.Builder
+	for i, f := range own {
+		fmt.Fprintf(&b, "\tif ((u64)NUMBER(H0) == %#x) {\n\t%s\n\tNEXT;\n\t}\n", k.OwnImms[i], loop(f, ""))
+	}
+	imm := ""
+	if slices.ContainsFunc(k.Params, func(p directive.Param) bool { return p.Value == "instr.Imm" }) {
+		imm = ", (u64)NUMBER(H0)"
+	}
+	fmt.Fprintf(&b, "\t%s\n", loop(lane, imm))
+	return b.String()
+}
+
+// stencilsOf writes the stencils of a kernel. own has the functions for single values of Instr.Imm; lane is the function for all
+// values. ofF16 tells whether they convert from or to f16.
+func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string, own []string, ofF16 bool) {
 	var rows, args strings.Builder
 	i := 0
 	for _, p := range k.Params {
 		if p.Type == "" {
-			if p.Value == "instr.Imm" {
-				args.WriteString(", (u64)NUMBER(H0)")
-			}
 			continue
 		}
 		x := string(letters[i])
 		v := strings.ToLower(x)
+		if k.Halves {
+			fmt.Fprintf(&rows, "\tconst u16 *%s = ROW(u16, %s);\n", v, x)
+			fmt.Fprintf(&args, ", %s[i]", v)
+			i++
+			continue
+		}
 		switch directive.Slot(p.Type) {
 		case "P":
 			fmt.Fprintf(&rows, "\tu32 %s = PREDICATE(%s);\n", v, x)
@@ -135,7 +177,11 @@ func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string) {
 		}
 		i++
 	}
-	call := lane + "(" + strings.TrimPrefix(args.String(), ", ") + ")"
+	callOf := func(function, imm string) string {
+		return function + "(" + strings.TrimPrefix(args.String()+imm, ", ") + ")"
+	}
+	var call string // of the function for all values of Imm
+	loopsOf(k, lane, nil, func(function, imm string) string { call = callOf(function, imm); return "" })
 	name := strings.TrimPrefix(k.Name, "k_")
 	d := k.Results[0]
 	row := "ROW"
@@ -152,6 +198,9 @@ func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string) {
 		keep = "KEEP_" + rowType(d)
 	}
 	lanes := "LANES"
+	if ofF16 && !isWide(k) {
+		lanes = "F16_LANES"
+	}
 	if k.Short {
 		lanes = "SHORT_LANES"
 		if isWide(k) {
@@ -162,6 +211,9 @@ func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string) {
 		}
 	}
 	switch {
+	case k.Halves:
+		loops := loopsOf(k, lane, own, func(function, imm string) string { return fmt.Sprintf("{ PUT_HALVES(%s) }", callOf(function, imm)) })
+		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\tu32 *d = ROW(u32, D);\n%s\tNEXT;\n}\n", name, rows.String(), loops)
 	case k.Compare: // another stencil combines the outcome with predicates
 		fmt.Fprintf(w, "#ifndef MASKED\nSTENCIL(%s) {\n%s\ts8 t[32];\n\t%s t[i] = %s ? -1 : 0;\n\toutcome = packed(t);\n\tNEXT;\n}\n#endif\n", name, rows.String(), lanes, call)
 	case d == "bool" && allPredicates(k):
@@ -176,7 +228,10 @@ func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string) {
 	case len(k.Results) == 2:
 		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\t%s *d = %s(%[3]s, D);\n\ts8 t[32];\n\tLANES {\n\t\t__auto_type r = %[5]s;\n\t\t__auto_type v = r.r;\n\t\tt[i] = r.c ? -1 : 0;\n\t\td[i] = %[7]s(d[i], %[6]s);\n\t}\n\tu32 v = packed(t);\n\tu32 *f = AT(u32, F, P);\n\t*f = MERGE(*f, v);\n\tNEXT;\n}\n", name, rows.String(), rowType(d), row, call, value, keep)
 	default:
-		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\t%s *d = %s(%[3]s, D);\n\t%[7]s {\n\t\t__auto_type v = %[5]s;\n\t\td[i] = %[8]s(d[i], %[6]s);\n\t}\n\tNEXT;\n}\n", name, rows.String(), rowType(d), row, call, value, lanes, keep)
+		loops := loopsOf(k, lane, own, func(function, imm string) string {
+			return fmt.Sprintf("%s {\n\t\t__auto_type v = %s;\n\t\td[i] = %s(d[i], %s);\n\t}", lanes, callOf(function, imm), keep, value)
+		})
+		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\t%s *d = %s(%[3]s, D);\n%[5]s\tNEXT;\n}\n", name, rows.String(), rowType(d), row, loops)
 	}
 }
 
@@ -228,6 +283,25 @@ STENCIL(%s%s) {
 }
 #endif
 `, strings.TrimPrefix(k.Name, "k_"), comparingSuffix, kind, rows, rowType(d), row, bits, call, value)
+}
+
+// pairOf writes the function that applies the function of a kernel of halves to both halves of its operands, and returns its name.
+func pairOf(w *strings.Builder, k *directive.Kernel, lane string) string {
+	var params, low, high []string
+	for i, p := range k.Params {
+		name := fmt.Sprint("p", i)
+		switch {
+		case p.Type != "":
+			params = append(params, "u32 "+name)
+			low, high = append(low, "(u16)"+name), append(high, "(u16)("+name+" >> 16)")
+		case p.Value == "instr.Imm":
+			params = append(params, "u64 "+name)
+			low, high = append(low, name), append(high, name)
+		}
+	}
+	name := lane + "_pair"
+	fmt.Fprintf(w, "GO u32 %s(%s) { return %[3]s(%s) | (u32)%[3]s(%[5]s) << 16; }\n", name, strings.Join(params, ", "), lane, strings.Join(low, ", "), strings.Join(high, ", "))
+	return name
 }
 
 // scalarOf writes the stencil that executes a kernel once, on the bases of shadows and on uniform predicates, for compact

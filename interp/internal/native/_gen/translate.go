@@ -23,6 +23,11 @@ import (
 //go:embed go.h
 var helpers string
 
+// halfHelpers is the text of half.h, which the C of kernels on f16 and bf16 includes.
+//
+//go:embed half.h
+var halfHelpers string
+
 // translator writes functions of packages alu and fp in C, from their typed syntax.
 //
 // A Go function becomes a C function for each set of its type arguments and of its arguments with a value
@@ -95,8 +100,8 @@ func newTranslator(dir string) (*translator, error) {
 		return nil, fmt.Errorf("%s is not the directory of package alu", dir)
 	}
 	for name, b := range better {
-		if t.alu.Imports["gemu/interp/internal/fp"].Types.Scope().Lookup(name) == nil || !strings.Contains(helpers, " go_"+b.name+"(") {
-			return nil, fmt.Errorf("there is no fp.%s, or nothing for it in go.h", name)
+		if t.alu.Imports["gemu/interp/internal/fp"].Types.Scope().Lookup(name) == nil || !strings.Contains(helpers+halfHelpers, " go_"+b.name+"(") {
+			return nil, fmt.Errorf("there is no fp.%s, or nothing for it in go.h and half.h", name)
 		}
 	}
 	for _, p := range pkgs {
@@ -173,6 +178,14 @@ func root(e ast.Expr) *ast.Ident {
 //
 // It has imm if the Go function has such a parameter. Two results are a struct of r and c.
 func (t *translator) lane(k directive.Kernel) (name string, err error) {
+	return t.laneFor(k, "lane_"+k.Name, nil)
+}
+
+// ownImm is the type of a known Instr.Imm: values of named integers select code.
+var ownImm = types.NewNamed(types.NewTypeName(token.NoPos, nil, "imm", nil), types.Typ[types.Uint64], nil)
+
+// laneFor is lane for a value of Instr.Imm, or for all values if n is nil, as a C function with the given name.
+func (t *translator) laneFor(k directive.Kernel, cname string, n *uint64) (name string, err error) {
 	before := state{maps.Clone(t.done), slices.Clone(t.order), maps.Clone(t.names)}
 	defer func() {
 		switch r := recover().(type) {
@@ -185,7 +198,7 @@ func (t *translator) lane(k directive.Kernel) (name string, err error) {
 		}
 	}()
 	fn := t.alu.Types.Scope().Lookup(k.Decl.Name.Name).(*types.Func)
-	c := &context{t: t, pkg: t.alu, inst: &instance{name: "lane_" + k.Name, lane: true}, env: map[types.Object]value{}}
+	c := &context{t: t, pkg: t.alu, inst: &instance{name: cname, lane: true}, env: map[types.Object]value{}}
 	f := &function{obj: fn, decl: t.decls[fn]}
 	for p := range fn.Type().(*types.Signature).TypeParams().TypeParams() {
 		f.targs = append(f.targs, basic(k.Types[p.Obj().Name()]))
@@ -197,6 +210,9 @@ func (t *translator) lane(k directive.Kernel) (name string, err error) {
 		switch {
 		case p.Type != "":
 			typ := basic(p.Type)
+			if k.Halves {
+				typ = types.Typ[types.Uint16]
+			}
 			name := string("abcde"[i])
 			params = append(params, t.ctype(typ, fn.Pos())+" "+name)
 			v := value{typ: typ, c: name}
@@ -204,6 +220,8 @@ func (t *translator) lane(k directive.Kernel) (name string, err error) {
 				v = c.flush(v)
 			}
 			args = append(args, v)
+		case p.Value == "instr.Imm" && n != nil:
+			args = append(args, value{typ: ownImm, num: constant.MakeUint64(*n)})
 		case p.Value == "instr.Imm":
 			imm = true
 			args = append(args, value{typ: types.Typ[types.Uint64], c: "imm"})

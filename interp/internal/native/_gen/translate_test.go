@@ -164,7 +164,7 @@ var ctypes = map[string]string{
 // harness returns a C program that executes batches, in loops that the compiler vectorises where it can.
 func harness(kernels []directive.Kernel, lanes string) string {
 	var b strings.Builder
-	b.WriteString("#include \"go.h\"\n#include <stdio.h>\n" + lanes)
+	b.WriteString("#include \"go.h\"\n#include \"half.h\"\n#include <stdio.h>\n" + lanes)
 	b.WriteString("struct batch { u64 kernel, imm, in[4][32]; };\n")
 	for i, k := range kernels {
 		fmt.Fprintf(&b, "static void run_%d(const struct batch *b, u64 out[2][32]) {\n\tu64 imm = b->imm;\n#pragma clang loop vectorize(assume_safety) unroll(disable)\n\tfor (int i = 0; i < 32; i++) {\n", i)
@@ -191,6 +191,11 @@ func harness(kernels []directive.Kernel, lanes string) string {
 		if imm {
 			args = append(args, "imm")
 		}
+		call := fmt.Sprintf("lane_%s(%s)", k.Name, strings.Join(args, ", "))
+		if k.Halves {
+			upper := strings.ReplaceAll(strings.ReplaceAll(call, "(u32)b", "(u16)(b"), "[i]", "[i] >> 16)")
+			call = strings.ReplaceAll(call, "(u32)b", "(u16)b") + " | (u32)" + upper + " << 16"
+		}
 		r, second := "r", "0"
 		if len(k.Results) == 2 {
 			r, second = "r.r", "r.c"
@@ -207,7 +212,7 @@ func harness(kernels []directive.Kernel, lanes string) string {
 		case "int32":
 			r = "(u32)" + r
 		}
-		fmt.Fprintf(&b, "\t\t__auto_type r = lane_%s(%s);\n\t\tout[0][i] = %s;\n\t\tout[1][i] = %s;\n\t}\n}\n", k.Name, strings.Join(args, ", "), r, second)
+		fmt.Fprintf(&b, "\t\t__auto_type r = %s;\n\t\tout[0][i] = %s;\n\t\tout[1][i] = %s;\n\t}\n}\n", call, r, second)
 	}
 	b.WriteString("static void (*const run[])(const struct batch *, u64[2][32]) = {\n")
 	for i := range kernels {
@@ -316,6 +321,12 @@ func immsOf(k directive.Kernel, rnd *rand.Rand) []uint64 {
 		for i := range uint64(8) {
 			for _, size := range []uint64{2, 4, 8, 16} {
 				imms = append(imms, size|i<<8)
+			}
+		}
+	case "narrowF32", "narrowPairF32", "narrowPairB32", "widenPairB32":
+		for _, format := range []uint64{0xf0fa, 0xf7f7, 0x127f7a, 0x70f2, 0x27073, 0x45032, 0x43013, 0xa80f3} { // f16, bf16, tf32, e5m2, e4m3, e3m2, e2m1, ue5m3
+			for range 8 {
+				imms = append(imms, format|rnd.Uint64N(5)<<20|rnd.Uint64N(128)<<23)
 			}
 		}
 	default: // alu.Modifiers

@@ -9,6 +9,9 @@ import (
 
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/fp"
+	"gemu/interp/internal/native"
+	"gemu/ptx"
 	"gemu/regfile"
 )
 
@@ -25,6 +28,9 @@ func (t *tester) testOperation(op code.Op, round int) bool {
 		t.constantMask = 1<<s.Width - 1
 	}
 	any := false
+	if round == 0 && !t.testAllNumbers(op) {
+		return false
+	}
 	for n := range 1 << s.Sources() * triesPerSet {
 		set := n / triesPerSet
 		for _, m := range []uint32{regfile.Full, t.mask(n + 3*round)} {
@@ -46,6 +52,101 @@ func (t *tester) testOperation(op code.Op, round int) bool {
 		}
 	}
 	return any
+}
+
+// halfImms has the modifiers of operations on f16 and bf16: none, each one, and all roundings.
+var halfImms = []uint64{
+	0, alu.Modifiers{FTZ: true}.Imm(), alu.Modifiers{Sat: true}.Imm(), alu.Modifiers{NaN: true}.Imm(), alu.Modifiers{XorSign: true, Abs: true}.Imm(),
+	alu.Modifiers{Relu: true}.Imm(), alu.Modifiers{OutOfBounds: true}.Imm(), 1, 2, 3,
+}
+
+// narrowImms has values of Imm of the conversions between f32, f16 or bf16 and narrower formats, by operation.
+var narrowImms = func() map[code.Op][]uint64 {
+	m := map[code.Op][]uint64{}
+	types := []ptx.Type{ptx.F32, ptx.F16, ptx.BF16, ptx.TF32, ptx.E5M2, ptx.E4M3, ptx.E3M2, ptx.E2M3, ptx.E2M1, ptx.UE5M3}
+	for i := range len(types) * len(types) << 8 {
+		flag := func(n int) bool { return i>>n&1 != 0 }
+		pair := i >> 8
+		spec := alu.ConvertSpec{
+			Dst: types[pair/len(types)], Src: types[pair%len(types)], Rnd: fp.Rounding(i & 3),
+			FTZ: flag(2), Sat: flag(3), Relu: flag(4), SatFinite: flag(5), PlusZero: flag(6),
+		}
+		if flag(7) && spec.Rnd == fp.RN {
+			spec.Rnd = fp.RNA
+		}
+		imm, ok := alu.NarrowImm(spec)
+		switch {
+		case !ok:
+		case spec.Src == ptx.F32:
+			m[code.NarrowF32] = append(m[code.NarrowF32], imm)
+			m[code.NarrowPairF32] = append(m[code.NarrowPairF32], imm)
+		case spec.Dst == ptx.F16 || spec.Dst == ptx.BF16:
+			m[code.WidenPairB32] = append(m[code.WidenPairB32], imm)
+		default:
+			m[code.NarrowPairB32] = append(m[code.NarrowPairB32], imm)
+		}
+	}
+	return m
+}()
+
+// allNumbersImms returns the values of Imm with which testAllNumbers tests an operation: all modifiers of operations on f16 and
+// bf16, and some of conversions. It returns nil for all other operations.
+func (t *tester) allNumbersImms(op code.Op) (imms []uint64) {
+	name := op.String()
+	switch {
+	case strings.Contains(name, ".any.f16") || strings.Contains(name, ".any.bf16"):
+		return halfImms
+	case strings.HasPrefix(name, "cvt.f32.") && strings.HasSuffix(name, "f16"):
+		return halfImms[:1]
+	}
+	for range min(6, len(narrowImms[op])) {
+		imms = append(imms, narrowImms[op][t.IntN(len(narrowImms[op]))])
+	}
+	return imms
+}
+
+// testAllNumbers tests an operation with all 16-bit numbers as its first operand: in both halves of pairs, and as the upper half of
+// f32. The other operands are corners and random numbers. It reports whether no program differed.
+func (t *tester) testAllNumbers(op code.Op) bool {
+	s := op.Signature()
+	for _, imm := range t.allNumbersImms(op) {
+		p := t.newSingle(&code.Program{}, code.Instr{Op: op, D: 3, F: code.NoRow, A: 0, B: 1, C: 2, Imm: imm})
+		c, _ := t.assemble(p, regfile.Full)
+		if c == nil {
+			return true
+		}
+		lower := t.Uint32() // of f32
+		for first := 0; first < 1<<16; first += regfile.Lanes {
+			for row := range int32(3) {
+				for lane := range regfile.Lanes {
+					v := uint32(t.Value())
+					if row == 0 {
+						v = uint32(first + lane)
+						if strings.HasSuffix(op.String(), ".f32") && !strings.Contains(op.String(), ".any.") {
+							v = v<<16 | lower>>(16+lane%16)
+						} else {
+							v |= ^v << 16
+						}
+					}
+					if s.Width == 16 {
+						v &= 0xffff
+					}
+					p.file.Row32(row)[lane] = v
+				}
+			}
+			instr := p.Instrs[0]
+			values := p.operands(&instr, s)
+			want := p.copied()
+			alu.Vec[op](want, &instr, regfile.Full)
+			ctx := &native.Context{Mask: regfile.Full, ReconvergeAt: -1, CountLimit: countLimit}
+			c.Ready(ctx)
+			if diff := t.execute(c, ctx, p, want, true); diff != "" {
+				t.Differs = fmt.Sprintf("%v, all numbers, imm %#x of %v: %s", op, imm, values, diff)
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // operands describes the values of an instruction's source operands, for messages.
@@ -93,6 +194,8 @@ func (t *tester) newOperation(op code.Op, set, round int) *program {
 		switch {
 		case op == code.CvtPack:
 			instr.Imm = uint64(2<<t.IntN(4) | t.IntN(8)<<8) // 2 to 16 bits, signed or unsigned
+		case len(narrowImms[op]) > 0:
+			instr.Imm = narrowImms[op][t.IntN(len(narrowImms[op]))]
 		case strings.Contains(op.String(), ".any.") && t.IntN(2) == 0:
 			instr.Imm = uint64(t.IntN(4) | t.IntN(256)<<8) // alu.Modifiers
 		}

@@ -1,0 +1,116 @@
+package alu
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gemu/internal/part"
+	"gemu/interp/internal/fp"
+)
+
+// TestHalfProducts shows that the product of two numbers of bf16, rounded to f32 and to bf16, is rounded as if once, also below
+// the least normal number of f32: it tries all significands of 8 bits, at all exponents of such products.
+func TestHalfProducts(t *testing.T) {
+	for a := uint16(0x80); a < 0x100; a++ {
+		for b := uint16(0x80); b < 0x100; b++ {
+			for exp := -160; exp < -110; exp++ {
+				x, y := math.Ldexp(float64(a), exp/2-7), math.Ldexp(float64(b), exp-exp/2-7)
+				p, q := fp.F64ToBF16(x, fp.RN), fp.F64ToBF16(y, fp.RN)
+				if got, want := plainBF16(opMul, p, q), fp.F64ToBF16(x*y, fp.RN); got != want {
+					t.Fatalf("%#x * %#x is %#x, want %#x", p, q, got, want)
+				}
+			}
+		}
+	}
+}
+
+// exactHalf returns the operation on numbers of f64 rounded once: the sum is rounded to odd first.
+func exactHalf(op floatOp, x, y, z float64, r fp.Rounding, narrow func(float64, fp.Rounding) uint16) uint16 {
+	switch op {
+	case opAdd:
+		return narrow(fp.Sum(x, y, r), r)
+	case opSub:
+		return narrow(fp.Sum(x, -y, r), r)
+	case opMul:
+		return narrow(x*y, r)
+	}
+	return narrow(fp.Sum(x*y, z, r), r)
+}
+
+// halfOperand returns a random number of a 16-bit format, often near the last one.
+func halfOperand(rnd *rand.Rand, last uint16) uint16 {
+	switch rnd.IntN(4) {
+	case 0:
+		return last ^ uint16(1)<<rnd.IntN(16)
+	case 1:
+		return last&0xff80 ^ uint16(rnd.IntN(3))<<rnd.IntN(16)
+	}
+	return uint16(rnd.Uint32())
+}
+
+// TestHalfArithmetic compares sums, products and fused products with a single rounding of the exact result.
+func TestHalfArithmetic(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var a, b, c uint16
+	for range part.Count(100_000, 300_000, 10_000_000) {
+		a, b, c = halfOperand(rnd, a), halfOperand(rnd, a), halfOperand(rnd, b)
+		if rnd.IntN(3) == 0 { // a fused product near a midpoint
+			c = anyF16(opMul, a, b, 0, 0) ^ 0x8000 ^ uint16(rnd.IntN(4))
+		}
+		op := floatOp(rnd.IntN(4))
+		f := func(h uint16) float64 { return float64(fp.F16ToF32(h)) }
+		if got, want := anyF16(op, a, b, c, 0), exactHalf(op, f(a), f(b), f(c), fp.RN, fp.F64ToF16); got != want {
+			t.Fatalf("f16: operation %d of %#x, %#x, %#x is %#x, want %#x", op, a, b, c, got, want)
+		}
+		g := func(h uint16) float64 { return float64(fp.BF16ToF32(h)) }
+		if op != opFma {
+			if got, want := plainBF16(op, a, b), exactHalf(op, g(a), g(b), 0, fp.RN, fp.F64ToBF16); got != want {
+				t.Fatalf("bf16: operation %d of %#x, %#x is %#x, want %#x", op, a, b, got, want)
+			}
+		}
+		r := fp.Rounding(rnd.IntN(4))
+		if got, want := fmaBF16(a, b, c, uint64(r)), exactHalf(opFma, g(a), g(b), g(c), r, fp.F64ToBF16); got != want {
+			t.Fatalf("bf16: fma.%v of %#x, %#x, %#x is %#x, want %#x", r, a, b, c, got, want)
+		}
+	}
+}
+
+// TestHalfMinMax compares min and max with the functions for f32, with all modifiers.
+func TestHalfMinMax(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 3))
+	var a, b uint16
+	for range part.Count(50_000, 100_000, 5_000_000) {
+		a, b = halfOperand(rnd, a), halfOperand(rnd, a)
+		s := Modifiers{NaN: rnd.IntN(2) == 0, XorSign: rnd.IntN(2) == 0, Abs: rnd.IntN(2) == 0}
+		for _, op := range []floatOp{opMin, opMax} {
+			sign := uint32(a^b) >> 15 << 31
+			if got, want := anyF16(op, a, b, 0, s.Imm()), fp.F32ToF16(minMax32(op, s, fp.F16ToF32(a), fp.F16ToF32(b), sign), fp.RN); got != want {
+				t.Fatalf("f16: operation %d of %#x, %#x with %+v is %#x, want %#x", op, a, b, s, got, want)
+			}
+			if got, want := anyBF16(op, a, b, 0, s.Imm()), fp.F32ToBF16(minMax32(op, s, fp.BF16ToF32(a), fp.BF16ToF32(b), sign), fp.RN); got != want {
+				t.Fatalf("bf16: operation %d of %#x, %#x with %+v is %#x, want %#x", op, a, b, s, got, want)
+			}
+		}
+	}
+}
+
+// TestHalfFlush compares .ftz with tininess after rounding, for which the exponent has no lower bound.
+func TestHalfFlush(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 4))
+	for range part.Count(50_000, 100_000, 5_000_000) {
+		a, b, c := uint16(rnd.IntN(0x2000)), uint16(0x2c00+rnd.IntN(0x1000)), uint16(rnd.IntN(0x800))
+		x := fp.Sum(float64(fp.F16ToF32(a))*float64(fp.F16ToF32(b)), float64(fp.F16ToF32(c)), fp.RN)
+		if a < 0x400 || c < 0x400 {
+			continue
+		}
+		want := fp.F64ToF16(x, fp.RN)
+		const scale = 0x1p8 // moves results to the normal range, in which they are rounded to 11 bits
+		if fp.F64ToF16(x*scale, fp.RN) < fp.F64ToF16(0x1p-14*scale, fp.RN) {
+			want = 0
+		}
+		if got := anyF16(opFma, a, b, c, Modifiers{FTZ: true}.Imm()); got != want {
+			t.Fatalf("fma.ftz.f16 of %#x, %#x, %#x is %#x, want %#x", a, b, c, got, want)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package alu
+
+// This file holds the conversions of cvt between f32 and formats of at most 19 bits, and from packed numbers of f16 and bf16
+// (manual section 9.7.9.21). They compute on bits, without branches. slow.go has the forms with a second operand, with
+// fixed-point numbers and with powers of two.
+
+import (
+	"math"
+
+	"gemu/interp/internal/fp"
+	"gemu/ptx"
+)
+
+// Fields of the Imm of the conversions in this file, and their first bits. The format is the narrower of the two.
+const (
+	narrowFraction  = 0  // 4 bits: fraction bits of the format
+	narrowBias      = 4  // 8 bits: exponent bias
+	narrowMagnitude = 12 // 5 bits: bits without the sign
+	narrowKind      = 17 // 2 bits: fp.Kind
+	narrowUnsigned  = 19
+	narrowRounding  = 20 // 3 bits: fp.Rounding
+	narrowRelu      = 23 // negative results become zero
+	narrowSatFinite = 24 // a result that is too large becomes the largest finite number
+	narrowPlusZero  = 25 // zero results are positive
+	narrowSat       = 26 // clamp to [0, 1]
+	narrowFTZ       = 27 // subnormal sources become zero
+	narrowShift     = 28 // the result of a conversion to .tf32 is in the upper bits
+	narrowBrain     = 29 // the 16-bit numbers are of bf16, not f16
+)
+
+// The directives below give loops of their own to cvt.rn to f16 (Imm is 10 | 15<<narrowBias | 15<<narrowMagnitude, 0xf0fa) and to
+// bf16 (7 | 127<<narrowBias | 15<<narrowMagnitude, 0xf7f7).
+
+// NarrowImm returns the Imm of a conversion from .f32, .f16 or .bf16 to a narrower format, or from a narrower format to .f16 or
+// .bf16; ok is false if this file has no such conversion.
+func NarrowImm(s ConvertSpec) (imm uint64, ok bool) {
+	format, wide := s.Dst, s.Src
+	if s.Dst == ptx.F16 || s.Dst == ptx.BF16 {
+		if s.Src != ptx.F32 {
+			format, wide = s.Src, s.Dst
+		}
+	}
+	f := fp.FormatOf(format)
+	if f == nil || wide != ptx.F32 && wide != ptx.F16 && wide != ptx.BF16 || format == wide || s.Integral || s.HasSecond || s.Rnd == fp.RS {
+		return 0, false
+	}
+	l, ok := f.Layout()
+	widens := format == s.Src
+	if !ok || widens && (s.Rnd != fp.RN || s.SatFinite || s.Sat || s.PlusZero || l.Magnitude > 8) || !widens && wide != ptx.F32 && l.Magnitude > 8 {
+		return 0, false
+	}
+	imm = uint64(l.Fraction)<<narrowFraction | uint64(l.Bias)<<narrowBias | uint64(l.Magnitude)<<narrowMagnitude | uint64(l.Kind)<<narrowKind
+	if !widens {
+		imm |= uint64(s.Rnd) << narrowRounding
+	}
+	for _, b := range []struct {
+		set bool
+		at  int
+	}{
+		{l.Unsigned, narrowUnsigned}, {s.Relu, narrowRelu}, {s.SatFinite, narrowSatFinite}, {s.PlusZero, narrowPlusZero}, {s.Sat, narrowSat},
+		{s.FTZ && s.Src == ptx.F32 && s.Dst != ptx.F16, narrowFTZ}, {s.Dst == ptx.TF32, narrowShift}, {wide == ptx.BF16, narrowBrain},
+	} {
+		if b.set {
+			imm |= 1 << b.at
+		}
+	}
+	return imm, true
+}
+
+// narrowF32 converts a to the format of imm.
+//
+//gemu:kernel narrow.f32; own loop = 0xf0fa 0xf7f7 slow
+func narrowF32(a float32, imm uint64) uint32 { return narrowed(math.Float32bits(a), imm) }
+
+// narrowPairF32 converts a and b to the format of imm; a becomes the upper number of the result.
+//
+//gemu:kernel narrow.pair.f32; own loop = 0xf0fa 0xf7f7; takes = 3 slow
+func narrowPairF32(a, b float32, imm uint64) uint32 {
+	return narrowed(math.Float32bits(a), imm)<<pairWidth(imm) | narrowed(math.Float32bits(b), imm)
+}
+
+// narrowPairB32 converts both halves of a, numbers of f16 or bf16, to the format of imm.
+//
+//gemu:kernel narrow.pair.b32; takes = 3 slow
+func narrowPairB32(a uint32, imm uint64) uint32 {
+	lo, hi := fp.WidenF16(uint16(a)), fp.WidenF16(uint16(a>>16))
+	if imm>>narrowBrain&1 != 0 {
+		lo, hi = fp.BF16ToF32(uint16(a)), fp.BF16ToF32(uint16(a>>16))
+	}
+	return narrowed(math.Float32bits(hi), imm)<<pairWidth(imm) | narrowed(math.Float32bits(lo), imm)
+}
+
+// widenPairB32 converts two numbers of the format of imm, in the low bits of a, to f16 or bf16.
+//
+//gemu:kernel widen.pair.b32; takes = 1 slow
+func widenPairB32(a uint32, imm uint64) uint32 {
+	lo, hi := math.Float32frombits(widened(a, imm)), math.Float32frombits(widened(a>>pairWidth(imm), imm))
+	if imm>>narrowBrain&1 != 0 {
+		return pack2(uint32(fp.F32ToBF16(lo, fp.RN)), uint32(fp.F32ToBF16(hi, fp.RN)))
+	}
+	return pack2(uint32(fp.F32ToF16(lo, fp.RN)), uint32(fp.F32ToF16(hi, fp.RN)))
+}
+
+// pairWidth returns the distance of two packed numbers: numbers of 6 bits and numbers without a sign have 8 bits.
+func pairWidth(imm uint64) uint32 {
+	n := uint32(imm >> narrowMagnitude & 31)
+	if n == 3 {
+		return 4
+	}
+	return (n + 7) &^ 7
+}
+
+// narrowed returns the bits of an f32 with bits u, rounded once to the format of imm. See fp.Format.Convert for the results of
+// numbers that are too large.
+func narrowed(u uint32, imm uint64) uint32 {
+	frac, bias, width := uint32(imm>>narrowFraction&15), int32(imm>>narrowBias&255), uint32(imm>>narrowMagnitude&31)
+	kind, mode := fp.Kind(imm>>narrowKind&3), fp.Rounding(imm>>narrowRounding&7)
+	const inf = 0x7f800000
+	sign, m := u>>31, u&^(1<<31)
+	isNaN := m > inf
+	if imm>>narrowFTZ&1 != 0 && m < 0x00800000 {
+		m = 0
+	}
+	if imm>>narrowSat&1 != 0 {
+		m = min(m, 0x3f800000)
+		if sign != 0 || isNaN {
+			m = 0
+		}
+		sign, isNaN = 0, false
+	}
+	if imm>>narrowRelu&1 != 0 && sign != 0 && !isNaN {
+		sign, m = 0, 0
+	}
+	if imm>>narrowUnsigned&1 != 0 {
+		sign = 0
+	}
+
+	// sig is the significand, of which shift bits are lost. Of more than 25 lost bits all results are the same.
+	exp := int32(max(m>>23, 1))
+	sig := m&0x7fffff | min(m>>23, 1)<<23
+	biased := exp - 127 + bias
+	shift := min(23-frac+uint32(max(1-biased, 0)), 25)
+	up := uint32(0)
+	switch mode {
+	case fp.RN:
+		up = uint32(1)<<((shift-1)&31) - 1 + sig>>(shift&31)&1
+	case fp.RNA:
+		up = uint32(1) << ((shift - 1) & 31)
+	case fp.RM:
+		up = (uint32(1)<<(shift&31) - 1) * sign
+	case fp.RP:
+		up = (uint32(1)<<(shift&31) - 1) * (1 - sign)
+	}
+	d := uint32(max(biased-1, 0))<<frac + (sig+up)>>(shift&31)
+
+	ones := uint32(1)<<width - 1
+	largest, beyond := ones, ones
+	towardZero := mode == fp.RZ || kind == fp.IEEE && (mode == fp.RM && sign == 0 || mode == fp.RP && sign != 0)
+	switch kind {
+	case fp.IEEE:
+		beyond = ones >> frac << frac
+		largest = beyond - 1
+	case fp.OnlyNaN:
+		largest = ones - 1
+	}
+	if imm>>narrowSatFinite&1 != 0 || towardZero && m != inf {
+		beyond = largest
+	}
+	if d > largest {
+		d = beyond
+	}
+	if isNaN {
+		d, sign = ones, 0
+	}
+	if kind == fp.OnlyNaN && d == ones || imm>>narrowPlusZero&1 != 0 && d == 0 {
+		sign = 0
+	}
+	d |= sign << width
+	if imm>>narrowShift&1 != 0 {
+		d <<= 13
+	}
+	return d
+}
+
+// widened returns the bits of f32 of a number of the format of imm.
+func widened(code uint32, imm uint64) uint32 {
+	frac, bias, width := uint32(imm>>narrowFraction&15), uint32(imm>>narrowBias&255), uint32(imm>>narrowMagnitude&31)
+	kind := fp.Kind(imm >> narrowKind & 3)
+	ones := uint32(1)<<width - 1
+	m := code & ones
+	d := m<<(23-frac) + (127-bias)<<23
+	if m>>frac == 0 { // the exact product is a normal number of f32
+		d = math.Float32bits(float32(float32(int32(m)) * math.Float32frombits((128-bias-frac)<<23)))
+	}
+	isNaN := kind == fp.OnlyNaN && m == ones
+	if exponent := ones >> frac << frac; kind == fp.IEEE && m >= exponent {
+		d = 0x7f800000
+		isNaN = m != exponent
+	}
+	if code>>width&1 != 0 && imm>>narrowUnsigned&1 == 0 {
+		if imm>>narrowRelu&1 != 0 {
+			d = 0
+		} else {
+			d |= 1 << 31
+		}
+	}
+	if isNaN {
+		d = fp.NaN32
+	}
+	return d
+}

@@ -1,0 +1,69 @@
+package alu
+
+import (
+	"math/bits"
+	"testing"
+
+	"gemu/internal/part"
+	"gemu/interp/internal/fp"
+	"gemu/ptx"
+)
+
+var narrowTypes = []ptx.Type{ptx.F32, ptx.F16, ptx.BF16, ptx.TF32, ptx.E5M2, ptx.E4M3, ptx.E3M2, ptx.E2M3, ptx.E2M1, ptx.UE5M3, ptx.UE8M0, ptx.S2F6}
+
+// narrowSpecs returns the conversions that NarrowImm accepts, with one source.
+func narrowSpecs() (list []ConvertSpec) {
+	for _, dst := range narrowTypes {
+		for _, src := range narrowTypes {
+			for _, r := range []fp.Rounding{fp.RN, fp.RZ, fp.RM, fp.RP, fp.RNA} {
+				for flags := range 1 << 5 {
+					if bits.OnesCount(uint(flags)) > 2 {
+						continue
+					}
+					on := func(i int) bool { return flags>>i&1 != 0 }
+					s := ConvertSpec{Dst: dst, Src: src, Rnd: r, FTZ: on(0), Sat: on(1), Relu: on(2), SatFinite: on(3), PlusZero: on(4)}
+					if _, ok := NarrowImm(s); ok {
+						list = append(list, s)
+					}
+				}
+			}
+		}
+	}
+	return list
+}
+
+// TestNarrow compares the conversions of narrow.go with the general conversion: all numbers of narrower sources, and for f32 all
+// upper halves with lower halves next to midpoints.
+func TestNarrow(t *testing.T) {
+	specs := narrowSpecs()
+	step := uint32(part.Count(251, 61, 1))
+	if len(specs) < 500 {
+		t.Fatalf("only %d conversions", len(specs))
+	}
+	lower := []uint32{0, 1, 0x7fff, 0x8000, 0x8001, 0xffff}
+	for n, s := range specs {
+		imm, _ := NarrowImm(s)
+		check := func(x uint64, got uint32) {
+			if want := uint32(convert(x, s.Imm())); got != want {
+				t.Fatalf("%+v: %#x becomes %#x, want %#x", s, x, got, want)
+			}
+		}
+		width := pairWidth(imm)
+		mask := uint32(1)<<width - 1
+		for x := uint32(n) % min(step, 1<<(s.Src.Bits()/2)); x < 1<<min(16, s.Src.Bits()); x += min(step, 1<<(s.Src.Bits()/2)) {
+			switch {
+			case s.Src == ptx.F32:
+				u := x<<16 | lower[(x+uint32(n))%uint32(len(lower))]
+				check(uint64(u), narrowed(u, imm))
+			case s.Dst == ptx.F16 || s.Dst == ptx.BF16:
+				d := widenPairB32(x<<width|(x^1)&mask, imm)
+				check(uint64(x), d>>16)
+				check(uint64((x^1)&(1<<s.Src.Bits()-1)), d&0xffff)
+			default:
+				d := narrowPairB32(x<<16|x^1, imm)
+				check(uint64(x), d>>width)
+				check(uint64(x^1), d&mask)
+			}
+		}
+	}
+}
