@@ -78,9 +78,9 @@ func TestEveryInstructionRuns(t *testing.T) {
 }
 
 // mayDiffer reports whether the oracle may have other results: addresses differ between devices, and the oracle executes the
-// lanes of contended atomics in another order.
+// lanes of contended atomics, and of the arrivals whose number an mbarrier's state has, in another order.
 func mayDiffer(op Op) bool {
-	return op.Variant.Form.Family == ptx.FamilyAtomic && op.Case == Uniform || slices.Contains([]ptx.Family{ptx.FamilyAlloca, ptx.FamilyStacksave, ptx.FamilyAddress, ptx.FamilyMapa}, op.Variant.Form.Family)
+	return op.Variant.Form.Family == ptx.FamilyAtomic && op.Case == Uniform || slices.Contains([]ptx.Family{ptx.FamilyAlloca, ptx.FamilyStacksave, ptx.FamilyAddress, ptx.FamilyMapa, ptx.FamilyMbarrier}, op.Variant.Form.Family)
 }
 
 // oracleResults returns the buffers out and mem after two iterations on the oracle.
