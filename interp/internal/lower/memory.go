@@ -302,7 +302,28 @@ func lowerAtom(l *lowerer, instr *ptx.Instr) {
 		copy(a.Elems, x.Elems)
 	}
 	a.Bytes = a.Size * len(a.Elems)
+	moves := l.separateResults(a)
 	l.emitAccess(code.Atomic, a, addr)
+	for _, move := range moves {
+		l.emit(move)
+	}
+}
+
+// separateResults gives the results of a vector atomic rows of their own where a later element reads its operands from the
+// result's row: the elements are executed one after the other. It returns the moves from these rows to the registers.
+func (l *lowerer) separateResults(a *code.Access) (moves []code.Instr) {
+	for i := range a.Elems {
+		d := &a.Elems[i]
+		isRead := func(list []code.Elem) bool {
+			return i < len(list) && slices.ContainsFunc(list[i+1:], func(e code.Elem) bool { return e.Row == d.Row })
+		}
+		if d.Slot != code.NoSlot && (isRead(a.Atom.B) || isRead(a.Atom.C)) {
+			row := l.newTemp(d.Slot)
+			moves = append(moves, code.Instr{Op: movOp(d.Slot), D: d.Row, A: row})
+			d.Row = row
+		}
+	}
+	return moves
 }
 
 // globallyOrdered reports whether the instruction is globally ordered: it lets a CTA observe the effects of other CTAs,
