@@ -8,7 +8,7 @@ import (
 	"gemu/ptx"
 )
 
-// setup is what an instruction needs around it. Texts are PTX; @N in a text is the number of the copy. %lead holds in the
+// setup describes the code around a measured instruction. Texts are PTX; @N in a text is the number of the copy. %lead holds in the
 // first thread.
 type setup struct {
 	skip string // the reason why the instruction is not measured
@@ -291,7 +291,7 @@ func (s *setup) mbarrier(v *ptx.Variant) {
 	s.before = "\tmov.u64 %wa, bar;\n\tcvta.shared.u64 %wa, %wa;\n" + initialise(32) + "\tmbarrier.arrive.shared.b64 %state, [bar];\n"
 	s.args["b"] = "1"
 	if v.Has("multicast::cluster::32b") {
-		s.args["d"], s.args["e"] = "_", "1" // each CTA of the mask has another state
+		s.args["d"], s.args["e"] = "_", "1" // gemu does not run it with a result
 	}
 	switch {
 	case v.Has("layout::v0"), v.Has("layout::v1"), v.Has("phase_type::conditional"):
@@ -324,10 +324,11 @@ func (s *setup) mbarrier(v *ptx.Variant) {
 	}
 }
 
-// together prevents that the first thread begins a phase before another thread has seen the end of the one before.
+// together synchronises the warp: no thread begins a phase of the mbarrier before all threads have seen the end of the
+// previous phase.
 const together = "\tbar.warp.sync 0xffffffff;\n"
 
-// waitForPhase waits for the phase of the mbarrier that ends next, and begins another.
+// waitForPhase waits for the end of the current phase of the mbarrier. %phase is its parity.
 const waitForPhase = `WAIT@N:
 	mbarrier.try_wait.parity.shared.b64 %done, [bar], %phase;
 	@!%done bra WAIT@N;
@@ -344,6 +345,16 @@ func (s *setup) transfer(bytes int) {
 	s.guard = "@%lead "
 	s.each = together
 	s.shared = true
+}
+
+// awaitBulk makes each bulk copy of a number of bytes end before the next one: by a group, or by the mbarrier.
+func (s *setup) awaitBulk(v *ptx.Variant, bytes int) {
+	if !v.Has("bulk_group") {
+		s.transfer(bytes)
+		return
+	}
+	s.guard = "@%lead "
+	s.after, s.with = "\tcp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group 0;\n", "cp.async.bulk.commit_group, cp.async.bulk.wait_group"
 }
 
 // bulkBytes is the number of bytes of a bulk copy.
@@ -378,12 +389,7 @@ func (s *setup) async(v *ptx.Variant) {
 
 // bulk prepares a bulk copy or reduction.
 func (s *setup) bulk(v *ptx.Variant) {
-	if v.Has("bulk_group") {
-		s.guard = "@%lead "
-		s.after, s.with = "\tcp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group 0;\n", "cp.async.bulk.commit_group, cp.async.bulk.wait_group"
-	} else {
-		s.transfer(bulkBytes)
-	}
+	s.awaitBulk(v, bulkBytes)
 	s.decls += "\t.reg .b16 %mask;\n\t.reg .b32 %from;\n"
 	s.before += "\tmov.b16 %mask, 1;\n\tmov.u32 %from, s;\n\tadd.u32 %from, %from, 4096;\n"
 	for i := range v.Form.Operands {
@@ -437,12 +443,7 @@ func (s *setup) tensorCopy(v *ptx.Variant) {
 		return
 	}
 	s.tensorMap = dims
-	if v.Has("bulk_group") {
-		s.guard = "@%lead "
-		s.after, s.with = "\tcp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group 0;\n", "cp.async.bulk.commit_group, cp.async.bulk.wait_group"
-	} else {
-		s.transfer(tileBytes)
-	}
+	s.awaitBulk(v, tileBytes)
 	s.decls += "\t.reg .b64 %map;\n\t.reg .b16 %mask;\n\t.reg .b32 %wmask;\n"
 	s.before += "\tmov.u64 %map, map;\n\tcvta.param.u64 %map, %map;\n\tmov.b16 %mask, 1;\n\tmov.b32 %wmask, 1;\n"
 	zeros := "{" + strings.Repeat("0, ", dims-1) + "0}"

@@ -57,6 +57,9 @@ func lowerMbarrier(l *lowerer, instr *ptx.Instr) {
 	}
 	switch {
 	case instr.Has("multicast::cluster::32b"):
+		if d := instr.Form.Operand("d"); d >= 0 && instr.Ops[d].Kind == ptx.RegOperand { // the manual does not say from which CTA
+			l.refuse("%s with a result", instr.Text)
+		}
 		o.Op, o.B, o.C = code.MbarrierMany, count(), l.source(instr.Arg("e"), ptx.U32, code.R)
 	case instr.Has("check_layout"):
 		o.Op, o.D = code.MbarrierLayout, l.predicate(instr.Arg("p"))
