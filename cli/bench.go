@@ -276,8 +276,8 @@ func median(list []float64) float64 {
 	return (list[(n-1)/2] + list[n/2]) / 2
 }
 
-// partition divides rows into those that satisfy a condition, and the others.
-func partition(rows []benchRow, condition func(r *benchRow) bool) (satisfy, others []benchRow) {
+// partition divides rows into the rows that satisfy a condition and the other rows.
+func partition[R any](rows []R, condition func(r *R) bool) (satisfy, others []R) {
 	for _, r := range rows {
 		if condition(&r) {
 			satisfy = append(satisfy, r)

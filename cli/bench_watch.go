@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime"
 	"time"
 
 	"gemu/interp"
@@ -46,12 +45,12 @@ type watchCost struct {
 	Times    float64 `json:"times"`    // the time with the observer, divided by the time without
 }
 
-// observer is a way to watch launches.
+// observer is a command or sanitizer that watches launches.
 type observer struct {
 	name string
-	// start returns the probes of a run, and finish, which completes what the run has written.
+	// start returns the probes of a run, and finish, which completes their reports and files; nil if there is nothing to complete.
 	start     func() (probes []probe.Probe, finish func() error, err error)
-	structure bool // counts the structure of values instead
+	structure bool // the machine counts the structure of values; there are no probes
 }
 
 // nothing is the observer that watches nothing.
@@ -123,14 +122,7 @@ func (c *benchCmd) runWatch(a *app, list []*kernels.Workload) error {
 			printCosts(s, "@"+row.Name, row.Costs)
 		}
 	}
-	var classic, current []watchRow
-	for _, r := range output.Workloads {
-		if r.Current {
-			current = append(current, r)
-		} else {
-			classic = append(classic, r)
-		}
-	}
+	current, classic := partition(output.Workloads, func(r *watchRow) bool { return r.Current })
 	output.Geomean = meanCosts(output.Workloads)
 	if len(classic) > 0 && len(current) > 0 {
 		output.Classic, output.Current = meanCosts(classic), meanCosts(current)
@@ -157,7 +149,7 @@ func (c *benchCmd) watch(a *app, w *kernels.Workload, observers []observer) (*wa
 	seconds := map[string][]float64{}
 	engine := c.Engine
 	if engine == "native" {
-		engine = "auto" // native would print for each launch that Go runs observed launches
+		engine = "auto" // with native, each observed launch would print that it runs in Go
 	}
 	for range c.Repeat {
 		for _, o := range append([]observer{nothing}, observers...) {
@@ -179,7 +171,6 @@ func (c *benchCmd) watch(a *app, w *kernels.Workload, observers []observer) (*wa
 			}
 			row.Size = j.session.N
 			seconds[o.name] = append(seconds[o.name], took.Seconds())
-			runtime.KeepAlive(probes)
 		}
 	}
 	row.Seconds = median(seconds[nothing.name])

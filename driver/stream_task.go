@@ -14,8 +14,8 @@ package driver
 //   - on the thread of a client that waits for it (awaitTasks), if no goroutine has begun it. A launch followed by a
 //     synchronisation then needs no switch to another thread. Tasks that depend on the client (onHost) never run there.
 //
-// A goroutine exists for each ready task from the moment when it is ready, unless a client's thread runs the task next.
-// So a task never waits until a client waits for it.
+// Each ready task has a goroutine from the moment when it is ready, except the task that a client's thread runs next. So a
+// task runs even if no client waits for it.
 
 import (
 	"time"
@@ -37,9 +37,10 @@ type task struct {
 	always  bool      // run is called even after a fault of the context
 	onHost  bool      // run calls functions of the client, or waits for the host
 	begun   bool      // the task runs, or has ended
-	before  []*task   // predecessors that had not ended at the submission; nil when the task has begun
 	unmet   int       // number of predecessors that have not ended
-	after   []*task   // tasks with this predecessor
+
+	predecessors []*task // tasks before it that had not ended at the submission; nil when the task has begun
+	successors   []*task // tasks that have it as predecessor
 
 	launches *taskLaunches // nil if the task has no launches, or if Exit does not wait for launches
 }
@@ -141,11 +142,11 @@ func (t *task) link(s *Stream, predecessors []*task) {
 	t.stream = s
 	for _, p := range predecessors {
 		if !p.ended() {
-			p.after = append(p.after, t)
-			t.before = append(t.before, p)
+			p.successors = append(p.successors, t)
+			t.predecessors = append(t.predecessors, p)
 		}
 	}
-	t.unmet = len(t.before)
+	t.unmet = len(t.predecessors)
 }
 
 // start links the task, and starts its goroutine if it is ready. The caller must hold d.mu.
@@ -184,7 +185,7 @@ func (d *Driver) runTask(t *task) (ready []*task) {
 		d.mu.Unlock()
 		return nil
 	}
-	t.begun, t.before = true, nil
+	t.begun, t.predecessors = true, nil
 	err := c.err
 	d.mu.Unlock()
 	if err == nil || t.always {
@@ -204,14 +205,14 @@ func (d *Driver) end(t *task) (ready []*task) {
 	now := time.Now()
 	for ended := []*task{t}; len(ended) > 0; {
 		t, ended = ended[0], ended[1:]
-		t.endedAt, t.begun, t.before, t.run = now, true, nil, nil
+		t.endedAt, t.begun, t.predecessors, t.run = now, true, nil, nil
 		t.noteEnd(d)
 		if t.stream != nil {
 			t.stream.queued--
 			d.queues.changed()
 		}
 		close(t.done)
-		for _, next := range t.after {
+		for _, next := range t.successors {
 			if next.unmet--; next.unmet > 0 {
 				continue
 			}
@@ -221,7 +222,7 @@ func (d *Driver) end(t *task) (ready []*task) {
 				ready = append(ready, next)
 			}
 		}
-		t.after = nil
+		t.successors = nil
 	}
 	return ready
 }
@@ -241,20 +242,20 @@ func (d *Driver) endNow(t *task) {
 func (d *Driver) awaitTasks(tasks []*task) {
 	for _, t := range tasks {
 		if !t.ended() {
-			d.help(t)
+			d.runHere(t)
 			<-t.done
 		}
 	}
 }
 
-// help runs a task and its predecessors, as long as it finds a ready one that has not begun and does not depend on the
-// client.
-func (d *Driver) help(target *task) {
+// runHere runs the unfinished predecessors of a task and the task itself on the calling goroutine. It returns early at a task
+// that another goroutine runs, or that depends on the client.
+func (d *Driver) runHere(target *task) {
 	path := []*task{target} // each task but the first is a predecessor of the task before it
 	for len(path) > 0 {
 		t := path[len(path)-1]
 		d.mu.Lock()
-		isEnded, isBegun, predecessor := t.ended(), t.begun, t.predecessor()
+		isEnded, isBegun, predecessor := t.ended(), t.begun, t.unendedPredecessor()
 		d.mu.Unlock()
 		switch {
 		case isEnded:
@@ -276,9 +277,9 @@ func (d *Driver) help(target *task) {
 	}
 }
 
-// predecessor returns a predecessor that has not ended, or nil. The caller must hold d.mu.
-func (t *task) predecessor() *task {
-	for _, p := range t.before {
+// unendedPredecessor returns a predecessor that has not ended, or nil. The caller must hold d.mu.
+func (t *task) unendedPredecessor() *task {
+	for _, p := range t.predecessors {
 		if !p.ended() {
 			return p
 		}

@@ -9,8 +9,8 @@ import (
 )
 
 func init() {
-	register(gemmWorkload("gemm_f16", "halves, by mma", 256, gemmFloats(f16)))
-	register(gemmWorkload("gemm_bf16", "bfloat16 numbers, by mma", 256, gemmFloats(bf16)))
+	register(gemmWorkload("gemm_f16", "halves, by mma", 256, gemmFloats("gemm_f16", f16)))
+	register(gemmWorkload("gemm_bf16", "bfloat16 numbers, by mma", 256, gemmFloats("gemm_bf16", bf16)))
 	register(gemmWorkload("gemm_s8", "8-bit integers, by mma, with a scale for each column of the result", 256, gemmIntegers))
 }
 
@@ -50,15 +50,14 @@ func columnsOf[T any](rows []T, pitch, n int) []T {
 	return list
 }
 
-// gemmFloats runs the kernel for elements of a floating-point format, with sums in f32.
-func gemmFloats(f format) func(s *Session) error {
+// gemmFloats runs a kernel for elements of a floating-point format, with sums in f32.
+func gemmFloats(kernel string, f format) func(s *Session) error {
 	return func(s *Session) error {
 		m, n, k := gemmShape(s.N)
 		r := newRNG(1)
 		a, b := f.randoms(r, m*k, -1, 1), f.randoms(r, n*k, -1, 1)
 		pitch := gemmPitch(n)
 		dc := alloc[uint16](s, m*pitch)
-		kernel := map[int]string{10: "gemm_f16", 7: "gemm_bf16"}[f.fraction]
 		if err := s.Launch(kernel, ptx.Dim(blocks(n, 64), blocks(m, 64)), ptx.Dim(128), m, n, k, pitch, upload(s, a), upload(s, b), uint64(0), dc); err != nil {
 			return err
 		}

@@ -110,10 +110,8 @@ type source struct {
 	typ  ptx.Type
 }
 
-var (
-	register    = regexp.MustCompile(`%x\d+\b`)
-	declaration = regexp.MustCompile(`^\t\.reg \.?(\S+) (%x\d+);$`)
-)
+// register matches the registers that Variant.Write declares.
+var register = regexp.MustCompile(`%x\d+\b`)
 
 // Kernel writes the module of an instruction. The error says why gemu does not measure it.
 func (op Op) Kernel() (*Kernel, error) {
@@ -127,16 +125,8 @@ func (op Op) Kernel() (*Kernel, error) {
 	if text == "" {
 		declared, text = v.Write(ptx.Writing{NoPair: true, AlternateShape: s.alternate, Text: s.operandText})
 	}
-	types := map[string]ptx.Type{}
-	for _, d := range declared {
-		m := declaration.FindStringSubmatch(d)
-		if m == nil {
-			continue
-		}
-		types[m[2]] = ptx.TypeByName(m[1])
-	}
 	k := &Kernel{Copies: s.copies, With: s.with, Warps: max(s.warps, 1), Images: s.images, WideTexels: v.Type().Bits() == 64, Map: s.tensorMap}
-	reads, writes, err := registersOf(s, declared, text)
+	reads, writes, types, err := registersOf(s, declared, text)
 	if err != nil {
 		return nil, err
 	}
@@ -221,22 +211,24 @@ func (op Op) Kernel() (*Kernel, error) {
 	return k, nil
 }
 
-// registersOf returns the registers %xN that the instruction reads and writes, in their order.
-func registersOf(s *setup, declared []string, text string) (reads, writes []string, err error) {
+// registersOf returns the registers %xN that the instruction reads and writes, in their order, and their types.
+func registersOf(s *setup, declared []string, text string) (reads, writes []string, types map[string]ptx.Type, err error) {
 	if len(declared) == 0 {
-		return nil, nil, nil
+		return nil, nil, nil, nil
 	}
 	src := fill(head+sharedVariable, "MODULE", s.module) +
 		fill(kernel, "DECLS", strings.Join(declared, "\n")+"\n"+s.decls, "PARAMS", s.params(), "INSIZE", "0", "OUTSIZE", "0", "OUTBASE", "0", "COPIES", "\t"+strings.ReplaceAll(text, "@N", "0")+";\n", "NAME", Measured,
 			"ADDRESSES", "", "LOADS", "", "BEFORE", "", "STORES", "", "FINISH", "", "DUMP", "")
 	m, err := ptx.Parse("op.ptx", []byte(src))
 	if err != nil {
-		return nil, nil, fmt.Errorf("BUG: %w in\n%s", err, src)
+		return nil, nil, nil, fmt.Errorf("BUG: %w in\n%s", err, src)
 	}
 	f := m.Kernels()[0]
+	types = map[string]ptx.Type{}
 	add := func(list *[]string, r ptx.RegID) {
 		if name := f.Regs[r].Name; register.MatchString(name) && !slices.Contains(*list, name) {
 			*list = append(*list, name)
+			types[name] = f.Regs[r].Type
 		}
 	}
 	for _, b := range f.Blocks {
@@ -249,7 +241,7 @@ func registersOf(s *setup, declared []string, text string) (reads, writes []stri
 			}
 		}
 	}
-	return reads, writes, nil
+	return reads, writes, types, nil
 }
 
 // fill replaces words of a template.
@@ -351,7 +343,8 @@ DUMP:
 `
 
 // addresses writes the computation of %ga, %sa, %ca and %la, the addresses of the thread in mem and in the variables s, c
-// and l, and of %gs, the generic address of %sa. The address of a lane is a multiple of 16, or of the size of an access if accesses are contiguous.
+// and l, and of %gs, the generic address of %sa. The address of a lane is a multiple of 16, or of the size of an access if
+// accesses are contiguous.
 func addresses(op Op, s *setup) string {
 	offset := "\tmov.u32 %word, 0;\n"
 	local := "\tmov.u64 %la, l;\n"

@@ -80,7 +80,7 @@ func tensorSkip(v *ptx.Variant) string {
 	for _, m := range v.Modifiers() {
 		switch {
 		case m == "block_scale", m == "ashift", strings.HasPrefix(m, "decompress"), strings.HasPrefix(m, "collector"), m == "kind::ti16", m == "sp":
-			return "its operands in tensor memory have no setup yet"
+			return "gemu bench prepares no such operands in tensor memory"
 		}
 	}
 	return ""

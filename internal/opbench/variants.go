@@ -18,8 +18,8 @@ var ends = []string{"num", "shape"}
 // operand at least once.
 const maxCombined = 16
 
-// sameStates lists modifiers for a state space that another modifier also selects.
-var sameStates = []string{"shared::cta", "shared::cluster", "param::entry", "param::func"}
+// sameSpaces lists modifiers for a state space that another modifier also selects.
+var sameSpaces = []string{"shared::cta", "shared::cluster", "param::entry", "param::func"}
 
 // variantsOf returns the variants of a form to measure.
 func variantsOf(f *ptx.Form) []*ptx.Variant {
@@ -63,7 +63,7 @@ func variantsOf(f *ptx.Form) []*ptx.Variant {
 			combinations *= len(s.Values)
 		case slices.Contains(varied, s.Name) && !(s.Optional && s.Name == "rnd"):
 			s.Values = slices.Clone(s.Values)
-			s.Values = slices.DeleteFunc(s.Values, func(v string) bool { return slices.Contains(sameStates, v) && s.Values[0] != v })
+			s.Values = slices.DeleteFunc(s.Values, func(v string) bool { return slices.Contains(sameSpaces, v) && s.Values[0] != v })
 			if slices.Contains(ends, s.Name) && len(s.Values) > 2 {
 				s.Values = []string{s.Values[0], s.Values[len(s.Values)-1]}
 			}
@@ -89,7 +89,7 @@ func variantsOf(f *ptx.Form) []*ptx.Variant {
 		}
 	}
 	switch {
-	case !firstOfFamily(f):
+	case !variesTypes(f):
 	case combinations <= maxCombined:
 		combine(types, usual)
 	default:
@@ -108,9 +108,9 @@ func variantsOf(f *ptx.Form) []*ptx.Variant {
 	return list
 }
 
-// firstOfFamily reports whether types of the form vary: of loads and stores, only those of an instruction's first form. The
-// others have the same types, with another order or another cache.
-func firstOfFamily(f *ptx.Form) bool {
+// variesTypes reports whether List has all types of the form. Of a load or store it has them for the first form of the
+// instruction only: the other forms, with another memory order or cache, have the same types.
+func variesTypes(f *ptx.Form) bool {
 	if f.Family != ptx.FamilyLoad && f.Family != ptx.FamilyStore {
 		return true
 	}

@@ -334,7 +334,8 @@ func issueCopies(w *machine.Warp, p *machine.WarpCopy) error {
 }
 
 // awaitCopies completes a wait for groups of cp.async in the lanes of m. Lane i waits for its groups except the last
-// keepGroups[i], which are the same number if uniform is set; with all, for all copies. The copies of a lane happen in the order of issue, after those of lower lanes.
+// keepGroups[i]; uniform says that these numbers are equal. With all, it waits for all copies. The copies of a lane happen in
+// the order of issue, after the copies of lower lanes.
 func awaitCopies(c *machine.CTA, q *machine.CopyQueue, all bool, keepGroups *regfile.Row32, uniform bool, m uint32) error {
 	if all {
 		commitCopies(q, m)

@@ -23,6 +23,7 @@ import (
 	"time"
 	"unsafe"
 
+	"gemu/internal/fpenv"
 	"gemu/internal/occupancy"
 	"gemu/interp/internal/access"
 	"gemu/interp/internal/async"
@@ -129,6 +130,7 @@ func AllowPause(g *machine.Grid) { g.MayPause, g.Visited = true, make([]bool, le
 
 // Begin prepares the grid to run.
 func Begin(g *machine.Grid) error {
+	defer fpenv.UseDefault()()
 	event.EmitGrid(g, probe.OnLaunch, nil)
 	if g.Cooperative {
 		g.Workspace = g.Device.Memory.OpenWorkspace()
@@ -169,6 +171,7 @@ func End(g *machine.Grid, err error) {
 
 // Continue executes the grid until it has ended or pauses. The error is like that of Run.
 func Continue(g *machine.Grid, ctx context.Context) (paused bool, err error) {
+	defer fpenv.UseDefault()()
 	g.Cancelled.Store(false)
 	if ctx.Done() != nil {
 		stop := context.AfterFunc(ctx, func() { g.Cancelled.Store(true) })
@@ -373,7 +376,10 @@ func parallelHalf(g *machine.Grid) (paused bool) {
 	}
 	var wg sync.WaitGroup
 	for range workers {
-		wg.Go(work)
+		wg.Go(func() {
+			defer fpenv.UseDefault()()
+			work()
+		})
 	}
 	wg.Wait()
 	return false
