@@ -70,7 +70,7 @@ func (c *benchCmd) runOps(a *app) error {
 		row, err := c.measureOp(a, op, k)
 		switch {
 		case a.ctx.Err() != nil:
-			return err
+			return cmp.Or(err, a.ctx.Err())
 		case err != nil:
 			row.Error = err.Error()
 			failed++

@@ -45,7 +45,7 @@ type watchCost struct {
 	Times    float64 `json:"times"`    // the time with the observer, divided by the time without
 }
 
-// observer is a command or sanitizer that watches launches.
+// observer is a set of probes, or the count of structure, whose cost is measured.
 type observer struct {
 	name string
 	// start returns the probes of a run, and finish, which completes their reports and files; nil if there is nothing to complete.

@@ -9,8 +9,9 @@ package driver
 //
 // A task is ready when all its predecessors have ended. A ready task runs in one of three places:
 //
-//   - on a new goroutine, if it was ready when it was submitted;
-//   - on the goroutine of its last predecessor, after the predecessor;
+//   - on a new goroutine, if it was ready when it was submitted, or if the goroutine of its last predecessor continues with
+//     another task;
+//   - on the goroutine of its last predecessor, which continues with one of the tasks that are ready then;
 //   - on the thread of a client that waits for it (awaitTasks), if no goroutine has begun it. A launch followed by a
 //     synchronisation then needs no switch to another thread. Tasks that depend on the client (onHost) never run there.
 //
@@ -32,7 +33,7 @@ type task struct {
 	order *probe.HostOrder // nil if no probe needs the order
 
 	endedAt time.Time // set when the task ends
-	stream  *Stream   // nil for a task outside the queue of a stream: end ends it
+	stream  *Stream   // nil for a task outside the queue of a stream: endNow ends it
 	run     operation // nil: the task only waits for its predecessors
 	always  bool      // run is called even after a fault of the context
 	onHost  bool      // run calls functions of the client, or waits for the host
@@ -164,15 +165,9 @@ func (s *Stream) start(t *task, predecessors []*task) {
 
 // runTasks runs a ready task, and then tasks for which the previous one was the last predecessor.
 func (d *Driver) runTasks(t *task) {
-	for t != nil {
-		ready := d.runTask(t)
-		t = nil
-		for i, r := range ready {
-			if i == 0 {
-				t = r
-			} else {
-				go d.runTasks(r)
-			}
+	for ready := []*task{t}; len(ready) > 0; ready = d.runTask(ready[0]) {
+		for _, r := range ready[1:] {
+			go d.runTasks(r)
 		}
 	}
 }
@@ -216,7 +211,7 @@ func (d *Driver) end(t *task) (ready []*task) {
 			if next.unmet--; next.unmet > 0 {
 				continue
 			}
-			if next.run == nil && next.stream != nil {
+			if next.run == nil {
 				ended = append(ended, next)
 			} else {
 				ready = append(ready, next)

@@ -123,8 +123,9 @@ func inMode(name string, launch Launch) engine {
 	}}
 }
 
-// TestConformance runs the cases of testdata: every case in vector and in check mode, half of the cases in affine mode, and in a part of
-// all widths and blocks; a third of the cases on the oracle. With GEMU_TEST=ci it runs all of them in every mode and on the oracle. With -short it runs a third of the cases, each in one width and block.
+// TestConformance runs the cases of testdata: every case in vector and in check mode, half of the cases in affine mode, and
+// in a part of all widths and blocks; a third of the cases on the oracle. With GEMU_TEST=ci it runs all of them in every mode
+// and on the oracle. With -short it runs a third of the cases, each in one width and block.
 func TestConformance(t *testing.T) {
 	var files []string
 	for _, dir := range []string{"insn", "control", "nvcc"} {

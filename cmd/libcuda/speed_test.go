@@ -76,7 +76,7 @@ func largeModule(b *testing.B, size int) []byte {
 		}
 	}
 	if len(texts) < 20 {
-		b.Fatalf("%d kernels of the workloads stand for themselves", len(texts))
+		b.Fatalf("only %d kernels of the workloads parse without the other declarations of their modules", len(texts))
 	}
 	module := []byte(header)
 	for i := 0; len(module) < size; i++ {

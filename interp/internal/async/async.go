@@ -50,7 +50,7 @@ func issueEffect(w *machine.Warp, e *machine.AsyncEffect) {
 	if e.Op.Bulk {
 		l = threadOf(a, c, w.ThreadIndex(e.Lane))
 		e.Group = l.Groups
-	} else {
+	} else if len(a.Copies) > 0 {
 		e.Group = groupsOf(queueOf(w, e.Lane/32), e.Lane%32)
 	}
 	e.Sequence = cl.Sequence

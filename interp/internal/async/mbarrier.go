@@ -170,6 +170,9 @@ func (b mbarrier) completeTx(n uint64) (mbarrier, string) {
 // arrival executes mbarrier.arrive and mbarrier.arrive_drop. n is the number of arrivals. With .expect_tx n is the number
 // of bytes, and a single arrival follows; the two operations complete the phase at most once.
 func (b mbarrier) arrival(op code.Mbarrier, n uint64) (after mbarrier, bad string) {
+	if !op.Expect && !op.Drop && n < b.pending() { // the phase stays incomplete
+		return b - mbarrier(n), ""
+	}
 	after = b
 	if op.Expect {
 		if after, bad = after.addTx(n); bad != "" {

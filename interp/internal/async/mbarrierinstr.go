@@ -28,7 +28,6 @@ func MbarrierLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 		counts = f.Src32(instr.B)
 	}
 	var states *regfile.Row64
-	isPlain := !op.Expect && !op.Drop // an arrival that only counts
 	if instr.Op == code.MbarrierArrive {
 		states = f.Row64(instr.D)
 	}
@@ -61,13 +60,9 @@ func MbarrierLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 			if !ok {
 				return
 			}
-			switch {
-			case instr.Op == code.MbarrierTx:
+			if instr.Op == code.MbarrierTx {
 				after, bad = b.transaction(op, n)
-			case isPlain && n < b.pending(): // the phase stays incomplete
-				after = *b - mbarrier(n)
-				states[lane] = uint64(*b)
-			default:
+			} else {
 				after, bad = b.arrival(op, n)
 				states[lane] = uint64(*b)
 			}

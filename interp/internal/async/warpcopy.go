@@ -2,8 +2,8 @@ package async
 
 // This file executes cp.async. A warp issues one object for all lanes of an instruction, a WarpCopy. Its lanes behave like
 // separate effects: each has its own place in the order of issue, and a wait executes the copies of its lanes in turn. If
-// the memory of all lanes is found at once, their bytes are copied without further checks. Otherwise, and for probes, each
-// lane becomes an AsyncEffect.
+// the memory of all lanes is found at once, their bytes are copied without further checks. Otherwise each lane is issued on its
+// own. A lane executes as an AsyncEffect for probes, and if its memory is not located.
 
 import (
 	"math/bits"
@@ -199,7 +199,7 @@ func copyOfLanes(a *machine.AsyncState, p *machine.WarpCopy, lanes uint32) *mach
 	for i := range q.To {
 		q.To[i], q.From[i] = addressesOf(p, i)
 	}
-	q.Issued, q.Lanes, q.IsContiguous = lanes, lanes, false
+	q.Issued, q.Lanes, q.Reads, q.IsContiguous = lanes, lanes, q.Reads&lanes, false
 	return q
 }
 
@@ -294,23 +294,19 @@ func issueCopies(w *machine.Warp, p *machine.WarpCopy) error {
 	c, q := w.CTA, queueOf(w, p.Half)
 	a, lanes, eager := &c.AsyncState, p.Issued, c.Grid.EagerEffects
 	n := uint64(bits.OnesCount32(lanes))
-	set := q.Sets[0]
-	if set.Lanes&lanes != lanes || n > 1 && !eager && a.KeptBytes+n*laneCopyBytes > MaxEffectBytes(c.Grid) {
+	i := slices.IndexFunc(q.Sets, func(s machine.CommitLanes) bool { return s.Lanes&lanes == lanes })
+	if i < 0 || n > 1 && !eager && a.KeptBytes+n*laneCopyBytes > MaxEffectBytes(c.Grid) {
 		// The lanes have committed different numbers of groups, or the oldest effects happen before the last lane issues its copy.
-		if n == 1 {
-			set = q.Sets[slices.IndexFunc(q.Sets, func(s machine.CommitLanes) bool { return s.Lanes&lanes != 0 })]
-		} else {
-			for m := lanes; m != 0; m &= m - 1 {
-				if err := issueCopies(w, copyOfLanes(a, p, m&-m)); err != nil {
-					return err
-				}
+		for m := lanes; m != 0; m &= m - 1 {
+			if err := issueCopies(w, copyOfLanes(a, p, m&-m)); err != nil {
+				return err
 			}
-			a.FreeCopies = append(a.FreeCopies, p)
-			return nil
 		}
+		a.FreeCopies = append(a.FreeCopies, p)
+		return nil
 	}
 	c.Changed = true
-	p.Group, p.Sequence = set.Groups, c.Cluster.Sequence
+	p.Group, p.Sequence = q.Sets[i].Groups, c.Cluster.Sequence
 	c.Cluster.Sequence += int64(n)
 	a.KeptBytes += n * laneCopyBytes
 	if c.IsSubscribed(probe.OnEffect) {
@@ -323,6 +319,10 @@ func issueCopies(w *machine.Warp, p *machine.WarpCopy) error {
 				}
 			}
 		}
+		if eager {
+			a.FreeCopies = append(a.FreeCopies, p)
+			return nil
+		}
 	}
 	if eager {
 		err := executeCopies(c, []*machine.WarpCopy{p}, lanes)
@@ -333,9 +333,9 @@ func issueCopies(w *machine.Warp, p *machine.WarpCopy) error {
 	return limitEffects(c)
 }
 
-// awaitCopies completes a wait for groups of cp.async in the lanes of m. Lane i waits for its groups except the last
-// keepGroups[i]; uniform says that these numbers are equal. With all, it waits for all copies. The copies of a lane happen in
-// the order of issue, after the copies of lower lanes.
+// awaitCopies completes a wait for groups of cp.async in the lanes of m. Lane i waits for all its groups except the last
+// keepGroups[i]; uniform says that all elements of keepGroups are equal. With all, it first commits the open group, as
+// cp.async.wait_all does. Copies happen lane after lane, for each lane in the order of issue.
 func awaitCopies(c *machine.CTA, q *machine.CopyQueue, all bool, keepGroups *regfile.Row32, uniform bool, m uint32) error {
 	if all {
 		commitCopies(q, m)
@@ -372,6 +372,9 @@ func awaitCopies(c *machine.CTA, q *machine.CopyQueue, all bool, keepGroups *reg
 
 // executeCopiesBefore executes the pending copies that a lane has issued before the effect with the given Sequence.
 func executeCopiesBefore(c *machine.CTA, q *machine.CopyQueue, lane int, sequence int64) error {
+	if len(q.Pending) == 0 {
+		return nil
+	}
 	for _, p := range q.Pending {
 		if p.LaneSequence(lane) < sequence {
 			if err := executeLane(c, p, lane); err != nil {
