@@ -30,6 +30,8 @@ const outOfBoundsNaN = 0x7ff7
 // Only fma.bf16 has other rounding modes than to nearest; of the other operations on bf16, only min, max, ex2 and fma have
 // modifiers. Operations on pairs that convert f16, or have no conversion, compute on halves; all other operations on pairs widen
 // both halves in their lane. In directives, 0x4000 is the Imm of .relu.
+
+// anyF16 computes an operation on f16.
 //
 //gemu:kernel $OP.any.f16; OP = add sub mul fma min max abs neg; own loop = 0 slow
 //gemu:kernel $OP.any.f16; OP = ex2 tanh; takes = 7 slow
@@ -85,7 +87,8 @@ func (h *halfFormat) computeBoth(op floatOp, a, b, c uint32, s Modifiers, r fp.R
 	return pack2(uint32(lo), uint32(hi))
 }
 
-// compute computes the operation on numbers of the format.
+// compute computes the operation on numbers of the format. r is the rounding mode, instead of s.Rnd: it is a constant in all
+// callers but those of fma.bf16, so that the code of the others has no other modes.
 //
 // Sums and products to nearest are rounded twice, to f32 and to the format, with the result of a single rounding: f32 has more
 // than twice the format's precision, sums below its least normal number are exact, and TestHalfProducts tries the products.

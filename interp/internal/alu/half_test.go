@@ -7,6 +7,7 @@ import (
 
 	"gemu/internal/part"
 	"gemu/interp/internal/fp"
+	"gemu/ptx"
 )
 
 // TestHalfProducts shows that the product of two numbers of bf16, rounded to f32 and to bf16, is rounded as if once, also below
@@ -76,41 +77,74 @@ func TestHalfArithmetic(t *testing.T) {
 	}
 }
 
-// TestHalfMinMax compares min and max with the functions for f32, with all modifiers.
+// TestHalfMinMax compares min and max with the functions for f32, with .ftz, .NaN, .xorsign and .abs.
 func TestHalfMinMax(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 3))
 	var a, b uint16
 	for range part.Count(50_000, 100_000, 5_000_000) {
 		a, b = halfOperand(rnd, a), halfOperand(rnd, a)
-		s := Modifiers{NaN: rnd.IntN(2) == 0, XorSign: rnd.IntN(2) == 0, Abs: rnd.IntN(2) == 0}
+		s := Modifiers{NaN: rnd.IntN(2) == 0, XorSign: rnd.IntN(2) == 0, Abs: rnd.IntN(2) == 0, FTZ: rnd.IntN(2) == 0}
 		for _, op := range []floatOp{opMin, opMax} {
 			sign := uint32(a^b) >> 15 << 31
-			if got, want := anyF16(op, a, b, 0, s.Imm()), fp.F32ToF16(minMax32(op, s, fp.F16ToF32(a), fp.F16ToF32(b), sign), fp.RN); got != want {
+			flush := func(h, inf uint16) uint16 { // a subnormal operand becomes zero
+				if s.FTZ && h&inf == 0 {
+					return h & 0x8000
+				}
+				return h
+			}
+			f := func(h uint16) float32 { return fp.F16ToF32(flush(h, 0x7c00)) }
+			g := func(h uint16) float32 { return fp.BF16ToF32(flush(h, 0x7f80)) }
+			if got, want := anyF16(op, a, b, 0, s.Imm()), fp.F32ToF16(minMax32(op, s, f(a), f(b), sign), fp.RN); got != want {
 				t.Fatalf("f16: operation %d of %#x, %#x with %+v is %#x, want %#x", op, a, b, s, got, want)
 			}
-			if got, want := anyBF16(op, a, b, 0, s.Imm()), fp.F32ToBF16(minMax32(op, s, fp.BF16ToF32(a), fp.BF16ToF32(b), sign), fp.RN); got != want {
+			if got, want := anyBF16(op, a, b, 0, s.Imm()), fp.F32ToBF16(minMax32(op, s, g(a), g(b), sign), fp.RN); got != want {
 				t.Fatalf("bf16: operation %d of %#x, %#x with %+v is %#x, want %#x", op, a, b, s, got, want)
 			}
 		}
 	}
 }
 
-// TestHalfFlush compares .ftz with tininess after rounding, for which the exponent has no lower bound.
+// TestHalfFlush compares .ftz with tininess after rounding, for which the exponent has no lower bound: for products of f16 near
+// the least normal number, 2^-14.
 func TestHalfFlush(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 4))
-	for range part.Count(50_000, 100_000, 5_000_000) {
-		a, b, c := uint16(rnd.IntN(0x2000)), uint16(0x2c00+rnd.IntN(0x1000)), uint16(rnd.IntN(0x800))
-		x := fp.Sum(float64(fp.F16ToF32(a))*float64(fp.F16ToF32(b)), float64(fp.F16ToF32(c)), fp.RN)
-		if a < 0x400 || c < 0x400 {
-			continue
-		}
+	flushed, kept := 0, 0
+	check := func(a, b uint16) {
+		x := float64(fp.F16ToF32(a)) * float64(fp.F16ToF32(b))
 		want := fp.F64ToF16(x, fp.RN)
 		const scale = 0x1p8 // moves results to the normal range, in which they are rounded to 11 bits
-		if fp.F64ToF16(x*scale, fp.RN) < fp.F64ToF16(0x1p-14*scale, fp.RN) {
-			want = 0
+		if fp.F64ToF16(math.Abs(x)*scale, fp.RN) < fp.F64ToF16(0x1p-14*scale, fp.RN) {
+			want = (a ^ b) & 0x8000
+			flushed++
+		} else {
+			kept++
 		}
-		if got := anyF16(opFma, a, b, c, Modifiers{FTZ: true}.Imm()); got != want {
-			t.Fatalf("fma.ftz.f16 of %#x, %#x, %#x is %#x, want %#x", a, b, c, got, want)
+		if got := anyF16(opMul, a, b, 0, Modifiers{FTZ: true}.Imm()); got != want {
+			t.Fatalf("mul.ftz.f16 of %#x, %#x is %#x, want %#x", a, b, got, want)
+		}
+	}
+	for range part.Count(50_000, 100_000, 5_000_000) {
+		exponent := 1 + rnd.IntN(12)
+		a := uint16(exponent<<10|rnd.IntN(1<<10)) | uint16(rnd.IntN(2))<<15
+		b := uint16(max(1, 16-exponent-rnd.IntN(3))<<10|rnd.IntN(1<<10)) | uint16(rnd.IntN(2))<<15
+		check(a, b)
+	}
+	f := func(x float64) uint16 { return fp.F64ToF16(x, fp.RN) }
+	check(f(63*0x1p-13), f(65*0x1p-13)) // 4095 * 2^-26: the midpoint below 2^-14, which rounds to it
+	check(f(46*0x1p-13), f(89*0x1p-13)) // 4094 * 2^-26
+	if flushed < 1000 || kept < 1000 {
+		t.Errorf("%d results were flushed, and %d were not", flushed, kept)
+	}
+}
+
+// TestHalfOwnLoops shows that the values of Imm in directives are those of the most frequent instructions.
+func TestHalfOwnLoops(t *testing.T) {
+	if imm := (Modifiers{Relu: true}).Imm(); imm != 0x4000 {
+		t.Errorf("the Imm of .relu is %#x", imm)
+	}
+	for want, dst := range map[uint64]ptx.Type{0xf0fa: ptx.F16, 0xf7f7: ptx.BF16} {
+		if imm, ok := NarrowImm(ConvertSpec{Dst: dst, Src: ptx.F32}); !ok || imm != want {
+			t.Errorf("the Imm of cvt.rn.%v.f32 is %#x, want %#x", dst, imm, want)
 		}
 	}
 }

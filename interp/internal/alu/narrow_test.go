@@ -32,15 +32,16 @@ func narrowSpecs() (list []ConvertSpec) {
 	return list
 }
 
-// TestNarrow compares the conversions of narrow.go with the general conversion: all numbers of narrower sources, and for f32 all
-// upper halves with lower halves next to midpoints.
+// TestNarrow compares the conversions of narrow.go with the general conversion: all numbers of narrower sources, and for f32
+// numbers with lower halves at midpoints and next to them.
 func TestNarrow(t *testing.T) {
 	specs := narrowSpecs()
 	step := uint32(part.Count(251, 61, 1))
 	if len(specs) < 500 {
 		t.Fatalf("only %d conversions", len(specs))
 	}
-	lower := []uint32{0, 1, 0x7fff, 0x8000, 0x8001, 0xffff}
+	// Of f16 and tf32 the last 13 bits are lost, of bf16 the last 16: midpoints below even and odd numbers.
+	lower := []uint32{0, 1, 0x0fff, 0x1000, 0x1001, 0x2fff, 0x3000, 0x3001, 0x7fff, 0x8000, 0x8001, 0xffff}
 	for n, s := range specs {
 		imm, _ := NarrowImm(s)
 		check := func(x uint64, got uint32) {

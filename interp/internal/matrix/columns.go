@@ -30,7 +30,7 @@ type Columns struct {
 	Bits          int  // Numerics.Fraction
 	ClearedBits   int  // low bits that a result of f32 does not have
 	LeastExponent int  // of the aligned terms
-	Exponent      int  // added to the exponents of products whose factors are read as f16: see ReadAsF16
+	Exponent      int  // added to the exponents of products whose factors are read as f16: see scaleAsF16
 	SumF16        bool // sums are f16
 	CLast         bool // C is added to the sum of the products
 	Halves        bool // Method Halves: factors are converted to f16, and the columns of A are in two halves
@@ -75,7 +75,7 @@ func (o *Multiply) ByColumns() (c Columns, ok bool) {
 // floatColumns sets the numbers of floats.
 func (o *Multiply) floatColumns(c *Columns) bool {
 	n := NumericsFor(o.unit(), o.SM, c.A, c.B)
-	c.Exponent = asF16[c.A] + asF16[c.B]
+	c.Exponent = scaleAsF16(c.A) + scaleAsF16(c.B)
 	c.SumF16 = c.D == ptx.F16 && c.C == ptx.F16
 	columns := o.K
 	switch {
@@ -97,9 +97,16 @@ func (o *Multiply) floatColumns(c *Columns) bool {
 // f32Fraction is the number of fraction bits of f32.
 const f32Fraction = 23
 
-// asF16 has types whose elements are read as f16 with the same bits, but for zeros after the fraction. A number is this power of 2 times
-// the f16.
-var asF16 = map[ptx.Type]int{ptx.E4M3: 8, ptx.E3M2: 12, ptx.E2M3: 14, ptx.E2M1: 14}
+// scaleAsF16 returns e for a type of numbers with at most 8 bits, which are read as f16 with the same bits, except for zeros after
+// the fraction: a number is 2^e times this f16. It returns 0 for wider types.
+func scaleAsF16(t ptx.Type) int {
+	if t.Bits() > 8 {
+		return 0
+	}
+	narrow, _ := fp.FormatOf(t).Layout()
+	f16, _ := fp.FormatOf(ptx.F16).Layout()
+	return f16.Bias - narrow.Bias
+}
 
 // divide sets the products, and reports whether all registers have the layout Rows.
 func (c *Columns) divide(o *Multiply, a, b *Operand) bool {

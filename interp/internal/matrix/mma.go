@@ -25,7 +25,6 @@ type Multiply struct {
 	InFours    bool        // for tf32: adds four products of a row, then the next four
 	Warpgroup  bool        // adds as a warpgroup does
 
-	layoutIsRows bool // the registers have the layout Rows
 }
 
 // Operand is a matrix in the registers of the lanes.
@@ -105,7 +104,6 @@ func (x *Mma) Multiply() *Multiply {
 	o.A, o.B = newOperand(x.A, width, Rows(x.M, stored, w), x.M, stored), newOperand(x.B, width, Rows(x.N, o.K, w), x.N, o.K)
 	sums := Rows(x.M, x.N, 2)
 	o.C, o.D = newOperand(x.C, x.C.Bits(), sums, x.M, x.N), newOperand(x.D, x.D.Bits(), sums, x.M, x.N)
-	o.layoutIsRows = true
 	return o
 }
 
