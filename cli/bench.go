@@ -138,17 +138,17 @@ func (c *benchCmd) Run(a *app) error {
 			c.printRow(s, "@"+row.Name, &row.benchRates, row)
 		}
 	}
-	output.Geomean = geomean(output.Workloads)
+	output.Geomean = meanRates(output.Workloads)
 	if current, classic := partition(output.Workloads, func(r *benchRow) bool { return r.Current }); len(current) > 0 && len(classic) > 0 {
-		output.Classic, output.Current = geomean(classic), geomean(current)
+		output.Classic, output.Current = meanRates(classic), meanRates(current)
 	}
 	if c.Structure {
 		withStructure, withoutStructure := partition(output.Workloads, func(r *benchRow) bool { return *r.Compact >= structured })
 		if len(withStructure) > 0 {
-			output.Structured = geomean(withStructure)
+			output.Structured = meanRates(withStructure)
 		}
 		if len(withoutStructure) > 0 {
-			output.Unstructured = geomean(withoutStructure)
+			output.Unstructured = meanRates(withoutStructure)
 		}
 	}
 	if !quiet {
@@ -288,15 +288,18 @@ func partition[R any](rows []R, condition func(r *R) bool) (satisfy, others []R)
 	return satisfy, others
 }
 
-// geomean returns the geometric mean of each rate.
-func geomean(rows []benchRow) *benchRates {
-	mean := func(of func(r *benchRow) float64) float64 {
-		sum := 0.0
-		for i := range rows {
-			sum += math.Log(of(&rows[i]))
-		}
-		return math.Exp(sum / float64(len(rows)))
+// geometricMean returns the geometric mean of a value of rows.
+func geometricMean[R any](rows []R, value func(r *R) float64) float64 {
+	sum := 0.0
+	for i := range rows {
+		sum += math.Log(value(&rows[i]))
 	}
+	return math.Exp(sum / float64(len(rows)))
+}
+
+// meanRates returns the geometric mean of each rate.
+func meanRates(rows []benchRow) *benchRates {
+	mean := func(rate func(r *benchRow) float64) float64 { return geometricMean(rows, rate) }
 	return &benchRates{
 		Vector:   mean(func(r *benchRow) float64 { return r.Vector }),
 		Portable: mean(func(r *benchRow) float64 { return r.Portable }),

@@ -184,11 +184,7 @@ func (c *benchCmd) watch(a *app, w *kernels.Workload, observers []observer) (*wa
 func meanCosts(rows []watchRow) []watchCost {
 	list := make([]watchCost, len(rows[0].Costs))
 	for i := range list {
-		sum := 0.0
-		for _, r := range rows {
-			sum += math.Log(r.Costs[i].Times)
-		}
-		list[i] = watchCost{rows[0].Costs[i].Observer, math.Exp(sum / float64(len(rows)))}
+		list[i] = watchCost{rows[0].Costs[i].Observer, geometricMean(rows, func(r *watchRow) float64 { return r.Costs[i].Times })}
 	}
 	return list
 }

@@ -129,8 +129,8 @@ func multiplyProduct(w *machine.Warp, h int, f *regfile.File, p *machine.Pending
 	}
 	var d, a [matrix.GroupRegisters]*regfile.Row32
 	rowsD, rowsA := rows(frags.D, d[:]), rows(frags.A, a[:])
-	if s := slicesOf(w.CTA, p.Side); s != nil {
-		multiplySlices(s, frags.Wgmma, rowsD, rowsA, p)
+	if s := panelsOf(w.CTA, p.Side); s != nil {
+		multiplyPanels(s, frags.Wgmma, rowsD, rowsA, p)
 	} else {
 		frags.Wgmma.Execute(rowsD, rowsA, p.Rows, p.Columns, p.Stored, p.Accumulate)
 	}
@@ -138,24 +138,22 @@ func multiplyProduct(w *machine.Warp, h int, f *regfile.File, p *machine.Pending
 	emitProduct(w.CTA, warpNumber(w, h)%matrix.Warps, p, machine.StageWrites)
 }
 
-// slicesOf returns the machine code of a multiplication; nil if Go multiplies.
-func slicesOf(c *machine.CTA, side int32) *native.Slices {
-	if !c.Grid.Slices {
+// panelsOf returns the machine code of a multiplication; nil if Go multiplies.
+func panelsOf(c *machine.CTA, side int32) *native.Panels {
+	if !c.Grid.WgmmaInMachineCode {
 		return nil
 	}
-	return c.Code.Native.Slices(side)
+	return c.Code.Native.Panels(side)
 }
 
-// multiplySlices executes a multiplication in machine code.
-func multiplySlices(s *native.Slices, o *matrix.Wgmma, d, a []*regfile.Row32, p *machine.PendingProduct) {
+// multiplyPanels executes a multiplication in machine code.
+func multiplyPanels(s *native.Panels, o *matrix.Wgmma, d, a []*regfile.Row32, p *machine.PendingProduct) {
 	registers := p.RowRegisters
 	if registers == nil {
 		for _, r := range a {
 			registers = append(registers, *r)
 		}
-	}
-	for i := range registers {
-		o.NegateRegister(&registers[i])
+		o.NegateRegisters(registers)
 	}
 	if !p.Accumulate {
 		for _, r := range d {
@@ -172,9 +170,10 @@ func readOperands(c *machine.CTA, i int, p *machine.PendingProduct) {
 		p.ReadReported = true
 		emitProduct(c, i, p, machine.StageReads)
 	}
-	if slicesOf(c, p.Side) != nil {
+	if panelsOf(c, p.Side) != nil {
 		if p.RowRegisters == nil && len(frags.A) == 0 {
 			p.RowRegisters = frags.Wgmma.LoadA(c.Shared, p.A.Placement(), i*matrix.WarpRows)
+			frags.Wgmma.NegateRegisters(p.RowRegisters) // from here on they do not change: saved states share them
 		}
 		if p.ColumnRegisters == nil {
 			p.ColumnRegisters = frags.Wgmma.SharedB.LoadRegisters(c.Shared, p.B.Placement(), 0, frags.Wgmma.N)

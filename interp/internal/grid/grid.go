@@ -66,7 +66,7 @@ func NewGrid(l *machine.Launch) *machine.Grid {
 		},
 	}
 	_, machineCode := g.Backend.(exchange.MachineCode)
-	g.Slices = machineCode && g.Mode != machine.Check
+	g.WgmmaInMachineCode = machineCode && g.Mode != machine.Check
 	if g.ClusterDim = l.Cluster; g.ClusterDim == (ptx.Dim3{}) {
 		g.ClusterDim = ptx.Dim()
 	}

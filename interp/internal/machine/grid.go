@@ -75,7 +75,7 @@ type Execution struct {
 	Stdout       io.Writer
 	Workers      int  // goroutines that run CTAs
 	InOrder      bool // CTAs run in sequence, because a probe needs events in one order
-	Slices       bool // wgmma multiplies slices in machine code (native.Slices)
+	WgmmaInMachineCode bool // wgmma multiplies panels in machine code (native.Panels)
 	EagerEffects bool // asynchronous effects happen where they are issued
 	HostAtomics  bool // atomics on global memory must be host atomics: CTAs run in parallel, or the host changes memory too
 	HostMayFault bool // an access within bounds may fault in Go: the owner of mapped memory may unmap or shrink it

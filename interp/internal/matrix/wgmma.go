@@ -199,10 +199,10 @@ func NewWgmma(n, k int, d, a, b ptx.Type, sparse bool, selector int) *Wgmma {
 	return o
 }
 
-// Slice returns the multiplication of a dense A of a warp by eight columns of B, with the fragments of mma. The registers of D are
-// those of the warp for these columns. It does not negate the products: see NegateRegister.
-func (o *Wgmma) Slice() *Multiply {
-	const columns = SliceColumns
+// Panel returns the multiplication of a dense A of a warp by eight columns of B, with the fragments of mma. The registers of D are
+// those of the warp for these columns. It does not negate the products: see NegateRegisters.
+func (o *Wgmma) Panel() *Multiply {
+	const columns = PanelColumns
 	m := &Multiply{M: WarpRows, N: columns, K: o.K, Count: 1, A: o.A, Saturate: o.Saturate, Warpgroup: true}
 	width := o.SharedB.Bits
 	m.B = newOperand(o.B, width, Rows(columns, o.K, 32/width), columns, o.K)
@@ -211,11 +211,11 @@ func (o *Wgmma) Slice() *Multiply {
 	return m
 }
 
-// SliceColumns is the number of columns of B in a Slice.
-const SliceColumns = 8
+// PanelColumns is the number of columns of B in a panel.
+const PanelColumns = 8
 
-// NegateRegister negates the elements of a register of A if the products are negated.
-func (o *Wgmma) NegateRegister(r *regfile.Row32) {
+// NegateRegisters negates the elements of registers of A if the products are negated.
+func (o *Wgmma) NegateRegisters(list []regfile.Row32) {
 	if !o.Negate {
 		return
 	}
@@ -223,13 +223,15 @@ func (o *Wgmma) NegateRegister(r *regfile.Row32) {
 	for bit := o.A.Bits - 1; bit < 32; bit += o.A.Bits {
 		signs |= 1 << bit
 	}
-	for i := range r {
-		r[i] ^= signs
+	for i := range list {
+		for lane := range list[i] {
+			list[i][lane] ^= signs
+		}
 	}
 }
 
-// LoadRegisters returns the rows, from row first on, in the registers of fragments with eight rows: as for B of Slice, slice after
-// slice. first and rows must be multiples of eight, and elements must not be packed.
+// LoadRegisters returns the rows, from row first on, in the registers of fragments with eight rows: as for B of Panel, panel after
+// panel. first and rows must be multiples of eight, and elements must not be packed.
 //
 //go:norace
 func (s *Shared) LoadRegisters(memory []byte, d Placement, first, rows int) []regfile.Row32 {

@@ -263,7 +263,7 @@ func (a *assembler) putAtomic(instr *code.Instr, acc *code.Access, h *holes, suf
 	}
 	a.putWithHitLookup(instr, acc, h, func() {
 		a.putPointers(instr, acc, *h, suffix)
-		if acc.Space != ptx.Generic || !acc.Atom.Type.IsFloat() { // the same operation in both memories
+		if acc.Space != ptx.Generic || !acc.Atom.Global { // the same operation in both memories
 			a.putAtomicElements(acc, acc.Atom.Reduction, suffix)
 			return
 		}

@@ -119,8 +119,10 @@ func newAccessHarness(shape, rng *rand.Rand, kind string) *accessHarness {
 				r.shared = r.allocation // a generic address may be in shared memory
 			}
 		}
-		if shape.IntN(4) == 0 {
-			n = 2 << shape.IntN(2)
+		if shape.IntN(4) == 0 { // vector atomics have at most 16 bytes
+			if n = 2; a.Size == 4 {
+				n = 2 << shape.IntN(2)
+			}
 		}
 		if a.Space != ptx.Generic && shape.IntN(4) == 0 {
 			a.Addr = code.NoSlot

@@ -29,7 +29,7 @@ type Code struct {
 	Uniform []ptx.SpecialReg
 
 	bodies bodies
-	slices map[int32]func() *Slices // by index of operands
+	panels []func() *Panels // by index of operands: see Panels
 }
 
 // bodies has a program's code for all lanes and for the lanes of a mask.
@@ -45,7 +45,7 @@ func New(p *code.Program) *Code { return HostLibrary().New(p) }
 
 // New returns the machine code of a program, from these stencils. The program's constants must be laid out.
 func (l *Library) New(p *code.Program) *Code {
-	c := &Code{lib: l, prog: p, constants: p.Consts.Pointer(), fixedAllocations: make([]*mem.Allocation, len(p.Access)), Uniform: uniformSources(p), Sources: sourcesOf(p), slices: wgmmaSlices(p.Fragments)}
+	c := &Code{lib: l, prog: p, constants: p.Consts.Pointer(), fixedAllocations: make([]*mem.Allocation, len(p.Access)), Uniform: uniformSources(p), Sources: sourcesOf(p), panels: wgmmaPanels(p.Fragments)}
 	for i := range p.Access {
 		c.fixedAllocations[i] = p.Access[i].Fixed
 	}

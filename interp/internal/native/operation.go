@@ -34,12 +34,16 @@ func (a *assembler) putInstr(pc int32, instr *code.Instr) {
 
 // attempt calls emit and reports whether it made code. If emit leaves the instruction to Go, attempt removes all its code.
 func (a *assembler) attempt(emit func()) (made bool) {
-	start, fixes, stubs, recalls, asides, before := len(a.buf), len(a.fixups), len(a.stubs), len(a.hitLookups), len(a.coldCode), a.leftToGo
+	start, fixes, stubs, recalls, asides, functions, before := len(a.buf), len(a.fixups), len(a.stubs), len(a.hitLookups), len(a.coldCode), len(a.functions), a.leftToGo
 	emit()
 	made, a.leftToGo = !a.leftToGo, before
 	if !made {
 		a.buf, a.fixups, a.stubs = a.buf[:start], a.fixups[:fixes], a.stubs[:stubs]
 		a.hitLookups, a.coldCode = a.hitLookups[:recalls], a.coldCode[:asides]
+		for _, name := range a.functions[functions:] {
+			delete(a.functionLabels, name)
+		}
+		a.functions = a.functions[:functions]
 	}
 	return made
 }

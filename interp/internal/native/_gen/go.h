@@ -205,8 +205,7 @@ GO f32 go_fp_RsqrtApprox32(f32 a)
 	return go_Float32frombits(a >= 0 ? u : 0x7fffffff);
 }
 
-// F16ToF32 and F32ToF16 to nearest are VCVTPH2PS and VCVTPS2PH, which know subnormal numbers.
+// F16ToF32 is VCVTPH2PS, which knows subnormal numbers.
 GO f32 go_fp_F16ToF32(u16 h) { return go_canonical32((f32)__builtin_bit_cast(_Float16, h)); }
-GO u16 go_fp_F32ToF16RN(f32 x) { return x != x ? (u16)0x7fff : __builtin_bit_cast(u16, (_Float16)x); }
 
 #endif

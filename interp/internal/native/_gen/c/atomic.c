@@ -17,17 +17,16 @@ OVERLOADED u64 pick(int yes, u64 x, u64 y) { return yes ? x : y; }
 #define FUNCTIONS(U, S, F) \
 	OVERLOADED F as_float(U x) { return __builtin_bit_cast(F, x); } \
 	OVERLOADED U as_bits(F x) { return __builtin_bit_cast(U, x); } \
-	OVERLOADED S as_signed(U x) { return (S)x; } \
 	OVERLOADED U least(U x, U y) { return __builtin_elementwise_min(x, y); } \
 	OVERLOADED U greatest(U x, U y) { return __builtin_elementwise_max(x, y); } \
 	OVERLOADED U signed_least(U x, U y) { return (U)__builtin_elementwise_min((S)x, (S)y); } \
 	OVERLOADED U signed_greatest(U x, U y) { return (U)__builtin_elementwise_max((S)x, (S)y); }
-#define VECTOR_FUNCTIONS(U, F, mask) \
+#define VECTOR_FUNCTIONS(U, mask) \
 	OVERLOADED U pick(mask yes, U x, U y) { return (U)yes & x | ~(U)yes & y; }
 FUNCTIONS(u32, s32, f32) FUNCTIONS(u64, s64, f64) FUNCTIONS(ROW_r, signed_r, float_r) FUNCTIONS(ROW_q, signed_q, float_q)
 typedef typeof((ROW_r){0} == (ROW_r){0}) mask_r;
 typedef typeof((ROW_q){0} == (ROW_q){0}) mask_q;
-VECTOR_FUNCTIONS(ROW_r, float_r, mask_r) VECTOR_FUNCTIONS(ROW_q, float_q, mask_q)
+VECTOR_FUNCTIONS(ROW_r, mask_r) VECTOR_FUNCTIONS(ROW_q, mask_q)
 
 // Sums. Sums of .f32 are flushed in global memory, and not in shared memory. Of two NaNs of .f64, the operand's is kept in
 // global memory, memory's in shared memory, where it is made quiet.
@@ -126,18 +125,19 @@ OVERLOADED u64 quick_global_sum(u64 x, u64 y) {
 #define OPERAND(ds, row, i) (*(const ROW_##ds *)((row) + (i)) & EXECUTE_KEPT_##ds(i))
 
 // ATOMIC_ is an operation on the element at H0 of each lane's memory: value is the new value of memory, from its old value and
-// the operands x and y. one is value for a single lane. keep stores the old value in a row, in lane i or from lane i on. It is alone if
-// memory of all lanes may change at once, with one atomic instruction of the host.
+// the operands x and y; one computes value for a single lane. keep stores the old value in a row, in lane i or from lane i on.
+// alone is 1 if no lane needs the old value: then one atomic instruction of the host may update the element for all lanes of a
+// half.
 #define ATOMIC_(kind, name, T, ds, value, one, keep, keep_all, alone) \
 	STENCIL(FORM(kind##_##name)) { \
 		const T *b = (const T *)AT(char, B, BASE_##ds), *c = (const T *)AT(char, C, BASE_##ds); \
 		T *d = (T *)AT(char, D, BASE_##ds); \
-		const u64 *a = PLACES; \
+		const u64 *a = LANE_POINTERS; \
 		u64 changed = 0; \
 		if (outcome == CONTIGUOUS && !spare) { \
 			ROW_##ds differences = {0}; \
 			EACH_KEPT(ds, i) { \
-				char *q = (char *)HALVES_AT[i / 16] + (i % 16) * sizeof(T); \
+				char *q = (char *)HALF_POINTERS[i / 16] + (i % 16) * sizeof(T); \
 				ROW_##ds x = OPERAND(ds, b, i), y = OPERAND(ds, c, i), old = GET(T, ds, i, q), now = value; \
 				WRITE_##ds(i, q, now); \
 				keep_all; \
@@ -146,7 +146,7 @@ OVERLOADED u64 quick_global_sum(u64 x, u64 y) {
 			changed = CHANGED_##ds(differences); \
 		} else if (outcome == SAME && (alone || !spare)) { \
 			_Pragma("clang loop unroll(disable)") for (int j = 0; j < 32; j += 16) { \
-				T *q = (T *)(HALVES_AT[j / 16] + PLACE(H0)), first = *(volatile T *)q, memory; \
+				T *q = (T *)(HALF_POINTERS[j / 16] + PLACE(H0)), first = *(volatile T *)q, memory; \
 				u64 differences; \
 				do { \
 					memory = first, differences = 0; \

@@ -30,7 +30,7 @@ struct fragments { // Fragments in matrix.go
 	f32 scale[8][16];          // what products are multiplied by
 	s32 words[4][16];          // columns of the words of registers
 	s32 divisors[2];           // exponents of the powers of 2 by which A and B are divided
-	u32 special;               // not 0: an element is infinite or a NaN
+	u32 special;               // not 0: an element of A or B is infinite or a NaN
 };
 struct matrix_context { // Context, after struct warp
 	struct warp warp;
@@ -160,37 +160,37 @@ PUTS(8) PUTS(16)
 #define WORDS_e3m2(n, c, x, stride, far) WORDS_OF_BYTES(n, c, x, HALVES_e3m2, stride, far)
 #define WORDS_e2m3(n, c, x, stride, far) WORDS_OF_BYTES(n, c, x, HALVES_e2m3, stride, far)
 #define WORDS_e2m1(n, c, x, stride, far) WORDS_OF_BYTES(n, c, x, HALVES_e2m1, stride, far)
-#define NAN_OF_e4m3(n, x) ((((x) & 0x7f7f7f7f) + 0x01010101) & 0x80808080) // all bits but the sign are set
+#define NAN_OF_e4m3(x) ((((x) & 0x7f7f7f7f) + 0x01010101) & 0x80808080) // all bits but the sign are set
 #define WORDS_e4m3(n, c, x, stride, far) \
 	WORDS_OF_BYTES(n, c, x, HALVES_e4m3, stride, far) \
-	special |= NAN_OF_e4m3(n, x);
+	special |= NAN_OF_e4m3(x);
 
-// unknown prevents that clang sees floats in a vector: it would compare them one by one.
-static inline u32_8 unknown_8(u32_8 v) {
+// opaque hides from clang that a vector was computed as floats. Otherwise clang compares its elements one by one.
+static inline u32_8 opaque_8(u32_8 v) {
 #ifdef __x86_64__
 	__asm__("" : "+x"(v));
 #endif
 	return v;
 }
-static inline u32_16 unknown_16(u32_16 v) {
+static inline u32_16 opaque_16(u32_16 v) {
 #if VECTOR_BYTES == 64
 	__asm__("" : "+v"(v));
 	return v;
 #else
-	return __builtin_shufflevector(unknown_8(v.lo), unknown_8(v.hi), COUNT);
+	return __builtin_shufflevector(opaque_8(v.lo), opaque_8(v.hi), COUNT);
 #endif
 }
 
 // e4m3_f16 are the elements of e4m3 converted to f16: subnormal ones become normal.
 #define CONVERT(n, wide) \
 	static inline u32_##n converted_##n(u32_##n halves) { \
-		return unknown_##n((u32_##n)__builtin_convertvector(__builtin_convertvector((f16_##wide)halves, f32_##wide) * 256.0f, f16_##wide)); \
+		return opaque_##n((u32_##n)__builtin_convertvector(__builtin_convertvector((f16_##wide)halves, f32_##wide) * 256.0f, f16_##wide)); \
 	}
 CONVERT(8, 16) CONVERT(16, 32)
 #define WORDS_e4m3_f16(n, c, x, stride, far) \
 	special |= (u32_##n)put_halves_##n(PLACES(n, c * stride, c * stride + far), converted_##n(HALVES_e4m3((x) & 0xff00ff))); \
 	special |= (u32_##n)put_halves_##n(PLACES(n, c * stride + 1, c * stride + far + 1), converted_##n(HALVES_e4m3((x) >> 8 & 0xff00ff))); \
-	special |= NAN_OF_e4m3(n, x);
+	special |= NAN_OF_e4m3(x);
 
 // Integers of 8 bits are pairs of 16 bits: elements 0 and 2 of four, then 1 and 3. Those of 4 bits are elements 0 and 4, 1 and 5,
 // 2 and 6, 3 and 7 of eight.

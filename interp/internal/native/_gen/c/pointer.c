@@ -25,7 +25,7 @@
 		VECTORS(q, i) { \
 			vector_q o = offsets_##as(a + i) + off, in = EXECUTE(q, i); \
 			low |= o & in, high |= ((vector_q)last - o) & in; \
-			VECTOR(q, PLACES, i) = ELSE_FIRST(o + (u64)p, i); \
+			VECTOR(q, LANE_POINTERS, i) = ELSE_FIRST(o + (u64)p, i); \
 		} \
 		if (UNLIKELY(ANY_OF(low | high & (vector_q)SIGN, (vector_q)(SIGN | ((n) - 1))))) \
 			LEAVE; \
@@ -37,14 +37,14 @@
 	STENCIL(FORM(pointers_##n##_##space)) { \
 		AT_##space(n) \
 		u64 first = (u64)al->ptr + o; \
-		VECTORS(q, i) VECTOR(q, PLACES, i) = (vector_q)first; \
+		VECTORS(q, i) VECTOR(q, LANE_POINTERS, i) = (vector_q)first; \
 		spare = PARALLEL_##space; \
 		NEXT; \
 	}
 #define POINTERS_OF(n) \
 	POINTERS(n, r, hit) POINTERS(n, q, hit) POINTERS(n, r, shared) POINTERS(n, q, shared) \
 	POINTERS_FIXED(n, fixed) POINTERS_FIXED(n, shared)
-POINTERS_OF(4) POINTERS_OF(8) POINTERS_OF(16) POINTERS_OF(32)
+POINTERS_OF(4) POINTERS_OF(8) POINTERS_OF(16)
 
 // if_shared jumps to OTHER if the lanes of an access at generic addresses are in shared memory.
 STENCIL(FORM(if_shared)) {
@@ -56,17 +56,17 @@ STENCIL(FORM(if_shared)) {
 // alike finds the pattern of pointers to elements of n bytes. If n is 0, it does not look for contiguous elements.
 #define ALIKE(n) \
 	STENCIL(FORM(alike_##n)) { \
-		const u64 *a = PLACES; \
+		const u64 *a = LANE_POINTERS; \
 		OUTERMOST \
 		outcome = SCATTERED; \
 		if (n != 0 && a[l] - a[f] == (u64)(l - f) * n && a[l2] - a[f2] == (u64)(l2 - f2) * n) { \
 			u64 at = a[f] - (u64)f * n, at2 = a[f2] - (u64)f2 * n; \
 			if (beside_q(a, m, at, at2, n)) { \
-				HALVES_AT[0] = at, HALVES_AT[1] = at2 + 16 * n; \
+				HALF_POINTERS[0] = at, HALF_POINTERS[1] = at2 + 16 * n; \
 				outcome = CONTIGUOUS; \
 			} \
 		} else if (a[l] == a[f] && a[l2] == a[f2] && beside_q(a, m, a[f], a[f2], 0)) { \
-			HALVES_AT[0] = a[f], HALVES_AT[1] = a[f2]; \
+			HALF_POINTERS[0] = a[f], HALF_POINTERS[1] = a[f2]; \
 			outcome = SAME; \
 		} \
 		NEXT; \
@@ -78,7 +78,6 @@ ALIKE(0) ALIKE(4) ALIKE(8)
 typedef u32 u32x2 __attribute__((ext_vector_type(2), aligned(1)));
 typedef u32 u32x4 __attribute__((ext_vector_type(4), aligned(1)));
 typedef u64 u64x2 __attribute__((ext_vector_type(2), aligned(1)));
-typedef u64 u64x4 __attribute__((ext_vector_type(4), aligned(1)));
 #define PAIR(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
 #define PAIR_q(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3)
 #if KEPT_r == 16
@@ -107,7 +106,7 @@ typedef u64 u64x4 __attribute__((ext_vector_type(4), aligned(1)));
 #ifdef MASKED
 #define WHOLE_WARP(n) 0
 #else
-#define WHOLE_WARP(n) (PLACES[31] - PLACES[0] == 31 * (n) && beside_q(PLACES, m, PLACES[0], PLACES[0], n))
+#define WHOLE_WARP(n) (LANE_POINTERS[31] - LANE_POINTERS[0] == 31 * (n) && beside_q(LANE_POINTERS, m, LANE_POINTERS[0], LANE_POINTERS[0], n))
 #endif
 #if KEPT_r == 16
 #define TO_LANES(v) __builtin_shufflevector(v, v, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)
@@ -128,9 +127,9 @@ typedef u64 u64x4 __attribute__((ext_vector_type(4), aligned(1)));
 #define ODD_64(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15)
 #define FIRST_64(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #define LAST_64(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
-#define VECTORS_AT(ds, n, i) ROW_##ds *at = (ROW_##ds *)(PLACES[0] + (n) * (i));
+#define VECTORS_AT(ds, n, i) ROW_##ds *at = (ROW_##ds *)(LANE_POINTERS[0] + (n) * (i));
 
-#define FROM(i) const u64 *a = PLACES + (i);
+#define FROM(i) const u64 *a = LANE_POINTERS + (i);
 STENCIL(FORM(load_vector_u32x4)) {
 	if (WHOLE_WARP(16)) {
 		EACH_KEPT(r, i) {

@@ -16,7 +16,7 @@ struct machine {
 	u64 from, to;        // where it begins and ends for a thread
 	u64 frame;           // where the running function's begins
 	char *k;             // constants: ARGS have them
-	u32 parallel;        // CTAs run in parallel: atomics on global memory have to be the host's
+	u32 parallel;        // other CTAs or the host may change memory: atomics on global memory must be atomic on the host
 };
 #define MACHINE ((struct machine *)ctx)
 _Static_assert(__builtin_offsetof(struct machine, parallel) == CONTEXT_PARALLEL, "Context has another layout");

@@ -11,9 +11,9 @@ import (
 	"gemu/regfile"
 )
 
-// TestSlices compares the multiplications of wgmma in machine code with package matrix, which reads elements from shared memory and
+// TestPanels compares the multiplications of wgmma in machine code with package matrix, which reads elements from shared memory and
 // adds them one by one. Specials and sums that machine code does not know are included.
-func TestSlices(t *testing.T) {
+func TestPanels(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
 	}
@@ -31,7 +31,7 @@ func TestSlices(t *testing.T) {
 		o := matrix.NewWgmma(n, x.k, x.d, x.a, x.b, false, 0)
 		o.Negate, o.Saturate = x.a.IsFloat() && rng.IntN(3) == 0, x.a == ptx.S8 && rng.IntN(2) == 0
 		o.SharedA.Transposed, o.SharedB.Transposed = x.transposes && rng.IntN(2) == 0, x.transposes && rng.IntN(2) == 0
-		s := NewSlices(o.Slice(), n/matrix.SliceColumns)
+		s := NewPanels(o.Panel(), n/matrix.PanelColumns)
 		if s == nil {
 			t.Fatalf("%+v is not multiplied in machine code", x)
 		}
@@ -54,9 +54,7 @@ func TestSlices(t *testing.T) {
 		first := matrix.WarpRows * rng.IntN(2)
 		a, b := o.SharedA.Load(memory, placeA, first, matrix.WarpRows), o.SharedB.Load(memory, placeB, 0, n)
 		registersA, registersB := o.LoadA(memory, placeA, first), o.SharedB.LoadRegisters(memory, placeB, 0, n)
-		for i := range registersA {
-			o.NegateRegister(&registersA[i])
-		}
+		o.NegateRegisters(registersA)
 		var want, got []*regfile.Row32
 		for range o.D.Registers() {
 			var r regfile.Row32

@@ -11,29 +11,29 @@ import (
 	"gemu/regfile"
 )
 
-// Slices multiplies a matrix A by slices of B, D = A·B + D, each as an mma.
-type Slices struct {
+// Panels multiplies a matrix A by panels of B, D = A·B + D, each as an mma.
+type Panels struct {
 	multiply *matrix.Multiply
 	count    int
 	code     *Code
 	size     regfile.Size
-	a, b, d  []code.Elem // registers of A, and of B and D of all slices
-	states   sync.Pool   // of sliceState
+	a, b, d  []code.Elem // registers of A, and of B and D of all panels
+	states   sync.Pool   // of panelState
 }
 
-// sliceState is the state of an execution.
-type sliceState struct {
+// panelState is the state of an execution.
+type panelState struct {
 	file      *regfile.File
 	context   Context
 	fragments *Fragments
 }
 
-// NewSlices returns the multiplication by count slices; nil if this host has no machine code for it.
-func NewSlices(m *matrix.Multiply, count int) *Slices {
+// NewPanels returns the multiplication by count panels; nil if this host has no machine code for it.
+func NewPanels(m *matrix.Multiply, count int) *Panels {
 	if _, ok := m.ByColumns(); !ok || !Supported() || m.A.Bits > 32 || m.D.Bits > 32 {
 		return nil
 	}
-	s := &Slices{multiply: m, count: count}
+	s := &Panels{multiply: m, count: count}
 	registers := func(o *matrix.Operand) (list []code.Elem) {
 		for range o.Registers() {
 			list = append(list, code.Elem{Slot: code.R, Row: int32(s.size.R)})
@@ -57,17 +57,17 @@ func NewSlices(m *matrix.Multiply, count int) *Slices {
 	p.Link()
 	s.code = New(p)
 	s.states.New = func() any {
-		x := &sliceState{file: regfile.New(&p.Consts, false), fragments: new(Fragments)}
+		x := &panelState{file: regfile.New(&p.Consts, false), fragments: new(Fragments)}
 		x.file.Reset(s.size)
 		return x
 	}
 	return s
 }
 
-// Execute multiplies. a has the registers of A, b those of the slices of B, and d those of the slices of D, which also hold the
+// Execute multiplies. a has the registers of A, b those of the panels of B, and d those of the panels of D, which also hold the
 // accumulators.
-func (s *Slices) Execute(d []*regfile.Row32, a, b []regfile.Row32) {
-	x := s.states.Get().(*sliceState)
+func (s *Panels) Execute(d []*regfile.Row32, a, b []regfile.Row32) {
+	x := s.states.Get().(*panelState)
 	defer s.states.Put(x)
 	for i, e := range s.a {
 		*x.file.Row32(e.Row) = a[i]
@@ -91,8 +91,8 @@ func (s *Slices) Execute(d []*regfile.Row32, a, b []regfile.Row32) {
 	}
 }
 
-// executeInGo multiplies by a slice whose result machine code does not know.
-func (s *Slices) executeInGo(x *sliceState, i int32) {
+// executeInGo multiplies by a panel whose result machine code does not know.
+func (s *Panels) executeInGo(x *panelState, i int32) {
 	f := &s.code.prog.Fragments[i]
 	var operands [3]matrix.Registers
 	for k, elems := range [][]code.Elem{f.D, f.A, f.B} {
@@ -105,21 +105,23 @@ func (s *Slices) executeInGo(x *sliceState, i int32) {
 	}
 }
 
-// Slices returns the multiplication of a wgmma.mma_async by slices, by the index of its operands; nil if there is no machine code for
-// it.
-func (c *Code) Slices(side int32) *Slices { return c.slices[side]() }
-
-// wgmmaSlices returns the functions of Code.Slices.
-func wgmmaSlices(list []code.Fragments) map[int32]func() *Slices {
-	m := map[int32]func() *Slices{}
-	for i := range list {
-		w := list[i].Wgmma
-		m[int32(i)] = sync.OnceValue(func() *Slices {
-			if w == nil || w.Sparse != nil {
-				return nil
-			}
-			return NewSlices(w.Slice(), w.N/matrix.SliceColumns)
-		})
+// Panels returns the multiplication of a wgmma.mma_async by panels, by the index of its operands; nil if there is no machine code
+// for it.
+func (c *Code) Panels(side int32) *Panels {
+	if multiplication := c.panels[side]; multiplication != nil {
+		return multiplication()
 	}
-	return m
+	return nil
+}
+
+// wgmmaPanels returns, for each of the operands, a function that makes the multiplication by panels once; nil for operands of
+// other instructions, and for sparse multiplications.
+func wgmmaPanels(list []code.Fragments) []func() *Panels {
+	out := make([]func() *Panels, len(list))
+	for i := range list {
+		if w := list[i].Wgmma; w != nil && w.Sparse == nil {
+			out[i] = sync.OnceValue(func() *Panels { return NewPanels(w.Panel(), w.N/matrix.PanelColumns) })
+		}
+	}
+	return out
 }
