@@ -146,6 +146,7 @@ func newAccessHarness(shape, rng *rand.Rand, kind string) *accessHarness {
 		}
 	}
 	a.Bytes = a.Size * n
+	rows := rng.Perm(frame.R)
 	for i := range n {
 		switch e := draw(); {
 		case a.Store:
@@ -154,7 +155,7 @@ func newAccessHarness(shape, rng *rand.Rand, kind string) *accessHarness {
 			a.Elems = append(a.Elems, code.Elem{})
 		default:
 			if n > 1 {
-				e.Row = int32(i) // two results must not share a row
+				e.Row = int32(rows[i]) // two results must not share a row
 			}
 			a.Elems = append(a.Elems, e)
 		}
@@ -285,7 +286,16 @@ func (r *accessHarness) setPlace(a *code.Access) {
 		}
 		r.addresses[lane] = begin + n*place
 	}
-	switch lane := r.IntN(regfile.Lanes); r.IntN(5) {
+	switch lane := r.IntN(regfile.Lanes); r.IntN(7) {
+	case 5, 6: // a single lane is not in the shape, or the lanes of a whole warp are contiguous from an earlier place on
+		if r.IntN(2) == 0 {
+			for i := range r.addresses {
+				r.addresses[i] = begin + n*(max(places, 32)-32) + n*uint64(i)
+			}
+		}
+		if r.IntN(4) > 0 {
+			r.addresses[lane] = r.addresses[r.IntN(regfile.Lanes)]
+		}
 	case 0:
 		r.addresses[lane] = begin + n*places
 	case 1:
