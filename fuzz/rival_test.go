@@ -220,6 +220,7 @@ func reduced(t *testing.T, r *Rival, p *Program, first *Outcome) (*Program, *Out
 // reduced.
 func TestRivalThatDoesNotEnd(t *testing.T) {
 	part.SkipShort(t)
+	t.Parallel()
 	pid := filepath.Join(t.TempDir(), "pid")
 	r := &Rival{Command: "if grep -q brev.b32 {ptx}; then sleep 600 & echo $! >" + pid + "; wait; fi; : {out}", Timeout: 200 * time.Millisecond, RefusalStatus: 3}
 	o := defaultOptions(random.Arith)

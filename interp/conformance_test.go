@@ -35,7 +35,7 @@ type engine struct {
 // machine code, and on the oracle. The sample of .ci/run also has reconvergence policies and the statistics of every value
 // policy; -short has three of them and the oracle.
 func engines() []engine {
-	few := part.Count(2, 1, 1) // by default, engines that differ little from another one run half of the cases
+	few := part.Count(4, 1, 1) // by default, engines that differ little from another one run a quarter of the cases
 	list := []engine{
 		inMode("vector", Launch{Mode: Vector}),
 		inMode("affine", Launch{Mode: Affine}).seldomBy(few), inMode("affine eagerly", Launch{Mode: Affine, CompileEagerly: true}).seldomBy(few),
@@ -123,7 +123,7 @@ func inMode(name string, launch Launch) engine {
 	}}
 }
 
-// TestConformance runs the cases of testdata: every case in vector and in check mode, half of the cases in affine mode, and
+// TestConformance runs the cases of testdata: every case in vector and in check mode, a quarter of the cases in affine mode, and
 // in a part of all widths and blocks; a third of the cases on the oracle. With GEMU_TEST=ci it runs all of them in every mode
 // and on the oracle. With -short it runs a third of the cases, each in one width and block.
 func TestConformance(t *testing.T) {

@@ -1,6 +1,10 @@
-package probe
+package probe_test
 
-import "testing"
+import (
+	"testing"
+
+	"gemu/probe"
+)
 
 func TestLaneTextNamesRanges(t *testing.T) {
 	for _, c := range []struct {
@@ -17,10 +21,10 @@ func TestLaneTextNamesRanges(t *testing.T) {
 		{1<<32 - 1, "0-31", "lanes 0-31"},
 		{^uint64(0), "0-63", "lanes 0-63"},
 	} {
-		if got := LaneList(c.lanes); got != c.list {
+		if got := probe.LaneList(c.lanes); got != c.list {
 			t.Errorf("LaneList(%#x) is %q, want %q", c.lanes, got, c.list)
 		}
-		if got := LaneText(c.lanes); got != c.text {
+		if got := probe.LaneText(c.lanes); got != c.text {
 			t.Errorf("LaneText(%#x) is %q, want %q", c.lanes, got, c.text)
 		}
 	}

@@ -70,11 +70,11 @@ func reference[T any, K comparable](key func(*T) K, fields ...string) cmp.Option
 	}, cmp.Comparer(func(a, b *T) bool { return a == nil && b == nil || a != nil && b != nil && key(a) == key(b) }))
 }
 
-// TestRoundTrip checks that parsing a printed module gives the same module: for a quarter of the files, with GEMU_TEST=ci
+// TestRoundTrip checks that parsing a printed module gives the same module: for a tenth of the files, with GEMU_TEST=ci
 // for every file.
 func TestRoundTrip(t *testing.T) {
 	part.SkipShort(t)
-	files, share, seed := corpus(t), uint64(part.Count(4, 1, 1)), part.Seed(t)
+	files, share, seed := corpus(t), uint64(part.Count(10, 1, 1)), part.Seed(t)
 	for i, name := range slices.Sorted(maps.Keys(files)) {
 		src := files[name]
 		if (uint64(i)+seed)%share > 0 {

@@ -81,7 +81,7 @@ func TestNoFindingsInTestPrograms(t *testing.T) {
 			t.Errorf("%s is not clean:\n%s", p, b.String())
 		}
 	}
-	share, seed := uint64(part.Count(512, 64, 1)), part.Seed(t)
+	share, seed := uint64(part.Count(1024, 64, 1)), part.Seed(t)
 	seen := map[string]bool{}
 	for i, p := range list {
 		if name := p.File + " " + p.Name; p.Width == 32 && !(strings.HasPrefix(p.File, "insn/") && seen[name]) {

@@ -53,6 +53,7 @@ func TestLaunchesAtExitAreJudged(t *testing.T) {
 		{"exec", "race", nil, nil, 0, 0, 0},
 	} {
 		t.Run(c.ending, func(t *testing.T) {
+			t.Parallel()
 			log := filepath.Join(t.TempDir(), "log.json")
 			run := func(env ...string) (int, string) {
 				cmd := exec.Command(program, c.ending)

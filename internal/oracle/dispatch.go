@@ -4,6 +4,7 @@ package oracle
 
 import (
 	"strings"
+	"sync"
 
 	"gemu/ptx"
 )
@@ -89,8 +90,8 @@ var chapters = map[string]map[string]handler{
 	},
 }
 
-// handlers holds the handlers by form of the instruction table.
-var handlers = func() map[*ptx.Form]handler {
+// handlers returns the handlers by form of the instruction table.
+var handlers = sync.OnceValue(func() map[*ptx.Form]handler {
 	m := map[*ptx.Form]handler{}
 	for _, op := range ptx.Ops() {
 		for _, f := range op.Forms() {
@@ -100,7 +101,7 @@ var handlers = func() map[*ptx.Form]handler {
 		}
 	}
 	return m
-}()
+})
 
 // chapterOf cuts a section number to its chapter: 9.7.1.12 to 9.7.1.
 func chapterOf(section string) string {

@@ -380,7 +380,7 @@ func (t *thread) step() {
 	if len(t.cta.warpgroups) > 0 {
 		t.checkPendingRegs()
 	}
-	execute := handlers[t.instr.Form]
+	execute := handlers()[t.instr.Form]
 	if execute == nil {
 		t.unsupported()
 	}

@@ -65,7 +65,7 @@ var counting = engineOf(grid.Counting)
 // GEMU_TEST=ci all), in all modes, with and without a probe.
 func TestBackendsAgree(t *testing.T) {
 	t.Parallel()
-	n, seed, first, share := 0, maphash.MakeSeed(), part.Seed(t), uint64(part.Count(2, 1, 1))
+	n, seed, first, share := 0, maphash.MakeSeed(), part.Seed(t), uint64(part.Count(5, 1, 1))
 	if part.Short() {
 		share = 8
 	}
@@ -132,7 +132,7 @@ func TestWrongBackendsAreFound(t *testing.T) {
 	for name, b := range grid.Wrong {
 		found, engine := 0, engineOf(b)
 		for i, p := range programs(t) {
-			if i%part.Count(10, 5, 5) > 0 {
+			if i%part.Count(20, 5, 5) > 0 {
 				continue
 			}
 			if o := p.Run(func(l *interp.Launch) { l.Mode, l.Engine = interp.Check, engine }); errors.Is(o.Err, probe.ErrMismatch) {
