@@ -176,7 +176,8 @@ func float32s(t *testing.T, op string, a, b, c []float32, want func(a, b, c floa
 func TestRsqrtWithoutDivision(t *testing.T) {
 	part.SkipShort(t)
 	var a []float32
-	for i := range uint32(1 << 24) {
+	step := uint32(part.Count(8, 1, 1)) // of the mantissas, for both parities of the exponent
+	for i := uint32(part.Seed(t)) % step; i < 1<<24; i += step {
 		a = append(a, math.Float32frombits(0x3f800000+i))
 	}
 	for i := range uint32(1 << 20) {
