@@ -171,7 +171,8 @@ func float32s(t *testing.T, op string, a, b, c []float32, want func(a, b, c floa
 }
 
 // TestRsqrtWithoutDivision: the machine code of rsqrt.approx.f32, without a division, has the results of Go's function,
-// which divides: for all numbers from 1 to below 4, and for samples of all other exponents and signs. With a different
+// which divides: for all numbers from 1 to below 4, without GEMU_TEST an eighth
+// of them, and for samples of all other exponents and signs. With a different
 // exponent the same fraction is only scaled by a power of two.
 func TestRsqrtWithoutDivision(t *testing.T) {
 	part.SkipShort(t)
