@@ -260,13 +260,13 @@ func inParts[T constraints.Integer](op floatOp, sat, relu bool, a, b uint32) uin
 
 // clmad.lo and clmad.hi (PTX ISA 9.3): the lower or upper half of a carry-less product, xor c.
 //
-//gemu:kernel clmad.lo.u64 slow
+//gemu:kernel clmad.lo.u64; takes = 31 slow
 func clmadLo(a, b, c uint64) uint64 {
 	lo, _ := carryless(a, b)
 	return lo ^ c
 }
 
-//gemu:kernel clmad.hi.u64 slow
+//gemu:kernel clmad.hi.u64; takes = 31 slow
 func clmadHi(a, b, c uint64) uint64 {
 	_, hi := carryless(a, b)
 	return hi ^ c

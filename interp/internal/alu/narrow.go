@@ -29,7 +29,7 @@ const (
 )
 
 // The directives below give loops of their own to cvt.rn to f16 (Imm is 10 | 15<<narrowBias | 15<<narrowMagnitude, 0xf0fa) and to
-// bf16 (7 | 127<<narrowBias | 15<<narrowMagnitude, 0xf7f7).
+// bf16 (7 | 127<<narrowBias | 15<<narrowMagnitude, 0xf7f7). cvt.rn.f16.f32 is an operation of its own.
 
 // NarrowImm returns the Imm of a conversion from .f32, .f16 or .bf16 to a narrower format, or from a narrower format to .f16 or
 // .bf16; ok is false if this file has no such conversion.
@@ -69,7 +69,7 @@ func NarrowImm(s ConvertSpec) (imm uint64, ok bool) {
 
 // narrowF32 converts a to the format of imm.
 //
-//gemu:kernel narrow.f32; own loop = 0xf0fa 0xf7f7 slow
+//gemu:kernel narrow.f32; own loop = 0xf7f7 slow
 func narrowF32(a float32, imm uint64) uint32 { return narrowed(math.Float32bits(a), imm) }
 
 // narrowPairF32 converts a and b to the format of imm; a becomes the upper number of the result.

@@ -280,9 +280,10 @@ func generalForm(instr *ptx.Instr) (code.Op, uint64) {
 	if !known {
 		return code.Invalid, 0
 	}
+	name := instr.Form.Op.Name
 	m := alu.Modifiers{
 		Rnd: r, FTZ: instr.Has("ftz"), Sat: instr.Has("sat"), NaN: instr.Has("NaN"), XorSign: instr.Has("xorsign"), Abs: instr.Has("abs"),
-		ThreeOperands: instr.Sources() > 2, Relu: instr.Has("relu"), OutOfBounds: instr.Has("oob"),
+		ThreeOperands: (name == "min" || name == "max") && instr.Sources() > 2, Relu: instr.Has("relu"), OutOfBounds: instr.Has("oob"),
 	}
 	return code.GeneralOpOf(instr.Variant), m.Imm()
 }

@@ -53,7 +53,7 @@ const (
 
 // maxVariantBytes is the maximum size of a stencil of a higher level, in bytes of code. Longer stencils are of rare operations,
 // which use the baseline's stencil.
-const maxVariantBytes = 4096
+const maxVariantBytes = 8192
 
 // version returns the version of the compiler.
 var version = sync.OnceValue(func() string {
@@ -141,19 +141,20 @@ func (s *sources) compileForms(tmp string, f file) (map[string]compiledStencil, 
 }
 
 // compileNarrow compiles the kernels of a file with incomplete stencils again. First it reads the bases of operands from
-// the context, to get the same code for constants; then it also handles fewer lanes at a time, which takes less stack.
+// the context, to get the same code for constants; then it also handles fewer lanes at a time, which takes less stack. Only
+// stencils for fewer lanes are in table narrow, with a higher cost.
 func (s *sources) compileNarrow(tmp string, f file, learned map[string]compiledStencil) error {
 	for _, width := range []int{32, 8, 4, 1} {
 		n := file{name: fmt.Sprintf("narrow%d_%s", width, f.name), operands: f.operands, flags: []string{fmt.Sprintf("-DWIDTH=%d", width)}}
 		n.text = "#include \"rows.h\" // and \"stencil.h\"\n" + f.functions + "#include \"narrow.h\"\n#include \"numbers.h\"\n"
-		any := false
+		costs := map[string]int{}
 		for _, k := range f.kernels {
 			if learned[k.name].isIncomplete() || learned[k.name+"_full"].isIncomplete() || learned[k.name+"_masked"].isIncomplete() {
 				n.text += k.text
-				any = true
+				costs[k.name+"_full"], costs[k.name+"_masked"] = k.cost, k.cost
 			}
 		}
-		if !any {
+		if len(costs) == 0 {
 			return nil
 		}
 		if err := os.WriteFile(filepath.Join(tmp, n.name), []byte(n.text), 0o644); err != nil {
@@ -165,7 +166,10 @@ func (s *sources) compileNarrow(tmp string, f file, learned map[string]compiledS
 		}
 		for name, o := range others {
 			if was := learned[name]; was.isIncomplete() && o.err == nil && (was.err != nil || !o.isIncomplete()) {
-				o.stencil.table, o.stencil.cost = narrow, native.SlowCost
+				o.stencil.cost = costs[name]
+				if width < 32 {
+					o.stencil.table, o.stencil.cost = narrow, native.SlowCost
+				}
 				learned[name] = o
 			}
 		}

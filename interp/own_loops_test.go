@@ -1,0 +1,57 @@
+package interp
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"gemu/interp/internal/alu/directive"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/grid"
+	"gemu/interp/internal/machine"
+	"gemu/ptx"
+)
+
+// TestOwnLoops: each value of Instr.Imm that has a loop of its own in machine code is the Imm of an instruction. Otherwise no
+// instruction would use the loop.
+func TestOwnLoops(t *testing.T) {
+	t.Parallel()
+	kernels := slices.DeleteFunc(directive.Read("internal/alu"), func(k directive.Kernel) bool { return len(k.OwnImms) == 0 })
+	if len(kernels) == 0 {
+		t.Fatal("no kernel has a loop of its own for a value of Imm")
+	}
+	used := map[code.Instr]bool{} // only Op and Imm are set
+	for _, op := range ptx.Ops() {
+		if !slices.ContainsFunc(kernels, func(k directive.Kernel) bool { return strings.HasPrefix(k.Ops[0].Key, op.Name+".") }) && op.Name != "cvt" {
+			continue
+		}
+		for _, form := range op.Forms() {
+			for _, v := range form.Variants() {
+				if _, runs := SupportsVariant(v); !runs {
+					continue
+				}
+				m, err := NewDevice(Config{}).Load("example.ptx", []byte(v.Example()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				launch := machine.Launch{Block: ptx.Dim(1), WarpSize: 32, Mode: machine.Vector, Reconverge: Reconvergers()[0].policy}
+				k, err := m.lower(m.Kernels()[0], grid.Lowering(&launch))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, instr := range k.Instrs {
+					used[code.Instr{Op: instr.Op, Imm: instr.Imm}] = true
+				}
+			}
+		}
+	}
+	for _, k := range kernels {
+		for _, o := range k.Ops {
+			for _, imm := range k.OwnImms {
+				if !used[code.Instr{Op: code.OpNamed(o.Key), Imm: imm}] {
+					t.Errorf("%s: no instruction has Imm %#x", o.Key, imm)
+				}
+			}
+		}
+	}
+}
