@@ -24,7 +24,7 @@ type Multiply struct {
 	SM         int         // compute capability of the device
 	InFours    bool        // for tf32: adds four products of a row, then the next four
 	Warpgroup  bool        // adds as a warpgroup does
-
+	Tensor     bool        // adds as tcgen05.mma does
 }
 
 // Operand is a matrix in the registers of the lanes.
@@ -187,7 +187,7 @@ func (o *Multiply) Execute(d, a, b, c, e *Registers) *Undefined {
 		}
 	}
 	if o.Scales != nil {
-		sm = max(sm, 120) // the first device with scales
+		sm = max(sm, firstScaledSM)
 		var u *Undefined
 		if w.rowScales, w.colScales, u = o.Scales.read(e, o.Extra()-6); u != nil {
 			return u
@@ -289,6 +289,8 @@ func (o *Multiply) unit() Unit {
 		return UnitFours
 	case o.Warpgroup:
 		return UnitWarpgroup
+	case o.Tensor:
+		return UnitTensor
 	}
 	return UnitWarp
 }

@@ -93,6 +93,12 @@ func (s *Scales) read(e *Registers, extra int) (a, b []number, u *Undefined) {
 	return a, b, nil
 }
 
+// sumFraction is the number of fraction bits of a sum of products of .e2m1 times its scales.
+func (s *Scales) sumFraction() int { return 2 * (fp.E2M1.Fraction() + s.fraction()) }
+
+// firstScaledSM is the compute capability of the first device with mma with scales.
+const firstScaledSM = 120
+
 // exactGroup is the number of products of .e2m1 elements that are added exactly. Their sum times the scales is one term.
 // The exponent of the term is the sum of the scales' exponents, even if the products add up to zero.
 const exactGroup = 16
@@ -138,5 +144,5 @@ func (s *Scales) dotPacked(n *Numerics, a, b, x, y []number, c uint64, to *forma
 			top = max(top, terms[g].exp)
 		}
 	}
-	return n.addBlock(terms[:groups], ones[:groups], 2*(fp.E2M1.Fraction()+s.fraction()), top, to.decode(c), to, to)
+	return n.addBlock(terms[:groups], ones[:groups], s.sumFraction(), top, to.decode(c), to, to)
 }

@@ -201,7 +201,7 @@ func (d *digest) addFragments(list []code.Fragments) {
 			continue
 		}
 		d.bytes = fmt.Appendf(d.bytes, "%+v", m)
-		for _, elems := range [][]code.Elem{f.D, f.A, f.B, f.C} {
+		for _, elems := range [][]code.Elem{f.D, f.A, f.B, f.C, f.E} {
 			d.addElems(elems)
 		}
 	}

@@ -44,7 +44,7 @@ func TestChecksumOfPrograms(t *testing.T) {
 	access(code.Access{Space: ptx.Global, Offset: at.Base + 8, Size: 4, Bytes: 4, Fixed: at, Elems: elems()})
 	p.Barriers = make([]code.BarrierOp, 1)
 	multiply := (&matrix.Mma{SM: 80, M: 16, N: 8, K: 16, D: ptx.F32, A: ptx.F16, B: ptx.F16, C: ptx.F32}).Multiply()
-	p.Fragments = []code.Fragments{{Multiply: multiply, D: elems(), A: elems(), B: elems(), C: elems()}}
+	p.Fragments = []code.Fragments{{Multiply: multiply, D: elems(), A: elems(), B: elems(), C: elems(), E: elems()}}
 	instr, ref := p.Instrs[0], p.Instrs[1]
 	pair := func() []Pair { return []Pair{{code.Row{Slot: code.R, Row: 1}, code.Row{Slot: code.R, Row: 3}}} }
 	s := &Step{Instr: &instr, Ref: &ref, Reads: pair(), Writes: pair(), ComparedFirst: pair(), Copied: pair(), UniformResults: pair()}

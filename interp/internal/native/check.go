@@ -106,7 +106,7 @@ func NewCheck(c *Code, ref *code.Program, before regfile.Size, steps [][]Step, c
 	k.reference.Fragments = slices.Clone(ref.Fragments)
 	for i := range k.reference.Fragments {
 		f := &k.reference.Fragments[i]
-		f.D, f.A, f.B, f.C = moveAll(f.D), moveAll(f.A), moveAll(f.B), moveAll(f.C)
+		f.D, f.A, f.B, f.C, f.E = moveAll(f.D), moveAll(f.A), moveAll(f.B), moveAll(f.C), moveAll(f.E)
 	}
 	var n int32
 	for b := range steps {

@@ -4,6 +4,7 @@ package native
 
 import (
 	"slices"
+	"unsafe"
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/matrix"
@@ -12,15 +13,30 @@ import (
 
 // Fragments is the working memory of the stencils in matrix.c. Its layout is that of struct fragments there.
 type Fragments struct {
-	_ [matrix.MaxColumns][matrix.ProductRows]int32                             // A: elements, by column and row
-	_ [matrix.MaxColumns][matrix.ProductColumns]int32                          // B: elements, by row and column
-	_ [2 * matrix.MaxProducts][matrix.ProductColumns][matrix.ProductRows]int32 // C, then D; and C if it is added last
-	_ [matrix.MaxColumns][matrix.ProductRows + matrix.ProductColumns]int8      // exponents of A and B
-	_ [matrix.ProductColumns][matrix.ProductRows]int8                          // of a block: exponents
-	_ [4][matrix.ProductColumns][matrix.ProductRows]int32                      // exponents, sums and scales
-	_ [4][matrix.ProductRows]uint32                                            // columns of registers
-	_ [2]int32                                                                 // exponents of divisors
-	_ uint32                                                                   // not 0: A or B has an infinity or a NaN
+	right   uintptr        // the panel of B to multiply by; machine code sets it
+	panels  unsafe.Pointer // of *rightPanel: the panels of B
+	rows    unsafe.Pointer // rows of C and D in memory
+	rowSize uintptr        // the distance of these rows in bytes
+
+	_        [matrix.MaxColumns][matrix.ProductRows]int32                             // A: elements, by column and row
+	_        [2 * matrix.MaxProducts][matrix.ProductColumns][matrix.ProductRows]int32 // C, then D; and C if it is added last
+	_        [matrix.MaxColumns][matrix.ProductRows]int8                              // exponents of A
+	scales   matrix.ColumnScales[[matrix.ProductRows]int32]                           // of A
+	metadata matrix.PanelMetadata
+	_        [matrix.ProductColumns][matrix.ProductRows]int8     // of a block: exponents
+	_        [4][matrix.ProductColumns][matrix.ProductRows]int32 // exponents, sums and scales
+	_        [8][matrix.ProductRows]uint32                       // columns of registers
+	_        [4][matrix.ProductColumns][matrix.ProductRows]int32 // sums of groups
+	_        [5]int32                                            // exponent of the divisor of A, flags, places of scales
+	_        rightPanel                                          // B of an mma
+}
+
+// rightPanel has eight columns of B. Its layout is that of struct right in matrix.c.
+type rightPanel struct {
+	_      [matrix.MaxColumns][matrix.ProductColumns]int32 // elements
+	_      [matrix.MaxColumns][matrix.ProductColumns]int8  // exponents
+	scales matrix.ColumnScales[[matrix.ProductColumns]int32]
+	_      [2]int32 // exponent of the divisor, and not 0 if there is an infinity or a NaN
 }
 
 // SetFragments sets the working memory of matrix instructions, which warps that do not run at the same time may share.
@@ -45,6 +61,7 @@ func (a *assembler) putMultiply(pc int32, instr *code.Instr, suffix string) {
 	if m.Exchanged {
 		elemsA, elemsB = elemsB, elemsA
 	}
+	a.decodeExtra(frags.E, &m, exit)
 	name, n0, n1 := multiplyFunction(&m)
 	for i := range m.Products {
 		x, number := &m.Products[i], int64(i)
@@ -83,8 +100,47 @@ func (a *assembler) putMultiply(pc int32, instr *code.Instr, suffix string) {
 	}
 }
 
+// decodeExtra makes the code that decodes the registers that hold no matrix: metadata, and scales of A and of B with their
+// selectors (matrix.Multiply.Extra).
+func (a *assembler) decodeExtra(elems []code.Elem, m *matrix.Columns, exit int) {
+	two := func(i, k int) matrix.Part { return matrix.Part{Registers: [2]int{i, k}} }
+	if d := &m.Metadata; d.Size != 0 {
+		name, check := "narrow", int64(0)
+		if d.Wide {
+			name = "wide"
+		}
+		a.decodePart("decode_metadata_"+name, elems, two(0, 0), holes{n0: int64(d.First), n1: int64(d.Lanes)})
+		switch {
+		case d.Size == 4:
+			check = 2
+		case d.Ordered:
+			check = 1
+		}
+		a.callFunction("check_metadata", int64(d.Groups), check, exit)
+		elems = elems[1:]
+	}
+	if m.ScalesPerRow == 0 {
+		return
+	}
+	for i, threads := range []int64{2, 4} { // manual table 37
+		first, format := 3*i, int64(0)
+		if m.UE4M3 {
+			format = 1
+		}
+		a.decodePart("select_scales", elems, two(first+1, first+2), holes{n0: int64(m.ScalesPerRow), n1: threads})
+		a.decodePart("decode_scales_"+[]string{"a", "b"}[i], elems, two(first, first), holes{n0: int64(m.ScalesPerRow), n1: format})
+	}
+}
+
 // multiplyFunction returns the function that multiplies a product, and its numbers but for the number of the product.
 func multiplyFunction(m *matrix.Columns) (name string, n0, n1 int64) {
+	numbers := func(list ...int) (n int64) { // of 8 bits each, as a number of 32 bits
+		bits := uint32(0)
+		for i, v := range list {
+			bits |= uint32(v) << (8 * i)
+		}
+		return int64(int32(bits))
+	}
 	switch {
 	case m.A == ptx.F64:
 		return "multiply_doubles", int64(m.Columns), 0
@@ -96,9 +152,14 @@ func multiplyFunction(m *matrix.Columns) (name string, n0, n1 int64) {
 		return "multiply_saturated", int64(m.Columns), 0
 	case m.A.IsInt():
 		return "multiply_integers", int64(m.Columns), 0
+	case m.Group != 0:
+		return "multiply_groups", numbers(m.Columns, m.Group, m.ScalesPerRow), numbers(0, m.Bits, m.SumScale, -m.LeastExponent)
 	}
-	n0, n1 = int64(m.Columns|m.Block<<8|m.Bits<<16), int64(m.ClearedBits<<8|-m.LeastExponent<<16|m.Exponent<<24)
-	if m.SumF16 {
+	n0, n1 = numbers(m.Columns, m.Block, m.Bits), numbers(0, m.ClearedBits, -m.LeastExponent, m.Exponent)
+	switch {
+	case m.ScalesPerRow != 0:
+		return "multiply_scaled", n0, n1
+	case m.SumF16:
 		return "multiply_f16", n0, n1
 	}
 	return "multiply_f32", n0, n1
@@ -115,12 +176,19 @@ func sumType(t ptx.Type) string {
 // decodeMatrix makes the code that decodes the registers of A or B for a product.
 func (a *assembler) decodeMatrix(suffix string, t ptx.Type, elems []code.Elem, parts []matrix.Part, m *matrix.Columns, exit int) {
 	name := "decode_" + t.String()[1:]
-	if m.Halves && t == ptx.E4M3 {
+	switch {
+	case m.Halves && t == ptx.E4M3:
 		name += "_f16"
+	case m.Group != 0:
+		name += "p"
 	}
-	lanes, third := m.Distances()
+	words, third, odd := m.Distances()
 	for _, p := range parts {
-		a.decodePart(name+suffix, elems, p, holes{n0: int64(p.Column), n1: int64(lanes | third<<8)})
+		distances := words | third<<8 | odd<<16
+		if suffix == "_a" {
+			distances |= (m.Metadata.Size | p.Group<<3) << 24
+		}
+		a.decodePart(name+suffix, elems, p, holes{n0: int64(p.Column), n1: int64(distances)})
 	}
 	if t == ptx.BF16 || t == ptx.TF32 {
 		a.callFunction("normalise"+suffix, int64(m.Columns), 0, exit)

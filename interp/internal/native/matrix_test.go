@@ -76,6 +76,8 @@ func multiplications() (list []multiplication) {
 		mma(matrix.Mma{SM: 80, D: ptx.S32, A: ptx.B1, B: ptx.B1, C: ptx.S32}, shape...)
 		list[len(list)-1].Xor = shape[2] == 128
 	}
+	list = append(list, sparseMultiplications()...)
+	list = append(list, scaledMultiplications()...)
 	wmma := func(w matrix.Wmma, d, a, b, c ptx.Type) {
 		list = append(list, multiplication{fmt.Sprintf("wmma %+v %v %v %v %v", w, d, a, b, c), w.Multiply(d, a, b, c)})
 	}
@@ -99,6 +101,129 @@ func multiplications() (list []multiplication) {
 	wmma(matrix.Wmma{SM: 80, M: 8, N: 8, K: 32}, ptx.S32, ptx.S4, ptx.S4, ptx.S32)
 	wmma(matrix.Wmma{SM: 80, M: 8, N: 8, K: 128}, ptx.S32, ptx.B1, ptx.B1, ptx.S32)
 	return list
+}
+
+// sparseMultiplications has the multiplications of a sparse A without scales.
+func sparseMultiplications() (list []multiplication) {
+	mma := func(m matrix.Mma, k int) {
+		m.M, m.N, m.K, m.Sparse = 16, 8, k, true
+		for _, m.Ordered = range []bool{false, true} {
+			for m.Selector = range 4 {
+				if x := m.Multiply(); m.Selector == 0 || m.Selector < lanesOfSelector(x) {
+					list = append(list, multiplication{fmt.Sprintf("mma %+v", m), x})
+				}
+			}
+		}
+	}
+	for _, sm := range []int{80, 90} {
+		for _, k := range []int{16, 32} {
+			for _, sum := range []ptx.Type{ptx.F16, ptx.F32} {
+				mma(matrix.Mma{SM: sm, D: sum, A: ptx.F16, B: ptx.F16, C: sum}, k)
+			}
+			mma(matrix.Mma{SM: sm, D: ptx.F32, A: ptx.BF16, B: ptx.BF16, C: ptx.F32}, k)
+			mma(matrix.Mma{SM: sm, D: ptx.F32, A: ptx.TF32, B: ptx.TF32, C: ptx.F32}, k/2)
+		}
+	}
+	for _, sm := range []int{89, 90, 120} {
+		for _, sum := range []ptx.Type{ptx.F16, ptx.F32} {
+			mma(matrix.Mma{SM: sm, D: sum, A: ptx.E4M3, B: ptx.E5M2, C: sum}, 64)
+		}
+	}
+	mma(matrix.Mma{SM: 120, Container: 8, D: ptx.F32, A: ptx.E3M2, B: ptx.E2M1, C: ptx.F32}, 64)
+	for _, k := range []int{32, 64} {
+		mma(matrix.Mma{SM: 80, D: ptx.S32, A: ptx.S8, B: ptx.U8, C: ptx.S32}, k)
+		mma(matrix.Mma{SM: 80, D: ptx.S32, A: ptx.U4, B: ptx.S4, C: ptx.S32}, 2*k)
+	}
+	return list
+}
+
+// lanesOfSelector returns the number of valid sparsity selectors (manual 9.7.14.6.2).
+func lanesOfSelector(m *matrix.Multiply) int {
+	switch bits := m.A.Bits; {
+	case bits == 32:
+		return 32 / m.K
+	case bits == 16:
+		return 64 / m.K
+	case bits == 8:
+		return 64 / m.K
+	}
+	return 128 / m.K
+}
+
+// scaledMultiplications has the multiplications with scales.
+func scaledMultiplications() (list []multiplication) {
+	mma := func(m matrix.Mma, k, perRow int, ue4m3 bool) {
+		m.M, m.N, m.K, m.SM, m.D, m.C = 16, 8, k, 120, ptx.F32, ptx.F32
+		m.Scales = &matrix.Scales{PerRow: perRow, UE4M3: ue4m3}
+		list = append(list, multiplication{fmt.Sprintf("mma %+v", m), m.Multiply()})
+		m.Sparse, m.Ordered, m.K = true, true, 2*k
+		list = append(list, multiplication{fmt.Sprintf("mma %+v", m), m.Multiply()})
+	}
+	for _, ab := range [][2]ptx.Type{{ptx.E4M3, ptx.E5M2}, {ptx.E2M1, ptx.E3M2}} {
+		mma(matrix.Mma{Container: 8, A: ab[0], B: ab[1]}, 32, 1, false)
+	}
+	packed := matrix.Mma{A: ptx.E2M1, B: ptx.E2M1}
+	mma(packed, 64, 2, false)
+	mma(packed, 64, 4, false)
+	mma(packed, 64, 4, true)
+	return list
+}
+
+// fillExtra gives the registers with metadata and scales values, of which few are undefined.
+func fillExtra(rng *rand.Rand, f *regfile.File, elems []code.Elem, m *matrix.Multiply, s spread) {
+	if len(elems) == 0 {
+		return
+	}
+	undefined := rng.IntN(10) == 0
+	if m.Sparse != nil {
+		row := f.Row32(elems[0].Row)
+		for lane := range row {
+			row[lane] = 0
+			for i := range 8 {
+				first, second := rng.Uint32N(4), rng.Uint32N(4)
+				for first == second || m.Sparse.Ordered && first > second {
+					first, second = rng.Uint32N(4), rng.Uint32N(4)
+				}
+				chunk := first | second<<2
+				if m.A.Type == ptx.TF32 {
+					chunk = []uint32{0b0100, 0b1110}[rng.IntN(2)]
+				}
+				if undefined && rng.IntN(200) == 0 {
+					chunk = rng.Uint32N(16)
+				}
+				row[lane] |= chunk << (4 * i)
+			}
+		}
+		elems = elems[1:]
+	}
+	for i := range elems {
+		row := f.Row32(elems[i].Row)
+		n := rng.Uint32()&0xffff0000 | uint32(rng.IntN(5-m.Scales.PerRow)/m.Scales.PerRow*m.Scales.PerRow) // a byte-id
+		if i%3 == 2 {
+			n = rng.Uint32()&0xffff0000 | rng.Uint32N(uint32(2+i/3*2)) // a thread-id
+		}
+		if undefined && rng.IntN(4) == 0 {
+			n = rng.Uint32N(5)
+		}
+		for lane := range row {
+			switch row[lane] = n ^ rng.Uint32()&0xffff0000; {
+			case i%3 == 0 && m.Scales.UE4M3:
+				row[lane] = rng.Uint32() &^ 0x40404040 // no NaN
+			case i%3 == 0:
+				row[lane] = 0
+				for k := range 4 {
+					exponent := rng.Uint32N(7) + 124
+					if s >= far {
+						exponent = rng.Uint32N(60) + 97
+					}
+					row[lane] |= exponent << (8 * k)
+				}
+			}
+			if undefined && rng.IntN(100) == 0 {
+				row[lane] = rng.Uint32() | 0xff<<(8*rng.IntN(4))
+			}
+		}
+	}
 }
 
 // formats has the bits of fractions and the biases of the exponents of floats, and the place of their lowest bit in their element.
@@ -192,7 +317,7 @@ func TestMultiplications(t *testing.T) {
 		t.Skip("this host executes no machine code of ours")
 	}
 	defer func(size regfile.Size) { frame = size }(frame)
-	frame.R, frame.Q = 40, 40
+	frame.R, frame.Q = 47, 47
 	rng := rand.New(rand.NewPCG(part.Seed(t), 11))
 	list := multiplications()
 	executed := make([]int, len(list))
@@ -219,8 +344,12 @@ func TestMultiplications(t *testing.T) {
 			}
 			return list
 		}
-		places := rng.Perm(40)
+		places := rng.Perm(47)
 		frags.A, frags.B, frags.C = registers(&m.A, places), registers(&m.B, places), registers(&m.C, places)
+		for range m.Extra() {
+			frags.E = append(frags.E, code.Elem{Slot: code.R, Row: int32(places[row])})
+			row++
+		}
 		if row = int32(rng.IntN(32)); rng.IntN(2) == 0 || m.C.Registers() != m.D.Registers() {
 			frags.D = registers(&m.D, places) // some are sources
 		} else {
@@ -231,6 +360,7 @@ func TestMultiplications(t *testing.T) {
 		s := spread(rng.IntN(5))
 		fill(rng, f, frags.A, &m.A, s)
 		fill(rng, f, frags.B, &m.B, s)
+		fillExtra(rng, f, frags.E, m.Multiply, s)
 		for _, e := range frags.C {
 			if e.Slot == code.R {
 				*f.Row32(e.Row) = regfile.Row32{}
@@ -244,8 +374,8 @@ func TestMultiplications(t *testing.T) {
 			fill(rng, f, frags.C, &m.C, min(c, s))
 		}
 		want := copied(p, f)
-		var operands [4]matrix.Registers
-		for i, elems := range [][]code.Elem{frags.D, frags.A, frags.B, frags.C} {
+		var operands [5]matrix.Registers
+		for i, elems := range [][]code.Elem{frags.D, frags.A, frags.B, frags.C, frags.E} {
 			for k, e := range elems {
 				if e.Slot == code.Q {
 					operands[i].Q[k] = want.Src64(e.Row)
@@ -254,17 +384,21 @@ func TestMultiplications(t *testing.T) {
 				}
 			}
 		}
-		if u := m.Execute(&operands[0], &operands[1], &operands[2], &operands[3], &matrix.Registers{}); u != nil {
-			t.Fatal(u.Description)
-		}
+		undefined := m.Execute(&operands[0], &operands[1], &operands[2], &operands[3], &operands[4])
 		ctx := &Context{Mask: regfile.Full, Live: regfile.Full, ReconvergeAt: -1, CountLimit: 1 << 40}
 		ctx.SetFragments(new(Fragments))
 		libraries[rng.IntN(len(libraries))].New(p).RunBlock(ctx, f, 0)
 		if ctx.PC == 0 && ctx.Reason == Unsupported {
-			if s == near {
+			if s == near && undefined == nil {
 				t.Fatalf("%s leaves with ordinary numbers", m.name)
 			}
+			if diff := differs(p, f, want, ctx, false); undefined != nil && diff != "" {
+				t.Fatalf("%s: %s: %s", m.name, undefined.Description, diff)
+			}
 			continue
+		}
+		if undefined != nil {
+			t.Fatalf("%s executes: %s", m.name, undefined.Description)
 		}
 		executed[number]++
 		if diff := differs(p, f, want, ctx, true); diff != "" {
@@ -291,7 +425,14 @@ func BenchmarkMultiplications(b *testing.B) {
 		for _, x := range []struct {
 			elems *[]code.Elem
 			o     *matrix.Operand
-		}{{&frags.A, &m.A}, {&frags.B, &m.B}, {&frags.C, &m.C}, {&frags.D, &m.D}} {
+		}{{&frags.A, &m.A}, {&frags.B, &m.B}, {&frags.C, &m.C}, {&frags.D, &m.D}, {&frags.E, nil}} {
+			if x.o == nil {
+				for range m.Extra() {
+					frags.E = append(frags.E, code.Elem{Slot: code.R, Row: row})
+					row++
+				}
+				continue
+			}
 			for range x.o.Registers() {
 				slot := code.R
 				if x.o.Bits == 64 {
