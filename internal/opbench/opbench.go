@@ -266,7 +266,8 @@ func inputs(op Op, s *setup, sources []source, threads int) []byte {
 	return b
 }
 
-// value returns a value for the i-th source of a thread. Halves of words are numbers from 1 to 2 in both formats of 16 bits,
+// value returns a value for the i-th source of a thread. Halves of words are numbers from 1 to 2 in both formats of 16 bits, and
+// bytes are finite in all formats of 8 bits,
 // so words are ordinary numbers in every format. Integers have fewer bits in later operands: divisors and shifts are small.
 func value(op Op, s *setup, t ptx.Type, i, thread int, r *rand.Rand) uint64 {
 	x := r.Uint64()
@@ -282,7 +283,7 @@ func value(op Op, s *setup, t ptx.Type, i, thread int, r *rand.Rand) uint64 {
 	case t == ptx.F32:
 		return 0x3f800000 | x>>41
 	case t.IsFloat() || t.Kind() == ptx.Bits:
-		return 0x3f803f803f803f80 | x&0x007f007f007f007f
+		return 0x3f803f803f803f80 | x&0x001f001f001f001f
 	case i == 0:
 		return x >> (64 - min(t.Bits(), 64) + 2)
 	case i == 1 && t.Bits() == op.Variant.Type().Bits() && t == op.Variant.Type():

@@ -253,7 +253,7 @@ FILL:
 	mov.u32 %sa, s;
 	add.u32 %sa, %sa, %word;
 	mul.lo.u32 %word, %i, 0x9e3779b1;
-	and.b32 %word, %word, 0x007f007f;
+	and.b32 %word, %word, 0x001f001f;
 	or.b32 %word, %word, 0x3f803f80;
 	st.shared.u32 [%sa], %word;
 	mov.u32 %word, %ntid.x;

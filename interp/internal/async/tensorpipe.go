@@ -13,6 +13,7 @@ import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/machine"
 	"gemu/interp/internal/matrix"
+	"gemu/interp/internal/native"
 	"gemu/probe"
 	"gemu/regfile"
 )
@@ -276,8 +277,20 @@ func executePipeOp(e *machine.AsyncEffect) error {
 			list[i].A = e.FactorA[i]
 		}
 	}
-	if u := p.Product.Execute(list, &p.Operands); u != nil {
+	if u := multiplyTensor(e.CTA.Grid, p, list); u != nil {
 		return effectTrap(e, probe.ErrMatrix, "%v: %s: the manual does not define the result", probe.ErrMatrix, u.Description)
 	}
 	return nil
+}
+
+// multiplyTensor executes a multiplication, in machine code if possible.
+func multiplyTensor(g *machine.Grid, p *machine.PipeOp, list []matrix.TensorCTA) *matrix.Undefined {
+	if panels, ok := p.Product.Panels(&p.Operands); ok && g.MatricesInMachineCode {
+		if s := native.TensorPanels(panels); s != nil {
+			x := s.Begin()
+			defer x.End()
+			return p.Product.ExecuteByPanels(list, &p.Operands, x)
+		}
+	}
+	return p.Product.Execute(list, &p.Operands)
 }

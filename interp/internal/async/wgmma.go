@@ -140,7 +140,7 @@ func multiplyProduct(w *machine.Warp, h int, f *regfile.File, p *machine.Pending
 
 // panelsOf returns the machine code of a multiplication; nil if Go multiplies.
 func panelsOf(c *machine.CTA, side int32) *native.Panels {
-	if !c.Grid.WgmmaInMachineCode {
+	if !c.Grid.MatricesInMachineCode || c.Grid.Mode == machine.Check {
 		return nil
 	}
 	return c.Code.Native.Panels(side)
@@ -160,7 +160,17 @@ func multiplyPanels(s *native.Panels, o *matrix.Wgmma, d, a []*regfile.Row32, p 
 			clear(r[:])
 		}
 	}
-	s.Execute(d, registers, p.ColumnRegisters)
+	x := s.Begin()
+	defer x.End()
+	x.SetB(p.ColumnRegisters)
+	if o.Sparse != nil {
+		o.SetMetadata(x.Metadata(), p.Stored)
+	}
+	x.SetA(registers)
+	for _, i := range x.MultiplyRegisters(d) {
+		perPanelB, perPanelD := len(p.ColumnRegisters)/s.Count, len(d)/s.Count
+		s.Multiply.ExecutePanel(d[i*perPanelD:][:perPanelD], registers, p.ColumnRegisters[i*perPanelB:][:perPanelB], p.Stored)
+	}
 }
 
 // readOperands reads the operands of a multiplication that are in shared memory, for warp i of the warpgroup.
@@ -172,7 +182,7 @@ func readOperands(c *machine.CTA, i int, p *machine.PendingProduct) {
 	}
 	if panelsOf(c, p.Side) != nil {
 		if p.RowRegisters == nil && len(frags.A) == 0 {
-			p.RowRegisters = frags.Wgmma.LoadA(c.Shared, p.A.Placement(), i*matrix.WarpRows)
+			p.RowRegisters = frags.Wgmma.LoadPanelA(c.Shared, p.A.Placement(), i*matrix.WarpRows)
 			frags.Wgmma.NegateRegisters(p.RowRegisters) // from here on they do not change: saved states share them
 		}
 		if p.ColumnRegisters == nil {

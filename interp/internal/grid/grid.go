@@ -65,8 +65,7 @@ func NewGrid(l *machine.Launch) *machine.Grid {
 			Stdout: d.Stdout, Workers: d.Workers, EagerEffects: l.EagerEffects, HostMayFault: d.Memory.MayFault(),
 		},
 	}
-	_, machineCode := g.Backend.(exchange.MachineCode)
-	g.WgmmaInMachineCode = machineCode && g.Mode != machine.Check
+	_, g.MatricesInMachineCode = g.Backend.(exchange.MachineCode)
 	if g.ClusterDim = l.Cluster; g.ClusterDim == (ptx.Dim3{}) {
 		g.ClusterDim = ptx.Dim()
 	}

@@ -68,17 +68,17 @@ type Execution struct {
 	Reference        *Reference // the kernel lowered to execute on lanes: for check mode, and for probes of operations
 	Rules            *affinetrack.Table
 
-	MaxSteps           int64  // instructions that a warp may execute
-	Seed               uint64 // seed of the budgets of warps; 0: all warps have the same budget
-	GridID             uint64 // number of the launch on its device
-	Cooperative        bool   // all CTAs are in flight at once: a cooperative launch
-	Stdout             io.Writer
-	Workers            int  // goroutines that run CTAs
-	InOrder            bool // CTAs run in sequence, because a probe needs events in one order
-	WgmmaInMachineCode bool // wgmma multiplies panels in machine code (native.Panels)
-	EagerEffects       bool // asynchronous effects happen where they are issued
-	HostAtomics        bool // atomics on global memory must be host atomics: CTAs run in parallel, or the host changes memory too
-	HostMayFault       bool // an access within bounds may fault in Go: the owner of mapped memory may unmap or shrink it
+	MaxSteps              int64  // instructions that a warp may execute
+	Seed                  uint64 // seed of the budgets of warps; 0: all warps have the same budget
+	GridID                uint64 // number of the launch on its device
+	Cooperative           bool   // all CTAs are in flight at once: a cooperative launch
+	Stdout                io.Writer
+	Workers               int  // goroutines that run CTAs
+	InOrder               bool // CTAs run in sequence, because a probe needs events in one order
+	MatricesInMachineCode bool // wgmma and tcgen05.mma multiply panels in machine code (native.Panels)
+	EagerEffects          bool // asynchronous effects happen where they are issued
+	HostAtomics           bool // atomics on global memory must be host atomics: CTAs run in parallel, or the host changes memory too
+	HostMayFault          bool // an access within bounds may fault in Go: the owner of mapped memory may unmap or shrink it
 }
 
 // Observation is the state of probes, pauses and saved states.

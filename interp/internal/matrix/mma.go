@@ -193,6 +193,13 @@ func (o *Multiply) Execute(d, a, b, c, e *Registers) *Undefined {
 			return u
 		}
 	}
+	w.multiply(sm, d, a, b, c)
+	return nil
+}
+
+// multiply multiplies the matrices in registers, on a device of compute capability sm.
+func (w *multiplication) multiply(sm int, d, a, b, c *Registers) {
+	o := w.Multiply
 	x, y, z := o.A.gather(a, &w.words[0]), o.B.gather(b, &w.words[1]), o.C.gather(c, &w.words[2])
 	switch t := o.A.Type; {
 	case t == ptx.F64:
@@ -205,7 +212,6 @@ func (o *Multiply) Execute(d, a, b, c, e *Registers) *Undefined {
 		w.multiplyFloats(sm, x, y, z)
 	}
 	o.D.scatter(d, z)
-	return nil
 }
 
 // multiplication is a Multiply with the state of an execution.

@@ -6,6 +6,7 @@ package matrix
 import (
 	"encoding/binary"
 	"fmt"
+	"unsafe"
 
 	"gemu/regfile"
 )
@@ -21,6 +22,9 @@ const (
 
 // TensorMemory is the tensor memory of a CTA.
 type TensorMemory [TensorLanes][WideColumns]uint32
+
+// cells returns all cells, lane after lane.
+func (m *TensorMemory) cells() []uint32 { return unsafe.Slice(&m[0][0], TensorLanes*WideColumns) }
 
 // TensorAddress is an address in tensor memory: the lane in the upper half, the column in the lower half (manual
 // 9.7.16.1.1).

@@ -597,6 +597,11 @@ func (p *TensorProduct) laneAbove(lane, align int) int {
 // Execute multiplies. ctas lists the CTAs, the even rank of a pair first. The result is not nil if the manual does not
 // define the result.
 func (p *TensorProduct) Execute(ctas []TensorCTA, x *TensorOperands) *Undefined {
+	return p.execute(ctas, x, nil)
+}
+
+// execute is Execute for these panels only; nil: for all.
+func (p *TensorProduct) execute(ctas []TensorCTA, x *TensorOperands, only unknownPanels) *Undefined {
 	bits := tensorKinds[p.Kind].bits
 	place, _ := p.descB(x).Placement()
 	var columns []uint32
@@ -622,7 +627,7 @@ func (p *TensorProduct) Execute(ctas []TensorCTA, x *TensorOperands) *Undefined 
 		b = p.decode(columns, p.B, bits, p.NegateB)
 	}
 	for i, c := range ctas {
-		if u := p.multiply(i, c, x, b, columns); u != nil {
+		if u := p.multiply(i, c, x, b, columns, only); u != nil {
 			return u
 		}
 	}
@@ -659,10 +664,11 @@ func (w *tensorMultiplication) lookUp(m *TensorMemory, x *TensorOperands, lane i
 	w.b = w.decode(list, w.B, 8, w.NegateB)
 }
 
-// multiply computes the rows of D in the i-th CTA, c. columns are the elements of B, or table indices.
+// multiply computes the rows of D in the i-th CTA, c. columns are the elements of B, or table indices. only limits the result to panels,
+// unless it is nil.
 //
 //go:norace
-func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factorLists, columns []uint32) *Undefined {
+func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factorLists, columns []uint32, only unknownPanels) *Undefined {
 	bits, stored := tensorKinds[p.Kind].bits, p.storedK()
 	var a factorLists
 	var list []uint32
@@ -691,7 +697,8 @@ func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factor
 	part := p.N / p.laneParts
 	for lane := range TensorLanes {
 		row, first, ok := p.rowOfLane(lane, x.D.Lane())
-		if !ok || x.Disabled[i*TensorLanes/32+lane/32]>>(lane%32)&1 != 0 {
+		panels := only[[2]int{i, lane &^ (ProductRows - 1)}]
+		if !ok || x.disabled(i, lane) || only != nil && panels == nil {
 			continue
 		}
 		rowLane := lane // the lane with the row of A
@@ -728,6 +735,10 @@ func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factor
 		d := c.Memory[lane][x.D.Column():][:part]
 		out := make([]uint32, part)
 		for n := range out {
+			if only != nil && !slices.Contains(panels, n/ProductColumns) {
+				out[n] = d[n]
+				continue
+			}
 			acc := uint32(0)
 			if x.Add {
 				acc = d[n]
@@ -771,24 +782,32 @@ type tensorMultiplication struct {
 	scaledColumns    []number // the lane's columns of 8-bit elements times their scales
 }
 
-// selectElements reads the metadata of the row of a lane. The figures of 9.7.16.10.8.4 and CUTLASS
-// (cute/atom/mma_traits_sm100_frag.hpp, tmem_e_frg) show its position. With elements of 16 bits or more, each word has half
-// of the metadata of a row, and half of that of the row eight below.
+// metadataOf returns the metadata of chunk i of the row of a lane, and their position. The figures of 9.7.16.10.8.4 and CUTLASS
+// (cute/atom/mma_traits_sm100_frag.hpp, tmem_e_frg) show it. With elements of 16 bits or more, each word has half of the
+// metadata of a row, and half of that of the row eight below.
+func (p *TensorProduct) metadataOf(s Sparsity, m *TensorMemory, x *TensorOperands, lane, i int) (v uint32, from TensorAddress) {
+	row, column, nibble := lane, x.Meta.Column()+i/8, i%8
+	if tensorKinds[p.Kind].bits >= 16 {
+		half := p.K / s.Chunk / 2
+		row, column, nibble = lane&^15|i/half*8|lane%8, x.Meta.Column(), lane/8%2*half+i%half
+	}
+	return m[row][column] >> (4 * nibble) & 15, TensorAddress(row<<16 | column)
+}
+
+func undefinedMetadata(v uint32, at TensorAddress) *Undefined {
+	return &Undefined{0, fmt.Sprintf("metadata 0b%04b at %v", v, at)}
+}
+
+// selectElements reads the metadata of the row of a lane.
 func (w *tensorMultiplication) selectElements(m *TensorMemory, x *TensorOperands, lane int) *Undefined {
-	bits := tensorKinds[w.Kind].bits
-	s := SparsityOf(w.A, bits, true)
+	s := SparsityOf(w.A, tensorKinds[w.Kind].bits, true)
 	w.selected = w.selected[:0]
 	for i := range w.K / s.Chunk {
-		from, column, nibble := lane, x.Meta.Column()+i/8, i%8
-		if bits >= 16 {
-			half := w.K / s.Chunk / 2
-			from, column, nibble = lane&^15|i/half*8|lane%8, x.Meta.Column(), lane/8%2*half+i%half
+		v, from := w.metadataOf(s, m, x, lane, i)
+		if !s.definedInTensor(v) {
+			return undefinedMetadata(v, from)
 		}
-		v := m[from][column] >> (4 * nibble) & 15
-		indices, ok := s.Indices(v)
-		if !ok && !(v == 0b0110 && s.Chunk > 2) {
-			return &Undefined{0, fmt.Sprintf("metadata 0b%04b at %v", v, TensorAddress(from<<16|column))}
-		}
+		indices, _ := s.Indices(v)
 		for _, k := range indices[:s.Chunk/2] {
 			w.selected = append(w.selected, uint8(i*s.Chunk)+k)
 		}

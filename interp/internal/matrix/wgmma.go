@@ -199,39 +199,16 @@ func NewWgmma(n, k int, d, a, b ptx.Type, sparse bool, selector int) *Wgmma {
 	return o
 }
 
-// Panel returns the multiplication of a dense A of a warp by eight columns of B, with the fragments of mma. The registers of D are
-// those of the warp for these columns. It does not negate the products: see NegateRegisters.
-func (o *Wgmma) Panel() *Multiply {
-	const columns = PanelColumns
-	m := &Multiply{M: WarpRows, N: columns, K: o.K, Count: 1, A: o.A, Saturate: o.Saturate, Warpgroup: true}
-	width := o.SharedB.Bits
-	m.B = newOperand(o.B, width, Rows(columns, o.K, 32/width), columns, o.K)
-	m.C = newOperand(o.D.Type, o.D.Bits, Rows(WarpRows, columns, 2), WarpRows, columns)
-	m.D = m.C
-	return m
-}
-
-// PanelColumns is the number of columns of B in a panel.
-const PanelColumns = 8
-
 // NegateRegisters negates the elements of registers of A if the products are negated.
 func (o *Wgmma) NegateRegisters(list []regfile.Row32) {
 	if !o.Negate {
 		return
 	}
-	signs := uint32(0)
-	for bit := o.A.Bits - 1; bit < 32; bit += o.A.Bits {
-		signs |= 1 << bit
-	}
-	for i := range list {
-		for lane := range list[i] {
-			list[i][lane] ^= signs
-		}
-	}
+	negateElements(list, o.A.Bits, o.A.Bits-1)
 }
 
-// LoadRegisters returns the rows, from row first on, in the registers of fragments with eight rows: as for B of Panel, panel after
-// panel. first and rows must be multiples of eight, and elements must not be packed.
+// LoadRegisters returns the rows, from row first on, in the registers of fragments with eight rows: as for B of a panel, panel after
+// panel. first and rows must be multiples of eight.
 //
 //go:norace
 func (s *Shared) LoadRegisters(memory []byte, d Placement, first, rows int) []regfile.Row32 {
@@ -242,6 +219,13 @@ func (s *Shared) LoadRegisters(memory []byte, d Placement, first, rows int) []re
 	s.eachChunk(d, first, rows, func(row, k int, addr uint64) {
 		chunk := memory[addr:][:Chunk]
 		row -= first
+		if s.Packed != 0 {
+			var unpacked [Chunk]byte
+			for i := range unpacked {
+				unpacked[i] = byte(unpackElement(chunk, s.Packed, i))
+			}
+			chunk = unpacked[:]
+		}
 		if !s.Transposed {
 			lanes := out[row/8*perRow+k/perChunk][row%8*4:][:4]
 			for i := range lanes {
@@ -253,26 +237,18 @@ func (s *Shared) LoadRegisters(memory []byte, d Placement, first, rows int) []re
 		for i := range perChunk {
 			at, shift := row+i, k%width*s.Bits
 			lane := &out[at/8*perRow+k/perChunk][at%8*4+k%perChunk/width]
-			v := uint32(binary.LittleEndian.Uint16(chunk[i*s.Bits/8:]))
+			var v uint32
 			switch s.Bits {
 			case 8:
 				v = uint32(chunk[i])
-			case 32:
+			case 16:
+				v = uint32(binary.LittleEndian.Uint16(chunk[2*i:]))
+			default:
 				v = binary.LittleEndian.Uint32(chunk[4*i:])
 			}
 			*lane = *lane&^(mask<<shift) | v<<shift
 		}
 	})
-	return out
-}
-
-// LoadA returns the rows of A of a warp, from row first on, in the registers of its fragments.
-func (o *Wgmma) LoadA(memory []byte, d Placement, first int) []regfile.Row32 {
-	list := o.SharedA.LoadRegisters(memory, d, first, WarpRows)
-	out := make([]regfile.Row32, 0, len(list)) // registers with the upper rows and with the lower rows alternate
-	for i := range len(list) / 2 {
-		out = append(out, list[i], list[len(list)/2+i])
-	}
 	return out
 }
 

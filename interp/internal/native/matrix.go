@@ -33,10 +33,11 @@ type Fragments struct {
 
 // rightPanel has eight columns of B. Its layout is that of struct right in matrix.c.
 type rightPanel struct {
-	_      [matrix.MaxColumns][matrix.ProductColumns]int32 // elements
-	_      [matrix.MaxColumns][matrix.ProductColumns]int8  // exponents
-	scales matrix.ColumnScales[[matrix.ProductColumns]int32]
-	_      [2]int32 // exponent of the divisor, and not 0 if there is an infinity or a NaN
+	_       [matrix.MaxColumns][matrix.ProductColumns]int32 // elements
+	_       [matrix.MaxColumns][matrix.ProductColumns]int8  // exponents
+	scales  matrix.ColumnScales[[matrix.ProductColumns]int32]
+	_       int32  // exponent of the divisor
+	special uint32 // not 0: there is an infinity or a NaN, or machine code does not multiply some element
 }
 
 // SetFragments sets the working memory of matrix instructions, which warps that do not run at the same time may share.
