@@ -267,8 +267,8 @@ func inputs(op Op, s *setup, sources []source, threads int) []byte {
 }
 
 // value returns a value for the i-th source of a thread. Halves of words are numbers from 1 to 2 in both formats of 16 bits, and
-// bytes are finite in all formats of 8 bits,
-// so words are ordinary numbers in every format. Integers have fewer bits in later operands: divisors and shifts are small.
+// bytes are finite in all formats of 8 bits, so words are ordinary numbers in every format. Integers have fewer bits in later
+// operands: divisors and shifts are small.
 func value(op Op, s *setup, t ptx.Type, i, thread int, r *rand.Rand) uint64 {
 	x := r.Uint64()
 	switch {
