@@ -40,6 +40,11 @@ type Columns struct {
 
 	Metadata Metadata
 
+	Scaling
+}
+
+// Scaling describes scales. The zero value means that there are none.
+type Scaling struct {
 	ScalesPerRow int  // number of scales for each row of A and each column of B; 0: none
 	UE4M3        bool // see Scales
 	Group        int  // columns of a group of products of packed .e2m1, whose sum is exact; 0: the elements are not packed
