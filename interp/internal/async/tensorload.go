@@ -66,7 +66,11 @@ func TensorStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	if !ok {
 		return
 	}
-	st := machine.PendingTensorStore{IssueOrigin: issueOrigin(w, h, instr, m), Regions: regions, Cells: frags.Memory.Tile.Cells(a, TensorRows(f, frags.A, false))}
+	rows := TensorRows(f, frags.A, false)
+	st := machine.PendingTensorStore{IssueOrigin: issueOrigin(w, h, instr, m), Regions: regions, Tile: frags.Memory.Tile, Address: a, Values: make([]regfile.Row32, len(rows))}
+	for i, row := range rows {
+		st.Values[i] = *row
+	}
 	w.CTA.Changed = true
 	if w.CTA.Grid.EagerEffects {
 		w.Err = executeTensorStore(&st, w.CTA)
@@ -89,7 +93,7 @@ func executeTensorStore(st *machine.PendingTensorStore, c *machine.CTA) error {
 	if err := checkTensorAccess(&st.IssueOrigin, c, nil, st.Regions); err != nil {
 		return err
 	}
-	c.AsyncState.Tensor.Memory.Put(st.Cells)
+	st.Tile.Store(c.AsyncState.Tensor.Memory, st.Address, st.Values)
 	c.Changed = true
 	return nil
 }

@@ -51,7 +51,7 @@ func Footprint(g *machine.Grid) uint64 {
 		kept = async.MaxEffectBytes(g)
 	}
 	if n.Tensors {
-		kept += uint64(unsafe.Sizeof(matrix.TensorMemory{})) + uint64(halves)*async.MaxPendingTensor*uint64(unsafe.Sizeof(machine.TensorCells{}))
+		kept += uint64(unsafe.Sizeof(matrix.TensorMemory{})) + uint64(halves)*async.MaxPendingTensor*uint64(machine.MaxTensorStore)
 	}
 	shadows := uint64(1 + g.Device.Memory.ShadowBytes)
 	return kept + shadows*g.SharedLen + uint64(halves)*(shadows*perHalf+uint64(unsafe.Sizeof(machine.Warp{})))

@@ -19,24 +19,24 @@ func sparse(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32
 	frags := &w.CTA.Code.Fragments[instr.Side]
 	c := frags.Sparse
 	a, b, e, d := async.TensorRows(f, frags.A, false), async.TensorRows(f, frags.B, false), async.TensorRows(f, frags.E, false), async.TensorRows(f, frags.D, true)
-	read := func(rows []*regfile.Row32, lane int) []uint32 {
-		words := make([]uint32, len(rows))
+	read := func(words []uint32, rows []*regfile.Row32, lane int) []uint32 {
 		for i, row := range rows {
 			words[i] = row[lane]
 		}
 		return words
 	}
+	result, values, indices := make([]uint32, len(d)), make([]uint32, len(a)), make([]uint32, len(b))
 	bad, why := uint32(0), ""
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n)
-		result, laneWhy := make([]uint32, len(d)), ""
+		laneWhy := ""
 		if len(e) > 0 {
 			if choice, err := matrix.ChoiceOf(e[0][lane], c.Elem); err != nil {
 				laneWhy = err.Error()
 			} else {
-				c.Compress(choice, read(a, lane), result[c.Indices():], result[:c.Indices()])
+				c.Compress(choice, read(values, a, lane), result[c.Indices():], result[:c.Indices()])
 			}
-		} else if i := c.Decompress(result, read(b, lane), read(a, lane)); i >= 0 {
+		} else if i := c.Decompress(result, read(indices, b, lane), read(values, a, lane)); i >= 0 {
 			laneWhy = fmt.Sprintf("index %d in a group of %d", i, c.Of)
 		}
 		if laneWhy != "" {

@@ -3,9 +3,11 @@ package machine
 import (
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/matrix"
+	"gemu/regfile"
 )
 
 // TensorState is the tensor memory of a CTA, with its blocks and the pending accesses of its warps.
@@ -36,8 +38,8 @@ func (b *TensorBlock) String() string {
 	return fmt.Sprintf("columns %d to %d, %s at %s", b.Column, b.Column+b.Columns-1, allocated, b.Src.Pos)
 }
 
-// TensorCells is an array for the cells of the largest store.
-type TensorCells [2 * 128 * matrix.Lanes]matrix.Cell
+// MaxTensorStore is the size in bytes of the values of the largest store: 128 registers.
+const MaxTensorStore = 128 * int(unsafe.Sizeof(regfile.Row32{}))
 
 // TensorWarp has the loads and stores of a warp for which it has not waited yet.
 type TensorWarp struct {
@@ -55,7 +57,9 @@ type PendingTensorLoad struct {
 type PendingTensorStore struct {
 	IssueOrigin
 	Regions []matrix.Region
-	Cells   []matrix.Cell
+	Tile    *matrix.TensorTile
+	Address matrix.TensorAddress
+	Values  []regfile.Row32 // by register
 }
 
 // IssueOrigin is the place of issue of an operation, for traps.

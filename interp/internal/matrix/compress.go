@@ -63,34 +63,44 @@ func ChoiceOf(descriptor uint32, elem int) (Choice, error) {
 	return Choice{Type: types[t], Least: descriptor&2 != 0, Magnitude: descriptor&1 != 0}, nil
 }
 
+// ranking computes the ranks of elements by a choice.
+type ranking struct {
+	Choice
+	floatFormat // of a floating-point type; sign 0: integers
+}
+
+func (c Choice) ranking() ranking { return ranking{c, floats[c.Type]} }
+
 // rank returns the rank of an element: elements of the highest ranks are stored.
-func (c Choice) rank(v uint32) int64 {
+func (r *ranking) rank(v uint32) int64 {
 	var k int64
-	switch c.Type {
-	case ptx.U8:
-		k = int64(v)
-	case ptx.S8:
-		if k = int64(int8(v)); c.Magnitude && k < 0 {
-			k = -k
-		}
-	default:
-		f := floats[c.Type]
-		magnitude := v & (f.sign - 1)
-		if magnitude > f.last {
+	switch {
+	case r.sign != 0:
+		magnitude := v & (r.sign - 1)
+		if magnitude > r.last {
 			return 1 << 40
 		}
-		if k = int64(magnitude); v&f.sign != 0 && !c.Magnitude {
+		if k = int64(magnitude); v&r.sign != 0 && !r.Magnitude {
 			k = -1 - k // -0 is less than +0
 		}
+	case r.Type == ptx.U8:
+		k = int64(v)
+	default:
+		if k = int64(int8(v)); r.Magnitude && k < 0 {
+			k = -k
+		}
 	}
-	if c.Least {
+	if r.Least {
 		return -k
 	}
 	return k
 }
 
-// floats describes formats by the sign bit and the largest magnitude that is not a NaN. Bits above the sign are ignored.
-var floats = map[ptx.Type]struct{ sign, last uint32 }{
+// floatFormat describes a format by its sign bit and its largest magnitude that is not a NaN. Bits above the sign are ignored.
+type floatFormat struct{ sign, last uint32 }
+
+// floats has the formats of floating-point types.
+var floats = map[ptx.Type]floatFormat{
 	ptx.F32: {1 << 31, 0x7f800000}, ptx.F16: {1 << 15, 0x7c00}, ptx.BF16: {1 << 15, 0x7f80},
 	ptx.E5M2: {1 << 7, 0x7c}, ptx.E4M3: {1 << 7, 0x7e}, ptx.E3M2: {1 << 5, 0x1f}, ptx.E2M3: {1 << 5, 0x1f},
 }
@@ -100,10 +110,13 @@ var floats = map[ptx.Type]struct{ sign, last uint32 }{
 func (c *Compression) Compress(choice Choice, dense, stored, indices []uint32) {
 	clear(stored)
 	clear(indices)
+	r := choice.ranking()
 	for g := range c.groups() {
+		var elems [4]uint32
 		var ranks [4]int64
 		for i := range ranks {
-			ranks[i] = choice.rank(bitsAt(dense, c.Elem, 4*g+i))
+			elems[i] = bitsAt(dense, c.Elem, 4*g+i)
+			ranks[i] = r.rank(elems[i])
 		}
 		first := 0
 		for i, r := range ranks {
@@ -120,8 +133,8 @@ func (c *Compression) Compress(choice Choice, dense, stored, indices []uint32) {
 				second = i
 			}
 		}
-		for k, i := range []int{min(first, second), max(first, second)} {
-			setBits(stored, c.Elem, 2*g+k, bitsAt(dense, c.Elem, 4*g+i))
+		for k, i := range [2]int{min(first, second), max(first, second)} {
+			setBits(stored, c.Elem, 2*g+k, elems[i])
 			setBits(indices, c.Index, 2*g+k, uint32(i))
 		}
 	}

@@ -116,47 +116,47 @@ func (t *TensorTile) Regions(a TensorAddress) []Region {
 	return list
 }
 
+// laneOffsets returns the distance in cells from register 0 of lane 0 to register 0 of each lane. Register i has the same
+// distance from register 0 in all lanes: registerOffset.
+func (t *TensorTile) laneOffsets() (offsets [Lanes]int) {
+	for lane := range offsets {
+		row, column := t.position(0, lane)
+		offsets[lane] = row*WideColumns + column
+	}
+	return offsets
+}
+
+// registerOffset returns the distance in cells from register 0 to register i.
+func (t *TensorTile) registerOffset(i int) int {
+	row, column := t.position(i, 0)
+	return row*WideColumns + column
+}
+
 // Load fills registers from tensor memory, beginning at an address.
 func (t *TensorTile) Load(m *TensorMemory, a TensorAddress, to []*regfile.Row32) {
+	cells, lanes := m.cells()[a.Lane()*WideColumns+a.Column():], t.laneOffsets()
 	for i, row := range to {
+		cells := cells[t.registerOffset(i):]
 		for lane := range row {
-			r, c := t.position(i, lane)
-			cells := m[a.Lane()+r][a.Column()+c:]
-			if row[lane] = cells[0]; t.Packed {
-				row[lane] = cells[0]&0xffff | cells[1]<<16
+			if row[lane] = cells[lanes[lane]]; t.Packed {
+				row[lane] = row[lane]&0xffff | cells[lanes[lane]+1]<<16
 			}
 		}
 	}
 }
 
-// Cell is a cell of tensor memory and its new value.
-type Cell struct {
-	Lane, Column uint16
-	Value        uint32
-}
-
-// Cells returns the cells that a store of registers at an address writes.
-func (t *TensorTile) Cells(a TensorAddress, from []*regfile.Row32) []Cell {
-	var list []Cell
-	for i, row := range from {
-		for lane, v := range row {
-			r, c := t.position(i, lane)
-			cell := Cell{uint16(a.Lane() + r), uint16(a.Column() + c), v}
+// Store writes the values of registers to tensor memory, beginning at an address.
+func (t *TensorTile) Store(m *TensorMemory, a TensorAddress, from []regfile.Row32) {
+	cells, lanes := m.cells()[a.Lane()*WideColumns+a.Column():], t.laneOffsets()
+	for i := range from {
+		cells := cells[t.registerOffset(i):]
+		for lane, v := range &from[i] {
 			if t.Packed {
-				cell.Value = v & 0xffff
-				list = append(list, cell)
-				cell.Column, cell.Value = cell.Column+1, v>>16
+				cells[lanes[lane]], cells[lanes[lane]+1] = v&0xffff, v>>16
+			} else {
+				cells[lanes[lane]] = v
 			}
-			list = append(list, cell)
 		}
-	}
-	return list
-}
-
-// Put stores cells.
-func (m *TensorMemory) Put(cells []Cell) {
-	for _, c := range cells {
-		m[c.Lane][c.Column] = c.Value
 	}
 }
 
