@@ -31,6 +31,7 @@ type Panels struct {
 	Count    int       // number of panels of B
 	Parts    int       // the panels are in this number of parts; a row of D has the columns of one part
 	InRows   bool      // D is in rows in memory; false: in registers
+	Divisor  int       // with InRows: D is divided by 2 to this power before the product is added
 }
 
 // PanelKey identifies Panels: panels with equal keys are equal.
@@ -39,6 +40,7 @@ type PanelKey struct {
 	Bits, K          int
 	Count, Parts     int
 	InRows           bool
+	Divisor          int
 	Sparse           bool
 	ScalesPerRow     int
 	UE4M3            bool
@@ -48,7 +50,7 @@ type PanelKey struct {
 // Key returns the key.
 func (p *Panels) Key() PanelKey {
 	m := p.Multiply
-	k := PanelKey{A: m.A.Type, B: m.B.Type, D: m.D.Type, Bits: m.A.Bits, K: m.K, Count: p.Count, Parts: p.Parts, InRows: p.InRows, Sparse: m.Sparse != nil, Saturate: m.Saturate, Tensor: m.Tensor}
+	k := PanelKey{A: m.A.Type, B: m.B.Type, D: m.D.Type, Bits: m.A.Bits, K: m.K, Count: p.Count, Parts: p.Parts, InRows: p.InRows, Divisor: p.Divisor, Sparse: m.Sparse != nil, Saturate: m.Saturate, Tensor: m.Tensor}
 	if m.Scales != nil {
 		k.ScalesPerRow, k.UE4M3 = m.Scales.PerRow, m.Scales.UE4M3
 	}
@@ -85,7 +87,7 @@ type PanelMultiplier interface {
 
 // Panels returns the multiplication by panels; ok is false if it has properties that panels do not have.
 func (p *TensorProduct) Panels(x *TensorOperands) (panels Panels, ok bool) {
-	if p.Table || p.Kind == KindTI16 || p.InputScaleExponent != 0 || x.Zero.Shift()%ProductColumns != 0 || p.N/p.laneParts%ProductColumns != 0 {
+	if p.Table || p.Kind == KindTI16 || x.Zero.Shift()%ProductColumns != 0 || p.N/p.laneParts%ProductColumns != 0 {
 		return panels, false
 	}
 	read, written := p.Regions(x)
@@ -99,7 +101,7 @@ func (p *TensorProduct) Panels(x *TensorOperands) (panels Panels, ok bool) {
 	if p.ScalesPerRow > 0 {
 		m.Scales = &Scales{PerRow: p.ScalesPerRow, UE4M3: p.UE4M3}
 	}
-	return Panels{Multiply: m, Count: p.N / ProductColumns, Parts: p.laneParts, InRows: true}, true
+	return Panels{Multiply: m, Count: p.N / ProductColumns, Parts: p.laneParts, InRows: true, Divisor: p.InputScaleExponent}, true
 }
 
 // tensorPanels is the state of a multiplication by panels.

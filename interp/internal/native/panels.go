@@ -3,6 +3,7 @@ package native
 // This file multiplies matrices for Go, with the stencils of mma.
 
 import (
+	"math"
 	"runtime"
 	"sync"
 	"unsafe"
@@ -109,6 +110,9 @@ func (s *Panels) assemble() *body {
 			column := int64(i % s.perPart() * matrix.ProductColumns * 4)
 			if s.InRows {
 				a.callFunction("load_rows_"+sumType(m.C), column, 0, exit)
+				if s.Divisor != 0 {
+					a.callFunction("divide", int64(s.Divisor), leastDivided(m), exit)
+				}
 			} else {
 				for _, p := range product.C {
 					a.decodePart("decode_"+sumType(m.C)+"_c", s.d[i], p, holes{n0: int64(p.Column)})
@@ -136,6 +140,14 @@ func (s *Panels) assemble() *body {
 	}
 	a.putStubs()
 	return a.newBody(s.code.prog)
+}
+
+// leastDivided returns the least number of C that is divided exactly, as the bits of f32: the least normal number of its type.
+func leastDivided(m *matrix.Columns) int64 {
+	if m.SumF16 {
+		return int64(math.Float32bits(0x1p-14))
+	}
+	return int64(math.Float32bits(0x1p-126))
 }
 
 // PanelState executes multiplications. It implements matrix.PanelMultiplier.

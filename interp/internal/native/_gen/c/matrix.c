@@ -647,6 +647,20 @@ FUNCTION(clear) {
 	return 0;
 }
 
+// divide divides the first matrix C by 2 to the power N0. It returns 1 if a result that is not 0 is less than the f32 with bits N1:
+// then it is not exact, or it has another exponent as a term than the undivided number less N0.
+FUNCTION(divide) {
+	floats_m factor = power((rows_m)-(s32)n0);
+	rows_m refused = {0};
+	EACH_ROW_OF_ALL(i) {
+		floats_m v = FLOATS_AT((const f32 *)f->c + i) * factor;
+		rows_m magnitude = (rows_m)v & 0x7fffffff, nonzero = ROWS_AT(f->c[0][0] + i) << 1 != 0;
+		refused |= (magnitude < (s32)n1) & nonzero;
+		*(floats_m *)((f32 *)f->c + i) = v;
+	}
+	return ANY((bits_m)refused);
+}
+
 // ADD adds C, as it was, to N0 elements of D, from N1 on.
 #define ADD(type, rounded) \
 	FUNCTION(add_##type) { \
