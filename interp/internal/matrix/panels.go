@@ -117,16 +117,8 @@ type unknownPanels map[[2]int][]int
 // ExecuteByPanels is Execute with a multiplier for Panels.
 func (p *TensorProduct) ExecuteByPanels(ctas []TensorCTA, x *TensorOperands, m PanelMultiplier) *Undefined {
 	w := tensorPanels{TensorProduct: p, operands: x, m: m}
-	for i, c := range ctas { // undefined metadata must be found before D changes
-		if p.Sparse {
-			for lane := range TensorLanes {
-				if _, _, ok := p.rowOfLane(lane, x.D.Lane()); ok && !x.disabled(i, lane) {
-					if u := w.checkMetadata(c.Memory, lane); u != nil {
-						return u
-					}
-				}
-			}
-		}
+	if u := p.checkMetadata(ctas, x); u != nil {
+		return u
 	}
 	m.SetB(w.registersOfB(ctas))
 	unknown := unknownPanels{}
@@ -260,7 +252,7 @@ func (w *tensorPanels) tensorRegisters(m *TensorMemory, lane int) []regfile.Row3
 	n := w.storedK() * tensorKinds[w.Kind].bits / 32
 	list := make([]regfile.Row32, n/2)
 	for i := range ProductRows {
-		putRow(list, i, m[w.laneOfA(lane+i)][w.operands.A.Column():][:n])
+		putRow(list, i, m[w.laneOfA(w.operands, lane+i)][w.operands.A.Column():][:n])
 	}
 	w.negate(list)
 	return list
@@ -283,14 +275,6 @@ func pairRegisters(list []regfile.Row32, rows int) []regfile.Row32 {
 		}
 	}
 	return out
-}
-
-// laneOfA returns the lane with the row of A, and its metadata, for a lane of D.
-func (w *tensorPanels) laneOfA(lane int) int {
-	if w.Shifted {
-		return w.laneAbove(lane, w.operands.D.Lane())
-	}
-	return lane
 }
 
 // negate negates elements of A if the products are negated.
@@ -319,23 +303,12 @@ func negateElements(list []regfile.Row32, bits, sign int) {
 	}
 }
 
-// checkMetadata returns a description of undefined metadata of the row of A for a lane of D.
-func (w *tensorPanels) checkMetadata(m *TensorMemory, lane int) *Undefined {
-	s := SparsityOf(w.A, tensorKinds[w.Kind].bits, true)
-	for i := range w.K / s.Chunk {
-		if v, from := w.metadataOf(s, m, w.operands, w.laneOfA(lane), i); !s.definedInTensor(v) {
-			return undefinedMetadata(v, from)
-		}
-	}
-	return nil
-}
-
 // setMetadata sets the metadata of 16 rows.
 func (w *tensorPanels) setMetadata(m *TensorMemory, lane int) {
 	s, to := SparsityOf(w.A, tensorKinds[w.Kind].bits, true), w.m.Metadata()
 	for row := range ProductRows {
 		for i := range w.K / s.Chunk {
-			v, _ := w.metadataOf(s, m, w.operands, w.laneOfA(lane+row), i)
+			v, _ := w.metadataOf(s, m, w.operands, w.laneOfA(w.operands, lane+row), i)
 			to.set(row, i, v)
 		}
 	}

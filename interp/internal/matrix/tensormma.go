@@ -622,6 +622,9 @@ func (p *TensorProduct) execute(ctas []TensorCTA, x *TensorOperands, only unknow
 	if u := p.undefinedElement("B", columns); u != nil {
 		return u
 	}
+	if u := p.checkMetadata(ctas, x); u != nil {
+		return u
+	}
 	var b factorLists
 	if !p.Table {
 		b = p.decode(columns, p.B, bits, p.NegateB)
@@ -701,10 +704,7 @@ func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factor
 		if !ok || x.disabled(i, lane) || only != nil && panels == nil {
 			continue
 		}
-		rowLane := lane // the lane with the row of A
-		if p.Shifted {
-			rowLane = p.laneAbove(lane, x.D.Lane())
-		}
+		rowLane := p.laneOfA(x, lane)
 		rowOfA := list
 		if p.InTensor {
 			rowOfA = unpackElements(c.Memory[rowLane][x.A.Column():], stored, bits)
@@ -725,9 +725,7 @@ func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factor
 			w.a.floats = a.floats[row*stored:][:stored]
 		}
 		if p.Sparse {
-			if u := w.selectElements(c.Memory, x, rowLane); u != nil {
-				return u
-			}
+			w.selectElements(c.Memory, x, rowLane)
 		}
 		if p.ScalesPerRow > 0 {
 			w.readScales(c.Memory, x, lane, row, first)
@@ -798,21 +796,47 @@ func undefinedMetadata(v uint32, at TensorAddress) *Undefined {
 	return &Undefined{0, fmt.Sprintf("metadata 0b%04b at %v", v, at)}
 }
 
-// selectElements reads the metadata of the row of a lane.
-func (w *tensorMultiplication) selectElements(m *TensorMemory, x *TensorOperands, lane int) *Undefined {
+// checkMetadata returns a description of the first undefined metadata of the rows of A; nil if there are none. It is called before D
+// changes in any CTA.
+func (p *TensorProduct) checkMetadata(ctas []TensorCTA, x *TensorOperands) *Undefined {
+	if !p.Sparse {
+		return nil
+	}
+	s := SparsityOf(p.A, tensorKinds[p.Kind].bits, true)
+	for i, c := range ctas {
+		for lane := range TensorLanes {
+			if _, _, ok := p.rowOfLane(lane, x.D.Lane()); !ok || x.disabled(i, lane) {
+				continue
+			}
+			for k := range p.K / s.Chunk {
+				if v, from := p.metadataOf(s, c.Memory, x, p.laneOfA(x, lane), k); !s.definedInTensor(v) {
+					return undefinedMetadata(v, from)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// laneOfA returns the lane with the row of A, and its metadata, for a lane of D.
+func (p *TensorProduct) laneOfA(x *TensorOperands, lane int) int {
+	if p.Shifted {
+		return p.laneAbove(lane, x.D.Lane())
+	}
+	return lane
+}
+
+// selectElements reads the metadata of the row of a lane, which are defined.
+func (w *tensorMultiplication) selectElements(m *TensorMemory, x *TensorOperands, lane int) {
 	s := SparsityOf(w.A, tensorKinds[w.Kind].bits, true)
 	w.selected = w.selected[:0]
 	for i := range w.K / s.Chunk {
-		v, from := w.metadataOf(s, m, x, lane, i)
-		if !s.definedInTensor(v) {
-			return undefinedMetadata(v, from)
-		}
+		v, _ := w.metadataOf(s, m, x, lane, i)
 		indices, _ := s.Indices(v)
 		for _, k := range indices[:s.Chunk/2] {
 			w.selected = append(w.selected, uint8(i*s.Chunk)+k)
 		}
 	}
-	return nil
 }
 
 // readScales reads the scales of a lane's row and of its columns (manual 9.7.16.10.7). They are in the quarter of the lanes

@@ -5,7 +5,6 @@ package matrix
 
 import (
 	"encoding/binary"
-	"strings"
 
 	"gemu/ptx"
 )
@@ -25,7 +24,8 @@ type Tile struct {
 	// size of the widest access of a lane. 0: GPUs require Align.
 	HardwareAlign int
 
-	is8x8, transposed8x8 bool // see Is8x8
+	Shape      string // of ldmatrix and stmatrix: m8n8, m8n16, m16n8 or m16n16
+	Transposed bool   // of ldmatrix and stmatrix: a row in memory is a column in the registers
 
 	layout Layout
 	places []place // positions of elements, by register, lane and element of the register
@@ -52,12 +52,13 @@ var tiles = map[string]Tile{
 // NewTile makes the tile of count matrices of a shape of ldmatrix or stmatrix. packed is the size of an element in memory
 // in bits; 0: the size of an element in a register.
 func NewTile(shape string, transposed bool, count, packed int) *Tile {
+	key := shape
 	if transposed {
-		shape += ".trans"
+		key += ".trans"
 	}
-	t := tiles[shape]
+	t := tiles[key]
+	t.Shape, t.Transposed = shape, transposed
 	t.Count, t.Bytes, t.Align = count, RowBytes, RowBytes
-	t.is8x8, t.transposed8x8 = strings.HasPrefix(shape, "m8n8"), transposed
 	if packed != 0 {
 		t.Packed = packed
 	}
@@ -65,18 +66,11 @@ func NewTile(shape string, transposed bool, count, packed int) *Tile {
 	return &t
 }
 
-// Rows8x8 is the number of rows of the matrices of which Is8x8 is true.
-const Rows8x8 = 8
-
-// Is8x8 reports whether the matrices are those of ldmatrix and stmatrix with 8×8 elements of 16 bits, each in a register, and
-// whether a row in memory is a column in the register.
-func (t *Tile) Is8x8() (transposed, ok bool) { return t.transposed8x8, t.is8x8 }
-
 // NewSignedTile makes the tile of count matrices of 8×16 signed 4-bit elements, which become 8-bit elements in registers
 // (manual of PTX 9.4, 9.7.16.5.15). A row has 8 bytes, without padding, and its address is a multiple of 8.
 func NewSignedTile(count int) *Tile {
 	t := tiles["m8n16"]
-	t.Count, t.Packed, t.Signed = count, 4, true
+	t.Shape, t.Count, t.Packed, t.Signed = "m8n16", count, 4, true
 	t.Bytes, t.Align = RowBytes/2, RowBytes/2
 	t.placeElements()
 	return &t

@@ -159,9 +159,9 @@ func (d *digest) addAccesses(list []code.Access) {
 			addInteger(d, v)
 		}
 		if a.Tile != nil {
-			transposed, ok := a.Tile.Is8x8()
-			d.addBool(transposed)
-			d.addBool(ok)
+			t := a.Tile
+			d.bytes = fmt.Appendf(d.bytes, "%s %v %v ", t.Shape, t.Transposed, t.Signed)
+			addInteger(d, t.Packed)
 			addInteger(d, a.Tile.Count)
 		}
 		fixed := a.FixedPointer() != nil

@@ -3,6 +3,7 @@ package native
 // This file makes machine code of matrix instructions: mma, ldmatrix, stmatrix.
 
 import (
+	"fmt"
 	"slices"
 	"unsafe"
 
@@ -210,11 +211,36 @@ func (a *assembler) callFunction(name string, n0, n1 int64, exit int) {
 	a.put("matrix_call", holes{n0: n0, n1: n1, other: a.function(name), leave: exit})
 }
 
-// putTile makes the code of ldmatrix and stmatrix of 8×8 matrices of 16-bit elements at addresses in shared memory, for all
-// lanes. It exits to Go before the first access unless all rows are in bounds and aligned.
+// tileForms has the parts of stencils' names for loads and stores of tiles, by shape, with ".trans" if a row in memory is a column in the
+// registers.
+var tileForms = map[string]struct{ load, store string }{
+	"m8n8": {"", ""}, "m8n8.trans": {"_trans", "_trans"}, "m8n16": {"", ""}, "m16n16.trans": {"_bytes", ""}, "m16n8.trans": {"", "_bytes"},
+}
+
+// tileForm returns the part of the stencils' names for a tile; ok is false if there are no stencils.
+func tileForm(t *matrix.Tile, store bool) (form string, ok bool) {
+	shape := t.Shape
+	if t.Transposed {
+		shape += ".trans"
+	}
+	forms, ok := tileForms[shape]
+	if form = forms.load; store {
+		form = forms.store
+	}
+	switch {
+	case t.Signed:
+		form += "_signed"
+	case t.Packed < 8:
+		form += fmt.Sprintf("_%dbits", t.Packed)
+	}
+	return form, ok
+}
+
+// putTile makes the code of ldmatrix and stmatrix at addresses in shared memory, for all lanes. It exits to Go before the first access
+// unless all rows are in bounds and aligned.
 func (a *assembler) putTile(pc int32, instr *code.Instr, suffix string) {
 	acc := &a.prog.Access[instr.Side]
-	transposed, ok := acc.Tile.Is8x8()
+	form, ok := tileForm(acc.Tile, acc.Store)
 	if suffix != "_full" || !ok || acc.Space != ptx.Shared || acc.Cluster || acc.Addr == code.NoSlot || acc.Frame {
 		a.leaveToGo()
 		return
@@ -223,23 +249,28 @@ func (a *assembler) putTile(pc int32, instr *code.Instr, suffix string) {
 	h := holes{n0: int64(acc.Offset), leave: a.exitLabel(pc, Unsupported)}
 	a.checkOffset(h.n0)
 	a.setPlace(&h, 'A', acc.Addr, instr.A)
-	lanes := uint32(1)<<acc.Tile.Addresses() - 1
+	lanes := uint32(1<<acc.Tile.Addresses() - 1)
 	h.n1 = int64(int32(lanes))
-	a.putOrLeave("matrix_rows"+name, h)
-	if transposed {
-		name = "_trans" + name
+	rows := "matrix_rows"
+	if acc.Tile.Bytes < matrix.RowBytes {
+		rows = "matrix_short_rows"
 	}
-	for i, e := range acc.Elems {
-		h.n1 = int64(matrix.Rows8x8 * i)
+	a.putOrLeave(rows+name, h)
+	registers := len(acc.Elems) / acc.Tile.Count // of a matrix
+	for i := 0; i < len(acc.Elems); i += registers {
+		h.n1 = int64(acc.Tile.Rows * (i / registers))
+		list := acc.Elems[i:][:registers]
 		if acc.Store {
-			a.setPlace(&h, 'B', e.Slot, e.Row)
-			a.putOrLeave("store_matrix"+name, h)
+			a.setPlace(&h, 'B', list[0].Slot, list[0].Row)
+			a.putOrLeave("store_matrix"+form+name, h)
 			continue
 		}
-		if e.Slot == code.NoSlot || e.Slot == acc.Addr && e.Row == instr.A && i != len(acc.Elems)-1 {
-			a.leaveToGo() // the load would overwrite the addresses of the remaining matrices
+		for k, e := range list {
+			if e.Slot == code.NoSlot || e.Slot == acc.Addr && e.Row == instr.A && i+registers != len(acc.Elems) {
+				a.leaveToGo() // the load would overwrite the addresses of the remaining matrices
+			}
+			a.setRegister(&h, "DF"[k], e.Slot, e.Row)
 		}
-		a.setRegister(&h, 'D', e.Slot, e.Row)
-		a.putOrLeave("load_matrix"+name, h)
+		a.putOrLeave("load_matrix"+form+name, h)
 	}
 }

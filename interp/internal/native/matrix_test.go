@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -310,6 +311,20 @@ func fill(rng *rand.Rand, f *regfile.File, elems []code.Elem, o *matrix.Operand,
 	}
 }
 
+// levelLibraries has a library for each level that this host supports.
+var levelLibraries = sync.OnceValue(func() (list []*Library) {
+	for _, level := range Levels() {
+		list = append(list, level.Library())
+	}
+	return list
+})
+
+// randomLibrary returns one of levelLibraries.
+func randomLibrary(rng *rand.Rand) *Library {
+	list := levelLibraries()
+	return list[rng.IntN(len(list))]
+}
+
 // TestMultiplications compares machine code of mma and wmma with package matrix, whose results are those of GPUs (testdata/hw)
 // and models (docs/tensor.md). Machine code may leave only if numbers differ much or are large.
 func TestMultiplications(t *testing.T) {
@@ -321,10 +336,6 @@ func TestMultiplications(t *testing.T) {
 	rng := rand.New(rand.NewPCG(part.Seed(t), 11))
 	list := multiplications()
 	executed := make([]int, len(list))
-	var libraries []*Library
-	for _, level := range Levels() {
-		libraries = append(libraries, level.Library())
-	}
 	for n := range len(list) * part.Count(40, 200, 2000) {
 		number := n % len(list)
 		m := list[number]
@@ -387,7 +398,7 @@ func TestMultiplications(t *testing.T) {
 		undefined := m.Execute(&operands[0], &operands[1], &operands[2], &operands[3], &operands[4])
 		ctx := &Context{Mask: regfile.Full, Live: regfile.Full, ReconvergeAt: -1, CountLimit: 1 << 40}
 		ctx.SetFragments(new(Fragments))
-		libraries[rng.IntN(len(libraries))].New(p).RunBlock(ctx, f, 0)
+		randomLibrary(rng).New(p).RunBlock(ctx, f, 0)
 		if ctx.PC == 0 && ctx.Reason == Unsupported {
 			if s == near && undefined == nil {
 				t.Fatalf("%s leaves with ordinary numbers", m.name)
@@ -493,6 +504,22 @@ func fragmentProgram(rng *rand.Rand, frags *code.Fragments) (*code.Program, *reg
 	return p, f
 }
 
+// randomTile returns a tile of ldmatrix or stmatrix.
+func randomTile(rng *rand.Rand, store bool) *matrix.Tile {
+	count := 1 << rng.IntN(3)
+	switch n := rng.IntN(8); {
+	case n < 3:
+		return matrix.NewTile("m8n8", rng.IntN(2) == 0, count, 0)
+	case store:
+		return matrix.NewTile("m16n8", true, count, 0)
+	case n < 5:
+		return matrix.NewTile("m8n16", false, count, []int{0, 6, 4}[rng.IntN(3)])
+	case n == 5:
+		return matrix.NewSignedTile(count)
+	}
+	return matrix.NewTile("m16n16", true, min(count, 2), []int{0, 6, 4}[rng.IntN(3)])
+}
+
 // TestTiles compares machine code of ldmatrix and stmatrix with package matrix. It must exit if a row is out of bounds or not
 // aligned.
 func TestTiles(t *testing.T) {
@@ -504,15 +531,16 @@ func TestTiles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(part.Seed(t), 12))
 	left := 0
 	for range part.Count(4000, 20000, 200000) {
-		count, transposed, store := 1<<rng.IntN(3), rng.IntN(2) == 0, rng.IntN(2) == 0
-		tile := matrix.NewTile("m8n8", transposed, count, 0)
+		store := rng.IntN(2) == 0
+		tile := randomTile(rng, store)
+		registers := tile.Registers()
 		shared := allocation(rng, mem.SharedAddress(rng.IntN(4)), 2048)
-		acc := code.Access{Space: ptx.Shared, Addr: []code.Slot{code.R, code.Q}[rng.IntN(2)], Size: 4, Bytes: matrix.RowBytes, Store: store, Tile: tile, Offset: uint64(int64(rng.IntN(9)-4) * 16)}
+		acc := code.Access{Space: ptx.Shared, Addr: []code.Slot{code.R, code.Q}[rng.IntN(2)], Size: 4, Bytes: tile.Bytes, Store: store, Tile: tile, Offset: uint64(int64(rng.IntN(9)-4) * 16)}
 		places := rng.Perm(8)
-		for i := range count {
+		for i := range registers {
 			acc.Elems = append(acc.Elems, code.Elem{Slot: code.R, Row: int32(places[i])})
 		}
-		instr := code.Instr{Op: code.LoadMatrix, A: int32(places[count-rng.IntN(2)]), D: code.NoRow, F: code.NoRow}
+		instr := code.Instr{Op: code.LoadMatrix, A: int32(places[registers-rng.IntN(2)]), D: code.NoRow, F: code.NoRow}
 		if store {
 			instr.Op = code.StoreMatrix
 		}
@@ -521,7 +549,7 @@ func TestTiles(t *testing.T) {
 		bad := rng.IntN(6) == 0
 		rows, may := [matrix.Lanes][]byte{}, true
 		for lane := range matrix.Lanes {
-			at := int64(16 * rng.IntN(128))
+			at := int64(tile.Bytes * rng.IntN(2048/tile.Bytes))
 			switch {
 			case bad && rng.IntN(32) == 0:
 				at += 1 << rng.IntN(4)
@@ -538,10 +566,10 @@ func TestTiles(t *testing.T) {
 			o := v + acc.Offset + probe.SharedWindow - shared.Base
 			switch {
 			case lane >= tile.Addresses():
-			case o > shared.Size-16 || o%16 != 0:
+			case o > shared.Size-uint64(tile.Bytes) || o%uint64(tile.Align) != 0:
 				may = false
 			default:
-				rows[lane] = shared.Data[o:][:16]
+				rows[lane] = shared.Data[o:][:tile.Bytes]
 			}
 		}
 		want, memory := copied(p, f), slices.Clone(shared.Data)
@@ -557,7 +585,7 @@ func TestTiles(t *testing.T) {
 		}
 		// A load that overwrites its addresses before the last matrix is left to Go.
 		for i, e := range acc.Elems {
-			may = may && (store || acc.Addr != code.R || e.Row != instr.A || i == count-1)
+			may = may && (store || acc.Addr != code.R || e.Row != instr.A || i >= registers-registers/tile.Count)
 		}
 		if !may {
 			want = copied(p, f)
@@ -565,12 +593,12 @@ func TestTiles(t *testing.T) {
 		changed := false
 		ctx := &Context{Mask: regfile.Full, Live: regfile.Full, ReconvergeAt: -1, CountLimit: 1 << 40}
 		ctx.SetMemory(nil, shared, &changed)
-		New(p).RunBlock(ctx, f, 0)
+		randomLibrary(rng).New(p).RunBlock(ctx, f, 0)
 		if diff := differs(p, f, want, ctx, may); diff != "" {
-			t.Fatalf("%d matrices, transposed %v, store %v, addresses in %v: %s", count, transposed, store, acc.Addr, diff)
+			t.Fatalf("%d matrices of %s, transposed %v, %d bits, signed %v, store %v, addresses in %v: %s", tile.Count, tile.Shape, tile.Transposed, tile.Packed, tile.Signed, store, acc.Addr, diff)
 		}
 		if !bytes.Equal(shared.Data, memory) || changed != (store && may) {
-			t.Fatalf("%d matrices, transposed %v, store %v: memory differs, or its change is not reported: %v", count, transposed, store, changed)
+			t.Fatalf("%d matrices of %s, transposed %v, store %v: memory differs, or its change is not reported: %v", tile.Count, tile.Shape, tile.Transposed, store, changed)
 		}
 	}
 	if left < 50 {
@@ -599,7 +627,7 @@ func TestMovedMatrices(t *testing.T) {
 			want.Row32(instr.D)[lane] = element(col, row) | element(col+1, row)<<16
 		}
 		ctx := &Context{Mask: regfile.Full, Live: regfile.Full, ReconvergeAt: -1, CountLimit: 1 << 40}
-		New(p).RunBlock(ctx, f, 0)
+		randomLibrary(rng).New(p).RunBlock(ctx, f, 0)
 		if diff := differs(p, f, want, ctx, true); diff != "" {
 			t.Fatalf("from %d to %d: %s", p.Instrs[0].A, instr.D, diff)
 		}

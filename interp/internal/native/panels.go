@@ -36,8 +36,15 @@ func (s *Panels) perPart() int { return s.Count / s.Parts }
 
 // NewPanels returns the machine code of a multiplication; nil if this host has none.
 func NewPanels(p *matrix.Panels) *Panels {
+	if !Supported() {
+		return nil
+	}
+	return HostLibrary().newPanels(p)
+}
+
+func (l *Library) newPanels(p *matrix.Panels) *Panels {
 	columns, ok := p.Multiply.ByColumns()
-	if !ok || !Supported() || len(columns.Products) != 1 || p.Multiply.A.Bits > 32 || p.Count%p.Parts != 0 {
+	if !ok || len(columns.Products) != 1 || p.Multiply.A.Bits > 32 || p.Count%p.Parts != 0 {
 		return nil
 	}
 	s := &Panels{Panels: p, columns: columns}
@@ -57,7 +64,7 @@ func NewPanels(p *matrix.Panels) *Panels {
 	}
 	prog := &code.Program{Width: regfile.Lanes, Instrs: make([]code.Instr, s.multiplies(p.Count)+1), Funcs: []*code.Func{{Frame: s.size}}}
 	prog.Consts.Layout()
-	s.code = New(prog)
+	s.code = l.New(prog)
 	if s.body = s.assemble(); s.body == nil || s.body.text.memory == nil {
 		return nil
 	}

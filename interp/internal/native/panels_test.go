@@ -37,7 +37,7 @@ func TestPanels(t *testing.T) {
 		o.Negate, o.Saturate = x.a.IsFloat() && rng.IntN(3) == 0, x.a == ptx.S8 && rng.IntN(2) == 0
 		o.SharedA.Transposed, o.SharedB.Transposed = x.transposes && rng.IntN(2) == 0, x.transposes && rng.IntN(2) == 0
 		p := o.Panels()
-		s := NewPanels(&p)
+		s := randomLibrary(rng).newPanels(&p)
 		if s == nil {
 			t.Fatalf("%+v is not multiplied in machine code", x)
 		}
@@ -209,7 +209,7 @@ func TestTensorPanels(t *testing.T) {
 			continue
 		}
 		panels, ok := p.Panels(x)
-		s := TensorPanels(panels)
+		s := randomLibrary(rng).newPanels(&panels)
 		if !ok || s == nil {
 			t.Fatalf("%+v %#x is not multiplied in machine code", o, d)
 		}
