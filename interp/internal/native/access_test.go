@@ -637,10 +637,19 @@ func TestAccessesLeftToGo(t *testing.T) {
 			}
 		}
 	}
-	for shape, transposed := range map[string]bool{"m8n16": false, "m16n8": true, "m16n16": true} {
-		tile := code.Access{Space: ptx.Shared, Addr: code.R, Size: 4, Bytes: 16, Elems: []code.Elem{{Slot: code.R}}, Tile: matrix.NewTile(shape, transposed, 1, 0)}
-		if compiled(t, code.Instr{Op: code.LoadMatrix, D: code.NoRow, F: code.NoRow}, tile) {
-			t.Errorf("ldmatrix of %s has machine code", shape)
+	for _, x := range []struct {
+		shape      string
+		transposed bool
+		store      bool
+		space      ptx.Space
+	}{{"m16n8", true, false, ptx.Shared}, {"m8n16", false, true, ptx.Shared}, {"m16n16", true, true, ptx.Shared}, {"m8n8", false, false, ptx.Global}} {
+		tile := code.Access{Space: x.space, Addr: code.R, Size: 4, Bytes: 16, Elems: []code.Elem{{Slot: code.R}}, Tile: matrix.NewTile(x.shape, x.transposed, 1, 0), Store: x.store}
+		op := code.LoadMatrix
+		if x.store {
+			op = code.StoreMatrix
+		}
+		if compiled(t, code.Instr{Op: op, D: code.NoRow, F: code.NoRow}, tile) {
+			t.Errorf("%v of %s in %v has machine code", op, x.shape, x.space)
 		}
 	}
 	for at := range int32(3) {

@@ -211,22 +211,23 @@ func (a *assembler) callFunction(name string, n0, n1 int64, exit int) {
 	a.put("matrix_call", holes{n0: n0, n1: n1, other: a.function(name), leave: exit})
 }
 
-// tileForms has the parts of stencils' names for loads and stores of tiles, by shape, with ".trans" if a row in memory is a column in the
+// tileLoads and tileStores have the parts of stencils' names for tiles, by shape, with ".trans" if a row in memory is a column in the
 // registers.
-var tileForms = map[string]struct{ load, store string }{
-	"m8n8": {"", ""}, "m8n8.trans": {"_trans", "_trans"}, "m8n16": {"", ""}, "m16n16.trans": {"_bytes", ""}, "m16n8.trans": {"", "_bytes"},
-}
+var (
+	tileLoads  = map[string]string{"m8n8": "", "m8n8.trans": "_trans", "m8n16": "", "m16n16.trans": "_bytes"}
+	tileStores = map[string]string{"m8n8": "", "m8n8.trans": "_trans", "m16n8.trans": "_bytes"}
+)
 
 // tileForm returns the part of the stencils' names for a tile; ok is false if there are no stencils.
 func tileForm(t *matrix.Tile, store bool) (form string, ok bool) {
-	shape := t.Shape
+	shape, forms := t.Shape, tileLoads
 	if t.Transposed {
 		shape += ".trans"
 	}
-	forms, ok := tileForms[shape]
-	if form = forms.load; store {
-		form = forms.store
+	if store {
+		forms = tileStores
 	}
+	form, ok = forms[shape]
 	switch {
 	case t.Signed:
 		form += "_signed"
