@@ -75,14 +75,14 @@ func NativeUnavailable() error {
 }
 
 // WhyNotNative returns the reason, for users, why Go executes a launch on a device whose engine is Native; "" if machine code
-// executes it. The results are the same. Machine code runs launches without probes, on a host that allows the process to
+// executes it. The results are the same. Machine code runs launches without probes, and of others the instructions without events, on a host that allows the process to
 // execute it.
 func (d *Device) WhyNotNative(l *Launch) string {
 	if err := NativeUnavailable(); err != nil {
 		return fmt.Sprintf("the host does not let the process execute the machine code that it generates (%v)", err)
 	}
 	if len(d.cfg.Probes) > 0 || len(l.Probes) > 0 || l.Structure || l.Drive != nil {
-		return "launches observed by statistics, profiles, traces, sanitizers, models or the debugger run in Go"
+		return "in launches observed by statistics, profiles, traces, sanitizers, models or the debugger, all instructions or those with events run in Go"
 	}
 	return ""
 }

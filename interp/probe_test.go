@@ -100,6 +100,9 @@ func (c *scene) OnEvent(e *probe.Event) {
 	if e.Instr != nil {
 		fmt.Fprintf(&b, " (%s)", e.Instr.Text)
 	}
+	if c.wants.InOrder && e.Kind&probe.Selectable != 0 {
+		fmt.Fprintf(&b, " step %d", e.Step)
+	}
 	later := e.Kind == probe.OnAfter && writesLater(e.Instr)
 	values(&b, e.Reads, e.Lanes)
 	if !later {
@@ -727,7 +730,8 @@ func (p mayEase) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 }
 
 // TestChosenInstructions: a probe that selects instructions, or eases warps, receives exactly the selected part of all
-// events, alone and together with other probes, with and without the events in between.
+// events, alone and together with other probes, with and without the events in between. On the native engine, machine code
+// executes the instructions without selected events, and the events are those of the portable engine.
 func TestChosenInstructions(t *testing.T) {
 	share, seed, hash := uint64(part.Count(1024, 1024, 16)), part.Seed(t), maphash.MakeSeed()
 	for i, p := range programs(t, 4, 32, 64) {
@@ -735,23 +739,27 @@ func TestChosenInstructions(t *testing.T) {
 			continue
 		}
 		sub := probe.Subscription{Events: probe.AllEvents &^ probe.OnMaterialise, Values: true, Addresses: true}
-		switch (i + i/3) % 3 {
+		switch (i + i/3) % 5 {
 		case 0:
 			sub.Events = probe.OnBefore | probe.OnAfter | probe.OnAccess | probe.OnUndo | probe.OnExit | probe.OnWake
 		case 1:
 			sub.Events &^= probe.OnOperation | probe.OnResult
+		case 2: // machine code may handle divergence and exits of lanes
+			sub.Events, sub.InOrder = probe.OnAccess|probe.OnTexels|probe.OnEffect|probe.OnTrap, true
+		case 3:
+			sub.Events, sub.InOrder = sub.Events&^(probe.OnBranch|probe.OnSplit|probe.OnReconverge), true
 		}
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
 			for _, mode := range interp.Modes() {
-				run := func(make func(every) probe.Probe) (list [2][]*script) {
+				run := func(engine interp.Engine, make func(every) probe.Probe) (list [2][]*script) {
 					p.Run(func(l *interp.Launch) {
-						l.Mode, l.Probes = mode, nil
+						l.Mode, l.Engine, l.Probes = mode, engine, nil
 						for k := range list {
 							s := newScript(sub)
 							s.seed, s.some = hash, true
 							list[k] = append(list[k], s)
-							if l.Probes = append(l.Probes, make(every{s, k, 3})); i%3 == 0 {
+							if l.Probes = append(l.Probes, make(every{s, k, 3 + 4*(i%2)})); i%3 == 0 {
 								break // alone
 							}
 						}
@@ -762,17 +770,98 @@ func TestChosenInstructions(t *testing.T) {
 					{func(e every) probe.Probe { return listens{e} }, func(e every) probe.Probe { return e }},
 					{func(e every) probe.Probe { return mayEase{listens{e}} }, func(e every) probe.Probe { return eases{e} }},
 				} {
-					want, got := run(makes[0]), run(makes[1])
-					for k := range want {
-						for n := range want[k] {
-							if err := want[k][n].same(got[k][n]); err != nil {
-								t.Fatalf("%s, launch %d of %T: %v", mode, n, makes[1](every{}), err)
+					want := run(interp.Portable, makes[0])
+					for _, engine := range []interp.Engine{interp.Portable, interp.Auto} {
+						got := run(engine, makes[1])
+						for k := range want {
+							for n := range want[k] {
+								if err := want[k][n].same(got[k][n]); err != nil {
+									t.Fatalf("%s, %s, launch %d of %T: %v", mode, engine, n, makes[1](every{}), err)
+								}
 							}
 						}
 					}
 				}
 			}
 		})
+	}
+}
+
+// branchingKernel has lanes that diverge, reconverge, exit and trap, and pairs of instructions without machine code.
+const branchingKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out, .param .u32 last)
+{
+	.reg .u32 %t, %i, %x, %y, %last;
+	.reg .u64 %p;
+	.reg .pred %q, %r, %s;
+	ld.param.u64 %p, [out];
+	ld.param.u32 %last, [last];
+	mov.u32 %t, %tid.x;
+	mad.wide.u32 %p, %t, 4, %p;
+	mov.u32 %i, 0;
+	mov.u32 %x, %t;
+NEXT:
+	and.b32 %y, %x, 1;
+	setp.ne.u32 %q, %y, 0;
+	@%q bra ODD;
+	vadd.s32.s32.s32.sat %x, %x, %t;
+	vmax.s32.s32.s32 %x, %x, %i;
+	bra MEET;
+ODD:
+	add.u32 %x, %x, 3;
+	st.global.u32 [%p], %x;
+MEET:
+	vmin.s32.s32.s32 %x, %x, 1000;
+	ld.global.u32 %y, [%p];
+	vadd.s32.s32.s32 %x, %x, %y;
+	setp.gt.u32 %r, %t, 20;
+	setp.eq.u32 %s, %i, 2;
+	and.pred %r, %r, %s;
+	@%r bra END;
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %q, %i, %last;
+	@%q bra NEXT;
+	setp.eq.u32 %q, %last, 7;
+	@%q ld.global.u32 %x, [%p+4096];
+	st.global.u32 [%p], %x;
+END:
+	ret;
+}
+`
+
+// TestEventsOfBranchingKernel: on the native engine, a probe that selects some instructions receives the same events as on the
+// portable engine, whichever events of control flow it subscribes to. The steps of the events are the same.
+func TestEventsOfBranchingKernel(t *testing.T) {
+	accesses := probe.OnAccess
+	subscriptions := []probe.Events{
+		accesses, accesses | probe.OnSplit, accesses | probe.OnReconverge, accesses | probe.OnExit, accesses | probe.OnTrap,
+		probe.OnBefore | probe.OnExit, probe.OnAfter | probe.OnWarpEnd, probe.OnAfter | probe.OnBranch, probe.OnBefore | probe.OnOperation | probe.OnAfter,
+	}
+	for _, mode := range []interp.Mode{interp.Vector, interp.Affine} {
+		for _, last := range []uint32{5, 7} {
+			for _, events := range subscriptions {
+				for n := range 5 {
+					run := func(engine interp.Engine) *script {
+						mod, b := linker(t, interp.Config{}, branchingKernel, 4*64)
+						s := newScript(probe.Subscription{Events: events, Values: true, Addresses: true, InOrder: true})
+						s.seed, s.some = maphash.MakeSeed(), true
+						l := &interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(64), Args: []any{b, last}, Mode: mode, Engine: engine, Probes: []probe.Probe{every{s, n, 5}}}
+						if _, err := mod.Run(t.Context(), l); (err != nil) != (last == 7) {
+							t.Fatal(err)
+						}
+						return s
+					}
+					want, got := run(interp.Portable), run(interp.Auto)
+					for index, c := range want.ctas {
+						if other := got.ctas[index]; other == nil || !slices.Equal(c.texts, other.texts) {
+							t.Fatalf("%s, last %d, events %v, selection %d, cta %d: other events", mode, last, events, n, index)
+						}
+					}
+				}
+			}
+		}
 	}
 }
 

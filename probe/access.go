@@ -152,7 +152,14 @@ func (a *Access) computeRuns(lanes uint64) (n int) {
 		if rest != 0 {
 			next := bits.TrailingZeros64(rest)
 			r.Stride = int64(a.Addr[next]-r.Addr) / int64(next-first)
-			addr, last := r.Addr, first
+			last := first
+			// Neighbouring lanes, the usual case, need no search for the next lane.
+			list := a.Addr[first : first+bits.TrailingZeros64(^(lanes>>first))]
+			for last+1 < first+len(list) && list[last+1-first]-list[last-first] == uint64(r.Stride) {
+				last++
+			}
+			addr := a.Addr[last]
+			rest &= ^uint64(0) << (last + 1)
 			for rest != 0 {
 				lane := bits.TrailingZeros64(rest) & 63
 				if addr += uint64(r.Stride) * uint64(lane-last); a.Addr[lane] != addr {

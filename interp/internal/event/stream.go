@@ -163,7 +163,7 @@ func newUnion(s *machine.EventStream, reducedSinks uint64) *machine.EventUnion {
 	}
 	s.Unions = s.Unions[:n+1]
 	u := &s.Unions[n]
-	u.ReducedSinks, u.Selected = reducedSinks, nil
+	u.ReducedSinks, u.Selected, u.Native, u.NativeKnown = reducedSinks, nil, nil, false
 	for i := range s.Sinks {
 		if l := &s.Sinks[i]; l.Subscription.Events&probe.Selectable != 0 && selectedEvents(l, i, reducedSinks) == nil {
 			return u

@@ -33,7 +33,8 @@ func nativeBackend() machine.Backend {
 // MachineCode is the type of Native.
 type MachineCode struct{}
 
-// Span executes instructions on the portable backend: observed launches, which execute by spans, use no machine code.
+// Span executes instructions on the portable backend: NativeObservedRunner executes the spans of observed launches that run in
+// machine code.
 func (MachineCode) Span(w *machine.Warp, from, to int32) int32 {
 	return warp.Portable.Span(w, from, to)
 }
@@ -51,7 +52,7 @@ func ResetExport(n *machine.NativeState) {
 // Compile assembles the machine code of a launch: masked stencils if the first warp of a CTA has less than 32 lanes.
 func (MachineCode) Compile(g *machine.Grid) {
 	k := g.Kernel
-	if k.Width > regfile.Lanes || len(g.Probes) > 0 { // the launch runs in Go
+	if k.Width > regfile.Lanes || len(g.Probes) > 0 { // the launch runs in Go, or its code depends on the events
 		return
 	}
 	masked := min(k.Width, g.Threads) < regfile.Lanes

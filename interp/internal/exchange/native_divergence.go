@@ -7,6 +7,7 @@ import (
 	"gemu/interp/internal/machine"
 	"gemu/interp/internal/native"
 	"gemu/interp/internal/warp"
+	"gemu/probe"
 )
 
 // exportedFrom returns the reconvergence points of a warp, for new and unused objects. The warp must be exportable.
@@ -15,22 +16,22 @@ func exportedFrom(w *machine.Warp) *warp.Reconvergences {
 }
 
 // exportWarp copies to machine code the reconvergences of the running warp split in its current call, and the waiting warp
-// splits that will arrive at them. It copies none if warp splits do not run in the order of the stack, or if one waits at a
-// barrier or a collective instruction.
+// splits that will arrive at them. It copies none if warp splits do not run in the order of the stack, if one waits at a
+// barrier or a collective instruction, or if a probe subscribes to events of divergence. Then Go handles divergence.
 func exportWarp(w *machine.Warp) {
 	n := w.Exported
 	n.CountedUpTo = w.CountedUpTo
 	n.InNative, n.State, w.CTA.Native.AnyInNative = true, native.Ready, true
 	n.MaxDepth, n.MayExit, n.NumReconvergences, n.NumSplits = 0, 0, 0, 0
 	n.NumberedReconvergences.ByNumber, n.NumberedReconvergences.Outer = n.NumberedReconvergences.ByNumber[:0], w.Reconvergence
-	if !w.Exportable || w.TimeSliced || w.NumWaiting > 0 {
+	if !w.Exportable || w.TimeSliced || w.NumWaiting > 0 || w.CTA.IsSubscribed(probe.OnBranch|probe.OnSplit|probe.OnReconverge) {
 		return
 	}
 	n.MaxDepth = native.MaxSplits
 	if w.Reconvergence != nil {
 		exportReconvergences(w, &n.NumberedReconvergences)
 	}
-	if n.NumberedReconvergences.Outer == nil {
+	if n.NumberedReconvergences.Outer == nil && !w.CTA.IsSubscribed(probe.OnBefore|probe.OnAfter|probe.OnExit) {
 		n.MayExit = 1
 	}
 }

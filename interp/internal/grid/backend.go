@@ -10,6 +10,11 @@ import (
 // check.CheckRunner.
 type checkingBackend interface{ NewCheckRunner() machine.Runner }
 
+// observingBackend is a backend with its own runner for observed CTAs. It returns nil if their launch must run in Go.
+type observingBackend interface {
+	NewObservedRunner(c *machine.CTA) machine.Runner
+}
+
 // compiler is a backend that compiles the code of a launch before its first use.
 type compiler interface{ Compile(g *machine.Grid) }
 
@@ -25,6 +30,11 @@ func CompileNative(g *machine.Grid) {
 func runnerOf(c *machine.CTA) machine.Runner {
 	switch {
 	case c.Stream != nil:
+		if b, ok := c.Grid.Backend.(observingBackend); ok {
+			if r := b.NewObservedRunner(c); r != nil {
+				return r
+			}
+		}
 		return observe.ObservedRunner{}
 	case c.Grid.Mode == machine.Check:
 		if b, ok := c.Grid.Backend.(checkingBackend); ok {

@@ -10,7 +10,7 @@ type Backend interface {
 	// Span executes the instructions of a block from pc from up to, but not including, pc to, for the active lanes. It
 	// returns the pc of the first instruction that it has not executed: to, or an earlier instruction that the backend does
 	// not support and the portable backend must execute. It stops after an instruction has set w.Err. Check mode and
-	// observed launches use Span instead of Run.
+	// observed launches use Span instead of Run, unless the backend has runners of its own for them.
 	Span(w *Warp, from, to int32) int32
 
 	// ImportAll copies the state of the warps that the backend keeps outside the machine back to it. It is called only while

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/native"
 	"gemu/probe"
 )
 
@@ -51,6 +52,14 @@ type EventUnion struct {
 	Selected     []probe.Events // events by instruction; nil: all
 	Next         []int32        // by instruction: the next instruction, itself included, with an event for a sink
 	Buffer       []probe.Events // array for Selected
+	Native       *ObservedCode  // machine code for warps with this union; nil: they run in Go
+	NativeKnown  bool           // Native is determined
+}
+
+// ObservedCode is machine code that exits before the instructions with events.
+type ObservedCode struct {
+	*native.Code
+	Sources []int32 // by pc of an exit: the first PTX instruction with an event there; -1: no exit
 }
 
 // ProbeState is a probe with its subscription.

@@ -13,6 +13,7 @@ import (
 // assembler assembles the code of one body: it appends stencils to a buffer and fills their holes.
 type assembler struct {
 	prog            *code.Program
+	exits           []byte           // Code.exits
 	sources         []ptx.SpecialReg // special registers read compactly
 	lib             *Library
 	suffix          string
@@ -75,7 +76,7 @@ type hitLookup struct {
 // newAssembler returns an assembler for a program's code, for all lanes or masked. The caller must release it.
 func newAssembler(c *Code, masked bool) *assembler {
 	a, p := assemblers.Get().(*assembler), c.prog
-	a.prog, a.lib, a.sources, a.suffix = p, c.lib, c.Sources, "_full"
+	a.prog, a.lib, a.sources, a.suffix, a.exits = p, c.lib, c.Sources, "_full", c.exits
 	if masked {
 		a.suffix = "_masked"
 	}

@@ -30,6 +30,7 @@ type Code struct {
 
 	bodies bodies
 	panels []func() *Panels // by index of operands: see Panels
+	exits  []byte           // by pc: 1 before an instruction before which the code exits with Observed; nil: none
 }
 
 // bodies has a program's code for all lanes and for the lanes of a mask.
@@ -55,6 +56,19 @@ func (l *Library) New(p *code.Program) *Code {
 		return d.sum()
 	})
 	return c
+}
+
+// WithExits returns code of the same program that exits, with Observed, before each instruction for which exits, by pc, is
+// not 0. RunInstr enters the code after this exit.
+func (c *Code) WithExits(exits []byte) *Code {
+	n := &Code{lib: c.lib, prog: c.prog, constants: c.constants, fixedAllocations: c.fixedAllocations, Uniform: c.Uniform, Sources: c.Sources, panels: c.panels, exits: exits}
+	n.bodies.contentSum = sync.OnceValue(func() [sha256.Size]byte {
+		d := new(digest)
+		d.addProgram(c.prog)
+		d.bytes = append(d.bytes, exits...)
+		return d.sum()
+	})
+	return n
 }
 
 // body is the code of a program for all lanes or for the lanes of a mask. Places are offsets in bytes from its beginning.
@@ -130,14 +144,20 @@ func (c *Code) Make(masked bool) { c.bodies.makeBody(masked, c.lib, c.assemble) 
 // Ready reports whether the host can execute the code.
 func (c *Code) Ready(ctx *Context) bool { return c.bodyFor(ctx).text.memory != nil }
 
-// NextSupported returns the pc of the first instruction at or after pc with a stencil, or of the block's end.
+// NextSupported returns the pc of the first instruction at or after pc with a stencil or an exit (WithExits), or of the block's
+// end.
 func (c *Code) NextSupported(ctx *Context, pc int32) int32 {
-	instrs := c.bodyFor(ctx).instrs
-	for instrs[pc] == noPlace {
+	for instrs := c.bodyFor(ctx).instrs; !c.HasExit(pc) && instrs[pc] == noPlace; {
 		pc++
 	}
 	return pc
 }
+
+// HasExit reports whether the code exits before an instruction (WithExits).
+func (c *Code) HasExit(pc int32) bool { return c.exits != nil && c.exits[pc] != 0 }
+
+// HasStencil reports whether the instruction at pc has a stencil or ends its block, so that RunInstr can enter the code there.
+func (c *Code) HasStencil(ctx *Context, pc int32) bool { return c.bodyFor(ctx).instrs[pc] != noPlace }
 
 // RunBlock enters machine code at the beginning of a block, by its index.
 func (c *Code) RunBlock(ctx *Context, f *regfile.File, index int32) {
@@ -181,8 +201,11 @@ func (a *assembler) putBlock(b *code.Block) {
 	a.sinceExit = 0
 	for pc := b.First; pc < b.Last; pc++ {
 		a.placeIsland()
+		exits := a.exitsBefore(pc)
 		before := len(a.buf)
-		if a.stretchEnds(Stretch) {
+		if exits {
+			a.sinceExit = 0
+		} else if a.stretchEnds(Stretch) {
 			a.putExit(pc, StretchEnded)
 		}
 		if !a.attempt(func() { a.putInstr(pc, &a.prog.Instrs[pc]) }) {
@@ -190,9 +213,19 @@ func (a *assembler) putBlock(b *code.Block) {
 			a.putExit(pc, Unsupported)
 		}
 	}
+	a.exitsBefore(b.Last)
 	a.instrs[b.Last] = int32(len(a.buf))
 	a.putEnd(b)
 	a.putStubs()
+}
+
+// exitsBefore puts the exit before the instruction at pc, and reports whether there is one.
+func (a *assembler) exitsBefore(pc int32) bool {
+	if a.exits == nil || a.exits[pc] == 0 {
+		return false
+	}
+	a.putExit(pc, Observed)
+	return true
 }
 
 // stretchEnds counts an instruction of a block, and reports whether the code must exit before it because stretch instructions

@@ -102,6 +102,8 @@ const (
 	Differs // program and reference have executed the step, and their results differ
 
 	StretchEnded // before an instruction in the middle of a block, where code may continue: a stretch has ended
+
+	Observed // before an instruction with an event: see Code.WithExits
 )
 
 // NotifyEveryBlockAt is the offset of the last field of struct context. The generator compares it with the C layout.

@@ -19,6 +19,7 @@
 //	Go ──────────────────────────────────────────────────────────▶ machine code
 //	 ▲                                                                  │
 //	 ├── Unsupported    Go executes the instruction at PC ──────────────┤
+//	 ├── Observed       Go sends the events of the instruction at PC ───┤
 //	 ├── NeedsCaution   Go decides whether the block may begin ─────────┤
 //	 ├── Diverges       lanes diverge, and there is no room for it ─────┤
 //	 ├── Reconverges    lanes reach a reconvergence point of Go ────────┤
