@@ -140,7 +140,7 @@ func multiplyProduct(w *machine.Warp, h int, f *regfile.File, p *machine.Pending
 
 // panelsOf returns the machine code of a multiplication; nil if Go multiplies.
 func panelsOf(c *machine.CTA, side int32) *native.Panels {
-	if !c.Grid.MatricesInMachineCode || c.Grid.Mode == machine.Check {
+	if !c.Grid.MatricesInMachineCode {
 		return nil
 	}
 	return c.Code.Native.Panels(side)
