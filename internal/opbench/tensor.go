@@ -21,6 +21,26 @@ const allocate = `	@%lead mbarrier.init.shared.b64 [bar], 1;
 	bar.sync 0;
 `
 
+// fillTensorMemory stores metadata and scales in tensor memory, in columns 192 and 256: each chunk has its first two elements, or the
+// first, and each scale of .ue8m0 is 1.
+const fillTensorMemory = `	mov.u32 %sa, filled;
+	mad.lo.u32 %sa, %tid, 16, %sa;
+	st.shared.v4.u32 [%sa], {0x44444444, 0x44444444, 0x44444444, 0x44444444};
+	st.shared.v4.u32 [%sa+512], {0x7f7f7f7f, 0x7f7f7f7f, 0x7f7f7f7f, 0x7f7f7f7f};
+	mov.u32 %sa, s;
+	mov.u64 %fill, filled;
+	shr.u64 %fill, %fill, 4;
+	and.b64 %fill, %fill, 0x3fff;
+	or.b64 %fill, %fill, 0x400800800000;
+	bar.sync 0;
+	@%lead tcgen05.cp.cta_group::1.32x128b.warpx4 [%three], %fill;
+	add.u64 %fill, %fill, 32;
+	mov.b32 %scales, 256;
+	add.u32 %scales, %scales, %tm;
+	@%lead tcgen05.cp.cta_group::1.32x128b.warpx4 [%scales], %fill;
+	@%lead tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bar];
+`
+
 // tensor prepares the instructions of tensor memory. One warp allocates it; the first thread issues multiplications.
 func (s *setup) tensor(v *ptx.Variant) {
 	if v.Has("cta_group::2") {
@@ -55,9 +75,13 @@ func (s *setup) tensor(v *ptx.Variant) {
 		s.args["d"], s.args["a"], s.args["b"], s.args["c"] = "%tm", "%desc", "%desc", "%idesc"
 		s.args["e"] = "%three"
 		s.copies = 1
-		// D of .f32, or .s32 for kind::i8; M = 128, N = 64. Types of A and B are 0, except for kind::tf32.
+		// D of .f32, or .s32 for kind::i8; M = 128, N = 64. Types of A and B are 0, except for kind::tf32, and .e2m1 for kinds of 4 bits.
 		idesc := uint32(8<<24 | 8<<17)
 		switch {
+		case v.Has("kind::mxf8f6f4"):
+			idesc = 1<<27 | 1<<23 | 8<<17
+		case v.Has("block_scale"):
+			idesc = 1<<27 | 1<<23 | 8<<17 | 1<<7 | 1<<10
 		case v.Has("kind::i8"):
 			idesc |= 2 << 4
 		case v.Has("kind::tf32"):
@@ -67,6 +91,14 @@ func (s *setup) tensor(v *ptx.Variant) {
 		}
 		if v.Has("sp") {
 			idesc |= 1 << 2
+		}
+		if v.Has("sp") || v.Has("block_scale") {
+			s.module += ".shared .align 128 .b32 filled[256];\n"
+			s.decls += "\t.reg .b32 %scales;\n\t.reg .b64 %fill;\n"
+			s.before += fillTensorMemory + strings.ReplaceAll(waitForPhase, "@N", "_FILLED")
+			if v.Has("block_scale") {
+				s.args["f"], s.args["g"] = "%scales", "%scales"
+			}
 		}
 		s.skip = tensorSkip(v)
 		s.before += "\tmov.b32 %idesc, " + fmt.Sprintf("%#x", idesc) + ";\n"
@@ -79,7 +111,7 @@ func (s *setup) tensor(v *ptx.Variant) {
 func tensorSkip(v *ptx.Variant) string {
 	for _, m := range v.Modifiers() {
 		switch {
-		case m == "block_scale", m == "ashift", strings.HasPrefix(m, "decompress"), strings.HasPrefix(m, "collector"), m == "kind::ti16", m == "sp":
+		case m == "ashift", strings.HasPrefix(m, "decompress"), strings.HasPrefix(m, "collector"), m == "kind::ti16":
 			return "gemu bench prepares no such operands in tensor memory"
 		}
 	}
