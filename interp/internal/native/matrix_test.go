@@ -336,8 +336,15 @@ func TestMultiplications(t *testing.T) {
 	rng := rand.New(rand.NewPCG(part.Seed(t), 11))
 	list := multiplications()
 	executed := make([]int, len(list))
-	for n := range len(list) * part.Count(40, 200, 2000) {
-		number := n % len(list)
+	var order []int // numbers of multiplications: those of f64, whose code is not shared, more often
+	for i := range list {
+		order = append(order, i)
+		if list[i].A.Type == ptx.F64 {
+			order = append(order, slices.Repeat([]int{i}, 9)...)
+		}
+	}
+	for n := range len(order) * part.Count(40, 200, 2000) {
+		number := order[n%len(order)]
 		m := list[number]
 		if _, ok := m.ByColumns(); !ok {
 			t.Fatalf("%s is not by columns", m.name)
@@ -369,8 +376,12 @@ func TestMultiplications(t *testing.T) {
 		p, f := fragmentProgram(rng, &frags)
 		frags = p.Fragments[0]
 		s := spread(rng.IntN(5))
-		fill(rng, f, frags.A, &m.A, s)
-		fill(rng, f, frags.B, &m.B, s)
+		spreadA, spreadB := s, s
+		if s == extreme { // often a special number in one matrix only
+			spreadA, spreadB = []spread{extreme, near}[rng.IntN(2)], []spread{extreme, near}[rng.IntN(2)]
+		}
+		fill(rng, f, frags.A, &m.A, spreadA)
+		fill(rng, f, frags.B, &m.B, spreadB)
 		fillExtra(rng, f, frags.E, m.Multiply, s)
 		for _, e := range frags.C {
 			if e.Slot == code.R {

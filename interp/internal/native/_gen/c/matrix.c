@@ -117,6 +117,9 @@ STENCIL(matrix_left) {
 	NEXT;
 }
 
+// ASSUME tells clang what holds for all callers, so that there is no code for the contrary.
+#define ASSUME(condition) __builtin_assume(condition)
+
 #define UNROLLED _Pragma("clang loop unroll(full)")
 #define NOT_UNROLLED _Pragma("clang loop unroll(disable)")
 
@@ -338,6 +341,7 @@ DECODES(s8) DECODES(u8) DECODES(s4) DECODES(u4) DECODES(b1) DECODES(e2m1p)
 // of these lanes. A wide register has four chunks of a row, then four of the row eight below. A narrow one has eight chunks;
 // every second lane has the rows from 8 on (NewSparse in package matrix).
 CODER(decode_metadata_wide) {
+	ASSUME(distances > 0);
 	NOT_UNROLLED for (u64 i = 0; i < distances; i++) UNROLLED for (int row = 0; row < 8; row++) {
 		u32 word = x[4 * row + place + i];
 		f->metadata[i][row] = word & 0xffff;
@@ -345,6 +349,7 @@ CODER(decode_metadata_wide) {
 	}
 }
 CODER(decode_metadata_narrow) {
+	ASSUME(distances > 0);
 	NOT_UNROLLED for (u64 i = 0; i < distances; i++) UNROLLED for (int row = 0; row < 8; row++) {
 		u32 word = x[4 * row + place + i], *to = &f->metadata[i & ~1][row + (i & 1) * 8];
 		to[0] = word & 0xffff;
@@ -356,6 +361,7 @@ CODER(decode_metadata_narrow) {
 // with ordered metadata (N1 = 1), the wrong order. For units of 32 bits (N1 = 2) two numbers are valid. N0 is the number of
 // groups of four chunks.
 FUNCTION(check_metadata) {
+	ASSUME(n0 > 0);
 	u32_16 bad = {0};
 	NOT_UNROLLED for (u64 i = 0; i < n0; i++) {
 		u32_16 m = *(const u32_16 *)f->metadata[i];
@@ -381,6 +387,7 @@ CODER(select_scales) {
 // decode_scales decodes scales of .ue4m3 if DISTANCES is 1, else of .ue8m0. PLACE is the number of scales of a row.
 #define DECODE_SCALES(matrix, n, scales, scale_exponents, word) \
 	CODER(decode_scales_##matrix) { \
+		ASSUME(place > 0); \
 		UNROLLED for (int i = 0; i < n; i++) \
 			f->words[0][i] = word; \
 		u32_##n v = *(const u32_##n *)f->words[0] >> f->first * 8, bad = {0}; \
@@ -501,6 +508,7 @@ static inline void greatest(struct fragments *f, s32 from, s32 to) {
 	bytes_m most[8 / EXPONENT_COLUMNS];
 	UNROLLED for (int i = 0; i < 8 / EXPONENT_COLUMNS; i++)
 		most[i] = (bytes_m)(s8)NO_EXPONENT;
+	ASSUME(from < to);
 	NOT_UNROLLED for (int k = from; k < to; k++) {
 		s8_16 a = *(const s8_16 *)f->a_exponents[k];
 		s8_8 b = *(const s8_8 *)f->right->exponents[k];
@@ -540,6 +548,7 @@ typedef u8 bytes_32 __attribute__((ext_vector_type(32), aligned(1)));
 		s32 *elements = ELEMENTS_##matrix[0]; \
 		s8 *exponents = EXPONENTS_##matrix[0]; \
 		bytes_32 most = {0}, bad = {0}; \
+		ASSUME(n0 > 0); \
 		NOT_UNROLLED for (u64 i = 0; i < n0 * n; i += 32) \
 			most = __builtin_elementwise_max(most, *(const bytes_32 *)(exponents + i)); \
 		s32 max = __builtin_reduce_max(most); \
@@ -578,6 +587,7 @@ static inline __attribute__((always_inline)) u64 multiply_floats(struct fragment
 	const s32 less = (s32)(n1 >> 8 & 255), least = -(s32)(n1 >> 16 & 255), total_offset = f->divisor + f->right->divisor + (s32)(n1 >> 24 & 255);
 	s32 *c = f->c[n1 & 255][0];
 	rows_m refused = {0};
+	ASSUME(count > 0 && block > 0);
 	NOT_UNROLLED for (s32 from = 0; from < count; from += block) {
 		greatest(f, from, from + block);
 		EACH_ROW_OF_ALL(i) {
@@ -606,6 +616,7 @@ static inline __attribute__((always_inline)) u64 multiply_floats(struct fragment
 				floats_m scale[COLUMNS];
 				UNROLLED for (int i = 0; i < COLUMNS; i++)
 					sum[i] = (rows_m){0}, scale[i] = FLOATS_AT(&f->scale[first + i][row]);
+				ASSUME(part < end);
 				NOT_UNROLLED for (s32 k = part; k < end; k++) {
 					floats_m a = FLOATS_AT(&f->a[k][row]);
 					const f32 *b = (const f32 *)&f->right->b[k][first];
@@ -667,6 +678,7 @@ FUNCTION(divide) {
 		rows_m refused = {0}; \
 		f32 *c = (f32 *)f->c + n1; \
 		const f32 *last = (const f32 *)f->last + n1; \
+		ASSUME(n0 > 0); \
 		NOT_UNROLLED for (u64 i = 0; i < n0; i += LANES_r) { \
 			floats_m v = FLOATS_AT(c + i) + FLOATS_AT(last + i); \
 			v = rounded; \
@@ -680,6 +692,7 @@ ADD(f32, v) ADD(f16, __builtin_convertvector(__builtin_convertvector(v, halves_m
 // multiply_integers: N0 is the number of columns of pairs. N1 has the number of the matrix C. multiply_saturated clamps the sums.
 static inline __attribute__((always_inline)) void multiply_pairs(struct fragments *f, u64 count, u64 number, const int saturate) {
 	s32(*to)[16] = f->c[number];
+	ASSUME(count > 0);
 	NOT_UNROLLED for (int row = 0; row < 16; row += LANES_r) NOT_UNROLLED for (int first = 0; first < 8; first += COLUMNS) {
 		rows_m sum[COLUMNS];
 		UNROLLED for (int i = 0; i < COLUMNS; i++)
@@ -728,6 +741,7 @@ FUNCTION(multiply_groups) {
 	const s32 count = (s32)(n0 & 255), pairs = (s32)(n0 >> 8 & 255), scales = (s32)(n0 >> 16 & 255), groups = count / pairs;
 	const s32 bits = (s32)(n1 >> 8 & 255), shift = (s32)(n1 >> 16 & 255), least = -(s32)(n1 >> 24 & 255);
 	s32(*c)[16] = f->c[n1 & 255];
+	ASSUME(pairs > 0 && groups > 0);
 	if (UNLIKELY(f->undefined))
 		return 1;
 	NOT_UNROLLED for (s32 i = 0; i < 8 * 16; i += LANES_r)
@@ -774,6 +788,7 @@ FUNCTION(multiply_groups) {
 #define MULTIPLY_BITS(name, op) \
 	FUNCTION(multiply_bits_##name) { \
 		s32(*to)[16] = f->c[n1]; \
+		ASSUME(n0 > 0); \
 		NOT_UNROLLED for (int row = 0; row < 16; row += LANES_r) NOT_UNROLLED for (int n = 0; n < 8; n++) { \
 			bits_m sum = *(const bits_m *)&to[n][row]; \
 			NOT_UNROLLED for (u64 k = 0; k < n0; k++) { \
@@ -817,6 +832,7 @@ CODER(encode_f64) {
 // rules for its bits.
 FUNCTION(multiply_doubles) {
 	typeof((doubles_m){0} != 0) refused = {0};
+	ASSUME(n0 > 0);
 	NOT_UNROLLED for (int row = 0; row < 16; row += LANES_q) {
 		doubles_m sum[8];
 		UNROLLED for (int i = 0; i < 8; i++)
