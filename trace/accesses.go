@@ -65,7 +65,8 @@ func (s *Accesses) Note(e *probe.Event) {
 	}
 }
 
-// Append appends the accesses of an executed instruction. The event must be of kind OnAfter.
+// Append appends the accesses of an executed instruction. The event must be of kind OnAfter. It reuses the memory of accesses
+// after the end of list, which the caller must not use any more.
 func (s *Accesses) Append(list []Access, e *probe.Event) []Access {
 	for i := range e.Accesses {
 		a := &e.Accesses[i]
@@ -76,7 +77,11 @@ func (s *Accesses) Append(list []Access, e *probe.Event) []Access {
 		if i < len(s.stored) {
 			stored = s.stored[i]
 		}
-		list = append(list, accessOf(e, a, stored))
+		var room Value // the address of an earlier access, whose list is reused
+		if n := len(list); n < cap(list) {
+			room = list[:n+1][n].Addr
+		}
+		list = append(list, accessOf(e, a, stored, room.List))
 	}
 	return list
 }
@@ -139,9 +144,9 @@ func (s *Accesses) finish(list []Value, first int, lanes uint64) {
 
 var kindOf = map[probe.AccessKind]AccessKind{probe.AccessLoad: Load, probe.AccessStore: Store, probe.AccessAtomic: Atomic}
 
-// accessOf converts an access of an instruction to a log entry's access.
-func accessOf(e *probe.Event, a *probe.Access, stored storedValues) Access {
-	x := Access{Kind: kindOf[a.Kind], Space: a.Space.String(), Bytes: uint64(a.Bytes), Addr: Value{Bits: 64}, Store: stored.store, Compare: stored.compare}
+// accessOf converts an access of an instruction to a log entry's access. The list of its addresses may use room.
+func accessOf(e *probe.Event, a *probe.Access, stored storedValues, room []uint64) Access {
+	x := Access{Kind: kindOf[a.Kind], Space: a.Space.String(), Bytes: uint64(a.Bytes), Addr: Value{Bits: 64, List: room}, Store: stored.store, Compare: stored.compare}
 	lanes := a.Lanes & e.Lanes
 	if lanes != e.Lanes {
 		x.Lanes = lanes

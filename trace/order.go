@@ -16,6 +16,9 @@ var (
 	maxWaitingBytes = 64 << 20 // if the ended CTAs in memory have more bytes, further ended CTAs are moved to disk
 )
 
+// maxFreeBuffers is the maximum number of buffers that ctaOrder keeps, each of about chunkBytes or less.
+const maxFreeBuffers = 16
+
 // spool is a temporary file of segments. The first append makes the file.
 type spool struct {
 	file     *os.File
@@ -79,6 +82,7 @@ type ctaOrder struct {
 	next         uint64                  // number of the CTA that is written directly
 	parts        map[uint64]*ctaLog      // CTAs that are not completely written, by number
 	waitingBytes int                     // bytes in buf, summed over ended CTAs
+	free         [][]byte                // buffers of written CTAs, for later CTAs
 	after        func(cta uint64) uint64 // returns the number of the next selected CTA after a CTA
 }
 
@@ -139,7 +143,23 @@ func (o *ctaOrder) write(p *ctaLog) error {
 		return err
 	}
 	delete(o.parts, p.cta.Number)
-	return o.w.encoded(p.buf, p.records)
+	err := o.w.encoded(p.buf, p.records)
+	if len(o.free) < maxFreeBuffers {
+		o.free = append(o.free, p.buf[:0])
+	}
+	p.buf = nil
+	return err
+}
+
+// buffer returns an empty buffer, which may have the memory of an earlier CTA.
+func (o *ctaOrder) buffer() []byte {
+	n := len(o.free)
+	if n == 0 {
+		return nil
+	}
+	b := o.free[n-1]
+	o.free = o.free[:n-1]
+	return b
 }
 
 // end marks a CTA as ended, and writes all ended CTAs before which all CTAs are written. No CTA before o.next may begin

@@ -4,6 +4,7 @@ package trace
 
 import (
 	"iter"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -177,7 +178,7 @@ func (r *Recorder) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	if c == nil || !r.filter.CTAs.Has(uint64(index)) {
 		return nil
 	}
-	p := &ctaLog{cta: CTA{uint64(index), extentOf(id)}}
+	p := &ctaLog{cta: CTA{uint64(index), extentOf(id)}, buf: c.order.buffer()}
 	c.order.parts[p.cta.Number] = p
 	warps := (l.Block.X*l.Block.Y*l.Block.Z + l.WarpSize - 1) / l.WarpSize
 	return &sink{launchRecording: c, part: p, warps: make([]warp, warps)}
@@ -263,11 +264,10 @@ func (s *sink) instruction(e *probe.Event) {
 	*r = Record{CTA: s.part.cta.Number, Warp: uint64(e.Warp), Seq: w.seq, Code: uint64(e.Index) + 1, Lanes: e.Lanes, Active: e.Active, Depth: uint64(e.Depth), Results: r.Results[:0], Accesses: r.Accesses[:0]}
 	w.seq++
 	missing := false
-	for lane := range 64 {
-		if e.Active>>lane&1 != 0 {
-			missing = missing || w.numbers[lane] != w.written[lane]
-			w.numbers[lane]++
-		}
+	for m := e.Active; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		missing = missing || w.numbers[lane] != w.written[lane]
+		w.numbers[lane]++
 	}
 	if !s.passes(e) {
 		return
@@ -280,10 +280,9 @@ func (s *sink) instruction(e *probe.Event) {
 		r.Numbers = &Value{Bits: 64}
 		r.Numbers.Describe(e.Active, before[:], nil)
 	}
-	for lane := range 64 {
-		if e.Active>>lane&1 != 0 {
-			w.written[lane] = w.numbers[lane]
-		}
+	for m := e.Active; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		w.written[lane] = w.numbers[lane]
 	}
 	c := &s.code[e.Index]
 	r.Line, r.Name = c.Line, e.Instr.Text

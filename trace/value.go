@@ -5,6 +5,7 @@ package trace
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"gemu/affinetrack"
 )
@@ -89,11 +90,17 @@ func (v *Value) Describe(lanes uint64, low, high []uint64) {
 		}
 	}
 	v.Structure, v.Base, v.High = Generic, 0, 0
+	v.List = slices.Grow(v.List, bits.OnesCount64(lanes))
+	if high == nil {
+		mask := width(^uint64(0), v.Bits)
+		for m := lanes; m != 0; m &= m - 1 {
+			v.List = append(v.List, low[bits.TrailingZeros64(m)]&mask)
+		}
+		return
+	}
 	for m := lanes; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
-		if v.List = append(v.List, width(low[i], v.Bits)); high != nil {
-			v.ListHigh = append(v.ListHigh, high[i])
-		}
+		v.List, v.ListHigh = append(v.List, width(low[i], v.Bits)), append(v.ListHigh, high[i])
 	}
 }
 

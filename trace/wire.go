@@ -5,7 +5,10 @@ package trace
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"slices"
+	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -194,10 +197,7 @@ func numbers[T any](n protowire.Number, name string, address func(t *T) *[]uint6
 				size += protowire.SizeVarint(v)
 			}
 			b = protowire.AppendVarint(protowire.AppendTag(b, f.number, f.wire), uint64(size))
-			for _, v := range list {
-				b = protowire.AppendVarint(b, v)
-			}
-			return b
+			return appendVarints(b, list, size)
 		},
 		func(t *T, _ uint64, b []byte) error {
 			for len(b) > 0 {
@@ -210,6 +210,26 @@ func numbers[T any](n protowire.Number, name string, address func(t *T) *[]uint6
 			return nil
 		},
 	}
+}
+
+// appendVarints appends a list of varints of size bytes in all.
+func appendVarints(b []byte, list []uint64, size int) []byte {
+	n := len(b)
+	b = slices.Grow(b, size+8)[:n+size+8] // a varint of up to 8 bytes is stored as 8 bytes
+	for _, v := range list {
+		if v >= 1<<56 {
+			n = len(protowire.AppendVarint(b[:n], v))
+			continue
+		}
+		// Spread the groups of 7 bits over bytes.
+		x := v&0x0fffffff | v&0xfffffff0000000<<4
+		x = x&0x00003fff00003fff | x&0x0fffc0000fffc000<<2
+		x = x&0x007f007f007f007f | x&0x3f803f803f803f80<<1
+		k := protowire.SizeVarint(v)
+		binary.LittleEndian.PutUint64(b[n:], x|0x8080808080808080&(1<<(8*k-8)-1))
+		n += k
+	}
+	return b[:n]
 }
 
 // appendMessage appends an embedded message with its length.
@@ -393,7 +413,9 @@ type protobuf struct{}
 
 // append appends an entry. It omits the parts of a record that follow from its code.
 func (protobuf) append(b []byte, e Entry, code *Code) []byte {
-	var all entryUnion
+	x := encodings.Get().(*encoding)
+	all := &x.entry
+	*all = entryUnion{}
 	switch e := e.(type) {
 	case *Header:
 		all.header = e
@@ -408,40 +430,62 @@ func (protobuf) append(b []byte, e Entry, code *Code) []byte {
 	case *Finish:
 		all.finish = e
 	case *Record:
-		r := *e
-		if code != nil {
-			r.Line, r.Name = 0, ""
-			r.Results = append([]Value(nil), r.Results...)
-			for i := range r.Results {
-				if v := &r.Results[i]; i < len(code.Writes) && v.Name == code.Writes[i].Name && v.Bits == code.Writes[i].Bits {
-					v.Name, v.Bits = "", 0
-				}
-			}
-		}
-		if r.Active == r.Lanes {
-			r.Active = 0
-		}
-		if r.Numbers != nil {
-			n := *r.Numbers
-			n.Bits = 0
-			r.Numbers = &n
-		}
-		if len(r.Accesses) > 0 {
-			r.Accesses = append([]Access(nil), r.Accesses...)
-			for i := range r.Accesses {
-				a := &r.Accesses[i]
-				a.Addr.Bits = 0
-				a.Store, a.Compare = withoutWidth(a.Store), withoutWidth(a.Compare)
-			}
-		}
-		all.record = &r
+		all.record = x.shorten(e, code)
 	}
-	return delimited(b, func(b []byte) []byte { return entryMessage.append(b, &all) })
+	b = delimited(b, func(b []byte) []byte { return entryMessage.append(b, all) })
+	encodings.Put(x)
+	return b
+}
+
+// encoding is the working memory of an entry's encoding.
+type encoding struct {
+	entry    entryUnion
+	record   Record
+	numbers  Value
+	results  []Value
+	accesses []Access
+	elements []Value
+}
+
+var encodings = sync.Pool{New: func() any { return new(encoding) }}
+
+// shorten returns a copy of a record without the parts that follow from its code.
+func (x *encoding) shorten(e *Record, code *Code) *Record {
+	r := &x.record
+	*r = *e
+	if code != nil {
+		r.Line, r.Name = 0, ""
+		x.results = append(x.results[:0], r.Results...)
+		r.Results = x.results
+		for i := range r.Results {
+			if v := &r.Results[i]; i < len(code.Writes) && v.Name == code.Writes[i].Name && v.Bits == code.Writes[i].Bits {
+				v.Name, v.Bits = "", 0
+			}
+		}
+	}
+	if r.Active == r.Lanes {
+		r.Active = 0
+	}
+	if r.Numbers != nil {
+		x.numbers = *r.Numbers
+		x.numbers.Bits = 0
+		r.Numbers = &x.numbers
+	}
+	x.accesses, x.elements = append(x.accesses[:0], r.Accesses...), x.elements[:0]
+	r.Accesses = x.accesses
+	for i := range r.Accesses {
+		a := &r.Accesses[i]
+		a.Addr.Bits = 0
+		a.Store, a.Compare = x.withoutWidth(a.Store), x.withoutWidth(a.Compare)
+	}
+	return r
 }
 
 // withoutWidth returns a copy of elements without their widths, which follow from the access.
-func withoutWidth(list []Value) []Value {
-	list = append([]Value(nil), list...)
+func (x *encoding) withoutWidth(list []Value) []Value {
+	from := len(x.elements)
+	x.elements = append(x.elements, list...)
+	list = x.elements[from:]
 	for i := range list {
 		list[i].Bits = 0
 	}

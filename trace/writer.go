@@ -48,6 +48,7 @@ type Writer struct {
 	records uint64
 
 	frame   []byte // entries of a Binary log that are not written to the file yet
+	packed  []byte // buffer for a compressed frame
 	written uint64 // number of bytes written to the file
 	plain   uint64 // number of bytes of entries, before compression
 	index   index
@@ -61,7 +62,7 @@ func NewWriter(w io.Writer, f Format, h *Header) (*Writer, error) {
 	t := &Writer{format: f, codec: f.codec(), out: bufio.NewWriterSize(w, 1<<16), code: map[uint64]*Code{}}
 	if f == Binary {
 		var err error
-		if t.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault)); err != nil {
+		if t.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest)); err != nil {
 			return nil, err
 		}
 	}
@@ -141,7 +142,8 @@ func (t *Writer) raw(b []byte) {
 // flush ends a frame.
 func (t *Writer) flush() {
 	if len(t.frame) > 0 {
-		t.raw(t.zstd.EncodeAll(t.frame, nil))
+		t.packed = t.zstd.EncodeAll(t.frame, t.packed[:0])
+		t.raw(t.packed)
 		t.frame = t.frame[:0]
 	}
 }
