@@ -25,6 +25,9 @@ type compiler struct {
 	args    func(sm int, headers string) []string
 }
 
+// oldestClang is the first version of clang whose PTX gemu's header supports.
+const oldestClang = 18
+
 // compilers lists the supported compilers in the order of preference. nvcc comes with CUDA's
 // headers; clang gets the small header of the workload library instead, which has device code only.
 var compilers = []compiler{
@@ -92,9 +95,24 @@ func (a *app) compile(name string) (string, error) {
 		return "", fmt.Errorf("%s: %s stopped: %w", name, c.program, context.Cause(a.ctx))
 	}
 	if err != nil {
+		if version := clangVersion(a.ctx, program); c.program == "clang" && version > 0 && version < oldestClang {
+			return "", fmt.Errorf("%s: %s is clang %d, which is too old: install clang %d or later, or nvcc", name, program, version, oldestClang)
+		}
 		return "", fmt.Errorf("%s: %s: %w", name, c.program, err)
 	}
 	return stdout.String(), nil
+}
+
+// clangVersion returns the major version of a clang, 0 if the program does not print it.
+func clangVersion(ctx context.Context, program string) int {
+	text, err := exec.CommandContext(ctx, program, "--version").Output()
+	if err != nil {
+		return 0
+	}
+	_, text, _ = bytes.Cut(text, []byte("clang version "))
+	number, _, _ := bytes.Cut(text, []byte("."))
+	version, _ := strconv.Atoi(string(number))
+	return version
 }
 
 // sourceName returns the name of a file's PTX in messages.

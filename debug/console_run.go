@@ -70,7 +70,12 @@ func stepCommand(do func(*Session, context.Context, bool) (*Stop, error), over b
 
 func (c *Console) cmdUntil(ctx context.Context, args string) error {
 	if args == "reconverge" || args == "join" { // join is the word of former versions
-		return c.arrive(c.UntilReconverge(ctx))
+		stop, err := c.UntilReconverge(ctx)
+		if errors.Is(err, ErrNotDiverged) { // no error, so that a script can go on
+			c.printf("The lanes of the warp are together already.\n")
+			return nil
+		}
+		return c.arrive(stop, err)
 	}
 	if args == "" {
 		return errors.New("until needs reconverge, or a place")

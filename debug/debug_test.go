@@ -148,6 +148,8 @@ lane 20 of warp 0 of CTA (0,0,0) waits before line 24 to reconverge; the other l
 > until reconverge
 kernel blend, block (0,0,0), thread (20,0,0), warp 0 lane 20; lanes 0-31
 24	ld.param.u64 %b, [out];
+> until reconverge
+The lanes of the warp are together already.
 > watch out[5].u32
 Watchpoint 2: out[5].u32
 > continue

@@ -563,7 +563,11 @@ func (s *Session) Finish(ctx context.Context) (*Stop, error) {
 	return s.walk(ctx, func(e *probe.Event) bool { return e.Kind == probe.OnBefore && e.Depth < depth })
 }
 
-// UntilReconverge runs until the warp split of the thread in focus reconverges.
+// ErrNotDiverged is the error of UntilReconverge in a warp whose lanes are together.
+var ErrNotDiverged = errors.New("the warp has not diverged")
+
+// UntilReconverge runs until the warp split of the thread in focus reconverges. It returns ErrNotDiverged if the lanes of the
+// warp are together.
 func (s *Session) UntilReconverge(ctx context.Context) (*Stop, error) {
 	c, err := s.Context()
 	if err != nil {
@@ -574,7 +578,7 @@ func (s *Session) UntilReconverge(ctx context.Context) (*Stop, error) {
 		together = together && (other.CTA != c.CTA || other.Warp != c.Warp || other.Lanes == c.Lanes)
 	}
 	if together {
-		return nil, errors.New("until reconverge: the warp has not diverged")
+		return nil, ErrNotDiverged
 	}
 	depth := len(c.Calls)
 	lane := s.focus.Lane
