@@ -30,7 +30,7 @@ func (c *checkCmd) Run(a *app) error {
 	defer collectAt(collectAt(15))
 	failures := 0
 	for _, name := range c.Files {
-		src, err := a.readSource(name)
+		src, err := a.readSource(name, compileFlags{})
 		var m *ptx.Module
 		if err == nil {
 			m, err = ptx.ParseString(sourceName(name), src)
@@ -73,13 +73,14 @@ func (c *checkCmd) coverage(a *app, m *ptx.Module) {
 func counted(n int, noun string) string { return fmt.Sprintf("%d %s%s", n, noun, plural(n)) }
 
 type dumpCmd struct {
-	File   string `arg:"" predictor:"source" help:"PTX file (- for standard input)."`
-	Stage  string `default:"ir" enum:"ast,ir,cfg,lowered" help:"Stage to print: ast (syntax tree), ir (checked program, as PTX), cfg (control flow), lowered (code that the engines execute)." placeholder:"STAGE"`
+	File  string `arg:"" predictor:"source" help:"PTX file (- for standard input)."`
+	Stage string `default:"ir" enum:"ast,ir,cfg,lowered" help:"Stage to print: ast (syntax tree), ir (checked program, as PTX), cfg (control flow), lowered (code that the engines execute)." placeholder:"STAGE"`
+	compileFlags
 	Kernel string `short:"k" help:"Print only this function (ir, cfg) or kernel (lowered)." placeholder:"NAME"`
 }
 
 func (c *dumpCmd) Run(a *app) error {
-	src, err := a.readSource(c.File)
+	src, err := a.readSource(c.File, c.compileFlags)
 	if err != nil {
 		return err
 	}

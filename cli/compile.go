@@ -23,6 +23,8 @@ import (
 type compiler struct {
 	program string
 	args    func(sm int, headers string) []string
+	// branches has the arguments that keep branches; nil if the compiler has none.
+	branches []string
 }
 
 // oldestClang is the first version of clang whose PTX gemu's header supports.
@@ -31,9 +33,14 @@ const oldestClang = 18
 // compilers lists the supported compilers in the order of preference. nvcc comes with CUDA's
 // headers; clang gets the small header of the workload library instead, which has device code only.
 var compilers = []compiler{
-	{"nvcc", nvccArgs},
-	{"clang-19", clangArgs}, {"clang-20", clangArgs}, {"clang-21", clangArgs}, {"clang-18", clangArgs}, {"clang", clangArgs},
+	{"nvcc", nvccArgs, nil},
+	{"clang-19", clangArgs, clangBranches}, {"clang-20", clangArgs, clangBranches}, {"clang-21", clangArgs, clangBranches},
+	{"clang-18", clangArgs, clangBranches}, {"clang", clangArgs, clangBranches},
 }
+
+// clangBranches keeps the branches of the source. At -O2 clang turns small ifs into selections and unrolls loops; at -O1 only
+// the folding of phi nodes does so. (At -O0 each variable would be in local memory.)
+var clangBranches = []string{"-O1", "-mllvm", "-phi-node-folding-threshold=0", "-mllvm", "-two-entry-phi-node-folding-threshold=0"}
 
 func nvccArgs(sm int, _ string) []string {
 	return []string{"-ptx", "-lineinfo", fmt.Sprintf("-arch=compute_%d", sm), "-o", "-"}
@@ -51,17 +58,23 @@ func clangArgs(sm int, headers string) []string {
 const defaultArch = 80
 
 // compile makes PTX of a file of CUDA C++.
-func (a *app) compile(name string) (string, error) {
+func (a *app) compile(name string, flags compileFlags) (string, error) {
 	if _, err := os.Stat(name); err != nil {
 		return "", input.FileError("read", name, errors.Unwrap(err))
 	}
 	var c *compiler
 	var program string
 	for i := range compilers {
+		if flags.Branches && compilers[i].branches == nil {
+			continue
+		}
 		if path, err := exec.LookPath(compilers[i].program); err == nil {
 			c, program = &compilers[i], path
 			break
 		}
+	}
+	if c == nil && flags.Branches {
+		return "", fmt.Errorf("%s: --branches needs clang, version %d or later, and there is none on the path", name, oldestClang)
 	}
 	if c == nil {
 		return "", fmt.Errorf("%s: no compiler for CUDA C++ (nvcc, clang) is on the path. Install one, or compile to PTX on another machine, with gemu.h from kernels/cuda:\n   clang-19 %s %s", name,
@@ -86,7 +99,11 @@ func (a *app) compile(name string) (string, error) {
 	if strings.HasPrefix(source, "-") { // a compiler would read the name as an option
 		source = "./" + source
 	}
-	cmd := exec.CommandContext(a.ctx, program, append(c.args(defaultArch, dir), source)...)
+	args := c.args(defaultArch, dir)
+	if flags.Branches {
+		args = append(args, c.branches...)
+	}
+	cmd := exec.CommandContext(a.ctx, program, append(args, source)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = runGroup(cmd)

@@ -48,6 +48,7 @@ type kernelFlags struct {
 
 // programFlags select the kernel, its extents and its arguments.
 type programFlags struct {
+	compileFlags
 	Kernel  string   `short:"k" help:"Name of the kernel to run; optional if the file has only one kernel." placeholder:"NAME"`
 	Grid    string   `short:"g" help:"Size of the grid, in CTAs (thread blocks): X[,Y[,Z]]; a missing Y or Z is 1." placeholder:"X[,Y[,Z]]"`
 	Block   string   `short:"b" help:"Size of each CTA, in threads: X[,Y[,Z]]; a missing Y or Z is 1." placeholder:"X[,Y[,Z]]"`
@@ -75,6 +76,11 @@ type deviceFlags struct {
 	Memory notation.Size `placeholder:"BYTES" help:"Limit of host memory for CTAs in flight, in bytes, or with K, M or G. At the limit further CTAs wait; the launch does not fail." unset:"three quarters of the physical memory, or less if a control group, ulimit -v or GOMEMLIMIT sets a limit"`
 
 	DeviceMemory notation.Size `name:"device-memory" env:"GEMU_MEMORY" placeholder:"BYTES" help:"Memory of the device for variables, buffers and textures, in bytes, or with K, M or G. Only accessed pages take memory of the host." unset:"16G"`
+}
+
+// compileFlags select the form of the PTX of CUDA C++.
+type compileFlags struct {
+	Branches bool `help:"Compile CUDA C++ so that branches stay branches: otherwise the compiler turns each small if into selections without a branch. Needs clang."`
 }
 
 // policyFlag chooses a reconvergence policy.
@@ -213,7 +219,7 @@ func (j *job) open(a *app, dev *interp.Device) error {
 			return fmt.Errorf("--cluster %s: a cluster must have at least one CTA", c.Cluster)
 		}
 	}
-	src, err := a.readSource(c.File)
+	src, err := a.readSource(c.File, c.compileFlags)
 	if err != nil {
 		return err
 	}

@@ -321,7 +321,7 @@ func (options *assembly) source(a *app) (name, text string, err error) {
 	if options.text != nil {
 		return "application ptx input", *options.text, nil
 	}
-	text, err = a.readSource(options.file)
+	text, err = a.readSource(options.file, compileFlags{})
 	if errors.As(err, new(*fs.PathError)) || err != nil && options.file != "-" && !exists(options.file) {
 		return "", "", fatal("Input file '%s' could not be opened", options.file)
 	}

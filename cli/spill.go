@@ -14,6 +14,7 @@ import (
 
 type spillCmd struct {
 	sourceArg
+	compileFlags
 	Only  []string `short:"k" name:"kernel" help:"Rewrite only these functions." unset:"all" placeholder:"NAME"`
 	Regs  int      `help:"Number of 32-bit registers of a thread in the rewritten PTX; required without --range." placeholder:"N"`
 	Out   string   `short:"o" default:"-" help:"Write the PTX to FILE (- for standard output)." placeholder:"FILE"`
@@ -103,7 +104,7 @@ func (c *spillCmd) source(a *app) (name, src string, err error) {
 		}
 		return w.Name + ".ptx", w.PTX(), nil
 	}
-	src, err = a.readSource(c.File)
+	src, err = a.readSource(c.File, c.compileFlags)
 	return c.File, src, err
 }
 
