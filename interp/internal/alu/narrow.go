@@ -28,8 +28,8 @@ const (
 	narrowBrain     = 29 // the 16-bit numbers are of bf16, not f16
 )
 
-// The directives below give loops of their own to cvt.rn to f16 (Imm is 10 | 15<<narrowBias | 15<<narrowMagnitude, 0xf0fa) and to
-// bf16 (7 | 127<<narrowBias | 15<<narrowMagnitude, 0xf7f7). cvt.rn.f16.f32 is an operation of its own.
+// The directives below give a loop of their own to conversions to nearest without other modifiers than narrowSatFinite. The
+// mask 0x1ef80000 has the bits from narrowUnsigned to narrowShift without this one; 0x20000000 is narrowBrain.
 
 // NarrowImm returns the Imm of a conversion from .f32, .f16 or .bf16 to a narrower format, or from a narrower format to .f16 or
 // .bf16; ok is false if this file has no such conversion.
@@ -69,19 +69,34 @@ func NarrowImm(s ConvertSpec) (imm uint64, ok bool) {
 
 // narrowF32 converts a to the format of imm.
 //
-//gemu:kernel narrow.f32; own loop = 0xf7f7 slow
+//gemu:kernel narrow.f32; own loop = 0/0x1ef80000 slow
 func narrowF32(a float32, imm uint64) uint32 { return narrowed(math.Float32bits(a), imm) }
+
+// The most frequent conversions are operations of their own, with the result of [narrowPairF32].
+//
+//gemu:kernel cvt.rn.f16x2.f32 slow
+func cvtF16x2F32(a, b float32) uint32 {
+	return pack2(uint32(fp.F32ToF16(b, fp.RN)), uint32(fp.F32ToF16(a, fp.RN)))
+}
+
+//gemu:kernel cvt.rn.bf16x2.f32 slow
+func cvtBF16x2F32(a, b float32) uint32 {
+	return pack2(uint32(fp.F32ToBF16(b, fp.RN)), uint32(fp.F32ToBF16(a, fp.RN)))
+}
+
+//gemu:kernel cvt.rn.bf16.f32
+func cvtBF16F32(a float32) uint16 { return fp.F32ToBF16(a, fp.RN) }
 
 // narrowPairF32 converts a and b to the format of imm; a becomes the upper number of the result.
 //
-//gemu:kernel narrow.pair.f32; own loop = 0xf0fa 0xf7f7; takes = 3 slow
+//gemu:kernel narrow.pair.f32; own loop = 0/0x1ef80000; takes = 3 slow
 func narrowPairF32(a, b float32, imm uint64) uint32 {
 	return narrowed(math.Float32bits(a), imm)<<pairWidth(imm) | narrowed(math.Float32bits(b), imm)
 }
 
 // narrowPairB32 converts both halves of a, numbers of f16 or bf16, to the format of imm.
 //
-//gemu:kernel narrow.pair.b32; takes = 3 slow
+//gemu:kernel narrow.pair.b32; own loop = 0/0x3ef80000 0x20000000/0x3ef80000; takes = 3 slow
 func narrowPairB32(a uint32, imm uint64) uint32 {
 	lo, hi := fp.WidenF16(uint16(a)), fp.WidenF16(uint16(a>>16))
 	if imm>>narrowBrain&1 != 0 {
@@ -110,6 +125,36 @@ func pairWidth(imm uint64) uint32 {
 	return (n + 7) &^ 7
 }
 
+// nearest returns the bits of a number with frac bits of fraction, rounded to nearest from an f32 with bits m. The sign is positive,
+// and the exponent has no upper bound.
+func nearest(m, frac uint32, bias int32) uint32 {
+	if m < uint32(128-bias)<<23 { // a multiple of the least subnormal number; the sum has no other bits
+		least := uint32(151-bias-int32(frac)) << 23
+		return math.Float32bits(math.Float32frombits(m)+math.Float32frombits(least)) - least
+	}
+	shift := 23 - frac
+	return (m+uint32(1)<<(shift-1)-1+m>>shift&1)>>shift - uint32(127-bias)<<frac
+}
+
+// directed is [nearest] for the other rounding modes. sign is 1 for negative numbers.
+func directed(m, sign, frac uint32, bias int32, mode fp.Rounding) uint32 {
+	// sig is the significand, of which shift bits are lost. Of more than 25 lost bits all results are the same.
+	exp := int32(max(m>>23, 1))
+	sig := m&0x7fffff | min(m>>23, 1)<<23
+	biased := exp - 127 + bias
+	shift := min(23-frac+uint32(max(1-biased, 0)), 25)
+	up := uint32(0)
+	switch mode {
+	case fp.RNA:
+		up = uint32(1) << ((shift - 1) & 31)
+	case fp.RM:
+		up = (uint32(1)<<(shift&31) - 1) * sign
+	case fp.RP:
+		up = (uint32(1)<<(shift&31) - 1) * (1 - sign)
+	}
+	return uint32(max(biased-1, 0))<<frac + (sig+up)>>(shift&31)
+}
+
 // narrowed returns the bits of an f32 with bits u, rounded once to the format of imm. See fp.Format.Convert for the results of
 // numbers that are too large.
 func narrowed(u uint32, imm uint64) uint32 {
@@ -135,23 +180,12 @@ func narrowed(u uint32, imm uint64) uint32 {
 		sign = 0
 	}
 
-	// sig is the significand, of which shift bits are lost. Of more than 25 lost bits all results are the same.
-	exp := int32(max(m>>23, 1))
-	sig := m&0x7fffff | min(m>>23, 1)<<23
-	biased := exp - 127 + bias
-	shift := min(23-frac+uint32(max(1-biased, 0)), 25)
-	up := uint32(0)
-	switch mode {
-	case fp.RN:
-		up = uint32(1)<<((shift-1)&31) - 1 + sig>>(shift&31)&1
-	case fp.RNA:
-		up = uint32(1) << ((shift - 1) & 31)
-	case fp.RM:
-		up = (uint32(1)<<(shift&31) - 1) * sign
-	case fp.RP:
-		up = (uint32(1)<<(shift&31) - 1) * (1 - sign)
+	var d uint32
+	if mode == fp.RN {
+		d = nearest(m, frac, bias)
+	} else {
+		d = directed(m, sign, frac, bias, mode)
 	}
-	d := uint32(max(biased-1, 0))<<frac + (sig+up)>>(shift&31)
 
 	ones := uint32(1)<<width - 1
 	largest, beyond := ones, ones

@@ -634,6 +634,9 @@ var Vec = [code.Count]Kernel{
 	code.MixedB32B64:              k_mixed_b32_b64,
 	code.SetPacked:                k_set_packed,
 	code.NarrowF32:                k_narrow_f32,
+	code.CvtRnF16x2F32:            k_cvt_rn_f16x2_f32,
+	code.CvtRnBf16x2F32:           k_cvt_rn_bf16x2_f32,
+	code.CvtRnBf16F32:             k_cvt_rn_bf16_f32,
 	code.NarrowPairF32:            k_narrow_pair_f32,
 	code.NarrowPairB32:            k_narrow_pair_b32,
 	code.WidenPairB32:             k_widen_pair_b32,
@@ -1295,6 +1298,9 @@ var Single = [code.Count]One{
 	code.MixedB32B64:              one_k_mixed_b32_b64,
 	code.SetPacked:                one_k_set_packed,
 	code.NarrowF32:                one_k_narrow_f32,
+	code.CvtRnF16x2F32:            one_k_cvt_rn_f16x2_f32,
+	code.CvtRnBf16x2F32:           one_k_cvt_rn_bf16x2_f32,
+	code.CvtRnBf16F32:             one_k_cvt_rn_bf16_f32,
 	code.NarrowPairF32:            one_k_narrow_pair_f32,
 	code.NarrowPairB32:            one_k_narrow_pair_b32,
 	code.WidenPairB32:             one_k_widen_pair_b32,
@@ -12008,6 +12014,56 @@ func k_narrow_f32(f *regfile.File, instr *code.Instr, m uint32) {
 
 func one_k_narrow_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(narrowF32(math.Float32frombits(uint32(a)), imm)), 0
+}
+
+func k_cvt_rn_f16x2_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := f.Row32(instr.D)
+	_, _, _ = *a, *b, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = cvtF16x2F32(a[i], b[i])
+	}
+}
+
+func one_k_cvt_rn_f16x2_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(cvtF16x2F32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)))), 0
+}
+
+func k_cvt_rn_bf16x2_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := f.Row32(instr.D)
+	_, _, _ = *a, *b, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = cvtBF16x2F32(a[i], b[i])
+	}
+}
+
+func one_k_cvt_rn_bf16x2_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(cvtBF16x2F32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)))), 0
+}
+
+func k_cvt_rn_bf16_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := f.Row32(instr.D)
+	_, _ = *a, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = uint32(cvtBF16F32(a[i]))
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(cvtBF16F32(a[i]))
+	}
+}
+
+func one_k_cvt_rn_bf16_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(cvtBF16F32(math.Float32frombits(uint32(a))))), 0
 }
 
 func k_narrow_pair_f32(f *regfile.File, instr *code.Instr, m uint32) {

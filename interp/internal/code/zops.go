@@ -629,6 +629,9 @@ const (
 	MixedB32B64
 	SetPacked
 	NarrowF32
+	CvtRnF16x2F32
+	CvtRnBf16x2F32
+	CvtRnBf16F32
 	NarrowPairF32
 	NarrowPairB32
 	WidenPairB32
@@ -1290,6 +1293,9 @@ var kernels = [...]Signature{
 	MixedB32B64 - kernel:              {Name: "mixed.b32.b64", Kind: Arithmetic, Dst: R, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 32}},
 	SetPacked - kernel:                {Name: "set.packed", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	NarrowF32 - kernel:                {Name: "narrow.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	CvtRnF16x2F32 - kernel:            {Name: "cvt.rn.f16x2.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	CvtRnBf16x2F32 - kernel:           {Name: "cvt.rn.bf16x2.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	CvtRnBf16F32 - kernel:             {Name: "cvt.rn.bf16.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 16}},
 	NarrowPairF32 - kernel:            {Name: "narrow.pair.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	NarrowPairB32 - kernel:            {Name: "narrow.pair.b32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	WidenPairB32 - kernel:             {Name: "widen.pair.b32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},

@@ -98,10 +98,13 @@ func (l *lowerer) convertPacked(instr *ptx.Instr, spec alu.ConvertSpec) {
 	}
 }
 
-// convertPair emits a cvt of a pair of numbers, without a second operand, as one operation with the given Imm.
+// convertPair emits a cvt of a pair of numbers, without a second operand, as one operation: its own, or the one with the given
+// Imm.
 func (l *lowerer) convertPair(instr *ptx.Instr, spec alu.ConvertSpec, imm uint64, packed ptx.Type) {
 	o := code.Instr{Imm: imm, A: l.source(instr.Arg("a"), packed, code.R)}
-	switch {
+	switch own := code.OpOf(instr.Variant); {
+	case own != code.Invalid:
+		o.Op, o.Imm, o.B = own, 0, l.source(instr.Arg("b"), packed, code.R)
 	case spec.Src == ptx.F32:
 		o.Op, o.B = code.NarrowPairF32, l.source(instr.Arg("b"), packed, code.R)
 	case spec.Dst == ptx.F16 || spec.Dst == ptx.BF16:

@@ -10,7 +10,8 @@
 // kernels, the second of which flushes subnormals. "slow" omits the loop for full masks. "takes = N" marks an operation
 // whose machine code is long (25 ns or more for a row): N more operations count towards the limit at which machine code exits
 // to Go. "halves" applies a function of 16-bit numbers to both halves of 32-bit operands. "own loop = IMM …" gives these values of
-// Instr.Imm a loop of their own in machine code, in which Imm is a constant; all other values share a loop.
+// Instr.Imm a loop of their own in machine code, in which Imm is a constant; all other values share a loop. With IMM/MASK only
+// the bits of the mask are compared, and constant.
 //
 // The function's parameters are the operands, with the types in KEY. Three parameters are no operands: a string m gets the
 // choice of M as its value, a floatOp op the constant of the choice of OP (opAdd for add), and imm gets Instr.Imm.
@@ -51,11 +52,19 @@ type Kernel struct {
 	Short   bool     // isShort of the function for a lane; no values of Instr.Imm have their own loops
 	Takes   int      // operations that its machine code counts as, in addition to itself
 	Halves  bool     // the function computes on 16-bit numbers, and the kernel on both halves of 32-bit slots
-	OwnImms []uint64 // values of Instr.Imm with a loop of their own in machine code
+	OwnImms []OwnImm // values of Instr.Imm with a loop of their own in machine code
 	FTZ     bool     // subnormal operands and results are flushed
 	Compare bool     // the directive is //gemu:compare
 	Rule    string   // name of the affine rule; "": the rule of the PTX instruction, if there is one
 }
+
+// OwnImm selects values of Instr.Imm by the bits of a mask.
+type OwnImm struct {
+	Value, Mask uint64
+}
+
+// All reports whether the mask has all bits, so that there is one value.
+func (o OwnImm) All() bool { return o.Mask == ^uint64(0) }
 
 // Op is an operation that the kernel executes.
 type Op struct {
@@ -167,7 +176,7 @@ func expand(fset *token.FileSet, constants map[string]bool, fn *ast.FuncDecl, te
 	}
 	var vars []variable
 	rule, takes, halves := "", 0, false
-	var ownImms []uint64
+	var ownImms []OwnImm
 	for _, p := range parts[1:] {
 		if strings.TrimSpace(p) == "halves" {
 			halves = true
@@ -191,11 +200,19 @@ func expand(fset *token.FileSet, constants map[string]bool, fn *ast.FuncDecl, te
 		}
 		if strings.TrimSpace(name) == "own loop" {
 			for _, text := range strings.Fields(list) {
-				n, err := strconv.ParseUint(text, 0, 64)
-				if err != nil {
-					log.Fatalf("%s: own loop: %v", fn.Name.Name, err)
+				own := OwnImm{Mask: ^uint64(0)}
+				value, mask, masked := strings.Cut(text, "/")
+				var err error
+				if masked {
+					own.Mask, err = strconv.ParseUint(mask, 0, 32)
 				}
-				ownImms = append(ownImms, n)
+				if err == nil {
+					own.Value, err = strconv.ParseUint(value, 0, 32)
+				}
+				if err != nil || own.Value&^own.Mask != 0 {
+					log.Fatalf("%s: own loop: %q is not VALUE or VALUE/MASK of 32 bits", fn.Name.Name, text)
+				}
+				ownImms = append(ownImms, own)
 			}
 			continue
 		}

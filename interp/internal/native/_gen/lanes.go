@@ -50,7 +50,9 @@ func (s *sources) arithmetic(dir string) error {
 			}
 			own := make([]string, len(k.OwnImms))
 			for i, imm := range k.OwnImms {
-				if own[i], err = t.laneFor(k, fmt.Sprintf("%s_imm%#x", lane, imm), &imm); err != nil {
+				if !imm.All() {
+					own[i] = lane
+				} else if own[i], err = t.laneFor(k, fmt.Sprintf("%s_imm%#x", lane, imm.Value), &imm.Value); err != nil {
 					return err
 				}
 			}
@@ -131,13 +133,23 @@ func activeElement(t, of string) string {
 	return of
 }
 
-// loopsOf returns a loop for each value of Instr.Imm that has its own, and a loop for all other values. loop returns a loop that
-// calls a C function with the operands, and with the value of Imm if there is one. own has the names of the functions for single
-// values, in the order of k.OwnImms; lane is the function for all values.
+// loopsOf returns a loop for each element of k.OwnImms, and a loop for all other values of Instr.Imm. loop returns a loop that
+// calls a C function with the operands, and with the value of Imm if there is one. own has the names of the functions, in the
+// order of k.OwnImms; lane is the function for all values. If only some bits of Imm are known, clang omits the code for other
+// values of these bits.
 func loopsOf(k *directive.Kernel, lane string, own []string, loop func(function, imm string) string) string {
 	var b strings.Builder
+	if len(own) > 0 {
+		// a copy of which clang knows nothing: a condition on Imm would make the mask in arg redundant, and clang loses the bits
+		// with the mask
+		b.WriteString("\tu64 imm = (u64)NUMBER(H0);\n\t__asm__(\"\" : \"+r\"(imm));\n")
+	}
 	for i, f := range own {
-		fmt.Fprintf(&b, "\tif ((u64)NUMBER(H0) == %#x) {\n\t%s\n\tNEXT;\n\t}\n", k.OwnImms[i], loop(f, ""))
+		v, mask, arg := k.OwnImms[i].Value, k.OwnImms[i].Mask, ""
+		if !k.OwnImms[i].All() {
+			arg = fmt.Sprintf(", (u64)NUMBER(H0) & %#x | %#x", uint32(^mask), v)
+		}
+		fmt.Fprintf(&b, "\tif ((imm & %#x) == %#x) {\n\t%s\n\tNEXT;\n\t}\n", mask, v, loop(f, arg))
 	}
 	imm := ""
 	if slices.ContainsFunc(k.Params, func(p directive.Param) bool { return p.Value == "instr.Imm" }) {

@@ -90,14 +90,26 @@ var narrowImms = func() map[code.Op][]uint64 {
 }()
 
 // allNumbersImms returns the values of Imm with which testAllNumbers tests an operation: all modifiers of operations on f16 and
-// bf16, and some of conversions. It returns nil for all other operations.
+// bf16, and some of conversions, which include a value for each loop. It returns nil for all other operations.
 func (t *tester) allNumbersImms(op code.Op) (imms []uint64) {
 	name := op.String()
 	switch {
 	case strings.Contains(name, ".any.f16") || strings.Contains(name, ".any.bf16"):
 		return halfImms
-	case strings.HasPrefix(name, "cvt.f32.") && strings.HasSuffix(name, "f16"):
+	case strings.HasPrefix(name, "cvt.f32.") && strings.HasSuffix(name, "f16"), strings.HasPrefix(name, "cvt.rn.") && strings.Contains(name, "f16") && strings.HasSuffix(name, ".f32"):
 		return halfImms[:1]
+	}
+	if len(narrowImms[op]) > 0 && op != code.WidenPairB32 { // the loops for single modifiers
+		from := []ptx.Type{ptx.F32}
+		if op == code.NarrowPairB32 {
+			from = []ptx.Type{ptx.F16, ptx.BF16}
+		}
+		for _, src := range from {
+			for _, dst := range []ptx.Type{ptx.E5M2, ptx.E4M3, ptx.E2M1} {
+				imm, _ := alu.NarrowImm(alu.ConvertSpec{Dst: dst, Src: src, SatFinite: true})
+				imms = append(imms, imm)
+			}
+		}
 	}
 	for range min(6, len(narrowImms[op])) {
 		imms = append(imms, narrowImms[op][t.IntN(len(narrowImms[op]))])
