@@ -132,12 +132,21 @@ func hostEnd() uint64 {
 	return 1<<48 - 1<<12
 }
 
+// hostEngine returns the engine for kernels on host memory. Machine code makes accesses that may fault in vector mode on x86-64
+// only. Elsewhere it leaves each access to Go, and Go alone is faster.
+func (s *Settings) hostEngine() interp.Engine {
+	if runtime.GOARCH == "amd64" && s.Mode == interp.Vector {
+		return s.Engine
+	}
+	return interp.Portable
+}
+
 // start makes the device. All addresses of the host form a single allocation, and an access to an address without memory
-// causes a fault of the host. Machine code leaves each access to such memory to Go; with no other memory, Go alone is faster.
+// causes a fault of the host.
 func (h *hostDevice) start(d *Driver) error {
 	dev := interp.NewDevice(interp.Config{
 		Memory: d.settings.Memory, Workers: d.settings.Workers, HostMemory: d.settings.Host, Stdout: &d.kernelOutput,
-		Base: firstAddress, Allocate: d.pages.Allocate, SM: d.settings.SM, Engine: interp.Portable, TimeLimit: d.settings.TimeLimit, Tolerance: d.settings.Tolerate, OnTolerated: d.reportTolerated,
+		Base: firstAddress, Allocate: d.pages.Allocate, SM: d.settings.SM, Engine: d.settings.hostEngine(), TimeLimit: d.settings.TimeLimit, Tolerance: d.settings.Tolerate, OnTolerated: d.reportTolerated,
 	})
 	all := hostBytes(pointer(hostBegin), hostEnd()-hostBegin)
 	if _, err := dev.Map(hostBegin, all, "memory of the host", 0); err != nil {

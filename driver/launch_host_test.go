@@ -209,3 +209,31 @@ func TestVariablesAreDocumented(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkHost measures kernels on memory of the process, as ptx_run runs them: add reads and writes an element per thread, and
+// repeat does so 256 times.
+func BenchmarkHost(b *testing.B) {
+	for _, engine := range interp.Engines() {
+		if !engine.Available() {
+			continue
+		}
+		s := DefaultSettings()
+		s.Engine = engine
+		d := New(s)
+		mem := make([]uint32, 1<<16)
+		run := func(name, text string) {
+			b.Run(engine.String()+"/"+name, func(b *testing.B) {
+				for b.Loop() {
+					if err := d.RunHost(&HostLaunch{PTX: []byte(text), Args: []uint64{uint64(uintptr(unsafe.Pointer(&mem[0])))}, Grid: ptx.Dim(len(mem) / 256), Block: ptx.Dim(256)}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+		const head = `.version 7.8 .target sm_80 .address_size 64 .entry k(.param .u64 p) { .reg .u32 %r<4>; .reg .u64 %rd<3>; .reg .pred %p;
+			ld.param.u64 %rd0, [p]; mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mad.lo.u32 %r0, %r1, 256, %r0; mad.wide.u32 %rd0, %r0, 4, %rd0; mov.u32 %r3, 256; `
+		const access = "ld.global.u32 %r2, [%rd0]; add.u32 %r2, %r2, 1; st.global.u32 [%rd0], %r2; "
+		run("add", head+access+"ret; }")
+		run("repeat", head+"again: "+access+"sub.u32 %r3, %r3, 1; setp.ne.u32 %p, %r3, 0; @%p bra again; ret; }")
+	}
+}

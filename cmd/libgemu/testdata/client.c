@@ -1,6 +1,7 @@
 // A client of libgemu with many threads and invalid calls. It prints "ok" and ends with status 0.
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,6 +156,42 @@ static void own_signals(void)
 	HOLDS(sigaction(SIGTERM, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
 }
 
+// A handler of the program, installed before the library is loaded, still gets the program's own faults, also after kernels with
+// faults: they are not its faults.
+static char *guarded;
+static sigjmp_buf at_fault;
+
+static void on_own_fault(int number, siginfo_t *info, void *context)
+{
+	(void)number, (void)context;
+	if (guarded == NULL || info->si_addr != guarded)
+		abort();
+	siglongjmp(at_fault, 1);
+}
+
+static void install_handler(void)
+{
+	struct sigaction action = {.sa_sigaction = on_own_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	sigaction(SIGSEGV, &action, NULL);
+}
+
+__attribute__((section(".preinit_array"), used)) static void (*before_libraries)(void) = install_handler;
+
+static void *own_faults(void *p)
+{
+	guarded = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	HOLDS(guarded != MAP_FAILED);
+	volatile int faults = 0;
+	if (sigsetjmp(at_fault, 1) == 0)
+		*(volatile char *)guarded = 1;
+	else
+		faults++;
+	EQUAL(faults, 1);
+	munmap(guarded, 4096);
+	guarded = NULL;
+	return p;
+}
+
 // In a child of fork every call returns that there is no driver, also if another thread was in the library at the fork.
 static void forks(int times)
 {
@@ -194,7 +231,9 @@ int main(void)
 {
 	pthread_t t[THREADS];
 	forks(1); // before the first call of the library
+	own_faults(NULL);
 	on_host();
+	own_faults(NULL);
 	observed();
 	for (int i = 0; i < THREADS; i++)
 		EQUAL(pthread_create(&t[i], NULL, thread, (void *)(uintptr_t)(i + 1)), 0);
@@ -207,6 +246,8 @@ int main(void)
 	for (int i = 0; i < THREADS; i++)
 		EQUAL(pthread_join(t[i], NULL), 0);
 	own_signals();
+	EQUAL(pthread_create(&t[0], NULL, own_faults, NULL), 0);
+	EQUAL(pthread_join(t[0], NULL), 0);
 	puts("ok");
 	return 0;
 }

@@ -363,7 +363,11 @@ func ResolveLane(w *machine.Warp, instr *code.Instr, h, lane int, addr uint64, m
 	// The check of the last hit adds offsets in 64 bits, so 32-bit addresses that wrap must not reach the allocation.
 	wraps := a.Addr == code.R && place.Alloc.Base+place.Alloc.Span > 1<<32
 	if place.Alloc.Base%HitAlign == 0 && a.Space != ptx.Shared && !wraps {
-		setLastHit(w.CTA, a, place.Alloc.Hit())
+		hit := place.Alloc
+		if !w.CTA.Grid.CatchesFaults || a.Atom != nil { // machine code must not make the access
+			hit = hit.Hit()
+		}
+		setLastHit(w.CTA, a, hit)
 	}
 	return unsafe.Add(place.Alloc.Ptr, place.Offset), 0, room
 }

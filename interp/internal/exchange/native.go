@@ -57,10 +57,18 @@ func (MachineCode) Compile(g *machine.Grid) {
 	}
 	masked := min(k.Width, g.Threads) < regfile.Lanes
 	if g.Mode != machine.Check {
-		k.Native.Make(masked)
+		codeOf(g).Make(masked)
 	} else if m := k.CheckOnce(); m != nil {
 		m.Make(masked)
 	}
+}
+
+// codeOf returns the machine code of a launch.
+func codeOf(g *machine.Grid) *native.Code {
+	if g.CatchesFaults {
+		return g.Kernel.Native.Catching()
+	}
+	return g.Kernel.Native
 }
 
 // setConstants sets the fields of the warp's context with special registers and local memory.
@@ -148,7 +156,7 @@ func readSources(w *machine.Warp, list []ptx.SpecialReg) []native.Source {
 // Machine code may switch to other warps of the CTA.
 func (MachineCode) Run(w *machine.Warp, budget int) machine.Reason {
 	importIfExported(w)
-	c, m := w.CTA, w.CTA.Code.Native
+	c, m := w.CTA, codeOf(w.CTA.Grid)
 	if !fitsNative(w) || !m.Ready(prepareNative(w)) {
 		return warp.Portable.Run(w, budget)
 	}
@@ -162,6 +170,9 @@ func (MachineCode) Run(w *machine.Warp, budget int) machine.Reason {
 		}
 		importSplits(w)
 		switch ctx.Reason {
+		case native.Faulted:
+			m.RestoreAddresses(ctx, f, w.PC)
+			fallthrough // Go repeats the access, and traps if it faults again
 		case native.Unsupported:
 			b := c.Code.Block(w.PC)
 			at := m.NextSupported(ctx, w.PC+1)

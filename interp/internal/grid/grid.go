@@ -32,6 +32,7 @@ import (
 	"gemu/interp/internal/exchange"
 	"gemu/interp/internal/lanes"
 	"gemu/interp/internal/machine"
+	"gemu/interp/internal/native"
 	"gemu/interp/internal/warp"
 	"gemu/probe"
 	"gemu/ptx"
@@ -66,6 +67,7 @@ func NewGrid(l *machine.Launch) *machine.Grid {
 		},
 	}
 	_, g.MatricesInMachineCode = g.Backend.(exchange.MachineCode)
+	g.CatchesFaults = g.MatricesInMachineCode && g.Mode == machine.Vector && len(l.Probes) == 0 && g.HostMayFault && native.CatchesFaults()
 	if g.ClusterDim = l.Cluster; g.ClusterDim == (ptx.Dim3{}) {
 		g.ClusterDim = ptx.Dim()
 	}

@@ -78,6 +78,7 @@ type Execution struct {
 	MatricesInMachineCode bool // wgmma and tcgen05.mma multiply panels in machine code (native.Panels)
 	EagerEffects          bool // asynchronous effects happen where they are issued
 	HostAtomics           bool // atomics on global memory must be host atomics: CTAs run in parallel, or the host changes memory too
+	CatchesFaults         bool // machine code makes accesses that may fault on the host, and exits at a fault
 	HostMayFault          bool // an access within bounds may fault in Go: the owner of mapped memory may unmap or shrink it
 }
 

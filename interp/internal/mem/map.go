@@ -41,9 +41,9 @@ type Allocation struct {
 	memory  *Allocation // of a stand-in: the memory; otherwise nil
 }
 
-// Hit returns the allocation that a memory instruction remembers after it has accessed a. Machine code cannot handle a
-// fault of the host, so for memory in which an access may fault, Hit returns a stand-in of 0 bytes: machine code then
-// leaves each access to Go, which finds a by Memory.
+// Hit returns the allocation that a memory instruction remembers after it has accessed a. If machine code
+// must not make the access because it may fault on the host, Hit returns a stand-in of 0 bytes: machine code then leaves each
+// access to Go, which finds a by Memory.
 func (a *Allocation) Hit() *Allocation {
 	if a.standIn != nil {
 		return a.standIn

@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
+	"unsafe"
 
 	"gemu/interp/internal/code"
 	"gemu/ptx"
@@ -49,6 +50,9 @@ func memoryType(acc *code.Access, e code.Elem) string {
 func (a *assembler) putAccess(pc int32, instr *code.Instr, suffix string) {
 	acc := &a.prog.Access[instr.Side]
 	h := holes{n0: int64(acc.Offset), leave: a.exitLabel(pc, Unsupported)}
+	if a.catching && mayFault(instr, acc) {
+		a.putExitAtFault(pc, instr, acc)
+	}
 	switch {
 	case acc.Tile != nil || acc.Cluster || acc.Size > 8:
 		a.leaveToGo()
@@ -64,6 +68,39 @@ func (a *assembler) putAccess(pc int32, instr *code.Instr, suffix string) {
 		a.leaveToGo()
 	case !a.tryPattern(pc, instr, acc, suffix):
 		a.putScattered(instr, acc, h, suffix)
+	}
+}
+
+// mayFault reports whether an access in machine code may reach memory in which it faults on the host. Atomics never do: for
+// this memory they exit, because Go cannot repeat an atomic that some lanes have made.
+func mayFault(instr *code.Instr, acc *code.Access) bool {
+	return instr.Op != code.Atomic && acc.Addr != code.NoSlot && (acc.Space == ptx.Global || acc.Space == ptx.Generic)
+}
+
+// putExitAtFault prepares the exit of an access that faults: Go repeats the access, so the addresses must be kept.
+func (a *assembler) putExitAtFault(pc int32, instr *code.Instr, acc *code.Access) {
+	a.put("exit_at_fault", holes{n0: int64(pc), n1: int64(Faulted)})
+	if overwritesAddresses(instr, acc) {
+		h := holes{}
+		a.setPlace(&h, 'A', acc.Addr, instr.A)
+		a.put("save_addresses_"+acc.Addr.String(), h)
+	}
+}
+
+// overwritesAddresses reports whether a load writes the row of its addresses.
+func overwritesAddresses(instr *code.Instr, acc *code.Access) bool {
+	return !acc.Store && slices.ContainsFunc(acc.Elems, func(e code.Elem) bool { return e.Slot == acc.Addr && e.Row == instr.A })
+}
+
+// RestoreAddresses restores the address row of the access at pc, which has faulted: Go can repeat it then.
+func (c *Code) RestoreAddresses(ctx *Context, f *regfile.File, pc int32) {
+	instr := &c.prog.Instrs[pc]
+	if acc := &c.prog.Access[instr.Side]; !overwritesAddresses(instr, acc) {
+		return
+	} else if acc.Addr == code.Q {
+		*f.Row64(instr.A) = ctx.addresses
+	} else {
+		*f.Row32(instr.A) = *(*regfile.Row32)(unsafe.Pointer(&ctx.addresses))
 	}
 }
 

@@ -35,6 +35,7 @@ type assembler struct {
 	leftToGo        bool        // the current instruction is left to Go: see leaveToGo
 	sinceExit       int         // cost, in instructions, since the last possible exit in this block
 	reconvergeLabel int         // label of the code for arrivals at a reconvergence point
+	catching        bool        // the code of Code.Catching
 	switchLabel     int         // label of the code for a switch to another warp
 	blockLabels     []int32     // labels of blocks
 	afterCaution    []int32
@@ -76,7 +77,7 @@ type hitLookup struct {
 // newAssembler returns an assembler for a program's code, for all lanes or masked. The caller must release it.
 func newAssembler(c *Code, masked bool) *assembler {
 	a, p := assemblers.Get().(*assembler), c.prog
-	a.prog, a.lib, a.sources, a.suffix, a.exits = p, c.lib, c.Sources, "_full", c.exits
+	a.prog, a.lib, a.sources, a.suffix, a.exits, a.catching = p, c.lib, c.Sources, "_full", c.exits, c.catching
 	if masked {
 		a.suffix = "_masked"
 	}
@@ -123,7 +124,9 @@ func (a *assembler) putFunctions() {
 func (a *assembler) newBody(p *code.Program) *body {
 	a.putFunctions()
 	b := &body{blocks: make([]int32, len(p.Blocks)), afterCaution: a.afterCaution, instrs: a.instrs, addresses: make([]uintptr, len(p.Instrs))}
-	b.text = newText(a.finish())
+	if b.text = newText(a.finish()); a.catching && b.text.memory != nil && !b.text.catchFaults() {
+		b.text = &text{}
+	}
 	for i, l := range a.blockLabels {
 		b.blocks[i] = a.labels[l]
 		if b.text.memory != nil {

@@ -28,7 +28,10 @@ type Code struct {
 	// Uniform has the special registers whose values the caller must pass to Context.SetSpecials.
 	Uniform []ptx.SpecialReg
 
-	bodies bodies
+	bodies       bodies
+	catching     bool         // see Catching
+	makeCatching func() *Code // see Catching
+
 	panels []func() *Panels // by index of operands: see Panels
 	exits  []byte           // by pc: 1 before an instruction before which the code exits with Observed; nil: none
 }
@@ -55,21 +58,37 @@ func (l *Library) New(p *code.Program) *Code {
 		d.addProgram(p)
 		return d.sum()
 	})
+	c.makeCatching = sync.OnceValue(func() *Code {
+		n := c.variant("catching")
+		n.catching = true
+		return n
+	})
 	return c
 }
 
 // WithExits returns code of the same program that exits, with Observed, before each instruction for which exits, by pc, is
 // not 0. RunInstr enters the code after this exit.
 func (c *Code) WithExits(exits []byte) *Code {
-	n := &Code{lib: c.lib, prog: c.prog, constants: c.constants, fixedAllocations: c.fixedAllocations, Uniform: c.Uniform, Sources: c.Sources, panels: c.panels, exits: exits}
+	n := c.variant(string(exits))
+	n.exits = exits
+	return n
+}
+
+// variant returns code of the same program with other exits. difference identifies the variant.
+func (c *Code) variant(difference string) *Code {
+	n := &Code{lib: c.lib, prog: c.prog, constants: c.constants, fixedAllocations: c.fixedAllocations, Uniform: c.Uniform, Sources: c.Sources, panels: c.panels}
 	n.bodies.contentSum = sync.OnceValue(func() [sha256.Size]byte {
 		d := new(digest)
 		d.addProgram(c.prog)
-		d.bytes = append(d.bytes, exits...)
+		d.bytes = append(d.bytes, difference...)
 		return d.sum()
 	})
 	return n
 }
+
+// Catching returns the code in which a fault of the host at a load or store is an exit, for memory that the host may take away.
+// Each such access takes a few more instructions of the host. CatchesFaults must have reported true.
+func (c *Code) Catching() *Code { return c.makeCatching() }
 
 // body is the code of a program for all lanes or for the lanes of a mask. Places are offsets in bytes from its beginning.
 type body struct {

@@ -52,6 +52,8 @@ type Context struct {
 
 	_      [regfile.Lanes]uint64 // pointers to the memory of the lanes: scratch space of stencils
 	halves [2]uint64             // the same for the first lanes of the halves
+
+	addresses [regfile.Lanes]uint64 // address row of an access that overwrites it, as before the access: see Code.Catching
 }
 
 // In C, struct machine begins after NotifyEveryBlock, with r, q and p before sources.
@@ -104,6 +106,7 @@ const (
 	StretchEnded // before an instruction in the middle of a block, where code may continue: a stretch has ended
 
 	Observed // before an instruction with an event: see Code.WithExits
+	Faulted  // in a memory access, by a fault of the host: some lanes may have made it. Only in code of Code.Catching
 )
 
 // NotifyEveryBlockAt is the offset of the last field of struct context. The generator compares it with the C layout.
@@ -112,10 +115,10 @@ const NotifyEveryBlockAt = unsafe.Offsetof(Context{}.NotifyEveryBlock)
 // ParallelAt is the offset of the last field of struct machine. The generator compares it with the C layout.
 const ParallelAt = unsafe.Offsetof(Context{}.parallel)
 
-// FragmentsAt and HalvesAt are offsets of fields of Context. The generator compares them with the C layout.
+// FragmentsAt and AddressesAt are offsets of fields of Context. The generator compares them with the C layout.
 const (
 	FragmentsAt = unsafe.Offsetof(Context{}.fragments)
-	HalvesAt    = unsafe.Offsetof(Context{}.halves)
+	AddressesAt = unsafe.Offsetof(Context{}.addresses)
 )
 
 // Registers is the number of special registers.

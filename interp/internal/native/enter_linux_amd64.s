@@ -15,6 +15,9 @@ TEXT ·enter(SB), 0, $1552-16
 	MOVQ Context_p(R12), DX
 	MOVQ Context_constants(R12), CX
 	ADJSP $-1536
+	MOVQ SP, 0(SP) // the marker of the frame, for faultHandler
+	MOVQ $const_frameMarker, BX
+	MOVQ BX, 8(SP)
 	MOVQ SP, BP // which stencils keep
 	ANDQ $-16, SP
 	CALL AX

@@ -46,7 +46,10 @@ func newText(machine []byte) *text {
 	}
 	syncInstructionCache(memory)
 	t := &text{memory}
-	runtime.AddCleanup(t, func(m []byte) { unix.Munmap(m) }, memory)
+	runtime.AddCleanup(t, func(m []byte) {
+		forgetText(m)
+		unix.Munmap(m)
+	}, memory)
 	return t
 }
 

@@ -212,7 +212,7 @@ func (s *sources) object(tmp string, f file, form, bases string) (map[string]*st
 			fmt.Sprintf("-DSWITCHED_WARP=%d", native.SwitchedWarp), fmt.Sprintf("-DCONTEXT_BARRIER_BLOCK=%d", native.BarrierBlockAt), fmt.Sprintf("-DSCHEDULER_EXIT_BRANCHES=%d", native.ExitBranchesAt))
 	}
 	if strings.Contains(f.text, `"pointer.h"`) {
-		args = append(args, fmt.Sprintf("-DCONTEXT_HALVES=%d", native.HalvesAt))
+		args = append(args, fmt.Sprintf("-DCONTEXT_ADDRESSES=%d", native.AddressesAt))
 	}
 	if f.name == "matrix.c" {
 		args = append(args, fmt.Sprintf("-DCONTEXT_FRAGMENTS=%d", native.FragmentsAt), fmt.Sprintf("-DFRAGMENTS_BYTES=%d", unsafe.Sizeof(native.Fragments{})))

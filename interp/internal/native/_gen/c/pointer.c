@@ -8,6 +8,31 @@
 #include "warp.h"
 #include "pointer.h"
 
+#ifndef MASKED
+// exit_at_fault precedes an access that may fault on the host. It writes the results of the exit at instruction H0 with reason
+// H1, which the signal handler makes if there is a fault.
+STENCIL(exit_at_fault) {
+	ctx->pc = (s32)NUMBER(H0);
+	ctx->reason = (u32)NUMBER(H1);
+	ctx->lanes = (u32)m;
+	NEXT;
+}
+
+// save_addresses follows exit_at_fault if the access overwrites its address row A.
+STENCIL(save_addresses_r) {
+	const u32 *a = ROW(u32, A);
+	u32 *d = (u32 *)((struct pointer_context *)ctx)->addresses;
+	SHORT_LANES d[i] = a[i];
+	NEXT;
+}
+STENCIL(save_addresses_q) {
+	const u64 *a = WIDE(u64, A);
+	u64 *d = ((struct pointer_context *)ctx)->addresses;
+	SHORT_WIDE_LANES d[i] = a[i];
+	NEXT;
+}
+#endif
+
 #ifdef MASKED
 #define ELSE_FIRST(v, i) ((v) & EXECUTE(q, i) | first & ~EXECUTE(q, i))
 #else

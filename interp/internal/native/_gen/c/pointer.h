@@ -6,8 +6,9 @@ struct pointer_context { // Context
 	void *fragments;
 	u64 pointers[32]; // pointers to the memory of the lanes
 	u64 halves[2];  // the same for lanes 0 and 16, if the lanes of each half have a pattern
+	u64 addresses[32]; // the address row of an access that overwrites it, as before the access
 };
-_Static_assert(__builtin_offsetof(struct pointer_context, halves) == CONTEXT_HALVES, "Context has another layout");
+_Static_assert(__builtin_offsetof(struct pointer_context, addresses) == CONTEXT_ADDRESSES, "Context has another layout");
 #define LANE_POINTERS ((struct pointer_context *)ctx)->pointers
 #define HALF_POINTERS ((struct pointer_context *)ctx)->halves
 
