@@ -210,14 +210,14 @@ func (x *GraphExec) newOrders(s *Stream, t *task, events []*task) []*probe.HostO
 	begin := clock(t.order.Before)
 	for i := range x.nodes {
 		n := &x.nodes[i]
-		before := begin
+		known := begin
 		for _, p := range n.predecessors {
-			before = before.union(list[p].Before)
+			known = known.union(list[p].Before)
 		}
 		if n.kind == EventWaitNode && events[i] != nil && events[i].order != nil {
-			before = before.union(events[i].order.Before)
+			known = known.union(events[i].order.Before)
 		}
-		list[i] = o.newOrder(x.orderLines[n.chain], nodeNames[n.kind], "a graph on "+s.name(), before)
+		list[i] = o.newOrder(x.orderLines[n.chain], nodeNames[n.kind], "a graph on "+s.name(), known)
 		if n.kind == EventRecordNode {
 			events[i].order = list[i]
 		}
@@ -253,6 +253,7 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 	if x.flags&autoFreeOnLaunch != 0 {
 		x.freeRemaining(s)
 	}
+	launchTask := newTask(nil)
 	var runs []func(*probe.HostOrder) error
 	var kernels []string  // kernels of all launches, in order
 	var launches []string // by node: the name of its kernel; "": none
@@ -281,6 +282,8 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		}
 		kernel := ""
 		switch w := w.(type) {
+		case hostWork, *waitWork:
+			launchTask.onHost = true
 		case *launch:
 			kernel = w.f.kernel.Name
 		case *conditionalRun:
@@ -291,8 +294,7 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		}
 		runs, events, undos = append(runs, run), append(events, eventTask(w)), append(undos, undo)
 	}
-	launchTask := newTask(nil)
-	after := s.next(launchTask, "", []*task{x.last})
+	predecessors := s.next(launchTask, "", []*task{x.last})
 	x.last = launchTask
 	for _, n := range x.nodes {
 		if w, ok := n.work.(*allocWork); ok {
@@ -300,7 +302,6 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		}
 	}
 	orders := x.newOrders(s, launchTask, events)
-	launchTask.onHost = true // a node may call a function of the client
 	launchTask.run = func(*probe.HostOrder) error {
 		for _, c := range x.conditions {
 			c.reset()
@@ -317,7 +318,7 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		}
 		return nil
 	}
-	s.start(launchTask, after)
+	s.start(launchTask, predecessors)
 	t.d.expectLaunches(launchTask, kernels...)
 	for i, n := range x.nodes {
 		if n.kind == EventRecordNode {

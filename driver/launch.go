@@ -199,16 +199,11 @@ func (t *Thread) LaunchKernel(p *LaunchParams, stream Handle) error {
 	return s.finish(s.submitLaunch(l, l.run, blocking), blocking)
 }
 
-// submitLaunch submits a launch, which run executes. If awaited is true, the caller must wait for the launch. The caller
-// must hold d.mu.
+// submitLaunch is submitFor for a launch, which run executes. The caller must hold d.mu.
 func (s *Stream) submitLaunch(l *launch, run operation, awaited bool) *task {
 	d := s.ctx.dev.d
-	submit := (*Stream).submit
-	if awaited {
-		submit = (*Stream).submitAwaited
-	}
 	var t *task
-	t = submit(s, "a launch", func(o *probe.HostOrder) error {
+	t = s.submitFor(awaited, "a launch", func(o *probe.HostOrder) error {
 		if err := t.noteLaunch(d); err != nil {
 			return err
 		}

@@ -255,10 +255,10 @@ func (t *Thread) Peek(to []byte, from uint64) error {
 // the context. The caller must hold d.mu; transfer unlocks it.
 func (t *Thread) transfer(s *Stream, name string, contexts []*Context, async bool, knowledge copyKnowledge, work func(*probe.HostOrder)) error {
 	if async {
-		return s.finish(s.submitToAll(contexts, (*Stream).submit, name, func(o *probe.HostOrder) error { return safely(func() { work(o) }) }), false)
+		return s.finish(s.submitToAll(contexts, false, name, func(o *probe.HostOrder) error { return safely(func() { work(o) }) }), false)
 	}
 	var workErr error
-	submitted := s.submitToAll(contexts, (*Stream).submitAwaited, name, func(o *probe.HostOrder) error {
+	submitted := s.submitToAll(contexts, true, name, func(o *probe.HostOrder) error {
 		workErr = safely(func() { work(o) })
 		return nil
 	})

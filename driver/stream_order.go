@@ -77,11 +77,11 @@ func (o *ordering) newLine() int {
 // releaseLines makes lines free, which must get no more operations.
 func (o *ordering) releaseLines(lines ...int) { o.freeLines = append(o.freeLines, lines...) }
 
-// newOrder returns the order of a new operation at the end of a line. The operation comes after the operations in after.
-func (o *ordering) newOrder(line int, name, stream string, after clock) *probe.HostOrder {
+// newOrder returns the order of a new operation at the end of a line. The operation comes after its predecessors.
+func (o *ordering) newOrder(line int, name, stream string, predecessors clock) *probe.HostOrder {
 	o.lines[line]++
 	n := o.lines[line]
-	return &probe.HostOrder{Line: line, Clock: n, Before: o.known.union(after).upTo(line, n), Ended: o.known, Name: name, Stream: stream}
+	return &probe.HostOrder{Line: line, Clock: n, Before: o.known.union(predecessors).upTo(line, n), Ended: o.known, Name: name, Stream: stream}
 }
 
 // learn records that the host knows the end of tasks. Tasks may be nil.
@@ -142,14 +142,14 @@ func (s *Stream) learnPredecessors() {
 }
 
 // chains assigns each node of a graph to a line. Each node of a line is a successor of the previous node of the line.
-// after lists the predecessors of each node, which must have lower indices. n is the number of lines.
-func chains(after [][]int) (lines []int, n int) {
-	continues := make([]bool, len(after))
-	for _, before := range after {
+// predecessors lists the predecessors of each node, which must have lower indices. n is the number of lines.
+func chains(predecessors [][]int) (lines []int, n int) {
+	continues := make([]bool, len(predecessors))
+	for _, list := range predecessors {
 		line := -1
-		for _, b := range before {
-			if !continues[b] {
-				continues[b], line = true, lines[b]
+		for _, p := range list {
+			if !continues[p] {
+				continues[p], line = true, lines[p]
 				break
 			}
 		}

@@ -52,8 +52,8 @@ func newTask(run operation) *task { return &task{done: make(chan struct{}), run:
 // submit puts an operation into the stream's queue. The operation runs after the previous operation of the stream and
 // after the given tasks. name describes the operation for probes. run is not called if the context has a lasting fault
 // when its turn comes. An error of run becomes a fault of the context. The caller must hold d.mu.
-func (s *Stream) submit(name string, run operation, after ...*task) *task {
-	return s.submitTask(newTask(run), name, after...)
+func (s *Stream) submit(name string, run operation, predecessors ...*task) *task {
+	return s.submitTask(newTask(run), name, predecessors...)
 }
 
 // submitOnHost is submit for an operation that calls functions of the client, or waits for the host. The caller must hold
@@ -65,77 +65,79 @@ func (s *Stream) submitOnHost(name string, run operation) *task {
 }
 
 // submitAlways is submit for an operation that runs even after a fault of the context. The caller must hold d.mu.
-func (s *Stream) submitAlways(name string, run func(*probe.HostOrder), after ...*task) *task {
+func (s *Stream) submitAlways(name string, run func(*probe.HostOrder), predecessors ...*task) *task {
 	t := newTask(func(o *probe.HostOrder) error { run(o); return nil })
 	t.always = true
-	return s.submitTask(t, name, after...)
+	return s.submitTask(t, name, predecessors...)
 }
 
 // submitTask is submit for a new task. The caller must hold d.mu.
-func (s *Stream) submitTask(t *task, name string, after ...*task) *task {
-	s.start(t, s.next(t, name, after))
+func (s *Stream) submitTask(t *task, name string, predecessors ...*task) *task {
+	s.start(t, s.next(t, name, predecessors))
 	return t
 }
 
-// submitAwaited is submit for a caller that calls awaitTasks for the task when it has unlocked the driver: the caller's
-// thread may run the task, so a goroutine for the task would be started in vain. The caller must hold d.mu.
-func (s *Stream) submitAwaited(name string, run operation, after ...*task) *task {
-	t := newTask(run)
-	t.link(s, s.next(t, name, after))
-	return t
-}
-
-// submitToAll submits an operation to stream s by submit, which is one of the functions above. If contexts is not empty, s
-// must be a default stream; the operation is then ordered on the default streams of these contexts, too, as if it were in
-// each of their queues. The caller must hold d.mu.
-func (s *Stream) submitToAll(contexts []*Context, submit func(*Stream, string, operation, ...*task) *task, name string, run operation) *task {
-	var after []*task
-	for _, c := range contexts {
-		after = append(after, c.legacy.submit("", nil))
+// submitFor is submit for a caller that, if awaited is true, calls awaitTasks for the task when it has unlocked the driver: the
+// caller's thread may run the task, so a goroutine for the task would be started in vain. The caller must hold d.mu.
+func (s *Stream) submitFor(awaited bool, name string, run operation, predecessors ...*task) *task {
+	if !awaited {
+		return s.submit(name, run, predecessors...)
 	}
-	t := submit(s, name, run, after...)
+	t := newTask(run)
+	t.link(s, s.next(t, name, predecessors))
+	return t
+}
+
+// submitToAll is submitFor for an operation that is also ordered on the default streams of the contexts, as if it were in
+// each of their queues. If contexts is not empty, s must be a default stream. The caller must hold d.mu.
+func (s *Stream) submitToAll(contexts []*Context, awaited bool, name string, run operation) *task {
+	var predecessors []*task
+	for _, c := range contexts {
+		predecessors = append(predecessors, c.legacy.submit("", nil))
+	}
+	t := s.submitFor(awaited, name, run, predecessors...)
 	for _, c := range contexts {
 		c.legacy.submit("", nil, t)
 	}
 	return t
 }
 
-// next puts a task at the end of the stream's queue, and returns its predecessors: the tasks of after, and those given by
-// the order of streams. Predecessors may be nil. The caller must hold d.mu.
-func (s *Stream) next(t *task, name string, after []*task) []*task {
+// next puts a task at the end of the stream's queue, and returns its predecessors: the given tasks, and the tasks
+// before it in the order of streams. Predecessors may be nil. The caller must hold d.mu.
+func (s *Stream) next(t *task, name string, predecessors []*task) []*task {
 	c := s.ctx
 	ordering := &c.dev.d.ordering
-	after = append(after, s.last, c.dev.d.paused, c.orderedAfter)
+	predecessors = append(predecessors, s.last, c.dev.d.paused, c.orderedAfter)
 	if s.green != nil {
-		after = append(after, s.green.orderedAfter)
+		predecessors = append(predecessors, s.green.orderedAfter)
 	}
 	switch {
 	case s == c.legacy:
 		for o := range c.streams {
 			if !o.nonBlocking {
-				after = append(after, o.last)
+				predecessors = append(predecessors, o.last)
 			}
 		}
 	case !s.nonBlocking:
-		after = append(after, c.legacy.last)
+		predecessors = append(predecessors, c.legacy.last)
 	}
 	s.queued++
 	if s.last = t; !ordering.enabled {
-		return after
+		return predecessors
 	}
-	var before clock
-	for _, b := range after {
-		if b != nil && b.order != nil {
-			before = before.union(b.order.Before)
+	var known clock
+	for _, p := range predecessors {
+		if p != nil && p.order != nil {
+			known = known.union(p.order.Before)
 		}
 	}
 	if s == c.legacy {
-		before = before.union(c.endedClocks[0])
+		known = known.union(c.endedClocks[0])
 	}
-	t.order = ordering.newOrder(s.line, name, s.name(), before)
-	after = append(after, ordering.last)
+	t.order = ordering.newOrder(s.line, name, s.name(), known)
+	predecessors = append(predecessors, ordering.last)
 	ordering.last = t
-	return after
+	return predecessors
 }
 
 // link makes the task come after its predecessors. The caller must hold d.mu.

@@ -19,7 +19,7 @@ func TestTasksOnWaitingThread(t *testing.T) {
 	}
 	c.d.mu.Lock()
 	stream := c.d.objects[s].(*Stream)
-	stream.submitAwaited("", note(0)) // no goroutine runs it, so the caller must
+	stream.submitFor(true, "", note(0)) // no goroutine runs it, so the caller must
 	second := stream.submit("", note(1))
 	onHost := stream.submitOnHost("", note(2))
 	last := stream.submit("", note(3))
@@ -35,7 +35,7 @@ func TestTasksOnWaitingThread(t *testing.T) {
 
 	// The thread does not run a task that depends on the client, even if it waits for the task.
 	c.d.mu.Lock()
-	stream.submitAwaited("", note(0))
+	stream.submitFor(true, "", note(0))
 	onHost = stream.submitOnHost("", note(4))
 	c.d.mu.Unlock()
 	c.d.awaitTasks([]*task{onHost})
@@ -52,7 +52,7 @@ func TestReadyTasksRunTogether(t *testing.T) {
 	signal := make(chan bool)
 	c.d.mu.Lock()
 	one, two := c.d.objects[first].(*Stream), c.d.objects[second].(*Stream)
-	common := one.submitAwaited("", func(*probe.HostOrder) error { return nil })
+	common := one.submitFor(true, "", func(*probe.HostOrder) error { return nil })
 	receiver := one.submit("", func(*probe.HostOrder) error { <-signal; return nil })
 	sender := two.submit("", func(*probe.HostOrder) error { signal <- true; return nil }, common)
 	c.d.mu.Unlock()
@@ -65,4 +65,35 @@ func TestReadyTasksRunTogether(t *testing.T) {
 	c.d.mu.Unlock()
 	<-signal
 	c.ok(c.StreamSynchronize(first))
+}
+
+// TestGraphOnWaitingThread: a launch of a graph depends on the client only if a node calls a function of the client or
+// waits for an event.
+func TestGraphOnWaitingThread(t *testing.T) {
+	c := newClient(t, nil)
+	x, e := c.alloc(8), must(c.EventCreate(0))(t)
+	launch := func(g Handle) bool {
+		exec := must(c.GraphInstantiate(g, 0))(t)
+		c.ok(c.GraphLaunch(exec, 0))
+		c.d.mu.Lock()
+		onHost := c.d.objects[exec].(*GraphExec).last.onHost
+		c.d.mu.Unlock()
+		c.ok(c.CtxSynchronize(0))
+		return onHost
+	}
+	g := must(c.GraphCreate(0))(t)
+	must(c.GraphAddMemsetNode(g, nil, fillOf(x, 5, 2)))(t)
+	must(c.GraphAddEventNode(g, nil, EventRecordNode, e))(t)
+	if launch(g) {
+		t.Error("a fill and the record of an event depend on the client")
+	}
+	wait := must(c.GraphClone(g))(t)
+	must(c.GraphAddEventNode(wait, nil, EventWaitNode, e))(t)
+	if !launch(wait) {
+		t.Error("a wait for an event does not depend on the client")
+	}
+	must(c.GraphAddHostNode(g, nil, HostFunc{Call: func() {}}))(t)
+	if !launch(g) {
+		t.Error("a function of the client does not depend on it")
+	}
 }
