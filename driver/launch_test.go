@@ -229,9 +229,9 @@ func TestNativeNotice(t *testing.T) {
 		want   string // "": no message
 	}{
 		{"native", nil, false, ""},
-		{"native", func(s *Settings) { s.Sanitize = sanitize.Tools[:1] }, false, "GEMU_ENGINE=native: launches observed"},
-		{"native", func(s *Settings) { s.Stats = filepath.Join(t.TempDir(), "s.json") }, false, "GEMU_ENGINE=native: launches observed"},
-		{"native", func(s *Settings) { s.Log = filepath.Join(t.TempDir(), "l.gtr") }, false, "GEMU_ENGINE=native: launches observed"},
+		{"native", func(s *Settings) { s.Sanitize = sanitize.Tools[:1] }, false, "GEMU_ENGINE=native: in launches observed"},
+		{"native", func(s *Settings) { s.Stats = filepath.Join(t.TempDir(), "s.json") }, false, "GEMU_ENGINE=native: in launches observed"},
+		{"native", func(s *Settings) { s.Log = filepath.Join(t.TempDir(), "l.gtr") }, false, "GEMU_ENGINE=native: in launches observed"},
 		{"native", nil, true, ""},
 		{"auto", func(s *Settings) { s.Sanitize = sanitize.Tools[:1] }, true, ""},
 	} {
