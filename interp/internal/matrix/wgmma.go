@@ -67,30 +67,18 @@ type Shared struct {
 // the index of the first element in them (manual 9.7.15.5.1.2.1.3, canonical layouts). Without swizzling, neighbouring
 // chunks have the distances that the descriptor gives; with swizzling, chunks are neighbours within a row of the pattern.
 func (s *Shared) eachChunk(d Placement, first, rows int, f func(row, k int, addr uint64)) {
-	perChunk, width := Chunk*8/s.Bits, d.Width       // perChunk: elements of a chunk
-	visit := func(row, k, line int, offset uint64) { // line: number of the line in its pattern
-		addr := d.Start + offset + uint64(line*width)
-		if d.Pairs {
-			f(row, k, SwizzlePairs(addr, d.Base))
-			return
+	perChunk, width := Chunk*8/s.Bits, d.Width // perChunk: elements of a chunk
+	if !s.Transposed {
+		for row := first; row < first+rows; row++ {
+			for j := range s.K / perChunk {
+				f(row, j*perChunk, s.chunkAddress(d, row, j))
+			}
 		}
-		f(row, k, Swizzle(addr, width, d.Base))
+		return
 	}
 	inRow, lines := width/Chunk, 8
 	if d.Pairs {
 		lines = 4
-	}
-	if !s.Transposed {
-		for row := first; row < first+rows; row++ {
-			for j := range s.K / perChunk {
-				offset := uint64(row/8)*d.Stride + uint64(j)*Chunk
-				if inRow == 1 {
-					offset = uint64(row/8)*d.Stride + uint64(j)*d.Leading
-				}
-				visit(row, j*perChunk, row%8, offset)
-			}
-		}
-		return
 	}
 	for k := range s.K {
 		for j := first / perChunk; j < (first+rows)/perChunk; j++ {
@@ -98,9 +86,27 @@ func (s *Shared) eachChunk(d Placement, first, rows int, f func(row, k int, addr
 			if inRow == 1 {
 				offset = uint64(j)*d.Stride + uint64(k/8)*d.Leading
 			}
-			visit(j*perChunk, k, k%lines, offset)
+			f(j*perChunk, k, d.lineAddress(k%lines, offset))
 		}
 	}
+}
+
+// chunkAddress returns the address of the j-th 16 bytes of a row of a matrix that is not transposed.
+func (s *Shared) chunkAddress(d Placement, row, j int) uint64 {
+	step := uint64(Chunk)
+	if d.Width == Chunk {
+		step = d.Leading
+	}
+	return d.lineAddress(row%8, uint64(row/8)*d.Stride+uint64(j)*step)
+}
+
+// lineAddress returns the address of 16 bytes at an offset from the beginning of a line, which is counted in its pattern.
+func (d *Placement) lineAddress(line int, offset uint64) uint64 {
+	addr := d.Start + offset + uint64(line*d.Width)
+	if d.Pairs {
+		return SwizzlePairs(addr, d.Base)
+	}
+	return Swizzle(addr, d.Width, d.Base)
 }
 
 // Outside returns the address of the first 16 bytes of the rows, from row first on, that are not in the first size bytes of
@@ -216,23 +222,28 @@ func (s *Shared) LoadRegisters(memory []byte, d Placement, first, rows int) []re
 	perRow := s.K * s.Bits / 8 / registerBytes
 	out := make([]regfile.Row32, rows/8*perRow)
 	perChunk := Chunk * 8 / s.Bits
+	if !s.Transposed {
+		var unpacked [Chunk]byte
+		for row := range rows {
+			for j := range perRow {
+				chunk := (*[Chunk]byte)(memory[s.chunkAddress(d, first+row, j):])
+				if s.Packed != 0 {
+					for i := range unpacked {
+						unpacked[i] = byte(unpackElement(chunk[:], s.Packed, i))
+					}
+					chunk = &unpacked
+				}
+				lanes := (*[4]uint32)(out[row/8*perRow+j][row%8*4:])
+				for i := range lanes {
+					lanes[i] = binary.LittleEndian.Uint32(chunk[4*i:])
+				}
+			}
+		}
+		return out
+	}
 	s.eachChunk(d, first, rows, func(row, k int, addr uint64) {
 		chunk := memory[addr:][:Chunk]
 		row -= first
-		if s.Packed != 0 {
-			var unpacked [Chunk]byte
-			for i := range unpacked {
-				unpacked[i] = byte(unpackElement(chunk, s.Packed, i))
-			}
-			chunk = unpacked[:]
-		}
-		if !s.Transposed {
-			lanes := out[row/8*perRow+k/perChunk][row%8*4:][:4]
-			for i := range lanes {
-				lanes[i] = binary.LittleEndian.Uint32(chunk[4*i:])
-			}
-			return
-		}
 		mask, width := uint32(1)<<s.Bits-1, 32/s.Bits
 		for i := range perChunk {
 			at, shift := row+i, k%width*s.Bits
