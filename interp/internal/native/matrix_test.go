@@ -214,7 +214,12 @@ func fillExtra(rng *rand.Rand, f *regfile.File, elems []code.Elem, m *matrix.Mul
 				row[lane] = 0
 				for k := range 4 {
 					exponent := rng.Uint32N(7) + 124
-					if s >= far {
+					switch {
+					case s == extreme && rng.IntN(4) == 0:
+						exponent = rng.Uint32N(255)
+					case s == extreme:
+						exponent = 195 + rng.Uint32N(12) // products near the largest f32
+					case s == far:
 						exponent = rng.Uint32N(60) + 97
 					}
 					row[lane] |= exponent << (8 * k)
