@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -53,6 +54,27 @@ type barPart struct {
 var plotColours = []struct{ light, dark, letters string }{
 	{"#1f5f99", "#5aa7e6", "on"}, {"#d98032", "#f0a060", "over"}, {"#4f9460", "#6fc48a", "on"}, {"#8f4a8a", "#c78bc3", "on"},
 	{"#c9b458", "#d8c878", "over"}, {"#7f8c98", "#9aa7b3", "over"}, {"#b33a3a", "#ea8080", "on"}, {"#6fb7c9", "#8fd3e3", "over"},
+}
+
+// classColours has the indices in plotColours of the classes of values. They are the colours of the classes on all pages.
+var classColours = map[string]int{"uniform": 0, "affine": 2, "generic": 1}
+
+// colour returns the index in plotColours of a series. Series that are not classes of values have the other colours, in order.
+func (p *picture) colour(series int) int {
+	var free []int
+	for c := range len(plotColours) + len(p.series) {
+		if !slices.ContainsFunc(p.series, func(name string) bool { of, isClass := classColours[name]; return isClass && of == c }) {
+			free = append(free, c)
+		}
+	}
+	for _, name := range p.series[:series+1] {
+		c, isClass := classColours[name]
+		if !isClass {
+			c, free = free[0], free[1:]
+		}
+		series = c
+	}
+	return series
 }
 
 // plotInks has the colours of letters by class, on a light page: main text, secondary text, and text on bars.
@@ -176,12 +198,12 @@ func (d *drawing) legend(p *picture, y, width float64) float64 {
 		x += size
 	}
 	for i, name := range p.series {
-		entry(i, false, name)
+		entry(p.colour(i), false, name)
 	}
 	switch {
 	case !p.paper:
 	case len(p.series) > 0:
-		entry(0, true, "paler: the paper")
+		entry(p.colour(0), true, "paler: the paper")
 	default:
 		entry(0, false, "gemu")
 		entry(paperSeries, false, "the paper")
@@ -259,6 +281,7 @@ func (d *drawing) bar(p *picture, g *barGroup, b *bar, xOf func(v float64) float
 		switch {
 		case series >= 0:
 			source += ", " + p.series[series]
+			series = p.colour(series)
 		case len(p.series) > 0:
 			series = plainSeries
 		case b.paper:

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -234,6 +235,39 @@ func TestAxisTicks(t *testing.T) {
 	}{{0.5, 0.5, "0.5"}, {20, 10, "20"}, {0.25, 0.05, "0.25"}, {2e6, 1e6, "2e+06"}, {100, 50, "100"}, {0.2, 0.1, "0.2"}} {
 		if got := tickText(c.v, c.step); got != c.want {
 			t.Errorf("%g of %g: %s, want %s", c.v, c.step, got, c.want)
+		}
+	}
+}
+
+// TestClassesHaveTheirColours: uniform, affine and generic are blue, green and orange in all pictures, as on the pages of
+// gemu structure, whatever their order; other series have other colours.
+func TestClassesHaveTheirColours(t *testing.T) {
+	for _, c := range []struct {
+		series []string
+		want   []int
+	}{
+		{[]string{"uniform", "affine", "generic"}, []int{0, 2, 1}},
+		{[]string{"generic", "affine", "uniform"}, []int{1, 2, 0}},
+		{[]string{"zero", "uniform", "affine", "generic", "more"}, []int{3, 0, 2, 1, 4}},
+		{[]string{"affine", "first", "second"}, []int{2, 0, 1}},
+		{[]string{"first", "second", "third"}, []int{0, 1, 2}},
+	} {
+		var got []int
+		for i := range c.series {
+			got = append(got, (&picture{series: c.series}).colour(i))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("series %q have the colours %d, want %d", c.series, got, c.want)
+		}
+	}
+	for class, dominant := range map[string]int{"uniform": 2, "affine": 1, "generic": 0} { // red, green, blue
+		text := plotColours[classColours[class]].light
+		var rgb [3]int
+		if _, err := fmt.Sscanf(text, "#%02x%02x%02x", &rgb[0], &rgb[1], &rgb[2]); err != nil {
+			t.Fatal(err)
+		}
+		if slices.Max(rgb[:]) != rgb[dominant] {
+			t.Errorf("%s has the colour %s", class, text)
 		}
 	}
 }
