@@ -261,21 +261,28 @@ func printModel(s *screen, m *models.Report) {
 		}
 		s.printf("\n%s, %s\n", t.Title, t.Unit)
 		text := fitted("", name)
-		for _, c := range t.Columns {
-			text += fitted(c, -tableColumn(c))
+		for k, c := range t.Columns {
+			text += fitted(c, -tableColumn(t, k))
 		}
 		s.printf("%s\n", s.paint(dim, text))
 		for _, r := range t.Rows {
 			text := fitted(r.Name, name)
 			for k, v := range r.Values {
-				text += fitted(valueText(v), -tableColumn(t.Columns[k]))
+				text += fitted(valueText(v), -tableColumn(t, k))
 			}
 			s.printf("%s\n", text)
 		}
 	}
 }
 
-func tableColumn(name string) int { return max(8, utf8.RuneCountInString(name)+2) }
+// tableColumn returns the width of column k: at least two spaces are before its name, and one before its values.
+func tableColumn(t *models.Table, k int) int {
+	width := max(8, utf8.RuneCountInString(t.Columns[k])+2)
+	for _, r := range t.Rows {
+		width = max(width, utf8.RuneCountInString(valueText(r.Values[k]))+1)
+	}
+	return width
+}
 
 // files returns the tables as files: MODEL-TABLE.csv and .svg, and lines.csv.
 func (r *regfileReport) files() (list []namedFile) {
