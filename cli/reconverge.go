@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"gemu/interp"
@@ -63,7 +64,11 @@ func (c *reconvergeCmd) Run(a *app) error {
 		}
 	}
 	if c.JSON != "-" {
-		output.print(newScreen(a.stdout))
+		s := newScreen(a.stdout)
+		output.print(s)
+		if filepath.Ext(c.File) == ".cu" && !c.Branches && !slices.ContainsFunc(output.Policies, func(r reconvergeRow) bool { return r.DivergentBranches > 0 }) {
+			s.printf("No branch diverged. The compiler may have turned branches into selections: --branches keeps them.\n")
+		}
 	}
 	if c.JSON != "" {
 		return writeJSON(a, c.JSON, output)
@@ -105,7 +110,13 @@ func (r *reconvergeJSON) print(s *screen) {
 		s.printf("%s%s%s%s%s%s\n", fitted(p.Policy, 10), fitted(countText(p.WarpInstructions), -14), fitted(fmt.Sprintf("%.2f", p.ActiveLanesMean), -14),
 			fitted(countText(p.DivergentBranches), -12), fitted(countText(p.Splits), -12), fitted(countText(p.Reconvergences), -13))
 	}
+	s.printf(`
+instructions: executed by warps in the whole launch; active lanes: their mean number of lanes;
+divergent: branches at which the lanes of a warp took different paths; splits: warp splits that were
+made; reconverged: how often warp splits became one again. The fewer instructions, the more lanes ran
+together. Waiting loops count, too, and the order of the lanes is not counted: see gemu trace.
+`)
 	if !r.SameMemory {
-		s.printf("\nThe buffers differ: the result depends on the order in which lanes execute.\n")
+		s.printf("The buffers differ: the result depends on the order in which lanes execute.\n")
 	}
 }
