@@ -5,6 +5,7 @@ package tensormap
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 )
 
 // Copy holds the operands of a copy instruction, in addition to its map.
@@ -186,8 +187,20 @@ func (m *Map) pitch() uint64 {
 
 // Walk passes the segments of a copy from or to an address in shared memory to yield, until it returns false.
 func (m *Map) Walk(c *Copy, shared uint64, yield func(p Segment) bool) {
+	m.walk(c, shared, false, yield)
+}
+
+// WalkRows is Walk with the longest segments: a row of the box is one segment, or up to three if elements are outside the
+// tensor, unless a swizzle or padding separates its elements in shared memory.
+func (m *Map) WalkRows(c *Copy, shared uint64, yield func(p Segment) bool) {
+	m.walk(c, shared, m.Swizzle.Mode == NoSwizzle && !m.Type.Padded(), yield)
+}
+
+// walk passes the segments of a copy to yield. With whole, nothing separates the elements of a row.
+func (m *Map) walk(c *Copy, shared uint64, whole bool, yield func(p Segment) bool) {
+	pitch := m.pitch()
 	for i, x := range m.boxStarts(c) {
-		if !m.row(&x, shared+uint64(i)*m.pitch(), yield) {
+		if !m.row(&x, shared+uint64(i)*pitch, whole, yield) {
 			return
 		}
 	}
@@ -280,8 +293,21 @@ func (m *Map) pixels(c *Copy, yield func(int, [Rank]int64) bool) {
 	}
 }
 
-// row yields the segments of a row.
-func (m *Map) row(x *[Rank]int64, shared uint64, yield func(p Segment) bool) bool {
+// Extent returns the number of bytes from the first element of the tensor to the last; ok is false if they are 2^62 or more.
+func (m *Map) Extent() (n uint64, ok bool) {
+	n = (m.Dim[0]*uint64(m.Type.Bits()) + 7) / 8
+	for i := 1; i < m.Rank; i++ {
+		high, low := bits.Mul64(m.Dim[i]-1, m.Stride[i-1])
+		if n += low; high != 0 || low >= 1<<62 || n >= 1<<62 {
+			return 0, false
+		}
+	}
+	return n, true
+}
+
+// row yields the segments of a row. With whole, nothing separates its elements in shared memory, and a segment may be longer
+// than 16 bytes.
+func (m *Map) row(x *[Rank]int64, shared uint64, whole bool, yield func(p Segment) bool) bool {
 	inside := true
 	base := m.Address
 	for i := 1; i < m.Rank; i++ {
@@ -292,7 +318,10 @@ func (m *Map) row(x *[Rank]int64, shared uint64, yield func(p Segment) bool) boo
 	if m.Swizzle.Atomicity == Atom32Flip8 {
 		chunk = 8
 	}
-	bits, n := int64(m.Type.Bits()), int64(chunk)*8/int64(m.Type.sharedBits())
+	width, n := int64(m.Type.Bits()), int64(chunk)*8/int64(m.Type.sharedBits())
+	if whole {
+		n = int64(m.Box[0])
+	}
 	end := x[0] + int64(m.Box[0])
 	from, to := min(max(x[0], 0), end), min(max(int64(m.Dim[0]), x[0]), end) // the part inside the tensor
 	if !inside {
@@ -301,7 +330,7 @@ func (m *Map) row(x *[Rank]int64, shared uint64, yield func(p Segment) bool) boo
 	for first := x[0]; first < end; first += n {
 		next := min(first+n, end)
 		for i := first; i < next; {
-			p := Segment{Inside: i >= from && i < to, First: i == from, Global: base + uint64(i*bits>>3)}
+			p := Segment{Inside: i >= from && i < to, First: i == from, Global: base + uint64(i*width>>3)}
 			stop := next
 			switch {
 			case i < from:
@@ -310,7 +339,7 @@ func (m *Map) row(x *[Rank]int64, shared uint64, yield func(p Segment) bool) boo
 				stop = min(next, to)
 			}
 			p.Shared = m.Swizzle.Apply(shared + uint64((i-first)*int64(m.Type.sharedBits()))>>3)
-			p.Bytes = int((stop - i) * bits >> 3)
+			p.Bytes = int((stop - i) * width >> 3)
 			if !yield(p) {
 				return false
 			}

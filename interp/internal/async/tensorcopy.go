@@ -236,14 +236,28 @@ func resolvePlaces(e *machine.AsyncEffect, m *tensormap.Map) (err error) {
 		kind = probe.AccessStore
 	}
 	r := sharedView(e.CTA, kind)
-	m.Walk(&e.Tensor.Copy, sharedAddressOf(e), func(p tensormap.Segment) bool {
+	if n, ok := m.Extent(); ok { // usually the whole tensor is in one allocation
+		if _, fault := r.bytes(&tensormap.Segment{Global: m.Address, Bytes: int(n)}); fault == nil {
+			return nil
+		}
+		r = sharedView(e.CTA, kind)
+	}
+	check := func(p tensormap.Segment) bool {
 		if p.Inside {
 			if _, fault := r.bytes(&p); fault != nil {
 				err = tensorFaultTrap(e, fault, p.Global, p.Bytes)
 			}
 		}
 		return err == nil
-	})
+	}
+	rows := *m
+	if !m.Type.Padded() {
+		rows.Swizzle = tensormap.Swizzle{} // the order of shared memory does not matter
+	}
+	if rows.WalkRows(&e.Tensor.Copy, sharedAddressOf(e), check); err != nil { // the trap names the first segment that faults
+		err = nil
+		m.Walk(&e.Tensor.Copy, sharedAddressOf(e), check)
+	}
 	return err
 }
 
@@ -315,7 +329,7 @@ func loadTensor(e *machine.AsyncEffect) (err error) {
 		return err
 	}
 	r, fill := sharedView(e.CTA, probe.AccessLoad), fillOf(m)
-	m.Walk(&e.Tensor.Copy, addr, func(p tensormap.Segment) bool {
+	load := func(p tensormap.Segment) bool {
 		target := to[p.Shared-addr:][:p.Bytes]
 		if !p.Inside {
 			for n := 0; n < len(target); {
@@ -331,7 +345,11 @@ func loadTensor(e *machine.AsyncEffect) (err error) {
 		}
 		convert(m.Type, target)
 		return true
-	})
+	}
+	if m.WalkRows(&e.Tensor.Copy, addr, load); err != nil { // the segments before the fault are loaded
+		err = nil
+		m.Walk(&e.Tensor.Copy, addr, load)
+	}
 	return err
 }
 
@@ -399,11 +417,14 @@ func writeTensor(e *machine.AsyncEffect) (err error) {
 	return err
 }
 
+// zeroFill is the fill value without NaN.
+var zeroFill [256]byte
+
 // fillOf returns the bytes of the fill value of elements outside a tensor. The NaN of half precision is the NaN of fma.oob.
 // No source documents the NaN of other types.
 func fillOf(m *tensormap.Map) []byte {
 	if !m.NaN {
-		return make([]byte, 16)
+		return zeroFill[:]
 	}
 	switch m.Type {
 	case tensormap.F16, tensormap.BF16:
