@@ -1,7 +1,7 @@
 package alu
 
-// This file holds video instructions (manual 9.7.18). They have very many forms, so Instr.Imm describes the form, and each
-// lane of the warp decodes it. In this file a lane is one of the pairs of elements on which an instruction computes.
+// This file holds video instructions (manual 9.7.18). They have very many forms, so Instr.Imm describes the form. In this
+// file a lane is one of the pairs of elements on which an instruction computes.
 
 import "math/bits"
 
@@ -37,20 +37,17 @@ const (
 	VideoSecondMax
 )
 
-// VideoElems selects the elements of a source operand. An element has 1 << Log bytes. The element of lane i has index At[i]
-// in the pair of operands a and b, where a is the lower half.
+// VideoElems describes the elements of a source operand. An element has 1 << Log bytes. The element of lane i has index At + i.
 type VideoElems struct {
-	Log    int
-	At     [4]int
-	Signed bool
-	Neg    bool // elements are negated
+	Log, At int
+	Signed  bool
+	Neg     bool // elements are negated
 }
 
 // Video describes a video instruction.
 type Video struct {
 	Op     VideoOp
 	Second VideoSecond
-	Lanes  int // 1, 2 or 4
 	A, B   VideoElems
 	Log    int  // results have 1 << Log bytes
 	At     int  // index, in the destination, of the result of lane 0
@@ -65,71 +62,46 @@ type Video struct {
 	Shift   int  // the result is shifted right by 0, 7 or 15 bits
 }
 
-// immFields reads or writes the fields of an Imm one after the other, from the lowest bit on.
-type immFields struct {
-	imm     uint64
-	shift   int  // position of the next field
-	reading bool // false: writing
-}
+// Fields of Imm, and their first bits.
+const (
+	videoOp     = 0  // 4 bits
+	videoSecond = 4  // 2 bits
+	videoA      = 6  // 6 bits: see videoElement
+	videoB      = 12 // 6 bits
+	videoLog    = 18 // 2 bits
+	videoAt     = 20 // 2 bits
+	videoMask   = 22 // 4 bits
+	videoSigned = 26
+	videoWrap   = 27
+	videoSat    = 28
 
-// intField reads or writes a field of n bits.
-func (p *immFields) intField(v *int, n int) {
-	if p.reading {
-		*v = int(p.imm >> p.shift & (1<<n - 1))
-	} else {
-		p.imm |= uint64(*v) << p.shift
-	}
-	p.shift += n
-}
+	// Of vmad, instead of the fields from videoLog to videoWrap.
+	vmadShift   = 18 // 4 bits
+	vmadNegC    = 22
+	vmadPlusOne = 23
+)
 
-// boolField reads or writes a field of one bit.
-func (p *immFields) boolField(v *bool) {
-	if p.reading {
-		*v = p.imm>>p.shift&1 != 0
-	} else if *v {
-		p.imm |= 1 << p.shift
+// elems encodes the fields of A and B.
+func (v *Video) elems() uint64 {
+	fields := func(e *VideoElems) uint64 {
+		return uint64(e.Log) | uint64(e.At)<<2 | uint64(bit(e.Signed))<<4 | uint64(bit(e.Neg))<<5
 	}
-	p.shift++
-}
-
-// visitFields reads or writes all fields, 60 bits, in their order.
-func (v *Video) visitFields(p *immFields) {
-	op, second := int(v.Op), int(v.Second)
-	p.intField(&op, 4)
-	p.intField(&second, 2)
-	v.Op, v.Second = VideoOp(op), VideoSecond(second)
-	p.intField(&v.Lanes, 3)
-	for _, e := range []*VideoElems{&v.A, &v.B} {
-		p.intField(&e.Log, 2)
-		for i := range e.At {
-			p.intField(&e.At[i], 3)
-		}
-		p.boolField(&e.Signed)
-		p.boolField(&e.Neg)
-	}
-	p.intField(&v.Log, 2)
-	p.intField(&v.At, 2)
-	p.intField(&v.Mask, 4)
-	for _, b := range []*bool{&v.Signed, &v.Sat, &v.Wrap, &v.NegC, &v.PlusOne} {
-		p.boolField(b)
-	}
-	p.intField(&v.Shift, 4)
+	return fields(&v.A)<<videoA | fields(&v.B)<<videoB
 }
 
 // Imm encodes the description for Instr.Imm.
 func (v Video) Imm() uint64 {
-	var p immFields
-	v.visitFields(&p)
-	return p.imm
+	return v.elems() | uint64(v.Op)<<videoOp | uint64(v.Second)<<videoSecond | uint64(v.Log)<<videoLog | uint64(v.At)<<videoAt |
+		uint64(v.Mask)<<videoMask | uint64(bit(v.Signed))<<videoSigned | uint64(bit(v.Wrap))<<videoWrap | uint64(bit(v.Sat))<<videoSat
 }
 
-func videoFromImm(imm uint64) (v Video) {
-	v.visitFields(&immFields{imm: imm, reading: true})
-	return v
+// VmadImm encodes the description of vmad for Instr.Imm.
+func (v Video) VmadImm() uint64 {
+	return v.elems() | uint64(v.Shift)<<vmadShift | uint64(bit(v.NegC))<<vmadNegC | uint64(bit(v.PlusOne))<<vmadPlusOne | uint64(bit(v.Sat))<<videoSat
 }
 
 // extend returns the integer in the low n bits of v.
-func extend(v uint64, n int, signed bool) int64 {
+func extend(v uint64, n uint32, signed bool) int64 {
 	v <<= 64 - n
 	if signed {
 		return int64(v) >> (64 - n)
@@ -137,28 +109,24 @@ func extend(v uint64, n int, signed bool) int64 {
 	return int64(v >> (64 - n))
 }
 
-// element returns the element of a lane. The result has at most 33 bits.
-func (e *VideoElems) element(pair uint64, lane int) int64 {
-	n := 8 << e.Log
-	v := extend(pair>>(e.At[lane]*n), n, e.Signed)
-	if e.Neg {
+// videoElement returns the element of lane i of operand a. The fields of the operand's VideoElems are in the low bits of e. The
+// result has at most 33 bits.
+func videoElement(a uint32, e uint64, i uint32) int64 {
+	n := uint32(8) << (e & 3)
+	v := extend(uint64(a>>((uint32(e>>2&3)+i)*n)), n, e>>4&1 != 0)
+	if e>>5&1 != 0 {
 		v = -v
 	}
 	return v
 }
 
-// apply computes the operation on two elements. The result has at most 34 bits.
-func (v *Video) apply(a, b int64) int64 {
-	truth := func(t bool) int64 {
-		if t {
-			return 1
-		}
-		return 0
-	}
-	if v.Wrap {
+// videoResult computes the operation on two elements. The result has at most 34 bits.
+func videoResult(op VideoOp, a, b int64, wrap bool) int64 {
+	if wrap {
 		b &= 31
 	}
-	switch v.Op {
+	amount := min(uint64(b), 32)
+	switch op {
 	case VideoAdd:
 		return a + b
 	case VideoSub:
@@ -170,118 +138,106 @@ func (v *Video) apply(a, b int64) int64 {
 	case VideoMax:
 		return max(a, b)
 	case VideoAvrg:
-		if a+b >= 0 {
-			return (a + b + 1) >> 1
+		round := int64(1)
+		if a+b < 0 {
+			round = 0
 		}
-		return (a + b) >> 1
+		return (a + b + round) >> 1
 	case VideoShl:
-		return extend(uint64(a<<min(b, 32)), 34, true)
+		return extend(uint64(a<<amount), 34, true)
 	case VideoShr:
-		return a >> min(b, 32)
-	case VideoEq:
-		return truth(a == b)
-	case VideoNe:
-		return truth(a != b)
-	case VideoLt:
-		return truth(a < b)
-	case VideoLe:
-		return truth(a <= b)
-	case VideoGt:
-		return truth(a > b)
-	case VideoGe:
-		return truth(a >= b)
+		return a >> amount
 	}
-	panic("BUG: no such video operation")
+	return int64(bit(op == VideoEq && a == b || op == VideoNe && a != b || op == VideoLt && a < b || op == VideoLe && a <= b ||
+		op == VideoGt && a > b || op == VideoGe && a >= b))
 }
 
-//gemu:kernel video.b32 slow
-func video(a, b, c uint32, imm uint64) uint32 {
-	v := videoFromImm(imm)
-	pair := uint64(a) | uint64(b)<<32
-	n := 8 << v.Log
-	d := c
-	for i := range v.Lanes {
-		if v.Mask>>i&1 == 0 {
-			continue
+// videoLane executes lane i. It returns the destination d with the result.
+func videoLane(d, a, b, c uint32, imm uint64, i uint32) uint32 {
+	t := videoResult(VideoOp(imm&15), videoElement(a, imm>>videoA, i), videoElement(b, imm>>videoB, i), imm>>videoWrap&1 != 0)
+	n := uint32(8) << (imm >> videoLog & 3)
+	signed := imm>>videoSigned&1 != 0
+	if imm>>videoSat&1 != 0 {
+		lo, hi := int64(0), int64(1)<<n-1
+		if signed {
+			lo, hi = -(int64(1) << (n - 1)), hi>>1
 		}
-		t := v.apply(v.A.element(pair, i), v.B.element(pair, i))
-		if v.Sat {
-			lo, hi := int64(0), int64(1)<<n-1
-			if v.Signed {
-				lo, hi = -1<<(n-1), hi>>1
-			}
-			t = min(max(t, lo), hi)
-		}
-		// The second operation takes 33 bits of the result.
-		t = extend(uint64(t), 33, true)
-		third := extend(uint64(c), 32, v.Signed)
-		switch v.Second {
-		case VideoMerge:
-			at := (v.At + i) * n
-			mask := uint32(1<<n-1) << at
-			d = d&^mask | uint32(t)<<at&mask
-		case VideoAccumulate:
-			d += uint32(t)
-		case VideoSecondMin:
-			d = uint32(min(t, third))
-		case VideoSecondMax:
-			d = uint32(max(t, third))
-		}
+		t = min(max(t, lo), hi)
+	}
+	// The second operation takes 33 bits of the result.
+	t = extend(uint64(t), 33, true)
+	third := extend(uint64(c), 32, signed)
+	at := (uint32(imm>>videoAt&3) + i) * n
+	mask := uint32(uint64(1)<<n-1) << at
+	was := d
+	switch VideoSecond(imm >> videoSecond & 3) {
+	case VideoMerge:
+		d = d&^mask | uint32(t)<<at&mask
+	case VideoAccumulate:
+		d += uint32(t)
+	case VideoSecondMin:
+		d = uint32(min(t, third))
+	case VideoSecondMax:
+		d = uint32(max(t, third))
+	}
+	if imm>>(videoMask+i)&1 == 0 {
+		return was
 	}
 	return d
 }
 
+//gemu:kernel video.b32; takes = 3 slow
+func video(a, b, c uint32, imm uint64) uint32 { return videoLane(c, a, b, c, imm, 0) }
+
+//gemu:kernel video.x2.b32; takes = 7 slow
+func video2(a, b, c uint32, imm uint64) uint32 {
+	return videoLane(videoLane(c, a, b, c, imm, 0), a, b, c, imm, 1)
+}
+
+//gemu:kernel video.x4.b32; takes = 15 slow
+func video4(a, b, c uint32, imm uint64) uint32 {
+	d := videoLane(videoLane(c, a, b, c, imm, 0), a, b, c, imm, 1)
+	return videoLane(videoLane(d, a, b, c, imm, 2), a, b, c, imm, 3)
+}
+
 // vmad computes (a*b) + c in 128 bits (manual 9.7.18.1.3). The sum has at most 66 bits.
 //
-//gemu:kernel vmad.b32 slow
+//gemu:kernel vmad.b32; takes = 7 slow
 func vmad(a, b, c uint32, imm uint64) uint32 {
-	v := videoFromImm(imm)
-	pair := uint64(a) | uint64(b)<<32
-	negate := v.A.Neg != v.B.Neg
-	signed := v.A.Signed || v.B.Signed || negate || v.NegC
-	v.A.Neg, v.B.Neg = false, false
-	x, y := v.A.element(pair, 0), v.B.element(pair, 0)
-	// The product of the magnitudes fits 64 bits.
-	hi, lo := bits.Mul64(uint64(max(x, -x)), uint64(max(y, -y)))
-	complement := func() { hi, lo = ^hi, ^lo }
-	add := func(h, l uint64) {
-		var carry uint64
-		lo, carry = bits.Add64(lo, l, 0)
-		hi, _ = bits.Add64(hi, h, carry)
+	const neg = uint64(1) << 5
+	ea, eb := imm>>videoA&63, imm>>videoB&63
+	po, negC := imm>>vmadPlusOne&1 != 0, imm>>vmadNegC&1 != 0
+	negate := (ea^eb)&neg != 0
+	signed := (ea|eb)>>4&1 != 0 || negate || negC
+	x, y := videoElement(a, ea&^neg, 0), videoElement(b, eb&^neg, 0)
+	lo, hi := uint64(x)*uint64(y), uint64(0) // the product has 65 bits
+	if (x < 0) != (y < 0) && lo != 0 {
+		hi = ^uint64(0)
 	}
-	if (x < 0) != (y < 0) {
-		complement()
-		add(0, 1)
+	if negate && !po {
+		lo, hi = ^lo, ^hi
 	}
-	one := v.PlusOne
-	switch {
-	case v.PlusOne:
-	case negate:
-		complement()
-		one = true
-	case v.NegC:
+	if negC && !po && !negate {
 		c = ^c
-		one = true
 	}
 	third := extend(uint64(c), 32, signed)
-	add(uint64(third>>63), uint64(third))
-	if one {
-		add(0, 1)
+	sum, carry := bits.Add64(lo, uint64(third), uint64(bit(po || negate || negC)))
+	hi += uint64(third>>63) + carry
+	shift := uint32(imm >> vmadShift & 15)
+	sum = sum>>shift | hi<<(64-shift)
+	hi = uint64(int64(hi) >> shift)
+	if imm>>videoSat&1 != 0 {
+		negative := int64(hi) < 0
+		least, most := ^(uint64(1)<<31 - 1), uint64(1)<<31-1
+		if !signed {
+			negative, most = false, uint64(1)<<32-1
+		}
+		if negative && (hi != ^uint64(0) || sum < least) {
+			return uint32(least)
+		}
+		if !negative && (hi != 0 || sum > most) {
+			return uint32(most)
+		}
 	}
-	if v.Shift > 0 {
-		lo = lo>>v.Shift | hi<<(64-v.Shift)
-		hi = uint64(int64(hi) >> v.Shift)
-	}
-	if !v.Sat {
-		return uint32(lo)
-	}
-	switch negative := int64(hi) < 0; {
-	case signed && negative && (hi != 1<<64-1 || lo < 1<<64-1<<31):
-		return 1 << 31
-	case signed && !negative && (hi != 0 || lo > 1<<31-1):
-		return 1<<31 - 1
-	case !signed && (hi != 0 || lo > 1<<32-1):
-		return 1<<32 - 1
-	}
-	return uint32(lo)
+	return uint32(sum)
 }

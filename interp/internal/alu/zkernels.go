@@ -673,6 +673,8 @@ var Vec = [code.Count]Kernel{
 	code.FtzF32:                   k_ftz_f32,
 	code.FtzF16:                   k_ftz_f16,
 	code.VideoB32:                 k_video_b32,
+	code.VideoX2B32:               k_video_x2_b32,
+	code.VideoX4B32:               k_video_x4_b32,
 	code.VmadB32:                  k_vmad_b32,
 }
 
@@ -1337,6 +1339,8 @@ var Single = [code.Count]One{
 	code.FtzF32:                   one_k_ftz_f32,
 	code.FtzF16:                   one_k_ftz_f16,
 	code.VideoB32:                 one_k_video_b32,
+	code.VideoX2B32:               one_k_video_x2_b32,
+	code.VideoX4B32:               one_k_video_x4_b32,
 	code.VmadB32:                  one_k_vmad_b32,
 }
 
@@ -12605,6 +12609,38 @@ func k_video_b32(f *regfile.File, instr *code.Instr, m uint32) {
 
 func one_k_video_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(video(uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_video_x2_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = video2(a[i], b[i], c[i], instr.Imm)
+	}
+}
+
+func one_k_video_x2_b32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(video2(uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_video_x4_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = video4(a[i], b[i], c[i], instr.Imm)
+	}
+}
+
+func one_k_video_x4_b32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(video4(uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
 func k_vmad_b32(f *regfile.File, instr *code.Instr, m uint32) {

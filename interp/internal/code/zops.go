@@ -668,6 +668,8 @@ const (
 	FtzF32
 	FtzF16
 	VideoB32
+	VideoX2B32
+	VideoX4B32
 	VmadB32
 	Count // number of operations
 )
@@ -1332,5 +1334,7 @@ var kernels = [...]Signature{
 	FtzF32 - kernel:                   {Name: "ftz.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	FtzF16 - kernel:                   {Name: "ftz.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	VideoB32 - kernel:                 {Name: "video.b32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	VideoX2B32 - kernel:               {Name: "video.x2.b32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	VideoX4B32 - kernel:               {Name: "video.x4.b32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	VmadB32 - kernel:                  {Name: "vmad.b32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 }

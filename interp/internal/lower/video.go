@@ -1,6 +1,7 @@
 package lower
 
-// This file lowers video instructions (manual 9.7.18). Each becomes one operation whose Imm is an alu.Video.
+// This file lowers video instructions (manual 9.7.18). Each becomes one operation, whose Imm is an
+// alu.Video; before it, prmt chooses the elements of packed sources with selectors.
 
 import (
 	"gemu/interp/internal/alu"
@@ -22,6 +23,12 @@ var videoSeconds = map[string]alu.VideoSecond{
 	"": alu.VideoMerge, "add": alu.VideoAccumulate, "min": alu.VideoSecondMin, "max": alu.VideoSecondMax,
 }
 
+// videoLanes has the operation by number of lanes, and videoLogs the logarithm of the size of an element, in bytes.
+var (
+	videoLanes = [...]code.Op{1: code.VideoB32, 2: code.VideoX2B32, 4: code.VideoX4B32}
+	videoLogs  = [...]int{1: 2, 2: 1, 4: 0}
+)
+
 // videoShifts maps the scale modifiers of vmad to right shifts of its result, in bits.
 var videoShifts = map[string]int{"": 0, "shr7": 7, "shr15": 15}
 
@@ -38,10 +45,10 @@ func lowerVideo(l *lowerer, instr *ptx.Instr) {
 	}
 	d := instr.Arg("d")
 	v := alu.Video{
-		Second: lookUp(videoSeconds, second), Lanes: lanes,
-		A:      l.videoElems(instr, "a", 0),
-		B:      l.videoElems(instr, "b", 1),
-		Log:    [...]int{1: 2, 2: 1, 4: 0}[lanes],
+		Second: lookUp(videoSeconds, second),
+		A:      videoElems(instr, "a"),
+		B:      videoElems(instr, "b"),
+		Log:    videoLogs[lanes],
 		Mask:   1<<lanes - 1,
 		Signed: instr.SlotType("dtype").IsSigned(),
 		Sat:    instr.Has("sat"), Wrap: instr.Has("wrap"), PlusOne: instr.Has("po"),
@@ -62,39 +69,51 @@ func lowerVideo(l *lowerer, instr *ptx.Instr) {
 		p.Neg = false
 		return l.source(&p, instr.OperandType(instr.Form.Operand(name)), code.R)
 	}
-	o := code.Instr{Op: code.VideoB32, D: l.target(d, code.R), A: plain("a"), B: plain("b")}
+	a, b := plain("a"), plain("b")
+	o := code.Instr{Op: videoLanes[lanes], A: l.chosen(instr, "a", a, b), B: l.chosen(instr, "b", a, b)}
 	if o.C = l.constant(code.R, 0); instr.Arg("c").Kind != ptx.NoOperand {
 		o.C, v.NegC = plain("c"), instr.Arg("c").Neg
 	}
 	if product {
-		o.Op = code.VmadB32
+		o.Op, o.Imm = code.VmadB32, v.VmadImm()
 	} else {
 		v.Op = lookUp(videoOps, name)
+		o.Imm = v.Imm()
 	}
-	o.Imm = v.Imm()
+	o.D = l.target(d, code.R)
 	l.emit(o)
 }
 
-// videoElems returns the elements that the selector of the named source chooses; index is 0 for a and 1 for b.
-func (l *lowerer) videoElems(instr *ptx.Instr, name string, index int) alu.VideoElems {
-	o := instr.Arg(name)
-	e := alu.VideoElems{Signed: instr.OperandType(instr.Form.Operand(name)).IsSigned(), Neg: o.Neg}
-	sel := o.Sel()
-	lanes := instr.VideoLanes()
-	switch {
-	case lanes == 1:
-		e.Log, e.At[0] = partOf(sel)
-		e.At[0] += index * 4 >> e.Log
-		return e
-	case lanes == 2:
-		e.Log = 1
-	}
-	for i := range lanes {
-		if e.At[i] = index*lanes + i; sel != "" {
-			e.At[i] = int(sel[len(sel)-1-i] - '0')
-		}
+// videoElems returns the elements of the named source. A selector of a scalar instruction chooses one of them.
+func videoElems(instr *ptx.Instr, name string) alu.VideoElems {
+	o, lanes := instr.Arg(name), instr.VideoLanes()
+	e := alu.VideoElems{Log: videoLogs[lanes], Signed: instr.OperandType(instr.Form.Operand(name)).IsSigned(), Neg: o.Neg}
+	if lanes == 1 {
+		e.Log, e.At = partOf(o.Sel())
 	}
 	return e
+}
+
+// chosen returns a row with the elements of a and b that the selector of the named source of a packed instruction chooses. Without
+// a selector it is the source itself.
+func (l *lowerer) chosen(instr *ptx.Instr, name string, a, b int32) int32 {
+	row := a
+	if name == "b" {
+		row = b
+	}
+	sel, lanes := instr.Arg(name).Sel(), instr.VideoLanes()
+	if sel == "" || lanes == 1 {
+		return row
+	}
+	bytes := uint64(0) // of prmt: the index of each byte in the pair of a and b
+	for i := range 4 {
+		size := 4 / lanes
+		index := int(sel[len(sel)-1-i/size] - '0')
+		bytes |= uint64(index*size+i%size) << (4 * i)
+	}
+	d := l.newTemp(code.R)
+	l.emit(code.Instr{Op: code.PrmtB32, D: d, A: a, B: b, C: l.constant(code.R, bytes)})
+	return d
 }
 
 // partOf returns the part of a register that the selector of a scalar instruction names: part index, counted from 0 in

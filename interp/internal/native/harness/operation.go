@@ -208,6 +208,13 @@ func (t *tester) newOperation(op code.Op, set, round int) *program {
 			instr.Imm = uint64(2<<t.IntN(4) | t.IntN(8)<<8) // 2 to 16 bits, signed or unsigned
 		case len(narrowImms[op]) > 0:
 			instr.Imm = narrowImms[op][t.IntN(len(narrowImms[op]))]
+		case strings.HasPrefix(op.String(), "video") || op == code.VmadB32:
+			instr.Imm = uint64(t.Uint32()) & (1<<29 - 1)
+			for _, log := range []int{6, 12, 18} { // the fields Log of alu.Video are less than 3
+				if instr.Imm>>log&3 == 3 {
+					instr.Imm &^= 1 << log
+				}
+			}
 		case strings.Contains(op.String(), ".any.") && t.IntN(2) == 0:
 			instr.Imm = uint64(t.IntN(4) | t.IntN(256)<<8) // alu.Modifiers
 		}
