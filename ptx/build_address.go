@@ -90,8 +90,8 @@ func (b *funcBuilder) resolveAddress(o *Operand, parsed *syntax.Operand, instr *
 	for i := range parts {
 		parts[i] = &parsed.Elems[i]
 	}
-	places := instr.place(spec.AddressParts, parts)
-	if places == nil {
+	places, placed := instr.place(nil, spec.AddressParts, parts)
+	if !placed {
 		b.errorf(pos, "%s: the address has %d parts, want %s", instr.Text, 1+len(parts), spec)
 		return false
 	}

@@ -37,13 +37,12 @@ func (b *funcBuilder) resolveOperands(instr *Instr, s *syntax.Instr) bool {
 	if b.mod.Version.Less(bracketsRequired) {
 		written = bracketed(specs, written)
 	}
-	places := instr.place(specs, written)
-	if places == nil {
+	places, ok := instr.place(make([]int, 0, 16), specs, written)
+	if !ok {
 		b.errorf(Pos(s.Pos), "%s: %d operands, want %s", instr.Text, len(s.Operands), operandList(instr.Form))
 		return false
 	}
 	instr.Ops = b.newOps(len(specs))
-	ok := true
 	for i, position := range places {
 		if position < 0 || written[position] == nil {
 			continue
@@ -78,11 +77,11 @@ func bracketed(specs []OperandSpec, written []*syntax.Operand) []*syntax.Operand
 	return list
 }
 
-// place returns for each operand of specs the index of its written operand, or -1 if it is optional and left out. It
-// returns nil if too few or too many are written. An operand that depends on a modifier is present exactly if the
+// place appends to places, for each operand of specs, the index of its written operand, or -1 if it is optional and left out.
+// ok is false if too few or too many are written. An operand that depends on a modifier is present exactly if the
 // modifier is. The other optional operands are filled from the left. If not all of them are written, each takes only an
 // operand of a suitable kind (mayBe).
-func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
+func (v *Variant) place(places []int, specs []OperandSpec, written []*syntax.Operand) (_ []int, ok bool) {
 	spare := len(written) // written operands for optional operands without a modifier
 	for i := range specs {
 		if o := &specs[i]; !o.Optional || o.Pair || v.HasModifierOf(o) {
@@ -90,7 +89,7 @@ func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
 		}
 	}
 	if spare < 0 {
-		return nil
+		return nil, false
 	}
 	free := 0 // optional operands without a modifier
 	for i := range specs {
@@ -98,7 +97,6 @@ func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
 			free++
 		}
 	}
-	places := make([]int, len(specs))
 	next := 0
 	for i := range specs {
 		o := &specs[i]
@@ -113,16 +111,14 @@ func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
 			}
 			free--
 		}
-		places[i] = -1
+		place := -1
 		if present {
-			places[i] = next
+			place = next
 			next++
 		}
+		places = append(places, place)
 	}
-	if next < len(written) {
-		return nil
-	}
-	return places
+	return places, next >= len(written)
 }
 
 // mayBe reports whether an optional operand can have the written kind.

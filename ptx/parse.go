@@ -5,9 +5,12 @@ package ptx
 
 import (
 	"fmt"
+	"maps"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"gemu/internal/notation"
 	"gemu/ptx/internal/syntax"
@@ -107,14 +110,63 @@ func (c *checker) module(tree *syntax.File) {
 	for _, resolve := range c.unresolved {
 		resolve()
 	}
-	var funcs []*Func
-	for _, b := range c.bodies {
-		fb := &funcBuilder{checker: c, fn: b.fn}
-		fb.build(b.body)
-		funcs = append(funcs, b.fn)
-	}
+	c.buildBodies()
 	if len(c.errs) == 0 {
+		var funcs []*Func
+		for _, b := range c.bodies {
+			funcs = append(funcs, b.fn)
+		}
 		m.findPending(funcs)
+	}
+}
+
+// bytesPerBuilder is the size of the bodies, in bytes of text, that make a further goroutine worth its start.
+const bytesPerBuilder = 1 << 15
+
+// buildBodies builds the bodies of functions, several at a time. A body uses only declarations of the module and of its own, so
+// the problems are the same in any order of the bodies.
+func (c *checker) buildBodies() {
+	size := 0
+	for _, b := range c.bodies {
+		size += b.body.Size()
+	}
+	problems := make([][]*Error, len(c.bodies)) // by body
+	var next atomic.Int64
+	build := func() {
+		own := *c // has the module's declarations, and memory and problems of its own
+		own.instrs, own.ops = operandSlab[Instr]{}, operandSlab[Operand]{}
+		for i := next.Add(1) - 1; i < int64(len(c.bodies)); i = next.Add(1) - 1 {
+			own.errs, own.broken = slices.Clone(c.errs), maps.Clone(c.broken)
+			fb := &funcBuilder{checker: &own, fn: c.bodies[i].fn}
+			fb.build(c.bodies[i].body)
+			problems[i] = own.errs[len(c.errs):]
+		}
+	}
+	inParallel(min(runtime.GOMAXPROCS(0), len(c.bodies), 1+size/bytesPerBuilder), build)
+	for _, list := range problems {
+		c.errs = append(c.errs, list[:min(len(list), max(0, maxErrors-len(c.errs)))]...)
+	}
+}
+
+// inParallel runs f n times at the same time. A panic of f becomes a panic of the caller.
+func inParallel(n int, f func()) {
+	if n <= 1 {
+		f()
+		return
+	}
+	panics := make(chan any, n)
+	call := func() {
+		defer func() { panics <- recover() }()
+		f()
+	}
+	for range n - 1 {
+		go call()
+	}
+	call()
+	for range n {
+		if p := <-panics; p != nil {
+			panic(p)
+		}
 	}
 }
 

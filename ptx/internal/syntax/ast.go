@@ -296,6 +296,9 @@ type Body struct {
 	text  string // text of a function body, with its braces
 }
 
+// Size returns the length of the body's text in bytes.
+func (b *Body) Size() int { return len(b.text) }
+
 // Stmt is a statement of a body.
 type Stmt interface{ stmt() }
 

@@ -95,12 +95,12 @@ func (b *Body) read(r *reader, do func(Stmt)) (errs []*Error) {
 	}
 }
 
-// newInstr returns a pointer to a copy of init. If the reader reuses instructions, the copy overwrites the previous one.
-func (r *reader) newInstr(init Instr) *Instr {
+// newInstr returns an instruction without fields. If the reader reuses instructions, it is the previous one, emptied.
+func (r *reader) newInstr() *Instr {
 	if !r.reuse {
-		return &init
+		return new(Instr)
 	}
-	r.instruction = init
+	r.instruction = Instr{}
 	r.ops = r.ops[:0]
 	return &r.instruction
 }
@@ -131,7 +131,8 @@ func (r *reader) statement(t token) (Stmt, *Error) {
 		if r.accept(":") {
 			return r.labelled(t)
 		}
-		instr := r.newInstr(Instr{Pos: t.pos, Op: t.text})
+		instr := r.newInstr()
+		instr.Pos, instr.Op = t.pos, t.text
 		return instr, r.instr(instr)
 	case tokDot:
 		switch t.text {
@@ -160,8 +161,8 @@ func (r *reader) statement(t token) (Stmt, *Error) {
 	case tokPunct:
 		if t.text == "@" {
 			r.next()
-			instr := r.newInstr(Instr{GuardPos: t.pos})
-			instr.GuardNot = r.accept("!")
+			instr := r.newInstr()
+			instr.GuardPos, instr.GuardNot = t.pos, r.accept("!")
 			var err *Error
 			if instr.Guard, _, err = r.ident("a predicate"); err != nil {
 				return nil, err
