@@ -14,7 +14,7 @@ import (
 
 // Fragments is the working memory of the stencils in matrix.c. Its layout is that of struct fragments there.
 type Fragments struct {
-	right   uintptr        // the panel of B to multiply by; machine code sets it
+	_       uintptr        // the panel of B to multiply by; machine code sets it
 	panels  unsafe.Pointer // of *rightPanel: the panels of B
 	rows    unsafe.Pointer // rows of C and D in memory
 	rowSize uintptr        // the distance of these rows in bytes
