@@ -105,7 +105,7 @@ func TestBackendsAgree(t *testing.T) {
 			n++
 		}
 	}
-	if !part.Short() && (n < 300 || grid.FewExecuted < 1e5) {
+	if !part.Short() && (n < 300 || grid.FewExecuted < 5e4) {
 		t.Errorf("only %d programs, in which the backend with few instructions has executed %d", n, grid.FewExecuted)
 	}
 }
