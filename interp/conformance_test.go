@@ -40,7 +40,7 @@ func engines() []engine {
 		inMode("vector", Launch{Mode: Vector}),
 		inMode("affine", Launch{Mode: Affine}).seldomBy(few), inMode("affine eagerly", Launch{Mode: Affine, CompileEagerly: true}).seldomBy(few),
 		inMode("affine counted", Launch{Mode: Affine, Structure: true}).seldomBy(3),
-		inMode("check", Launch{Mode: Check}).seldomBy(3), inMode("check eagerly", Launch{Mode: Check, CompileEagerly: true}).seldomBy(part.Count(2, 1, 1)),
+		inMode("check", Launch{Mode: Check}).seldomBy(3), inMode("check eagerly", Launch{Mode: Check, CompileEagerly: true}).seldomBy(part.Count(4, 1, 1)),
 	}
 	if Native.Available() {
 		list = append(list, inMode("vector as machine code", Launch{Mode: Vector, Engine: Native}), inMode("affine as machine code", Launch{Mode: Affine, Engine: Native}).seldomBy(few),
@@ -53,7 +53,7 @@ func engines() []engine {
 		})
 	}
 	if !part.TrySample() {
-		return append(list, engine{name: "oracle", run: runOracle}.seldomBy(5))
+		return append(list, engine{name: "oracle", run: runOracle}.seldomBy(8))
 	}
 	for i, r := range Reconvergers()[1:] {
 		vectors := []engine{inMode("vector", Launch{Mode: Vector}).under(r)}
@@ -123,8 +123,8 @@ func inMode(name string, launch Launch) engine {
 	}}
 }
 
-// TestConformance runs the cases of testdata: every case in vector mode, half of the cases in check mode, a quarter in affine mode, and
-// in a part of all widths and blocks; a fifth of the cases on the oracle. With GEMU_TEST=ci it runs all of them in every mode
+// TestConformance runs the cases of testdata: every case in vector mode, a quarter of the cases in check mode and in affine
+// mode, and in a part of all widths and blocks; an eighth of the cases on the oracle. With GEMU_TEST=ci it runs all of them in every mode
 // and on the oracle. With -short it runs a third of the cases, each in one width and block.
 func TestConformance(t *testing.T) {
 	var files []string

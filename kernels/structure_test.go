@@ -26,7 +26,7 @@ func counts(s *Session) (list [][]affinetrack.Counts, lanes [][]int64) {
 }
 
 // TestStructureAgrees checks that under a policy all modes count the same value structure, with one worker and with three.
-// It tries a sixth of the policies on each workload; with GEMU_TEST=ci all of them.
+// It tries a ninth of the policies on each workload; with GEMU_TEST=ci all of them.
 func TestStructureAgrees(t *testing.T) {
 	part.SkipShort(t)
 	n, seed := part.Count(33, 100, 300), part.Seed(t)
@@ -34,7 +34,7 @@ func TestStructureAgrees(t *testing.T) {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			for k, p := range affinetrack.Policies {
-				if !part.TrySample() && (uint64(i+k)+seed)%6 > 0 {
+				if !part.TrySample() && (uint64(i+k)+seed)%9 > 0 {
 					continue
 				}
 				find := func(mode interp.Mode, workers int) (list [][]affinetrack.Counts, lanes [][]int64) {

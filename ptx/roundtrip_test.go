@@ -70,11 +70,11 @@ func reference[T any, K comparable](key func(*T) K, fields ...string) cmp.Option
 	}, cmp.Comparer(func(a, b *T) bool { return a == nil && b == nil || a != nil && b != nil && key(a) == key(b) }))
 }
 
-// TestRoundTrip checks that parsing a printed module gives the same module: for a tenth of the files, with GEMU_TEST=ci
+// TestRoundTrip checks that parsing a printed module gives the same module: for a twentieth of the files, with GEMU_TEST=ci
 // for every file.
 func TestRoundTrip(t *testing.T) {
 	part.SkipShort(t)
-	files, share, seed := corpus(t), uint64(part.Count(10, 1, 1)), part.Seed(t)
+	files, share, seed := corpus(t), uint64(part.Count(20, 1, 1)), part.Seed(t)
 	for i, name := range slices.Sorted(maps.Keys(files)) {
 		src := files[name]
 		if (uint64(i)+seed)%share > 0 {
@@ -109,7 +109,7 @@ func roundTrip(t *testing.T, name string, src []byte) {
 // FuzzParse checks that every input gives a module or errors, never a panic, and that a module survives printing.
 func FuzzParse(f *testing.F) {
 	for _, src := range corpus(f) {
-		if len(src) < 8<<10 {
+		if len(src) < part.Count(3, 8, 8)<<10 {
 			f.Add(string(src))
 		}
 	}
