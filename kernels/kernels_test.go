@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,23 +98,24 @@ func engines() []engine {
 }
 
 // TestWorkloadsOnEveryEngine compares every workload with its reference in every mode, under every policy, in warps of
-// several widths; in warps of another width than Workload.Warp its launches return an error. A sixth
-// of the modes and policies is tried on each workload with one width, with GEMU_TEST=ci all of them with two, and with
-// GEMU_TEST=all with all widths; and with Workload.Warp in any case.
+// several widths; in warps of another width than Workload.Warp its launches return an error. A sixth of the modes and
+// policies is tried on each workload with one width, with GEMU_TEST=ci all of them with two, and with GEMU_TEST=all with
+// all widths; and with Workload.Warp in any case.
 func TestWorkloadsOnEveryEngine(t *testing.T) {
 	part.SkipShort(t)
 	n, widths := part.Count(9, 33, 33), []int{1, 4, 8, 16, 32, 64}
-	each, share, first := part.Count(1, 2, len(widths)), part.Count(6, 1, 1), int(part.Seed(t)%uint64(6*len(widths)))
+	each, isTried, seed := part.Count(1, 2, len(widths)), part.Share(t, 6, 1, 1), part.Seed(t)
 	for i, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
+			rng := rand.New(rand.NewPCG(seed, uint64(i)))
 			for j, e := range engines() {
-				if (first+i+j)%share > 0 {
+				if !isTried(i + j) {
 					continue
 				}
 				tried := []int{}
-				for k := range each {
-					tried = append(tried, widths[(first+i+j*each+k)%len(widths)])
+				for _, k := range rng.Perm(len(widths))[:each] {
+					tried = append(tried, widths[k])
 				}
 				if w.Warp != 0 && !slices.Contains(tried, w.Warp) {
 					tried = append(tried, w.Warp)

@@ -29,12 +29,12 @@ func counts(s *Session) (list [][]affinetrack.Counts, lanes [][]int64) {
 // It tries a ninth of the policies on each workload; with GEMU_TEST=ci all of them.
 func TestStructureAgrees(t *testing.T) {
 	part.SkipShort(t)
-	n, seed := part.Count(33, 100, 300), part.Seed(t)
+	n, isTried := part.Count(33, 100, 300), part.Share(t, 9, 1, 1)
 	for i, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			for k, p := range affinetrack.Policies {
-				if !part.TrySample() && (uint64(i+k)+seed)%9 > 0 {
+				if !isTried(i + k) {
 					continue
 				}
 				find := func(mode interp.Mode, workers int) (list [][]affinetrack.Counts, lanes [][]int64) {

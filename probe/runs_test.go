@@ -29,8 +29,8 @@ func countRuns(addr []uint64, lanes uint64) (runs int) {
 }
 
 // TestAddressRuns checks, for random sets of lanes and addresses, that each lane is in exactly one run, that the run gives the
-// lane's address, and that a run's span begins at its lowest address and ends at its highest. More than
-// four runs are not given.
+// lane's address, and that a run's span begins at its lowest address and ends at its highest. If the lanes
+// have more than four runs, there is none.
 func TestAddressRuns(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	counts := map[int]int{}

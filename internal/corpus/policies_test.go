@@ -29,9 +29,9 @@ func TestMemoryUnderPolicies(t *testing.T) {
 			}
 		})
 	}
-	seed, index := part.Seed(t), uint64(part.Count(4, 2, 1))
+	isTried := part.Share(t, 4, 2, 1)
 	for i, p := range programs {
-		if (uint64(i)+seed)%index == 0 {
+		if isTried(i) {
 			next <- p
 		}
 	}

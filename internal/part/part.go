@@ -65,6 +65,15 @@ func Seed(t testing.TB) uint64 {
 	return seed
 }
 
+// Share returns the function that reports whether a test tries its i-th case: one of few cases, one of sample if GEMU_TEST
+// is "ci", or one of all if it is "all". The first case depends on Seed.
+func Share(t testing.TB, few, sample, all int) func(i int) bool {
+	t.Helper()
+	share := uint64(Count(few, sample, all))
+	first := Seed(t) % share
+	return func(i int) bool { return (uint64(i)+first)%share == 0 }
+}
+
 // Stencil returns the only stencil that tests of machine code try, many times: GEMU_STENCIL. It is "" for all stencils.
 func Stencil() string { return os.Getenv("GEMU_STENCIL") }
 

@@ -10,6 +10,14 @@ func TestAmountFromEnvironment(t *testing.T) {
 			t.Errorf("GEMU_TEST=%s: count %d, want %d; sample %v, all %v", value, got, want, TrySample(), TryAll())
 		}
 	}
+	t.Setenv("GEMU_TEST", "ci")
+	t.Setenv("GEMU_SEED", "5")
+	tries := Share(t, 100, 3, 1)
+	for i := range 9 {
+		if want := i%3 == 1; tries(i) != want {
+			t.Errorf("case %d is tried: %v, want %v with one of three cases and seed 5", i, tries(i), want)
+		}
+	}
 	t.Setenv("GEMU_TEST", "most")
 	defer func() {
 		if r := recover(); r != `GEMU_TEST is "most": it must be ci, all or empty` {

@@ -20,10 +20,10 @@ func TestDeferredRecordingFindsTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	share, seed := uint64(part.Count(128, 16, 1)), part.Seed(t)
+	isTried := part.Share(t, 128, 16, 1)
 	races := 0
 	for i, p := range list {
-		if (uint64(i)+seed)%share > 0 {
+		if !isTried(i) {
 			continue
 		}
 		found := func(eager bool) string {

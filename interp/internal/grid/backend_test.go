@@ -27,9 +27,9 @@ func programs(t *testing.T) []*corpus.Program {
 		t.Fatal(err)
 	}
 	var list []*corpus.Program
-	seed, share := part.Seed(t), uint64(part.Count(1000, 2, 1))
+	isTried := part.Share(t, 1000, 2, 1)
 	for i, p := range all {
-		if strings.HasPrefix(p.File, "control/") || (uint64(i)+seed)%share == 0 {
+		if strings.HasPrefix(p.File, "control/") || isTried(i) {
 			list = append(list, p)
 		}
 	}

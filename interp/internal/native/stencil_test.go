@@ -20,21 +20,21 @@ func TestStencils(t *testing.T) {
 	}
 	levels := native.Levels()
 	for i, level := range levels {
-		share := part.Count(8, 1, 1)
+		few := 8
 		if i == len(levels)-1 {
-			share = part.Count(3, 1, 1)
+			few = 3
 		}
-		t.Run(level.Name, func(t *testing.T) { tryStencils(t, level.Library(), share) })
+		t.Run(level.Name, func(t *testing.T) { tryStencils(t, level.Library(), few) })
 	}
 }
 
-// tryStencils compares one of share suites, and with share 1 also checks that no stencil is without a test.
-func tryStencils(t *testing.T, l *native.Library, share int) {
+// tryStencils runs one of few suites. With GEMU_TEST it runs all of them, and fails if a stencil has no test.
+func tryStencils(t *testing.T, l *native.Library, few int) {
 	rng := rand.New(rand.NewPCG(part.Seed(t), 2))
 	has, compared, tried := 0, 0, map[string]bool{}
-	skipped := rng.IntN(share)
+	i, isTried := 0, part.Share(t, few, 1, 1)
 	for s := range harness.Suites() {
-		if skipped++; skipped%share > 0 {
+		if i++; !isTried(i) {
 			continue
 		}
 		r := s.Run(l, rng, part.Count(1, 1, 50))
@@ -50,7 +50,7 @@ func tryStencils(t *testing.T, l *native.Library, share int) {
 		}
 	}
 	t.Logf("%d subjects, %d programs, %d stencils", has, compared, len(tried))
-	if share > 1 {
+	if !part.TrySample() {
 		return
 	}
 	var untried []string
