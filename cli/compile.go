@@ -112,8 +112,10 @@ func (a *app) compile(name string, flags compileFlags) (string, error) {
 		return "", fmt.Errorf("%s: %s stopped: %w", name, c.program, context.Cause(a.ctx))
 	}
 	if err != nil {
-		if version := clangVersion(a.ctx, program); c.program == "clang" && version > 0 && version < oldestClang {
-			return "", fmt.Errorf("%s: %s is clang %d, which is too old: install clang %d or later, or nvcc", name, program, version, oldestClang)
+		if c.program == "clang" { // the other names of clang contain a version that is new enough
+			if version := clangVersion(a.ctx, program); version > 0 && version < oldestClang {
+				return "", fmt.Errorf("%s: %s is clang %d, which is too old: install clang %d or later, or nvcc", name, program, version, oldestClang)
+			}
 		}
 		return "", fmt.Errorf("%s: %s: %w", name, c.program, err)
 	}

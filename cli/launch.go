@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,6 +84,14 @@ type compileFlags struct {
 	Branches bool `help:"Compile CUDA C++ so that branches stay branches: otherwise the compiler turns each small if into selections without a branch. Needs clang."`
 }
 
+// check returns an error if the flags do not apply to an input.
+func (f compileFlags) check(file string) error {
+	if f.Branches && filepath.Ext(file) != ".cu" {
+		return fmt.Errorf("--branches: %s is not CUDA C++ (.cu), so nothing is compiled", file)
+	}
+	return nil
+}
+
 // policyFlag chooses a reconvergence policy.
 type policyFlag struct {
 	Reconverge string `group:"device" default:"auto" enum:"${reconvergers}" help:"${reconvergence}" placeholder:"POLICY"`
@@ -135,6 +144,9 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...probe.Probe) (*jo
 	j := &job{flags: c, sources: input.NewSources(c.File, c.Source...), arguments: &argument.List{}}
 	dev := interp.NewDevice(interp.Config{Base: base, Engine: engine, Stdout: stdout, Workers: c.Workers, HostMemory: uint64(c.Memory), Memory: uint64(c.DeviceMemory), SM: c.SM, TimeLimit: time.Duration(c.TimeLimit), Tolerance: tolerate, OnTolerated: j.tolerates(a), Probes: probes})
 	j.device = dev
+	if err := c.compileFlags.check(c.File); err != nil {
+		return nil, err
+	}
 	if name, ok := strings.CutPrefix(c.File, "@"); ok {
 		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 || c.Coop || c.Cluster != "" {
 			return nil, ownLaunches(name)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"html"
 	"math"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -59,22 +58,28 @@ var plotColours = []struct{ light, dark, letters string }{
 // classColours has the indices in plotColours of the classes of values. They are the colours of the classes on all pages.
 var classColours = map[string]int{"uniform": 0, "affine": 2, "generic": 1}
 
-// colour returns the index in plotColours of a series. Series that are not classes of values have the other colours, in order.
-func (p *picture) colour(series int) int {
-	var free []int
-	for c := range len(plotColours) + len(p.series) {
-		if !slices.ContainsFunc(p.series, func(name string) bool { of, isClass := classColours[name]; return isClass && of == c }) {
-			free = append(free, c)
+// colours returns the index in plotColours of each series. Series that are not classes of values have the remaining colours,
+// in order.
+func (p *picture) colours() []int {
+	taken := map[int]bool{}
+	for _, name := range p.series {
+		if c, isClass := classColours[name]; isClass {
+			taken[c] = true
 		}
 	}
-	for _, name := range p.series[:series+1] {
+	list, free := make([]int, len(p.series)), 0
+	for i, name := range p.series {
 		c, isClass := classColours[name]
 		if !isClass {
-			c, free = free[0], free[1:]
+			for taken[free] {
+				free++
+			}
+			c = free
+			free++
 		}
-		series = c
+		list[i] = c
 	}
-	return series
+	return list
 }
 
 // plotInks has the colours of letters by class, on a light page: main text, secondary text, and text on bars.
@@ -106,7 +111,7 @@ func (p *picture) svg() string {
 	if len(p.panels) == 0 {
 		return ""
 	}
-	d := &drawing{bars: plotWide, across: 1}
+	d := &drawing{bars: plotWide, across: 1, colours: p.colours()}
 	if len(p.panels) > 1 {
 		d.bars, d.across = plotNarrow, min(plotPanels, len(p.panels))
 	}
@@ -162,6 +167,7 @@ type drawing struct {
 	strings.Builder
 	bars, across   int
 	names, numbers float64 // widths before and after the bars
+	colours        []int   // indices in plotColours of the picture's series
 }
 
 func (d *drawing) text(x, y float64, anchor, class, more, s string) {
@@ -198,12 +204,12 @@ func (d *drawing) legend(p *picture, y, width float64) float64 {
 		x += size
 	}
 	for i, name := range p.series {
-		entry(p.colour(i), false, name)
+		entry(d.colours[i], false, name)
 	}
 	switch {
 	case !p.paper:
 	case len(p.series) > 0:
-		entry(p.colour(0), true, "paler: the paper")
+		entry(d.colours[0], true, "paler: the paper")
 	default:
 		entry(0, false, "gemu")
 		entry(paperSeries, false, "the paper")
@@ -281,7 +287,7 @@ func (d *drawing) bar(p *picture, g *barGroup, b *bar, xOf func(v float64) float
 		switch {
 		case series >= 0:
 			source += ", " + p.series[series]
-			series = p.colour(series)
+			series = d.colours[series]
 		case len(p.series) > 0:
 			series = plainSeries
 		case b.paper:

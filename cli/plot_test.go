@@ -252,10 +252,7 @@ func TestClassesHaveTheirColours(t *testing.T) {
 		{[]string{"affine", "first", "second"}, []int{2, 0, 1}},
 		{[]string{"first", "second", "third"}, []int{0, 1, 2}},
 	} {
-		var got []int
-		for i := range c.series {
-			got = append(got, (&picture{series: c.series}).colour(i))
-		}
+		got := (&picture{series: c.series}).colours()
 		if !slices.Equal(got, c.want) {
 			t.Errorf("series %q have the colours %d, want %d", c.series, got, c.want)
 		}

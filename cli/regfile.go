@@ -261,27 +261,31 @@ func printModel(s *screen, m *models.Report) {
 		}
 		s.printf("\n%s, %s\n", t.Title, t.Unit)
 		text := fitted("", name)
+		widths := columnWidths(t)
 		for k, c := range t.Columns {
-			text += fitted(c, -tableColumn(t, k))
+			text += fitted(c, -widths[k])
 		}
 		s.printf("%s\n", s.paint(dim, text))
 		for _, r := range t.Rows {
 			text := fitted(r.Name, name)
 			for k, v := range r.Values {
-				text += fitted(valueText(v), -tableColumn(t, k))
+				text += fitted(valueText(v), -widths[k])
 			}
 			s.printf("%s\n", text)
 		}
 	}
 }
 
-// tableColumn returns the width of column k: at least two spaces are before its name, and one before its values.
-func tableColumn(t *models.Table, k int) int {
-	width := max(8, utf8.RuneCountInString(t.Columns[k])+2)
-	for _, r := range t.Rows {
-		width = max(width, utf8.RuneCountInString(valueText(r.Values[k]))+1)
+// columnWidths returns the widths of a table's columns: at least two spaces are before a name, and one before a value.
+func columnWidths(t *models.Table) []int {
+	widths := make([]int, len(t.Columns))
+	for k, name := range t.Columns {
+		widths[k] = max(8, utf8.RuneCountInString(name)+2)
+		for _, r := range t.Rows {
+			widths[k] = max(widths[k], utf8.RuneCountInString(valueText(r.Values[k]))+1)
+		}
 	}
-	return width
+	return widths
 }
 
 // files returns the tables as files: MODEL-TABLE.csv and .svg, and lines.csv.

@@ -97,6 +97,9 @@ func explained(err error) error {
 
 // source reads the module.
 func (c *spillCmd) source(a *app) (name, src string, err error) {
+	if err := c.compileFlags.check(c.File); err != nil {
+		return "", "", err
+	}
 	if name, ok := strings.CutPrefix(c.File, "@"); ok {
 		w, err := lookupWorkload(name)
 		if err != nil {

@@ -31,11 +31,11 @@ func readFile(ctx context.Context, name string, limit int64) ([]byte, error) {
 
 // readSource reads a PTX file, or compiles CUDA C++ to PTX; "-" is standard input. Messages call compiled PTX name.ptx.
 func (a *app) readSource(name string, flags compileFlags) (string, error) {
+	if err := flags.check(name); err != nil {
+		return "", err
+	}
 	if filepath.Ext(name) == ".cu" {
 		return a.compile(name, flags)
-	}
-	if flags.Branches {
-		return "", fmt.Errorf("--branches: %s is not CUDA C++ (.cu), so nothing is compiled", name)
 	}
 	var b []byte
 	var err error
