@@ -5,8 +5,9 @@
 // a load and a store of a row for each instruction, as in gemu; all lanes of a value in vector registers from one instruction
 // to the next; and the same for one group of lanes after the other, as many as a vector register has. Clang allocates the
 // registers, which bounds the gain of an allocator of our own from above. Instructions that are not translated (accesses,
-// branches, barriers, rare operations) read and write rows in all forms. The time that a workload would gain is compared
-// with its time in vector mode, measured in the same run:
+// branches, barriers, rare operations) read and write rows in all forms. The translation serves to measure time: results of the
+// three forms are compared with each other, and not with gemu's. The time that a workload would gain is compared with its
+// time in vector mode, measured in the same run:
 //
 //	go run -C tools ./secondtier [-march x86-64-v3] [WORKLOAD…]
 //
@@ -27,7 +28,9 @@ import (
 
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/probe"
 	"gemu/profile"
+	"gemu/ptx"
 )
 
 func main() {
@@ -44,19 +47,23 @@ func main() {
 			list = append(list, w)
 		}
 	}
-	fmt.Printf("ns per warp instruction: of all in gemu, and of translated ones in three forms (%s)\n%-14s %10s %10s %10s %10s %10s %8s %8s\n", *march, "", "translated", "gemu", "rows", "registers", "groups", "gain", "gain")
-	means := [2]float64{1, 1}
+	fmt.Printf("ns per warp instruction: of all in gemu, and of translated ones in three forms (%s)\n%-14s %10s %10s %10s %10s %10s %14s %11s\n",
+		*march, "", "translated", "gemu", "rows", "registers", "groups", "gain:registers", "gain:groups")
+	var gains, arithmetic [len(result{}.forms)]float64 // logarithms
 	for _, w := range list {
 		r, err := measure(context.Background(), w, *march)
 		if err != nil {
 			fatal(fmt.Errorf("%s: %w", w.Name, err))
 		}
-		fmt.Printf("%-14s %9.0f%% %10.2f %10.2f %10.2f %10.2f %7.2fx %7.2fx\n", w.Name, 100*r.translated/r.all, r.ns/r.all,
-			r.forms[0]/r.translated, r.forms[1]/r.translated, r.forms[2]/r.translated, r.faster(registers), r.faster(groups))
-		means[0] *= math.Pow(r.faster(registers), 1/float64(len(list)))
-		means[1] *= math.Pow(r.faster(groups), 1/float64(len(list)))
+		fmt.Printf("%-14s %9.0f%% %10.2f %10.2f %10.2f %10.2f %13.2fx %10.2fx\n", w.Name, 100*r.translated/r.all, r.ns/r.all,
+			r.forms[rows]/r.translated, r.forms[registers]/r.translated, r.forms[groups]/r.translated, r.gain(registers), r.gain(groups))
+		for form := range gains {
+			gains[form] += math.Log(r.gain(form)) / float64(len(list))
+			arithmetic[form] += math.Log(r.forms[rows]/r.forms[form]) / float64(len(list))
+		}
 	}
-	fmt.Printf("%-69s %7.3fx %7.3fx\n", "geometric mean", means[0], means[1])
+	fmt.Printf("geometric means of the gains: %.3f (registers), %.3f (groups); of the translated instructions alone: %.2f, %.2f\n",
+		math.Exp(gains[registers]), math.Exp(gains[groups]), math.Exp(arithmetic[registers]), math.Exp(arithmetic[groups]))
 }
 
 func fatal(err error) {
@@ -71,14 +78,14 @@ type result struct {
 	forms           [3]float64 // time of the translated instructions in the three forms, in ns
 }
 
-// faster returns the workload's speed-up if its arithmetic ran in a form.
-func (r *result) faster(form int) float64 { return r.ns / (r.ns - r.forms[0] + r.forms[form]) }
+// gain returns the workload's speed-up if its arithmetic ran in a form.
+func (r *result) gain(form int) float64 { return r.ns / (r.ns - r.forms[rows] + r.forms[form]) }
 
 // measure measures a workload.
 func measure(ctx context.Context, w *kernels.Workload, march string) (*result, error) {
 	r := new(result)
 	for i := range 3 { // the fastest of three launches
-		ns, _, err := launch(ctx, w)
+		ns, err := launch(ctx, w)
 		if err != nil {
 			return nil, err
 		}
@@ -87,12 +94,12 @@ func measure(ctx context.Context, w *kernels.Workload, march string) (*result, e
 		}
 	}
 	p := profile.New()
-	if _, _, err := launch(ctx, w, p); err != nil {
+	if _, err := launch(ctx, w, p); err != nil {
 		return nil, err
 	}
 	var blocks []*block
 	for _, f := range p.Profile().Functions() {
-		execs := map[any]float64{}
+		execs := map[*ptx.Instr]float64{}
 		for _, in := range f.Instrs {
 			execs[in.Instr] = float64(in.Execs)
 			r.all += float64(in.Execs)
@@ -119,27 +126,21 @@ func measure(ctx context.Context, w *kernels.Workload, march string) (*result, e
 	return r, nil
 }
 
-// launch runs a workload at its own size in vector mode on one core, and returns the time of its launches in ns and the number
-// of their warp instructions.
-func launch(ctx context.Context, w *kernels.Workload, probes ...*profile.Probe) (ns, instructions float64, err error) {
-	var c interp.Config
-	for _, p := range probes {
-		c.Probes = append(c.Probes, p)
-	}
-	c.Workers = 1
+// launch runs a workload at its own size in vector mode on one core, and returns the time of its launches in ns.
+func launch(ctx context.Context, w *kernels.Workload, probes ...probe.Probe) (ns float64, err error) {
+	c := interp.Config{Workers: 1, Probes: probes}
 	s, err := kernels.Start(ctx, w, interp.NewDevice(c), w.N)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	s.Prepare = func(l *interp.Launch) { l.Mode, l.Engine = interp.Vector, interp.Native }
 	if err := w.Run(s); err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	for _, launched := range s.Results {
 		ns += float64(launched.Duration.Nanoseconds())
-		instructions += float64(launched.WarpInstructions)
 	}
-	return ns, instructions, nil
+	return ns, nil
 }
 
 // execute compiles the blocks in all forms for an instruction set and returns the ns of an execution of each.
@@ -201,14 +202,14 @@ func driver(blocks []*block) string {
 		}
 	}
 	fmt.Fprintln(&b, "static const struct { void (*forms[3])(char *); int results[64]; } blocks[] = {")
-	registers := 0
+	most := 0 // registers of a function
 	for i, k := range blocks {
 		fmt.Fprintf(&b, "\t{{block%d_0, block%d_1, block%d_2}, {", i, i, i)
 		for _, r := range k.results() {
 			fmt.Fprintf(&b, "%d, ", r)
 		}
 		fmt.Fprintln(&b, "-1}},")
-		registers = max(registers, len(k.f.Regs))
+		most = max(most, len(k.f.Regs))
 	}
 	fmt.Fprintf(&b, `};
 static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1e9 + t.tv_nsec; }
@@ -235,6 +236,6 @@ int main(void) {
 		printf("%%d %%d %%g\n", i, form, best);
 	}
 }
-`, registers+1, len(blocks))
+`, most+1, len(blocks))
 	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gemu/ptx"
@@ -44,115 +45,118 @@ func findBlocks(f *ptx.Func) (list []*block) {
 	return list
 }
 
-// bits returns the width of a register: 1 for a predicate.
-func bits(f *ptx.Func, r ptx.RegID) int {
-	t := f.Regs[r].Type
+// cType returns the name of the C type of a PTX type's rows, "" for types that are not translated: all but predicates, and
+// numbers of 32 and 64 bits.
+func cType(t ptx.Type) string {
 	if t == ptx.Pred {
-		return 1
+		return "p"
 	}
-	return t.Bits()
+	kind := "u"
+	if t.IsFloat() {
+		kind = "f"
+	} else if t.IsSigned() {
+		kind = "s"
+	}
+	if _, n := t.Elements(); n > 1 || t.Bits() != 32 && t.Bits() != 64 {
+		return ""
+	}
+	return kind + strconv.Itoa(t.Bits())
 }
 
-// kinds of C types of the lanes, by the letter of a PTX type
-var kinds = map[byte]string{'f': "f", 's': "s", 'u': "u", 'b': "u"}
+// bitsType returns the C type of a register's bits, "" if it is not translated.
+func bitsType(f *ptx.Func, r ptx.RegID) string {
+	switch name := cType(f.Regs[r].Type); name {
+	case "", "p":
+		return name
+	default:
+		return "u" + name[1:]
+	}
+}
 
-// comparisons has C's operators of setp.
-var comparisons = map[string]string{"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
+// operators has C's operators of mnemonics with two operands, and of comparisons.
+var operators = map[string]string{
+	"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>",
+	"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">", "hs": ">=",
+}
 
-// translate returns the C expression of an instruction's result, "" if the instruction is not translated.
+// translate returns the C statement of an instruction, "" if the instruction is not translated.
 func translate(f *ptx.Func, instr *ptx.Instr) string {
-	if instr.Guard.Reg != ptx.NoReg || instr.Call != nil || len(instr.Ops) < 2 || instr.Ops[0].Kind != ptx.RegOperand {
+	if instr.Guard.Reg != ptx.NoReg || len(instr.Ops) < 2 || instr.Ops[0].Kind != ptx.RegOperand || bitsType(f, instr.Ops[0].Reg) == "" {
 		return ""
 	}
-	parts := strings.Split(instr.Text, ".")
-	name, types := parts[0], []string{}
-	for _, p := range parts[1:] {
-		if len(p) > 2 && kinds[p[0]] != "" && (p[1:] == "32" || p[1:] == "64") {
-			types = append(types, kinds[p[0]]+p[1:])
+	if slices.ContainsFunc(instr.Types(), func(t ptx.Type) bool { return cType(t) == "" }) {
+		return ""
+	}
+	for _, mod := range []string{"sat", "cc", "rm", "rp"} {
+		if instr.Has(mod) {
+			return ""
 		}
-		if p == "pred" {
-			types = append(types, "p")
-		}
-	}
-	has := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(parts, w) })
-	}
-	if len(types) == 0 || has("sat", "cc", "hi", "x2", "rm", "rp") {
-		return ""
-	}
-	typ := types[len(types)-1]
-	result := map[int]string{1: "p", 32: "u32", 64: "u64"}[bits(f, instr.Ops[0].Reg)]
-	if result == "" {
-		return ""
 	}
 	known := true
-	value := func(i int, typ string) string {
-		o := &instr.Ops[i]
-		switch {
-		case o.Kind == ptx.RegOperand && o.Sel() == "" && bits(f, o.Reg) != 16 && bits(f, o.Reg) != 128 && bits(f, o.Reg) != 8:
+	as := func(i int, typ string) string { // operand i in a C type
+		switch o := &instr.Ops[i]; {
+		case o.Kind == ptx.RegOperand && o.Sel() == "" && typ != "" && bitsType(f, o.Reg) != "":
 			v := fmt.Sprintf("V(%s,%d)", typ, o.Reg)
 			if o.Neg {
 				v = "(~" + v + ")"
 			}
 			return v
-		case o.Kind == ptx.ImmOperand && typ != "p":
-			of := map[string]ptx.Type{"u32": ptx.U32, "s32": ptx.S32, "f32": ptx.F32, "u64": ptx.U64, "s64": ptx.S64, "f64": ptx.F64}[typ]
-			return fmt.Sprintf("K(%s,%#xull)", typ, o.Imm.Encode(of))
+		case o.Kind == ptx.ImmOperand && typ != "" && typ != "p":
+			return fmt.Sprintf("K(%s,%#xull)", typ, o.Imm.Encode(instr.OperandType(i)))
 		}
 		known = false
 		return ""
 	}
-	arg := func(i int) string { return value(i, typ) }
-	n := len(instr.Ops)
+	arg := func(i int) string { return as(i, cType(instr.OperandType(i))) }
+	typ, name, n := cType(instr.OperandType(0)), instr.Mnemonic(), len(instr.Ops)
 	code := ""
-	isFloat := typ[0] == 'f'
 	switch {
-	case name == "mov" && n == 2 && typ != "p":
+	case name == "mov" && n == 2:
 		code = arg(1)
-	case typ == "p" && n == 3 && slices.Contains([]string{"and", "or", "xor"}, name):
-		code = arg(1) + map[string]string{"and": "&", "or": "|", "xor": "^"}[name] + arg(2)
-	case typ == "p":
-		return ""
-	case name == "add" || name == "sub":
-		code = arg(1) + map[string]string{"add": "+", "sub": "-"}[name] + arg(2)
-	case name == "mul" && (isFloat || has("lo")):
+	case name == "mul" && !instr.Has("hi") && !instr.Has("wide"):
 		code = arg(1) + "*" + arg(2)
-	case (name == "mul" || name == "mad") && has("wide") && bits(f, instr.Ops[0].Reg) == 64:
-		wide := typ[:1] + "64"
-		code = fmt.Sprintf("CVT(%s,%s)*CVT(%s,%s)", wide, arg(1), wide, arg(2))
-		if typ = wide; name == "mad" {
-			code += "+" + value(3, wide)
+	case (name == "mul" || name == "mad") && instr.Has("wide"):
+		code = fmt.Sprintf("CVT(%s,%s)*CVT(%s,%s)", typ, arg(1), typ, arg(2))
+		if name == "mad" {
+			code += "+" + arg(3)
 		}
-	case name == "mad" && has("lo"):
+	case name == "mad" && instr.Has("lo"):
 		code = arg(1) + "*" + arg(2) + "+" + arg(3)
-	case (name == "fma" || name == "mad") && isFloat:
+	case name == "fma" || name == "mad" && instr.Type().IsFloat():
 		code = fmt.Sprintf("__builtin_elementwise_fma(%s,%s,%s)", arg(1), arg(2), arg(3))
-	case (name == "and" || name == "or" || name == "xor") && n == 3:
-		code = arg(1) + map[string]string{"and": "&", "or": "|", "xor": "^"}[name] + arg(2)
 	case name == "not":
 		code = "~" + arg(1)
 	case name == "neg":
 		code = "-" + arg(1)
 	case name == "abs":
 		code = "__builtin_elementwise_abs(" + arg(1) + ")"
-	case name == "min" || name == "max":
+	case (name == "min" || name == "max") && n == 3:
 		code = fmt.Sprintf("__builtin_elementwise_%s(%s,%s)", name, arg(1), arg(2))
-	case (name == "shl" || name == "shr") && instr.Ops[2].Kind == ptx.ImmOperand:
-		code = fmt.Sprintf("%s%s%d", arg(1), map[string]string{"shl": "<<", "shr": ">>"}[name], instr.Ops[2].Imm.Bits&31)
-	case name == "setp" && n == 3 && comparisons[parts[1]] != "":
-		code, typ = fmt.Sprintf("BOOL(%s%s%s)", arg(1), comparisons[parts[1]], arg(2)), "p"
+	case name == "shl" || name == "shr":
+		if instr.Ops[2].Kind != ptx.ImmOperand {
+			return ""
+		}
+		code = fmt.Sprintf("%s%s%d", arg(1), operators[name], instr.Ops[2].Imm.Bits&uint64(instr.Type().Bits()-1))
+	case operators[name] != "" && n == 3:
+		code = arg(1) + operators[name] + arg(2)
+	case name == "setp" && n == 3:
+		for _, mod := range instr.Modifiers() {
+			if operators[mod] != "" && code == "" {
+				code = fmt.Sprintf("BOOL(%s%s%s)", arg(1), operators[mod], arg(2))
+			}
+		}
+		known = known && code != ""
 	case name == "selp":
-		code = fmt.Sprintf("SELECT(%s,%s,%s,%s)", typ, value(3, "p"), arg(1), arg(2))
-	case name == "cvt" && len(types) == 2 && !has("ftz"):
-		to := types[0]
-		code, typ = fmt.Sprintf("CVT(%s,%s)", to, value(1, types[1])), to
+		code = fmt.Sprintf("SELECT(%s,%s,%s,%s)", typ, arg(3), arg(1), arg(2))
+	case name == "cvt" && n == 2 && !instr.Has("ftz"):
+		code = fmt.Sprintf("CVT(%s,%s)", typ, arg(1))
 	default:
 		return ""
 	}
-	if !known {
+	if !known || typ == "" {
 		return ""
 	}
-	return fmt.Sprintf("SET(%s,%s,%d,%s)", result, typ, instr.Ops[0].Reg, code)
+	return fmt.Sprintf("SET(%s,%s,%d,%s)", bitsType(f, instr.Ops[0].Reg), typ, instr.Ops[0].Reg, code)
 }
 
 // head has the types and macros of the C code. LANES is the number of lanes of a vector.
@@ -208,7 +212,7 @@ func (k *block) write(b *strings.Builder, form int) {
 	store := func(r ptx.RegID) {
 		if changed[r] {
 			delete(changed, r)
-			fmt.Fprintf(b, "\t\tROW(%s, %d) = v%d;\n", k.ctype(r), r, r)
+			fmt.Fprintf(b, "\t\tROW(%s, %d) = v%d;\n", bitsType(k.f, r), r, r)
 		}
 	}
 	storeLive := func(after int) {
@@ -222,7 +226,7 @@ func (k *block) write(b *strings.Builder, form int) {
 	declare := func(r ptx.RegID) {
 		if !declared[r] {
 			declared[r] = true
-			fmt.Fprintf(b, "\t\t%s v%d;\n", k.ctype(r), r)
+			fmt.Fprintf(b, "\t\t%s v%d;\n", bitsType(k.f, r), r)
 		}
 	}
 	for i, instr := range k.instrs {
@@ -231,7 +235,7 @@ func (k *block) write(b *strings.Builder, form int) {
 			for r := range instr.Uses() {
 				if declare(r); !held[r] {
 					held[r] = true
-					fmt.Fprintf(b, "\t\tv%d = ROW(%s, %d);\n", r, k.ctype(r), r)
+					fmt.Fprintf(b, "\t\tv%d = ROW(%s, %d);\n", r, bitsType(k.f, r), r)
 				}
 			}
 			for r := range instr.Defs() {
@@ -270,9 +274,4 @@ func (k *block) results() (list []ptx.RegID) {
 		}
 	}
 	return list
-}
-
-// ctype returns the C type of a register's bits.
-func (k *block) ctype(r ptx.RegID) string {
-	return map[int]string{1: "p", 32: "u32", 64: "u64"}[bits(k.f, r)]
 }
