@@ -6,8 +6,6 @@ import (
 
 	"gemu/internal/part"
 	"gemu/interp/internal/code"
-	"gemu/interp/internal/grid"
-	"gemu/interp/internal/machine"
 	"gemu/interp/internal/native"
 	"gemu/ptx"
 )
@@ -33,15 +31,7 @@ func TestMachineCodeForms(t *testing.T) {
 				if _, runs := SupportsVariant(v); !runs {
 					continue
 				}
-				m, err := NewDevice(Config{}).Load("example.ptx", []byte(v.Example()))
-				if err != nil {
-					t.Fatal(err)
-				}
-				launch := machine.Launch{Block: ptx.Dim(1), WarpSize: 32, Mode: machine.Vector, Reconverge: Reconvergers()[0].policy}
-				k, err := m.lower(m.Kernels()[0], grid.Lowering(&launch))
-				if err != nil {
-					t.Fatal(err)
-				}
+				k := lowerExample(t, v)
 				ends := slices.ContainsFunc(k.Blocks, func(b code.Block) bool {
 					op := k.End(&b).Op
 					return op != code.Exit && op != code.Jump

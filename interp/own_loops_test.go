@@ -29,15 +29,7 @@ func TestOwnLoops(t *testing.T) {
 				if _, runs := SupportsVariant(v); !runs {
 					continue
 				}
-				m, err := NewDevice(Config{}).Load("example.ptx", []byte(v.Example()))
-				if err != nil {
-					t.Fatal(err)
-				}
-				launch := machine.Launch{Block: ptx.Dim(1), WarpSize: 32, Mode: machine.Vector, Reconverge: Reconvergers()[0].policy}
-				k, err := m.lower(m.Kernels()[0], grid.Lowering(&launch))
-				if err != nil {
-					t.Fatal(err)
-				}
+				k := lowerExample(t, v)
 				for _, instr := range k.Instrs {
 					used[instr.Op] = append(used[instr.Op], instr.Imm)
 				}
@@ -53,4 +45,19 @@ func TestOwnLoops(t *testing.T) {
 			}
 		}
 	}
+}
+
+// lowerExample lowers the kernel that executes the example of a variant.
+func lowerExample(t *testing.T, v *ptx.Variant) *machine.Kernel {
+	t.Helper()
+	m, err := NewDevice(Config{}).Load("example.ptx", []byte(v.Example()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	launch := machine.Launch{Block: ptx.Dim(1), WarpSize: 32, Mode: machine.Vector, Reconverge: Reconvergers()[0].policy}
+	k, err := m.lower(m.Kernels()[0], grid.Lowering(&launch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
 }
