@@ -276,21 +276,15 @@ func readTensor(e *machine.AsyncEffect) (err error) {
 	}
 	data := make([]byte, 0, m.Bytes(&t.Copy))
 	if !t.Copy.Store {
-		r, fill := sharedView(e.CTA, probe.AccessLoad), fillOf(m)
+		source := tensorSource{sharedView(e.CTA, probe.AccessLoad), fillOf(m)}
 		m.Walk(&t.Copy, sharedAddressOf(e), func(p tensormap.Segment) bool {
-			if !p.Inside {
-				for n := p.Bytes; n > 0; n -= min(n, len(fill)) {
-					data = append(data, fill[:min(n, len(fill))]...)
-				}
-				return true
-			}
-			b, fault := r.bytes(&p)
-			if fault != nil {
-				err = tensorFaultTrap(e, fault, p.Global, p.Bytes)
+			begin := len(data)
+			data = slices.Grow(data, p.Bytes)[:begin+p.Bytes]
+			if fault := source.read(&p, data[begin:]); fault != nil {
+				data, err = data[:begin], tensorFaultTrap(e, fault, p.Global, p.Bytes)
 				return false
 			}
-			e.PatternFound = e.PatternFound || segmentHasPattern(e.Op.ReportPattern, &p, b)
-			data = append(data, b...)
+			e.PatternFound = e.PatternFound || p.Inside && segmentHasPattern(e.Op.ReportPattern, &p, data[begin:])
 			return true
 		})
 		convert(m.Type, data)
@@ -328,20 +322,12 @@ func loadTensor(e *machine.AsyncEffect) (err error) {
 	if err != nil {
 		return err
 	}
-	r, fill := sharedView(e.CTA, probe.AccessLoad), fillOf(m)
+	source := tensorSource{sharedView(e.CTA, probe.AccessLoad), fillOf(m)}
 	load := func(p tensormap.Segment) bool {
 		target := to[p.Shared-addr:][:p.Bytes]
-		if !p.Inside {
-			for n := 0; n < len(target); {
-				n += copy(target[n:], fill)
-			}
-		} else {
-			b, fault := r.bytes(&p)
-			if fault != nil {
-				err = tensorFaultTrap(e, fault, p.Global, p.Bytes)
-				return false
-			}
-			copy(target, b)
+		if fault := source.read(&p, target); fault != nil {
+			err = tensorFaultTrap(e, fault, p.Global, p.Bytes)
+			return false
 		}
 		convert(m.Type, target)
 		return true
@@ -351,6 +337,30 @@ func loadTensor(e *machine.AsyncEffect) (err error) {
 		m.Walk(&e.Tensor.Copy, addr, load)
 	}
 	return err
+}
+
+// A tensorSource reads segments of a tensor.
+type tensorSource struct {
+	memory memoryView
+	fill   []byte // value of an element outside the tensor
+}
+
+// read copies a segment to target, which has its size. Elements outside the tensor get the fill value. After a fault target
+// is unchanged.
+//
+//go:norace
+func (s *tensorSource) read(p *tensormap.Segment, target []byte) *mem.Fault {
+	if !p.Inside {
+		for n := 0; n < len(target); {
+			n += copy(target[n:], s.fill)
+		}
+		return nil
+	}
+	b, fault := s.memory.bytes(p)
+	if fault == nil {
+		copy(target, b)
+	}
+	return fault
 }
 
 // segmentHasPattern reports whether a segment of a tensor has the pattern that a copy searches for. It compares the first
