@@ -9,6 +9,8 @@ import (
 var (
 	//go:embed lanes_arm64.txt
 	lanes string
+	//go:embed halves_arm64.txt
+	halves string
 	//go:embed narrow_arm64.txt
 	narrow string
 	//go:embed agreed_arm64.txt
@@ -25,7 +27,7 @@ var (
 	vectors string
 )
 
-var levels = []*Level{{Name: "armv8-a", Tables: []string{lanes, narrow, agreed, scalar, machine, memory, patterns, vectors}}}
+var levels = []*Level{{Name: "armv8-a", Tables: []string{lanes, halves, narrow, agreed, scalar, machine, memory, patterns, vectors}}}
 
 // host is the encoding of the stencils' instructions.
 var host = &arm64

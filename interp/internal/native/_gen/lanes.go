@@ -85,11 +85,19 @@ func (s *sources) arithmetic(dir string) error {
 		const head = "#include \"stencil.h\"\n"
 		s.files = append(s.files,
 			file{name: "arithmetic" + suffix, text: head + functions + "#include \"numbers.h\"\n" + rows.String(),
-				table: lanes, operands: letters[:g.operands], weak: true, functions: functions, kernels: wrappers},
+				table: tableOf(list[0].Name), operands: letters[:g.operands], weak: true, functions: functions, kernels: wrappers},
 			file{name: "scalar" + suffix, text: head + functions + "#ifndef MASKED\n" + scalars.String() + "#endif\n",
 				table: scalar, operands: letters[:g.operands], weak: true})
 	}
 	return nil
+}
+
+// tableOf returns the table for the stencils of the kernel with a name.
+func tableOf(kernel string) string {
+	if strings.Contains(kernel, "f16") || strings.Contains(kernel, "_pair_") { // pairs are of narrower formats
+		return halves
+	}
+	return lanes
 }
 
 // letters has the letters of the source operands, in order.

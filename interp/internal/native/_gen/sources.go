@@ -9,10 +9,11 @@ import (
 )
 
 // tables has the names of a baseline's tables.
-var tables = []string{lanes, narrow, agreed, scalar, machine, memory, patterns, vectors}
+var tables = []string{lanes, halves, narrow, agreed, scalar, machine, memory, patterns, vectors}
 
 const (
 	lanes    = "lanes"
+	halves   = "halves"
 	narrow   = "narrow"
 	agreed   = "agreed"
 	scalar   = "scalar"
