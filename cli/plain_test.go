@@ -24,7 +24,7 @@ func TestPlainText(t *testing.T) {
 	}
 	lines := [][]string{
 		{"help"}, {"help", "terms"}, {"--man"}, {"isa", "lop3"}, {"kernels"}, {"kernels", "bfs"}, {"dump", "--stage=cfg", "../kernels/cuda/saxpy.ptx"},
-		with("structure", "--show", "all"), with("profile", "--show", "all"), with("regfile"), with("reconverge"), with("diff"), with("run", "--stats", "--sanitize=all"),
+		with("structure", "--show", "all"), with("profile", "--show", "all"), with("regfile"), with("reconverge"), with("reconverge", "--show", "table,lanes"), with("diff"), with("run", "--stats", "--sanitize=all"),
 		with("record", "--with", "all", "-o", recording), {"record", recording}, with("debug", "-x", script),
 		{"profile", "@nqueens", "--size", "5"}, {"structure", "@bfs", "--size", "300"}, {"compare", "kim2013", "--list"}, {"spill", "../kernels/cuda/saxpy.ptx"},
 		{"run", "../kernels/cuda/saxpy.ptx", "-g", "1", "-b", "40", "-a", "40", "2.0", "f32[8]", "f32[40]"},           // a trap

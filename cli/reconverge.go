@@ -10,15 +10,23 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"gemu/internal/strip"
 	"gemu/interp"
 	"gemu/probe"
+	"gemu/trace"
 )
 
 type reconvergeCmd struct {
 	launchFlags
 
-	JSON string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+	Policies []string     `help:"Run only these policies: some of ${reconvergers}." unset:"all" placeholder:"POLICY,…"`
+	Show     []string     `default:"table" enum:"table,lanes" help:"Parts to print: table (counts), lanes (every step of every lane over time, a strip for each policy; in words with --plain)." placeholder:"PART"`
+	CTA      trace.Ranges `name:"cta" help:"Strips: only the warps of these CTAs, by linear index in the grid, from 0, such as 0-3,7." unset:"all" placeholder:"N,…"`
+	Warps    trace.Ranges `help:"Strips: only these warps of each CTA, by index, from 0, such as 0-3,7. The first four warps that begin have strips." unset:"all" placeholder:"N,…"`
+	SVG      string       `name:"svg" help:"Write the strips as a picture to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+	JSON     string       `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 }
 
 // reconvergeJSON is the report of --json.
@@ -44,13 +52,19 @@ type reconvergeRow struct {
 }
 
 func (c *reconvergeCmd) Run(a *app) error {
-	if err := checkOutput(c.JSON); err != nil {
-		return fmt.Errorf("--json %s: %w", c.JSON, err)
+	files := outputs{{"--svg", c.SVG}, {"--json", c.JSON}}
+	if err := files.check(); err != nil {
+		return err
+	}
+	policies, err := c.policies(a)
+	if err != nil {
+		return err
 	}
 	output := &reconvergeJSON{Schema: "gemu-reconverge/1", File: c.File, SameMemory: true}
 	var finished *reconvergeRow
-	for _, r := range a.reconvergers() {
-		row, err := c.measure(a, r)
+	var strips []*strip.Strip
+	for _, r := range policies {
+		row, err := c.measure(a, r, &strips)
 		if err != nil {
 			return err
 		}
@@ -63,11 +77,25 @@ func (c *reconvergeCmd) Run(a *app) error {
 			output.SameMemory = output.SameMemory && slices.EqualFunc(row.memory, finished.memory, bytes.Equal)
 		}
 	}
-	if c.JSON != "-" {
-		s := newScreen(a.stdout)
-		output.print(s)
+	groups := strip.Groups(strips)
+	if !files.stdout() {
+		screen := newScreen(a.stdout)
+		if slices.Contains(c.Show, "table") {
+			output.print(screen)
+		}
+		if slices.Contains(c.Show, "lanes") {
+			if slices.Contains(c.Show, "table") {
+				screen.printf("\n")
+			}
+			printStrips(a, screen, groups)
+		}
 		if filepath.Ext(c.File) == ".cu" && !c.Branches && !slices.ContainsFunc(output.Policies, func(r reconvergeRow) bool { return r.DivergentBranches > 0 }) {
-			s.printf("No branch diverged. The compiler may have turned branches into selections: --branches keeps them.\n")
+			screen.printf("No branch diverged. The compiler may have turned branches into selections: --branches keeps them.\n")
+		}
+	}
+	if c.SVG != "" {
+		if err := writeOutput(a, c.SVG, strip.SVG(c.pictureTitle(groups), groups)); err != nil {
+			return err
 		}
 	}
 	if c.JSON != "" {
@@ -76,15 +104,46 @@ func (c *reconvergeCmd) Run(a *app) error {
 	return nil
 }
 
-// measure runs the kernel under a policy, from the beginning.
-func (c *reconvergeCmd) measure(a *app, r *interp.Reconverger) (*reconvergeRow, error) {
-	j, err := c.open(a, dataOf(a.stderr))
+// policies returns the policies of the flag --policies.
+func (c *reconvergeCmd) policies(a *app) (list []*interp.Reconverger, err error) {
+	if len(c.Policies) == 0 {
+		return a.reconvergers(), nil
+	}
+	for i, name := range c.Policies {
+		r := a.reconverger(name)
+		if r == nil {
+			return nil, fmt.Errorf("--policies: unknown policy %q: want some of %s", name, strings.Join(a.reconvergerNames(), ", "))
+		}
+		if slices.Contains(c.Policies[:i], name) {
+			return nil, fmt.Errorf("--policies: %s is given twice", name)
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+// wantsStrips reports whether strips are drawn.
+func (c *reconvergeCmd) wantsStrips() bool { return slices.Contains(c.Show, "lanes") || c.SVG != "" }
+
+// measure runs the kernel under a policy, from the beginning. It appends the strip of its first launch to strips, if strips are
+// drawn.
+func (c *reconvergeCmd) measure(a *app, r *interp.Reconverger, strips *[]*strip.Strip) (*reconvergeRow, error) {
+	var probes []probe.Probe
+	recorder := strip.NewRecorder(strip.Options{CTAs: c.CTA, Warps: c.Warps})
+	if c.wantsStrips() {
+		probes = append(probes, recorder)
+	}
+	j, err := c.open(a, dataOf(a.stderr), probes...)
 	if err != nil {
 		return nil, err
 	}
 	row := &reconvergeRow{Policy: r.Name()}
 	var trap *probe.Trap
-	switch err := j.run(a, func(l *interp.Launch) { l.Mode, l.Reconverge = interp.Vector, r }); {
+	err = j.run(a, func(l *interp.Launch) { l.Mode, l.Reconverge = interp.Vector, r })
+	if list := recorder.Strips(); len(list) > 0 {
+		*strips = append(*strips, list[0])
+	}
+	switch {
 	case errors.As(err, &trap):
 		row.Trap = trap.Error()
 		return row, nil
@@ -98,6 +157,27 @@ func (c *reconvergeCmd) measure(a *app, r *interp.Reconverger) (*reconvergeRow, 
 		row.memory = append(row.memory, j.arguments.Bindings[name].Bytes())
 	}
 	return row, nil
+}
+
+// pictureTitle returns the title of the picture of strips.
+func (c *reconvergeCmd) pictureTitle(groups []strip.Group) string {
+	if len(groups) == 0 {
+		return filepath.Base(c.File)
+	}
+	return fmt.Sprintf("%s of %s: every step of every lane", groups[0].Kernel, filepath.Base(c.File))
+}
+
+// printStrips draws strips on a screen, or says them in words on an output of plain text.
+func printStrips(a *app, s *screen, groups []strip.Group) {
+	if o, ok := a.stdout.(*output); ok && o.plain != nil {
+		strip.Describe(s, groups)
+		return
+	}
+	target := strip.Screen{Width: s.width, Bold: func(text string) string { return s.paint(bold, text) }}
+	if s.color {
+		target.Paint = func(n int, text string) string { return s.paint(blockPaints[n], text) }
+	}
+	strip.Print(s, groups, target)
 }
 
 func (r *reconvergeJSON) print(s *screen) {

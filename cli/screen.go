@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"gemu/affinetrack"
+	"gemu/internal/strip"
 )
 
 // screen is the destination of text.
@@ -67,6 +68,9 @@ const (
 	magenta paint = "35"
 )
 
+// blockPaints are the colours of basic blocks in strips: letters on a background.
+var blockPaints = [strip.Colours]paint{"97;100", "97;45", "30;46", "30;105", "30;43", "97;44"}
+
 // classGlyphs fill bars on screens without colours.
 var classGlyphs = [3]rune{'█', '▓', '░'}
 
@@ -91,7 +95,7 @@ func (p paint) sequence() string {
 
 // styles lists the escape sequences sent by gemu itself.
 func styles() (list []string) {
-	for _, p := range []paint{plain, bold, dim, cyan, green, magenta} {
+	for _, p := range slices.Concat([]paint{plain, bold, dim, cyan, green, magenta}, blockPaints[:]) {
 		list = append(list, p.sequence())
 	}
 	return list

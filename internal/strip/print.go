@@ -1,0 +1,157 @@
+package strip
+
+// This file draws strips with characters.
+
+import (
+	"fmt"
+	"io"
+	"math/bits"
+	"strings"
+	"unicode"
+)
+
+// Screen is the place where Print draws.
+type Screen struct {
+	Width int // columns; 0 is 80
+	// Paint colours a text with colour number n of Colours, as the background of letters; nil: no colours.
+	Paint func(n int, text string) string
+	// Bold emphasises a text; nil: no emphasis.
+	Bold func(text string) string
+}
+
+// Colours is the number of colours of blocks: block i has colour i modulo Colours.
+const Colours = 6
+
+// The characters of a lane, other than letters.
+const (
+	waitsGlyph   = '·'
+	stoppedGlyph = '='
+)
+
+// shades are the characters of a lane that executes in all steps of a column, in half of them or more, and in fewer.
+var shades = [...]rune{'█', '▓', '▒'}
+
+// labelWidth is the largest width of the names of lanes.
+const labelWidth = 20
+
+// Print draws strips with characters: a row for each group of lanes that do the same, a column for each step. Where there are
+// more steps than columns, a column is several steps.
+func Print(to io.Writer, groups []Group, screen Screen) {
+	if screen.Width <= 0 {
+		screen.Width = 80
+	}
+	if screen.Bold == nil {
+		screen.Bold = func(text string) string { return text }
+	}
+	letters, folded := false, false
+	for i := range groups {
+		g := &groups[i]
+		if i > 0 {
+			fmt.Fprintln(to)
+		}
+		for _, line := range wrapped(g.Title(), screen.Width) {
+			fmt.Fprintln(to, screen.Bold(line))
+		}
+		for _, w := range g.Warps {
+			per := g.printWarp(to, w, &screen)
+			letters, folded = letters || per == 1, folded || per > 1
+			g.fprintEnd(to, w, "  ", screen.Width)
+		}
+		g.fprintNotes(to, screen.Width)
+	}
+	fprintBlocks(to, groups, screen.Width)
+	if letters {
+		fprintWrapped(to, "", "A letter: the lane runs (small: its guard is false); ·: it waits; =: it waits at a barrier or for lanes of a collective instruction; nothing: it has ended.", screen.Width)
+	}
+	if folded {
+		fprintWrapped(to, "", "█: the lane runs in all steps of the column; ▓: in half or more; ▒: in fewer; ·: it waits.", screen.Width)
+	}
+}
+
+// printWarp draws a warp, and returns the number of steps of a column.
+func (g *Group) printWarp(to io.Writer, w *Warp, screen *Screen) (per int) {
+	groups := w.LaneGroups()
+	names, width := make([]string, len(groups)), len("step")
+	for i, lanes := range groups {
+		names[i] = shortLanes(lanes, w.Lanes, labelWidth)
+		width = max(width, len([]rune(names[i])))
+	}
+	title := g.WarpTitle(w)
+	room := max(screen.Width-width-4, 10)
+	per = (w.Steps + room - 1) / room
+	if per = max(per, 1); per > 1 {
+		title = strings.TrimPrefix(fmt.Sprintf("%s, each column is %d steps", title, per), ", ")
+	}
+	if title != "" {
+		fmt.Fprintf(to, "  %s\n", title)
+	}
+	fmt.Fprintf(to, "  %-*s  %s\n", width, "step", ruler((w.Steps+per-1)/per, per))
+	for i, lanes := range groups {
+		row := g.row(w, bits.TrailingZeros64(lanes), per, screen)
+		fmt.Fprintf(to, "  %s%s  %s\n", names[i], strings.Repeat(" ", width-len([]rune(names[i]))), strings.TrimRight(row, " "))
+	}
+	return per
+}
+
+// ruler returns a line with the numbers of steps above their columns.
+func ruler(columns, per int) string {
+	line := []byte{}
+	for c := 0; c < columns; {
+		text := fmt.Sprint(c*per + 1)
+		if c > 0 && c+len(text) > columns {
+			break
+		}
+		for len(line) < c {
+			line = append(line, ' ')
+		}
+		line = append(line, text...)
+		if c += 10; c == 10 && per == 1 {
+			c = 9 // steps 1, 10, 20 …
+		}
+	}
+	return string(line)
+}
+
+// row draws a lane.
+func (g *Group) row(w *Warp, lane, per int, screen *Screen) string {
+	var b strings.Builder
+	pending, colour := []rune{}, -1
+	flush := func() {
+		if colour >= 0 && screen.Paint != nil {
+			b.WriteString(screen.Paint(colour, string(pending)))
+		} else {
+			b.WriteString(string(pending))
+		}
+		pending = pending[:0]
+	}
+	for _, c := range w.columns(lane, per) {
+		glyph, paint := g.glyph(c, per)
+		if paint != colour {
+			flush()
+			colour = paint
+		}
+		pending = append(pending, glyph)
+	}
+	flush()
+	return b.String()
+}
+
+// glyph returns the character of a column and its colour; -1 for none.
+func (g *Group) glyph(c column, per int) (glyph rune, colour int) {
+	switch c.state {
+	case Executes, Excluded:
+		if per > 1 {
+			return shades[c.shade], -1
+		}
+		letter := g.Blocks[c.block].Letter
+		if c.state == Excluded {
+			letter = unicode.ToLower(letter)
+		}
+		return letter, c.block % Colours
+	case Stopped:
+		return stoppedGlyph, -1
+	case Waits:
+		return waitsGlyph, -1
+	}
+	return ' ', -1
+}

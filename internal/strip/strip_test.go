@@ -1,0 +1,386 @@
+package strip
+
+import (
+	"context"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"math/bits"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gemu/internal/part"
+	"gemu/internal/random"
+	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
+)
+
+// header begins each program of the tests.
+const header = ".version 7.8\n.target sm_70\n.address_size 64\n"
+
+// sides is an if with two sides: lanes 0 and 2 go to even, 1 and 3 to odd. Each line is an instruction.
+const sides = header + `.visible .entry k(.param .u64 p)
+{
+	.reg .pred %p;
+	.reg .u32 %t;
+	mov.u32 %t, %tid.x;
+	and.b32 %t, %t, 1;
+	setp.eq.u32 %p, %t, 0;
+	@%p bra even;
+	add.u32 %t, %t, 1;
+	bra Z;
+even:
+	add.u32 %t, %t, 2;
+Z:
+	@!%p mov.u32 %t, 0;
+	ret;
+}
+`
+
+// launched runs the kernel k of a program under a policy, and returns its strip and the result, which is nil after a trap.
+func launched(t *testing.T, src string, l interp.Launch, policy string, o Options) (*Strip, *interp.Result) {
+	t.Helper()
+	r := NewRecorder(o)
+	dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{r}})
+	m, err := dev.Load("test.ptx", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range interp.Reconvergers() {
+		if p.Name() == policy {
+			l.Reconverge = p
+		}
+	}
+	l.Kernel = "k"
+	result, _ := m.Run(context.Background(), &l)
+	return r.Strips()[0], result
+}
+
+func launch(block int) interp.Launch {
+	return interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(block), Args: []any{uint64(0)}}
+}
+
+// drawn returns the rows of a strip, without names and explanations.
+func drawn(s *Strip, width int) string {
+	var b strings.Builder
+	groups := Groups([]*Strip{s})
+	screen := Screen{Width: width}
+	for _, w := range s.Warps {
+		groups[0].printWarp(&b, w, &screen)
+	}
+	return b.String()
+}
+
+// TestPrint: the rows of an if, derived by hand from the policies of docs/reconvergence.md. The stack runs the side that falls
+// through first, and frontier the side whose block comes first in reverse postorder. The block with the label Z has the letter Z.
+func TestPrint(t *testing.T) {
+	for policy, want := range map[string]string{
+		"stack": `
+  step       1
+  lanes 0,2  AAAA··CzZ
+  lanes 1,3  AAAABB·ZZ
+`,
+		"frontier": `
+  step       1
+  lanes 0,2  AAAAC··zZ
+  lanes 1,3  AAAA·BBZZ
+`,
+	} {
+		s, _ := launched(t, sides, launch(4), policy, Options{})
+		if got, want := drawn(s, 80), strings.TrimPrefix(want, "\n"); got != want {
+			t.Errorf("%s: (-want +got)\n%s", policy, cmp.Diff(want, got))
+		}
+	}
+}
+
+// TestSentences: the same strip in words.
+func TestSentences(t *testing.T) {
+	s, _ := launched(t, sides, launch(4), "stack", Options{})
+	want := []string{
+		"steps 1 to 4, lines 8 to 11, A: all lanes run",
+		"steps 5 to 6, lines 12 to 13, B: lanes 1,3 run; lanes 0,2 wait before line 15",
+		"step 7, line 15, C: lanes 0,2 run; lanes 1,3 wait at line 17 for lanes 0,2",
+		"step 8, line 17, Z: lanes 1,3 run; the guard excludes lanes 0,2",
+		"step 9, line 18, Z: all lanes run",
+	}
+	if diff := cmp.Diff(want, s.Sentences(s.Warps[0])); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// spin is a lock that the lanes of a warp cannot pass under stack: the lane that has it waits for the others.
+const spin = header + `.global .u32 lock;
+.visible .entry k(.param .u64 p)
+{
+	.reg .pred %p;
+	.reg .u32 %v;
+wait:
+	atom.global.cas.b32 %v, [lock], 0, 1;
+	setp.ne.u32 %p, %v, 0;
+	@%p bra wait;
+	atom.global.exch.b32 %v, [lock], 0;
+	ret;
+}
+`
+
+// TestDeadlock: a strip of a deadlock says who waits for whom, and a fold shows which lanes run in all steps, and which in few.
+func TestDeadlock(t *testing.T) {
+	s, result := launched(t, spin, launch(32), "stack", Options{})
+	w := s.Warps[0]
+	if result != nil && s.Err == nil {
+		t.Fatal("the launch has ended without an error")
+	}
+	if text := s.EndText(); !strings.HasPrefix(text, "deadlock") {
+		t.Errorf("the end is %q", text)
+	}
+	if got, want := s.FinalText(w), fmt.Sprintf("after step %d: lanes 1-31 are at line 10; lane 0 waits at line 13 for lanes 1-31", w.Steps); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if len(w.Runs) != 2 || w.Runs[0].Steps != 3 || w.Runs[1].Active != 0xffff_fffe {
+		t.Errorf("runs %+v", w.Runs)
+	}
+	lines := strings.Split(drawn(s, 40), "\n")
+	per := (w.Steps + 25) / 26 // 26 columns next to the names
+	if !strings.Contains(lines[0], fmt.Sprintf("each column is %d steps", per)) {
+		t.Errorf("the fold is not stated: %s", lines[0])
+	}
+	bar := (w.Steps + per - 1) / per
+	want := "  lane 0      ▒" + strings.Repeat("·", bar-1) + "\n  lanes 1-31  " + strings.Repeat("█", bar)
+	if got := strings.Join(lines[2:4], "\n"); got != want || len([]rune(lines[3])) > 40 {
+		t.Errorf("rows\n%s\nwant\n%s", got, want)
+	}
+	if picture := string(SVG("lock", Groups([]*Strip{s}))); !strings.Contains(picture, "deadlock") || len(picture) > MaxSVG {
+		t.Errorf("a picture of %d bytes does not name the deadlock", len(picture))
+	}
+}
+
+// TestCounts: for random programs, under every policy, the steps of all strips are the warp instructions of the launch, and their
+// active lanes its lane slots, which the machine counts without probes. Each live lane runs or waits in exactly one way, and no
+// lane comes back after its end.
+func TestCounts(t *testing.T) {
+	variants := random.Variants(func(v *ptx.Variant) bool {
+		_, runs := interp.SupportsVariant(v)
+		return runs
+	})
+	first := part.Seed(t)
+	for i := range part.Count(5, 40, 1000) {
+		seed := first + uint64(i)
+		src, in := random.Structured(variants, seed, 2*40, i%2 == 0)
+		for _, policy := range interp.Reconvergers() {
+			r := NewRecorder(Options{MaxWarps: 100})
+			dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{r}})
+			m, err := dev.Load("random.ptx", []byte(src))
+			if err != nil {
+				t.Fatal(err)
+			}
+			from, err := interp.NewBuffer(dev, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			to, err := dev.Alloc(len(in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := m.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(40), Args: []any{from, to, uint32(12), uint64(1) << 40}, MaxSteps: 1 << 16, Reconverge: policy, Mode: interp.Vector})
+			if err != nil {
+				continue // a deadlock under some policies
+			}
+			s := r.Strips()[0]
+			steps, slots := int64(0), int64(0)
+			for _, w := range s.Warps {
+				steps += int64(w.Steps)
+				next, alive := 1, w.Lanes
+				for _, run := range w.Runs {
+					slots += int64(run.Steps * bits.OnesCount64(run.Active))
+					seen := run.Active
+					for _, x := range run.Waits {
+						if x.Lanes&seen != 0 {
+							t.Fatalf("seed %#x, %s, step %d: lanes %#x do two things", seed, policy.Name(), run.First, x.Lanes&seen)
+						}
+						seen |= x.Lanes
+					}
+					if run.First != next || run.Lanes&^run.Active != 0 || seen&^alive != 0 {
+						t.Fatalf("seed %#x, %s: run %+v after step %d with lanes %#x alive", seed, policy.Name(), run, next-1, alive)
+					}
+					next, alive = next+run.Steps, seen
+				}
+			}
+			if steps != result.WarpInstructions || slots != result.LaneSlots {
+				t.Errorf("seed %#x, %s: %d steps with %d active lanes; the launch counts %d and %d\n%s", seed, policy.Name(), steps, slots, result.WarpInstructions, result.LaneSlots, src)
+			}
+		}
+	}
+}
+
+// TestSelection: the chosen warps have strips, up to the largest number; the other warps are counted.
+func TestSelection(t *testing.T) {
+	s, _ := launched(t, sides, launch(256), "stack", Options{MaxWarps: 3})
+	if len(s.Warps) != 3 || s.OtherWarps != 5 {
+		t.Errorf("%d warps and %d others", len(s.Warps), s.OtherWarps)
+	}
+	s, _ = launched(t, sides, launch(4), "stack", Options{MaxRuns: 2})
+	if w := s.Warps[0]; !w.Cut || len(w.Runs) != 2 || w.Steps != 6 {
+		t.Errorf("with at most two runs: %+v", w)
+	}
+}
+
+// TestRestore: after a restore, the strip is the one of a launch without it.
+func TestRestore(t *testing.T) {
+	want, _ := launched(t, sides, launch(40), "stack", Options{})
+	r := NewRecorder(Options{})
+	dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{r}})
+	m, err := dev.Load("test.ptx", []byte(sides))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := launch(40)
+	for _, p := range interp.Reconvergers() {
+		if p.Name() == "stack" {
+			l.Reconverge = p
+		}
+	}
+	e, err := m.Start(&l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var states []*interp.State
+	for step := int64(1); step < 18; step++ {
+		if _, err := e.ContinueTo(t.Context(), step); err != nil {
+			t.Fatal(err)
+		}
+		state, err := e.Save()
+		if err != nil {
+			t.Fatal(err)
+		}
+		states = append(states, state)
+	}
+	for _, i := range []int{3, 10, 2, 12, 3} {
+		if err := e.Restore(states[i]); err != nil {
+			t.Fatal(err)
+		}
+		steps := 0
+		for _, w := range r.Strips()[0].Warps {
+			steps += w.Steps
+		}
+		if steps != i+1 {
+			t.Errorf("state after %d steps: the strip has %d", i+1, steps)
+		}
+		if i == 10 {
+			continue // the next restore is in the middle of the launch
+		}
+		if ended, err := e.Continue(t.Context()); err != nil || !ended {
+			t.Fatal(ended, err)
+		}
+		if got := r.Strips()[0]; drawn(got, 80) != drawn(want, 80) {
+			t.Errorf("after a restore to step %d:\n%s\nwant\n%s", i+1, drawn(got, 80), drawn(want, 80))
+		}
+	}
+}
+
+// TestLetters: more than 36 blocks, and labels of a single letter.
+func TestLetters(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(header + ".visible .entry k(.param .u64 p)\n{\n\t.reg .u32 %t;\n\tmov.u32 %t, 0;\nb:\n\tmov.u32 %t, 1;\n")
+	for i := range 40 {
+		fmt.Fprintf(&b, "L%d:\n\tadd.u32 %%t, %%t, 1;\n", i)
+	}
+	b.WriteString("\tret;\n}\n")
+	s, _ := launched(t, b.String(), launch(1), "stack", Options{})
+	got := ""
+	for _, x := range s.Blocks {
+		got += string(x.Letter)
+	}
+	if want := "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789######"; got != want {
+		t.Errorf("letters %s, want %s", got, want)
+	}
+}
+
+// TestSVG: a picture is well-formed, has a text alternative and both colour schemes, and stays small for long and ragged strips.
+func TestSVG(t *testing.T) {
+	const ragged = header + `.visible .entry k(.param .u64 p)
+{
+	.reg .pred %p;
+	.reg .u32 %t, %b;
+	mov.u32 %t, %tid.x;
+	mul.lo.u32 %t, %t, 37;
+L:
+	and.b32 %b, %t, 3;
+	setp.eq.u32 %p, %b, 0;
+	@%p bra S;
+	sub.u32 %t, %t, 1;
+	bra N;
+S:
+	shr.u32 %t, %t, 1;
+N:
+	setp.ne.u32 %p, %t, 0;
+	@%p bra L;
+	ret;
+}
+`
+	for _, policy := range []string{"stack", "pc2"} {
+		s, _ := launched(t, ragged, launch(128), policy, Options{})
+		picture := SVG("ragged <loops>", Groups([]*Strip{s}))
+		if len(picture) > MaxSVG {
+			t.Errorf("%s: %d bytes", policy, len(picture))
+		}
+		d := xml.NewDecoder(strings.NewReader(string(picture)))
+		names := map[string]int{}
+		for {
+			token, err := d.Token()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", policy, err)
+			}
+			if e, ok := token.(xml.StartElement); ok {
+				names[e.Name.Local]++
+			}
+		}
+		if names["title"] != 1 || names["desc"] != 1 || names["path"] < 4 || !strings.Contains(string(picture), "prefers-color-scheme:dark") {
+			t.Errorf("%s: elements %v", policy, names)
+		}
+	}
+}
+
+// TestLaneNames: sets of lanes in words.
+func TestLaneNames(t *testing.T) {
+	for _, c := range []struct {
+		lanes, all uint64
+		want, cut  string
+	}{
+		{0xffff_ffff, 0xffff_ffff, "all lanes", "all lanes"},
+		{0x5555_5555, 0xffff_ffff, "the even lanes", "even lanes"},
+		{0xaaaa_aaaa, 0xffff_ffff, "the odd lanes", "odd lanes"},
+		{0x1, 0x1, "lane 0", "lane 0"},
+		{0b1010, 0b1111, "lanes 1,3", "lanes 1,3"},
+		{0x9249_2492, 0xffff_ffff, "lanes 1,4,7,10,13,16,19,22,25,28,31", "lanes 1,4,7,… (11)"},
+	} {
+		if got := LanesText(c.lanes, c.all); got != c.want {
+			t.Errorf("LanesText(%#x) is %q, want %q", c.lanes, got, c.want)
+		}
+		if got := shortLanes(c.lanes, c.all, 20); got != c.cut {
+			t.Errorf("shortLanes(%#x) is %q, want %q", c.lanes, got, c.cut)
+		}
+	}
+}
+
+// TestGroups: strips with the same picture are one group.
+func TestGroups(t *testing.T) {
+	var strips []*Strip
+	for _, policy := range []string{"stack", "frontier", "pc2"} {
+		s, _ := launched(t, sides, launch(4), policy, Options{})
+		strips = append(strips, s)
+	}
+	var got []string
+	for _, g := range Groups(strips) {
+		got = append(got, g.Title())
+	}
+	want := []string{"stack and pc2: 9 steps, 3.3 of 32 lanes active on average", "frontier: 9 steps, 3.3 of 32 lanes active on average"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
