@@ -20,12 +20,13 @@ import (
 type recorder struct {
 	buf   uint64 // address of the buffer, which the texts omit
 	skip  func(index int) bool
+	reads bool // subscribe to the registers that an instruction reads, too
 	mu    sync.Mutex
 	texts map[int][]string
 }
 
 func (r *recorder) Subscription() probe.Subscription {
-	return probe.Subscription{Events: probe.OnAfter | probe.OnCTAEnd, Values: true, Addresses: true}
+	return probe.Subscription{Events: probe.OnAfter | probe.OnCTAEnd, Values: r.reads, Results: !r.reads, Addresses: true}
 }
 
 func (r *recorder) OnEvent(*probe.Event) {}
@@ -192,7 +193,7 @@ func TestEventsOfWarps(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r := &recorder{buf: b.Addr(), skip: func(index int) bool { return index == 1 }}
+				r := &recorder{buf: b.Addr(), reads: true, skip: func(index int) bool { return index == 1 }}
 				if _, err := mod.Run(t.Context(), &Launch{Grid: ptx.Dim(3, 2), Block: ptx.Dim(6), WarpSize: 4, Args: []any{b}, Mode: w.mode, Policy: w.policy, Probes: []probe.Probe{r}}); err != nil {
 					t.Fatal(err)
 				}
@@ -220,5 +221,45 @@ func TestEventsOfWarps(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestEventsWithResults compares the events of a subscription to results alone with the expected events, without the registers
+// before the instruction.
+func TestEventsWithResults(t *testing.T) {
+	mod, err := NewDevice(Config{}).Load("watched.ptx", []byte(watchedKernel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := make([]uint32, 32)
+	for i := range data {
+		data[i] = uint32(10 * i)
+	}
+	b, err := NewBuffer(mod.Device(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recorder{buf: b.Addr()}
+	if _, err := mod.Run(t.Context(), &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(6), WarpSize: 4, Args: []any{b}, Probes: []probe.Probe{r}}); err != nil {
+		t.Fatal(err)
+	}
+	want, got := map[int][]string{}, map[int][]string{}
+	for warp, lines := range watchedEvents {
+		for _, line := range lines {
+			head := strings.Join(strings.Fields(line)[:5], " ")
+			if i := strings.IndexAny(line, "[>"); i >= 0 {
+				head += " " + strings.TrimPrefix(line[i-1:], " ")
+			}
+			want[warp] = append(want[warp], head)
+		}
+	}
+	lines := r.texts[0]
+	for _, line := range lines[1 : len(lines)-1] {
+		var warp int
+		fmt.Sscanf(line, "w%d", &warp)
+		got[warp] = append(got[warp], line)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -29,11 +29,7 @@ func Watch(models ...Model) *Comparison {
 	for _, m := range models {
 		sub := m.Subscription()
 		c.subscriptions = append(c.subscriptions, sub)
-		c.subscription.Events |= sub.Events
-		c.subscription.Values = c.subscription.Values || sub.Values
-		c.subscription.Tags = c.subscription.Tags || sub.Tags
-		c.subscription.Addresses = c.subscription.Addresses || sub.Addresses
-		c.subscription.InOrder = c.subscription.InOrder || sub.InOrder
+		c.subscription = c.subscription.Union(sub)
 	}
 	return c
 }

@@ -56,7 +56,7 @@ type Event struct {
 	// Reads has the source registers of the instruction, without its guard, in the order of its operands. It is empty unless the
 	// subscription requests Values or Tags; Instr names the registers in any case.
 	Reads []Value
-	// Writes has the result registers of the instruction. It is empty unless the subscription requests Values or Tags.
+	// Writes has the result registers of the instruction. It is empty unless the subscription requests Values, Results or Tags.
 	Writes []Value
 
 	// Accesses has the memory accesses of the instruction up to this event.
@@ -223,7 +223,7 @@ type Value struct {
 	// Type is the declared type of the register.
 	Type ptx.Type
 
-	// Low has bits 0 to 63 of the register for each lane; nil without Subscription.Values. The values of lanes that do not execute
+	// Low has bits 0 to 63 of the register for each lane; nil without Subscription.Values and Subscription.Results. The values of lanes that do not execute
 	// the instruction are unspecified.
 	Low []uint64
 	// High has bits 64 to 127 of a register of type .b128 for each lane; nil for all other types.

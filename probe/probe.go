@@ -60,6 +60,8 @@ type Subscription struct {
 	Events Events
 	// Values requests Event.Reads and Event.Writes with the lanes of registers: Value.Low and Value.High.
 	Values bool
+	// Results requests Event.Writes with the lanes of registers, as Values does, but not Event.Reads.
+	Results bool
 	// Tags requests Event.Reads and Event.Writes with the compact copies of registers: Value.Tags.
 	Tags bool
 	// Addresses requests the addresses of accesses: Access.Addr.
@@ -73,5 +75,5 @@ type Subscription struct {
 
 // Union returns the subscription that selects what either subscription selects.
 func (s Subscription) Union(other Subscription) Subscription {
-	return Subscription{s.Events | other.Events, s.Values || other.Values, s.Tags || other.Tags, s.Addresses || other.Addresses, s.InOrder || other.InOrder}
+	return Subscription{s.Events | other.Events, s.Values || other.Values, s.Results || other.Results, s.Tags || other.Tags, s.Addresses || other.Addresses, s.InOrder || other.InOrder}
 }

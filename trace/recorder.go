@@ -54,6 +54,7 @@ type launchRecording struct {
 	*Recorder
 	order ctaOrder
 	code  []Code
+	omits bool // the filter omits instructions or warps of a recorded CTA
 }
 
 // Subscription selects executed instructions, their deferred results and their asynchronous effects. An undone instruction
@@ -62,7 +63,7 @@ func (r *Recorder) Subscription() probe.Subscription {
 	return probe.Subscription{
 		Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTAEnd | probe.OnAccess | probe.OnAfter |
 			probe.OnReturn | probe.OnWake | probe.OnTrap | probe.OnEffect,
-		Values: true, Addresses: true,
+		Results: true, Addresses: true,
 	}
 }
 
@@ -84,7 +85,8 @@ func (r *Recorder) begin(l *probe.LaunchInfo) {
 	if !r.filter.SelectsKernel(l.Kernel.Name) {
 		return
 	}
-	c := &launchRecording{Recorder: r}
+	f := &r.filter
+	c := &launchRecording{Recorder: r, omits: len(f.Warps) > 0 || len(f.Lines) > 0 || len(f.Classes) > 0}
 	c.order = ctaOrder{w: r.w, parts: map[uint64]*ctaLog{}, after: func(cta uint64) uint64 { return r.filter.CTAs.after(cta + 1) }}
 	c.order.next = r.filter.CTAs.after(0)
 	r.running[l] = c
@@ -186,7 +188,9 @@ func (r *Recorder) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 
 // warp counts the instructions of a warp.
 type warp struct {
-	seq     uint64     // number of instructions that the warp has executed
+	seq uint64 // number of instructions that the warp has executed
+
+	// The fields of a recorder whose filter omits instructions.
 	numbers [64]uint64 // number of instructions that each lane has executed
 	written [64]uint64 // value of numbers after the last recorded instruction of each lane
 }
@@ -263,6 +267,23 @@ func (s *sink) instruction(e *probe.Event) {
 	r := &s.record
 	*r = Record{CTA: s.part.cta.Number, Warp: uint64(e.Warp), Seq: w.seq, Code: uint64(e.Index) + 1, Lanes: e.Lanes, Active: e.Active, Depth: uint64(e.Depth), Results: r.Results[:0], Accesses: r.Accesses[:0]}
 	w.seq++
+	if s.omits && !s.number(w, r, e) {
+		return
+	}
+	c := &s.code[e.Index]
+	r.Line, r.Name = c.Line, e.Instr.Text
+	if e.Lanes != 0 {
+		if !IsDeferred(e.Instr) {
+			r.results(e, e.Lanes)
+		}
+		r.Accesses = s.accesses.Append(r.Accesses, e)
+	}
+	s.write(r, c)
+}
+
+// number counts an executed instruction for its threads, reports whether the filter selects it, and sets Record.Numbers of a
+// selected instruction before which the filter has left out instructions of its threads.
+func (s *sink) number(w *warp, r *Record, e *probe.Event) (selected bool) {
 	missing := false
 	for m := e.Active; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
@@ -270,7 +291,7 @@ func (s *sink) instruction(e *probe.Event) {
 		w.numbers[lane]++
 	}
 	if !s.passes(e) {
-		return
+		return false
 	}
 	if missing {
 		var before [64]uint64
@@ -284,15 +305,7 @@ func (s *sink) instruction(e *probe.Event) {
 		lane := bits.TrailingZeros64(m)
 		w.written[lane] = w.numbers[lane]
 	}
-	c := &s.code[e.Index]
-	r.Line, r.Name = c.Line, e.Instr.Text
-	if e.Lanes != 0 {
-		if !IsDeferred(e.Instr) {
-			r.results(e, e.Lanes)
-		}
-		r.Accesses = s.accesses.Append(r.Accesses, e)
-	}
-	s.write(r, c)
+	return true
 }
 
 // results adds the registers of Event.Writes to Results, for a set of lanes.

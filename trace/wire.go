@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -21,6 +22,41 @@ type field[T any] struct {
 	wire   protowire.Type
 	append func(b []byte, f *field[T], t *T) []byte // appends the field of t to b
 	set    func(t *T, n uint64, b []byte) error     // sets the field of t: to n for varints and fixed-size fields, to b for length-delimited fields
+
+	// presence is the offset in T, in bytes, of a word that is zero exactly if a message omits the field: the number, the length
+	// of the text or list, or the pointer. It is negative if only append finds out. Most fields of a record are absent, and a test
+	// of this word takes a fifth of the time of a call of append.
+	presence int
+}
+
+// absent reports whether t has no value of the field, as far as presence tells.
+func (f *field[T]) absent(t *T) bool {
+	return f.presence >= 0 && *(*uintptr)(unsafe.Add(unsafe.Pointer(t), f.presence)) == 0
+}
+
+// tag appends the tag of the field.
+func (f *field[T]) tag(b []byte) []byte { return append(b, tagOf(f.number, f.wire)) }
+
+// tagOf returns the tag of a field. The number of a field is less than 16, so its tag takes a byte.
+func tagOf(n protowire.Number, wire protowire.Type) byte { return byte(protowire.EncodeTag(n, wire)) }
+
+// offsetIn returns the offset in T, in bytes, of the field that address returns.
+func offsetIn[T, F any](address func(t *T) *F) int {
+	t := new(T)
+	return int(uintptr(unsafe.Pointer(address(t))) - uintptr(unsafe.Pointer(t)))
+}
+
+// offsetOfNumber returns field.presence of a number; negative on a host whose words are narrower than the number.
+func offsetOfNumber[T, F any](address func(t *T) *F) int {
+	if unsafe.Sizeof(uintptr(0)) < 8 {
+		return -1
+	}
+	return offsetIn(address)
+}
+
+// offsetOfLength returns field.presence of a text or list: the offset of its length, which follows a pointer.
+func offsetOfLength[T, F any](address func(t *T) *F) int {
+	return offsetIn(address) + int(unsafe.Sizeof(uintptr(0)))
 }
 
 // message is a list of fields, numbered from 1.
@@ -29,7 +65,9 @@ type message[T any] []field[T]
 // append appends a message.
 func (m message[T]) append(b []byte, t *T) []byte {
 	for i := range m {
-		b = m[i].append(b, &m[i], t)
+		if f := &m[i]; !f.absent(t) {
+			b = f.append(b, f, t)
+		}
 	}
 	return b
 }
@@ -85,11 +123,12 @@ func number[T any](n protowire.Number, name string, address func(t *T) *uint64) 
 	return field[T]{n, name, "uint64", protowire.VarintType,
 		func(b []byte, f *field[T], t *T) []byte {
 			if v := *address(t); v != 0 {
-				b = protowire.AppendVarint(protowire.AppendTag(b, f.number, f.wire), v)
+				b = protowire.AppendVarint(f.tag(b), v)
 			}
 			return b
 		},
 		func(t *T, v uint64, _ []byte) error { *address(t) = v; return nil },
+		offsetOfNumber(address),
 	}
 }
 
@@ -98,11 +137,12 @@ func mask[T any](n protowire.Number, name string, address func(t *T) *uint64) fi
 	return field[T]{n, name, "fixed64", protowire.Fixed64Type,
 		func(b []byte, f *field[T], t *T) []byte {
 			if v := *address(t); v != 0 {
-				b = protowire.AppendFixed64(protowire.AppendTag(b, f.number, f.wire), v)
+				b = protowire.AppendFixed64(f.tag(b), v)
 			}
 			return b
 		},
 		func(t *T, v uint64, _ []byte) error { *address(t) = v; return nil },
+		offsetOfNumber(address),
 	}
 }
 
@@ -111,11 +151,12 @@ func signed[T any](n protowire.Number, name string, address func(t *T) *int64) f
 	return field[T]{n, name, "sint64", protowire.VarintType,
 		func(b []byte, f *field[T], t *T) []byte {
 			if v := *address(t); v != 0 {
-				b = protowire.AppendVarint(protowire.AppendTag(b, f.number, f.wire), protowire.EncodeZigZag(v))
+				b = protowire.AppendVarint(f.tag(b), protowire.EncodeZigZag(v))
 			}
 			return b
 		},
 		func(t *T, v uint64, _ []byte) error { *address(t) = protowire.DecodeZigZag(v); return nil },
+		offsetOfNumber(address),
 	}
 }
 
@@ -124,11 +165,12 @@ func text[T any](n protowire.Number, name string, address func(t *T) *string) fi
 	return field[T]{n, name, "string", protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
 			if s := *address(t); s != "" {
-				b = protowire.AppendString(protowire.AppendTag(b, f.number, f.wire), s)
+				b = protowire.AppendString(f.tag(b), s)
 			}
 			return b
 		},
 		func(t *T, _ uint64, b []byte) error { *address(t) = string(b); return nil },
+		offsetOfLength(address),
 	}
 }
 
@@ -137,11 +179,12 @@ func data[T any](n protowire.Number, name string, address func(t *T) *[]byte) fi
 	return field[T]{n, name, "bytes", protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
 			if v := *address(t); len(v) > 0 {
-				b = protowire.AppendBytes(protowire.AppendTag(b, f.number, f.wire), v)
+				b = protowire.AppendBytes(f.tag(b), v)
 			}
 			return b
 		},
 		func(t *T, _ uint64, b []byte) error { *address(t) = bytes.Clone(b); return nil },
+		offsetOfLength(address),
 	}
 }
 
@@ -150,11 +193,12 @@ func ranges[T any](n protowire.Number, name string, address func(t *T) *Ranges) 
 	return field[T]{n, name, "string", protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
 			if r := *address(t); len(r) > 0 {
-				b = protowire.AppendString(protowire.AppendTag(b, f.number, f.wire), r.String())
+				b = protowire.AppendString(f.tag(b), r.String())
 			}
 			return b
 		},
 		func(t *T, _ uint64, b []byte) error { return address(t).UnmarshalText(b) },
+		offsetOfLength(address),
 	}
 }
 
@@ -168,6 +212,7 @@ func filterOf[T any](n protowire.Number, name string, address func(t *T) *Filter
 			return b
 		},
 		func(t *T, _ uint64, b []byte) error { return filterMessage.parse(b, address(t)) },
+		-1,
 	}
 }
 
@@ -176,11 +221,12 @@ func texts[T any](n protowire.Number, name string, address func(t *T) *[]string)
 	return field[T]{n, name, "repeated string", protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
 			for _, s := range *address(t) {
-				b = protowire.AppendString(protowire.AppendTag(b, f.number, f.wire), s)
+				b = protowire.AppendString(f.tag(b), s)
 			}
 			return b
 		},
 		func(t *T, _ uint64, b []byte) error { *address(t) = append(*address(t), string(b)); return nil },
+		offsetOfLength(address),
 	}
 }
 
@@ -189,15 +235,7 @@ func numbers[T any](n protowire.Number, name string, address func(t *T) *[]uint6
 	return field[T]{n, name, "repeated uint64", protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
 			list := *address(t)
-			if len(list) == 0 {
-				return b
-			}
-			size := 0
-			for _, v := range list {
-				size += protowire.SizeVarint(v)
-			}
-			b = protowire.AppendVarint(protowire.AppendTag(b, f.number, f.wire), uint64(size))
-			return appendVarints(b, list, size)
+			return delimited(f.tag(b), func(b []byte) []byte { return appendVarints(b, list) })
 		},
 		func(t *T, _ uint64, b []byte) error {
 			for len(b) > 0 {
@@ -209,13 +247,15 @@ func numbers[T any](n protowire.Number, name string, address func(t *T) *[]uint6
 			}
 			return nil
 		},
+		offsetOfLength(address),
 	}
 }
 
-// appendVarints appends a list of varints of size bytes in all.
-func appendVarints(b []byte, list []uint64, size int) []byte {
+// appendVarints appends a list of varints.
+func appendVarints(b []byte, list []uint64) []byte {
 	n := len(b)
-	b = slices.Grow(b, size+8)[:n+size+8] // a varint of up to 8 bytes is stored as 8 bytes
+	size := binary.MaxVarintLen64 * (len(list) + 1) // a varint of up to 8 bytes is stored as 8 bytes
+	b = slices.Grow(b, size)[:n+size]
 	for _, v := range list {
 		if v >= 1<<56 {
 			n = len(protowire.AppendVarint(b[:n], v))
@@ -234,8 +274,7 @@ func appendVarints(b []byte, list []uint64, size int) []byte {
 
 // appendMessage appends an embedded message with its length.
 func appendMessage[T any](b []byte, n protowire.Number, m message[T], t *T) []byte {
-	b = protowire.AppendTag(b, n, protowire.BytesType)
-	return delimited(b, func(b []byte) []byte { return m.append(b, t) })
+	return delimited(append(b, tagOf(n, protowire.BytesType)), func(b []byte) []byte { return m.append(b, t) })
 }
 
 // delimited appends a length and a message of this length, which appendContent appends.
@@ -261,6 +300,7 @@ func optional[T, U any](n protowire.Number, name, typ string, m message[U], addr
 			return b
 		},
 		func(t *T, _ uint64, b []byte) error { *address(t) = new(U); return m.parse(b, *address(t)) },
+		offsetIn(address),
 	}
 }
 
@@ -269,6 +309,7 @@ func required[T, U any](n protowire.Number, name, typ string, m message[U], addr
 	return field[T]{n, name, typ, protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte { return appendMessage(b, f.number, m, address(t)) },
 		func(t *T, _ uint64, b []byte) error { return m.parse(b, address(t)) },
+		-1,
 	}
 }
 
@@ -285,6 +326,7 @@ func repeated[T, U any](n protowire.Number, name, typ string, m message[U], addr
 			*address(t) = append(*address(t), *new(U))
 			return m.parse(b, &(*address(t))[len(*address(t))-1])
 		},
+		offsetOfLength(address),
 	}
 }
 

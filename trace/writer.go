@@ -37,8 +37,8 @@ func (f Format) codec() codec {
 // the approximate distance between the CTAs in the index, in bytes of entries. Tests lower it.
 var frameBytes = 1 << 20
 
-// Writer writes a log. After the first write error, every method returns this error and writes nothing. A Writer
-// is not safe for concurrent use.
+// Writer writes a log. After the first write error, methods return this error and write nothing; the error of a frame of a Binary
+// log, which another goroutine compresses, comes with a later frame. A Writer is not safe for concurrent use.
 type Writer struct {
 	format  Format
 	codec   codec
@@ -47,14 +47,17 @@ type Writer struct {
 	err     error
 	records uint64
 
-	frame   []byte // entries of a Binary log that are not written to the file yet
-	packed  []byte // buffer for a compressed frame
-	written uint64 // number of bytes written to the file
-	plain   uint64 // number of bytes of entries, before compression
-	index   index
-	launch  uint64           // number of the current launch
-	code    map[uint64]*Code // code of the current launch, by index
-	marked  uint64           // value of plain at the latest CTA in the index, at least 1; 0: no CTA yet
+	frame      []byte        // entries of a Binary log that no complete frame contains yet
+	full       []byte        // entries of the frame that a goroutine compresses, while entries are added to frame
+	packed     []byte        // full in compressed form, once compressed is closed
+	compressed chan struct{} // closed when full is compressed; nil: no frame is being compressed
+	frames     []uint64      // by number: the offset of a complete frame in the file
+	written    uint64        // number of bytes written to the file
+	plain      uint64        // number of bytes of entries, before compression
+	index      index
+	launch     uint64           // number of the current launch
+	code       map[uint64]*Code // code of the current launch, by index
+	marked     uint64           // value of plain at the latest CTA in the index, at least 1; 0: no CTA yet
 }
 
 // NewWriter writes the header of a log.
@@ -105,8 +108,11 @@ func (t *Writer) encoded(b []byte, records uint64) error {
 // entries before it.
 func (t *Writer) place(p Place) {
 	p.Launch, p.Offset, p.Records, p.Position = t.launch, t.written, t.records, t.plain
-	if t.format == Binary {
-		p.FrameOffset = uint64(len(t.frame))
+	if t.format == Binary { // Close replaces the number of the frame by its offset, which is unknown before it is compressed
+		p.Offset, p.FrameOffset = uint64(len(t.frames)), uint64(len(t.frame))
+		if t.compressed != nil {
+			p.Offset++
+		}
 	}
 	if p.Kind == CTAPlace {
 		if t.marked > 0 && t.plain < t.marked+uint64(frameBytes) {
@@ -139,13 +145,30 @@ func (t *Writer) raw(b []byte) {
 	}
 }
 
-// flush ends a frame.
+// flush ends a frame: a goroutine compresses it. The next flush or finishFrame writes it to the file.
 func (t *Writer) flush() {
-	if len(t.frame) > 0 {
-		t.packed = t.zstd.EncodeAll(t.frame, t.packed[:0])
-		t.raw(t.packed)
-		t.frame = t.frame[:0]
+	t.finishFrame()
+	if len(t.frame) == 0 {
+		return
 	}
+	t.frame, t.full = t.full[:0], t.frame
+	done := make(chan struct{})
+	t.compressed = done
+	go func() {
+		t.packed = t.zstd.EncodeAll(t.full, t.packed[:0])
+		close(done)
+	}()
+}
+
+// finishFrame waits until the latest frame is compressed, and writes it to the file.
+func (t *Writer) finishFrame() {
+	if t.compressed == nil {
+		return
+	}
+	<-t.compressed
+	t.compressed = nil
+	t.frames = append(t.frames, t.written)
+	t.raw(t.packed)
 }
 
 // The index of a Binary log is in a skippable zstd frame (RFC 8878 3.1.2). The frame ends with its own length and indexMagic,
@@ -165,6 +188,13 @@ func (t *Writer) Close() error {
 		}
 	case Binary:
 		t.flush()
+		t.finishFrame()
+		if t.err == nil { // not closed yet
+			for i := range t.index.places {
+				p := &t.index.places[i]
+				p.Offset = t.frames[p.Offset]
+			}
+		}
 		b := indexMessage.append(nil, &t.index)
 		frame := binary.LittleEndian.AppendUint32(nil, skippable)
 		frame = binary.LittleEndian.AppendUint32(frame, uint32(len(b)+16))
@@ -178,6 +208,7 @@ func (t *Writer) Close() error {
 // abandon flushes the log without a Finish entry. After it, Write returns an error.
 func (t *Writer) abandon() error {
 	t.flush()
+	t.finishFrame()
 	if t.err == nil {
 		t.err = t.out.Flush()
 	}

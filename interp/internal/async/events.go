@@ -89,7 +89,7 @@ func emitProduct(c *machine.CTA, i int, p *machine.PendingProduct, stage machine
 	s.EventPlace.Warp = &c.Warps[p.Warp]
 	v.Instr, v.Func, v.Index = p.Source.Instr, p.Source.Func.Func, int(p.Source.Index)
 	if stage&machine.StageWrites != 0 {
-		s.ValueBuffer = event.ReadValues(s.EventPlace.Warp, s.ValueBuffer, p.Source, p.Source.Writes)
+		s.ValueBuffer = event.ReadResults(s.EventPlace.Warp, s.ValueBuffer, p.Source, p.Source.Writes)
 		v.Writes = s.ValueBuffer
 	}
 	event.Emit(s, v, probe.OnEffect)

@@ -104,7 +104,7 @@ func ReadRegister(w *machine.Warp, v *probe.Value, fr *machine.Frame, src *code.
 	}
 	shown := w.ShownFrame
 	w.ShowWindow(fr)
-	readValue(w, v, src.Func, r, &probe.Subscription{Values: true, Tags: true})
+	readValue(w, v, src.Func, r, true, true)
 	w.ShowWindow(shown)
 	return true
 }

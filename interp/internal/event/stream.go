@@ -275,7 +275,7 @@ func EmitSplit(w *machine.Warp, kind probe.Events, c *machine.WarpSplit, src *co
 	}
 	if len(results) > 0 {
 		w.ShowWindow(c.Frame)
-		s.ValueBuffer = ReadValues(w, s.ValueBuffer, src, results)
+		s.ValueBuffer = ReadResults(w, s.ValueBuffer, src, results)
 		e.Writes = s.ValueBuffer
 	}
 	Emit(s, e, kind)
@@ -333,13 +333,13 @@ func BeginStep(s *machine.EventStream, w *machine.Warp, src *code.Source, lanes 
 		e.Reconverge = int(c.Code.SourceAt(w.Reconvergence.PC))
 	}
 	e.Writes, e.Accesses, e.Operation = nil, nil, nil
-	s.Reads = ReadValues(w, s.Reads, src, src.Reads)
+	s.Reads = readValues(w, s.Reads, src, src.Reads, s.Subscription.Values)
 	e.Reads = s.Reads
 }
 
 // EmitAfter emits the event after the execution of the instruction of BeginStep.
 func EmitAfter(s *machine.EventStream, w *machine.Warp, src *code.Source) {
-	s.Writes = ReadValues(w, s.Writes, src, src.Writes)
+	s.Writes = ReadResults(w, s.Writes, src, src.Writes)
 	s.Step.Writes, s.Step.Operation = s.Writes, nil
 	Emit(s, &s.Step, probe.OnAfter)
 }
@@ -463,12 +463,19 @@ func (m *AccessMachine) Shadow(a *probe.Access, lane int) []byte {
 	return (*s)[from:to]
 }
 
-// ReadValues reads the registers in list, which an instruction names, and returns them in the array of room. It returns
-// none if no sink subscribes to values or tags.
-func ReadValues(w *machine.Warp, room []probe.Value, src *code.Source, list []ptx.RegID) []probe.Value {
+// ReadResults reads the registers in list, which an instruction writes, and returns them in the array of room. It returns
+// none if no sink subscribes to results or tags.
+func ReadResults(w *machine.Warp, room []probe.Value, src *code.Source, list []ptx.RegID) []probe.Value {
 	sub := &w.CTA.Stream.Subscription
+	return readValues(w, room, src, list, sub.Values || sub.Results)
+}
+
+// readValues reads the registers in list, which an instruction names, with their lanes if lanes is set, and returns them in the
+// array of room. It returns none if no sink subscribes to lanes or tags.
+func readValues(w *machine.Warp, room []probe.Value, src *code.Source, list []ptx.RegID, lanes bool) []probe.Value {
+	tags := w.CTA.Stream.Subscription.Tags
 	room = room[:0]
-	if !sub.Values && !sub.Tags {
+	if !lanes && !tags {
 		return room
 	}
 	for _, r := range list {
@@ -477,16 +484,16 @@ func ReadValues(w *machine.Warp, room []probe.Value, src *code.Source, list []pt
 		} else {
 			room = append(room, probe.Value{})
 		}
-		readValue(w, &room[len(room)-1], src.Func, r, sub)
+		readValue(w, &room[len(room)-1], src.Func, r, lanes, tags)
 	}
 	return room
 }
 
-// readValue reads a register of a function into v.
-func readValue(w *machine.Warp, v *probe.Value, fn *code.Func, r ptx.RegID, sub *probe.Subscription) {
+// readValue reads a register of a function into v, with its lanes and with its compact copies.
+func readValue(w *machine.Warp, v *probe.Value, fn *code.Func, r ptx.RegID, lanes, tags bool) {
 	loc := &fn.Regs[r]
 	v.Reset(r, fn.Func.Regs[r].Type)
-	if sub.Values {
+	if lanes {
 		v.Reserve(regfile.Lanes*len(w.Files), loc.Wide)
 		for h := range w.Files {
 			access.ReadRow(w, (*regfile.Row64)(v.Low[regfile.Lanes*h:]), h, code.Row{Slot: loc.Slot, Row: loc.Row})
@@ -495,7 +502,7 @@ func readValue(w *machine.Warp, v *probe.Value, fn *code.Func, r ptx.RegID, sub 
 			}
 		}
 	}
-	if sub.Tags && w.Files[0].Tracked() && loc.Slot != code.P && loc.Slot != code.NoSlot && !loc.Wide {
+	if tags && w.Files[0].Tracked() && loc.Slot != code.P && loc.Slot != code.NoSlot && !loc.Wide {
 		for h := range w.Files {
 			c := machine.ShadowAt(&w.Files[h], loc.Slot, loc.Row)
 			v.Tags[h] = probe.Tag{Value: machine.ValueOfShadow(c), Mask: c.Mask}
