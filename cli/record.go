@@ -37,7 +37,7 @@ type recordCmd struct {
 // contentFlags select the contents of a new recording, together with filterFlags.
 type contentFlags struct {
 	Out          string        `short:"o" help:"Write the recording to FILE (- for standard output)." placeholder:"FILE"`
-	With         []string      `help:"Optional parts of the recording: ${recording_parts}, or all. They are the results of instructions, the accesses with their sectors, the contents of memory at the beginning and end of each launch, and the reconvergence stack at each event." unset:"none" placeholder:"PART"`
+	With         []string      `help:"Optional parts of the recording: ${recording_parts}, or all. They are the results of instructions, the accesses with their sectors, the contents of memory at the beginning and end of each launch, the reconvergence stack at each event, and the text of the PTX and of the source files that it names." unset:"none" placeholder:"PART"`
 	MaxEvents    int64         `default:"10000000" help:"End the recording after N events, while the launch continues; 0: no limit." placeholder:"N"`
 	MaxSize      notation.Size `default:"1G" help:"End the recording when the file has this size, in bytes, or with K, M or G, while the launch continues. The contents of memory (--with memory) have the same limit, separately." placeholder:"BYTES"`
 	Uncompressed bool          `help:"Do not compress columns, so that programs can map them into memory."`
@@ -146,7 +146,7 @@ func (c *recordCmd) options() (o record.Options, err error) {
 	}
 	if c.From != "" {
 		for _, name := range c.With {
-			if name == "memory" || name == "stack" {
+			if name == "memory" || name == "stack" || name == "source" {
 				return o, fmt.Errorf("--from converts a log, and a log has no %s: use --with results, accesses or all", name)
 			}
 		}
@@ -173,6 +173,7 @@ func (c *recordCmd) write(a *app, to io.Writer, o record.Options) (ran, wrote er
 	if c.From != "" {
 		return c.convert(a, to, o)
 	}
+	o.ReadSource = input.NewSources(c.File, c.Source...).Text
 	r, err := record.NewRecorder(to, o)
 	if err != nil {
 		return nil, err

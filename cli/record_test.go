@@ -34,7 +34,7 @@ func TestRecord(t *testing.T) {
 		t.Errorf("status %d, %q, %q", status, out, messages)
 	}
 	out, messages, status = extended(t, Extensions{}, "record", file)
-	for _, want := range []string{"a recording of gemu, ", "with results, accesses, memory, stack", "launch 0: saxpy, grid 2,1,1, block 40,1,1, policy auto\n", fmt.Sprintf("accesses    %d  ", saxpyAccesses)} {
+	for _, want := range []string{"a recording of gemu, ", "with results, accesses, memory, stack, source", "launch 0: saxpy, grid 2,1,1, block 40,1,1, policy auto\n", fmt.Sprintf("accesses    %d  ", saxpyAccesses)} {
 		if status != 0 || !strings.Contains(out, want) {
 			t.Errorf("status %d, %s, %s; want %q", status, out, messages, want)
 		}
@@ -153,7 +153,7 @@ func TestRecordBadInput(t *testing.T) {
 		{recordSaxpy("-o", file, "--shared", "99999999"), "shared memory"},
 		{[]string{"record", "--from", file, "-o", file}, "--from and -o are the same file"},
 		{recordSaxpy("-o", filepath.Join(dir, "none", "run.gemu")), "no directory"},
-		{recordSaxpy("-o", file, "--with", "colours"), `--with: unknown part "colours" of a recording: want some of results, accesses, memory, stack, or all`},
+		{recordSaxpy("-o", file, "--with", "colours"), `--with: unknown part "colours" of a recording: want some of results, accesses, memory, stack, source, or all`},
 		{recordSaxpy("-o", file, "--max-events=-1"), "--max-events -1: want a number from 0 on"},
 		{recordSaxpy("-o", file, "--class", "colour"), "--class colour"},
 		{recordSaxpy("-o", file, "--table", "events"), "--table and --rows show a recording (gemu record FILE --table NAME), and ../kernels/cuda/saxpy.ptx is not a recording"},

@@ -205,7 +205,7 @@ var Variables = []Variable{
 		s.Record = v
 		return nil
 	}},
-	{"GEMU_RECORD_WITH", "some of results, accesses, memory, stack, or all", "none", "Optional parts of the recording of GEMU_RECORD.", func(s *Settings, v string) (err error) {
+	{"GEMU_RECORD_WITH", "some of results, accesses, memory, stack, source, or all", "none", "Optional parts of the recording of GEMU_RECORD.", func(s *Settings, v string) (err error) {
 		s.RecordWith, err = record.ParseContents(strings.Split(v, ","))
 		return err
 	}},

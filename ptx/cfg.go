@@ -56,8 +56,8 @@ func (instr *Instr) Targets() []*Block {
 	return nil
 }
 
-// mayLeave reports whether control may leave the function at the end of b, by a return, an exit or the function's end.
-func (f *Func) mayLeave(b *Block) bool {
+// MayLeave reports whether control may leave the function at the end of b, by a return, an exit or the function's end.
+func (f *Func) MayLeave(b *Block) bool {
 	term := b.Terminator()
 	if term != nil && term.Form.Effects.Any(Returns|Exits) {
 		return true
@@ -86,7 +86,7 @@ func (f *Func) ImmediatePostDominators() []int {
 		for _, s := range b.Succs {
 			edge(i, s.Index)
 		}
-		if f.mayLeave(b) {
+		if f.MayLeave(b) {
 			edge(i, exit)
 		}
 	}
@@ -191,7 +191,7 @@ func (f *Func) Endless() []bool {
 	leaves := make([]bool, n)
 	var work []*Block
 	for _, b := range f.Blocks {
-		hasEffect := f.mayLeave(b)
+		hasEffect := f.MayLeave(b)
 		for _, instr := range b.Instrs {
 			hasEffect = hasEffect || !instr.Form.Effects.Any(Pure|endsBlock)
 		}

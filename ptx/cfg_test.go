@@ -36,7 +36,7 @@ func postDominators(f *Func) [][]bool {
 		for i := n - 1; i >= 0; i-- {
 			b := f.Blocks[i]
 			next := make([]bool, n)
-			if !f.mayLeave(b) {
+			if !f.MayLeave(b) {
 				for j := range next {
 					next[j] = true
 				}
@@ -84,7 +84,7 @@ func TestImmediatePostDominatorsByDefinition(t *testing.T) {
 		mayLeave := make([]bool, len(f.Blocks))
 		for range f.Blocks {
 			for i, b := range f.Blocks {
-				mayLeave[i] = mayLeave[i] || f.mayLeave(b)
+				mayLeave[i] = mayLeave[i] || f.MayLeave(b)
 				for _, s := range b.Succs {
 					mayLeave[i] = mayLeave[i] || mayLeave[s.Index]
 				}
@@ -222,7 +222,7 @@ func TestLivenessByDefinition(t *testing.T) {
 				for _, s := range b.Succs {
 					out = out || liveFrom(f, s, reg)
 				}
-				out = out || f.mayLeave(b) && reg == f.Rets[0].Reg
+				out = out || f.MayLeave(b) && reg == f.Rets[0].Reg
 				if live.LiveIn(i, reg) != in || live.LiveOut(i, reg) != out {
 					t.Fatalf("seed %d: %s in block %d: in %v, out %v; want %v, %v in\n%s", seed, f.Regs[reg].Name, i, live.LiveIn(i, reg), live.LiveOut(i, reg), in, out, src)
 				}
@@ -260,7 +260,7 @@ func liveAfter(f *Func, from *Block, i int, reg RegID) bool {
 				}
 			}
 		}
-		if f.mayLeave(b) && reg == f.Rets[0].Reg {
+		if f.MayLeave(b) && reg == f.Rets[0].Reg {
 			return true
 		}
 		return slices.ContainsFunc(b.Succs, func(s *Block) bool {

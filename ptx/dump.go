@@ -41,7 +41,7 @@ func FprintCFG(w io.Writer, f *Func) {
 		for _, s := range b.Succs {
 			succs = append(succs, name(s.Index))
 		}
-		if f.mayLeave(b) {
+		if f.MayLeave(b) {
 			succs = append(succs, "exit")
 		}
 		fmt.Fprintf(w, "%s", name(i))

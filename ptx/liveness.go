@@ -46,7 +46,7 @@ func (l *Liveness) LiveOut(b int, r RegID) bool {
 		return false
 	}
 	block := l.f.Blocks[b]
-	return l.returned[p] && l.f.mayLeave(block) || slices.ContainsFunc(block.Succs, func(s *Block) bool { return l.LiveIn(s.Index, r) })
+	return l.returned[p] && l.f.MayLeave(block) || slices.ContainsFunc(block.Succs, func(s *Block) bool { return l.LiveIn(s.Index, r) })
 }
 
 // EachLiveIn iterates over the registers live on entry to block b, in order.
@@ -266,7 +266,7 @@ type flowBlock struct {
 func newFlow(f *Func) *livenessFlow {
 	flow := &livenessFlow{f: f, blocks: make([]flowBlock, len(f.Blocks))}
 	for i, b := range f.Blocks {
-		if f.mayLeave(b) {
+		if f.MayLeave(b) {
 			flow.exitBlocks = append(flow.exitBlocks, int32(i))
 		}
 	}

@@ -18,6 +18,9 @@
 //	    │            ▲
 //	    ▼            │
 //	launches ──▶ instructions ──▶ (operands) ──▶ registers
+//	    │              ▲
+//	    ├──▶ blocks ───┘ ◄── edges
+//	    └──▶ sources
 //	    ▲              ▲
 //	    └── events ────┘
 //	          ▲

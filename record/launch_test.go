@@ -100,7 +100,7 @@ func TestLaunch(t *testing.T) {
 	want := LaunchRow{
 		Kernel: "k", File: "test.ptx", GridX: 2, GridY: 1, GridZ: 1, BlockX: 5, BlockY: 1, BlockZ: 1, ClusterX: 1, ClusterY: 1, ClusterZ: 1,
 		WarpSize: 4, Reconverge: "auto", Shared: 100, SharedBytes: 148, SM: interp.DefaultSM, Cooperative: 1, Seed: 9, MaxSteps: 1000, EagerEffects: 1,
-		Variables: 14, Instructions: 18,
+		Variables: 14, Instructions: 18, Blocks: 2,
 	}
 	if l != want {
 		t.Errorf("got  %+v\nwant %+v", l, want)
@@ -328,7 +328,7 @@ func TestReplay(t *testing.T) {
 			return launchVariables(m)
 		}, []Space{Global, Shared, Const, Local}},
 	} {
-		loaded, wrong := replay(t, opened(t, recorded(t, Options{Contents: Contents{true, true, true, true}}, c.run)))
+		loaded, wrong := replay(t, opened(t, recorded(t, Options{Contents: Contents{true, true, true, true, true}}, c.run)))
 		for _, s := range c.spaces {
 			if loaded[s] == 0 {
 				t.Errorf("%s: no loads in the space %s", name, s)
@@ -441,7 +441,7 @@ func TestTexels(t *testing.T) {
 // Launches of two devices may run at the same time.
 func TestDevices(t *testing.T) {
 	var b bytes.Buffer
-	r, err := NewRecorder(&b, Options{Contents: Contents{true, true, true, true}})
+	r, err := NewRecorder(&b, Options{Contents: Contents{true, true, true, true, true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,11 +15,11 @@ import (
 )
 
 // FromLog reads a log to its end and writes a recording of its launches. A log has executed instructions, returns, wakes,
-// effects and traps; it has no splits, waits, stacks, arguments, variables, allocations and memory, so Contents.Memory and
-// Stack have no effect. Events are in the order of CTAs. The step of an event is the number of earlier records of its launch.
+// effects and traps; it has no splits, waits, stacks, arguments, variables, allocations, memory and control-flow graph, so
+// Contents.Memory, Stack and Source have no effect. Events are in the order of CTAs. The step of an event is the number of earlier records of its launch.
 // full is the reached limit, as from Recorder.Full.
 func FromLog(out io.Writer, r *trace.Reader, o Options) (events uint64, full string, err error) {
-	o.Memory, o.Stack = false, false
+	o.Memory, o.Stack, o.Source = false, false, false
 	if r.Header.Filter.String() != "" && o.Filter.IsZero() {
 		o.Filter = r.Header.Filter
 	}

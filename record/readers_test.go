@@ -96,7 +96,7 @@ func TestReadersAgree(t *testing.T) {
 	blockRows = 500
 	files := map[string][]byte{}
 	for _, uncompressed := range []bool{false, true} {
-		o := Options{Contents: Contents{true, true, true, true}, Uncompressed: uncompressed}
+		o := Options{Contents: Contents{true, true, true, true, true}, Uncompressed: uncompressed}
 		files[fmt.Sprintf("histogram, uncompressed %v", uncompressed)] = recorded(t, o, workload("histogram", 500, nil))
 		files[fmt.Sprintf("nested, uncompressed %v", uncompressed)] = recorded(t, o, kernel(nested, 32, ""))
 	}
@@ -130,7 +130,7 @@ func TestReadersAgree(t *testing.T) {
 // compiled with the address sanitizer, whose status is not 2.
 func TestForeignReadersRefuse(t *testing.T) {
 	commands := foreignReaders(t)
-	b := recorded(t, Options{Contents: Contents{true, true, true, true}}, kernel(nested, 32, ""))
+	b := recorded(t, Options{Contents: Contents{true, true, true, true, true}}, kernel(nested, 32, ""))
 	newer := bytes.Clone(b)
 	newer[7]++
 	files := map[string][]byte{"empty": nil, "a log": []byte("gemu-trace 2\n"), "newer": newer}

@@ -446,7 +446,7 @@ func TestTransactions(t *testing.T) {
 
 // TestSameBytes: mode, engine and number of host threads do not change a recording.
 func TestSameBytes(t *testing.T) {
-	o := Options{Contents: Contents{true, true, true, true}}
+	o := Options{Contents: Contents{true, true, true, true, true}}
 	first := recorded(t, o, workload("histogram", 500, nil))
 	for _, mode := range []interp.Mode{interp.Check, interp.Affine, interp.Vector} {
 		for _, workers := range []int{1, 3} {
@@ -589,7 +589,7 @@ func TestFailingWriter(t *testing.T) {
 func TestStopped(t *testing.T) {
 	defer func(n int) { blockRows = n }(blockRows)
 	blockRows = 16
-	b := recorded(t, Options{Contents: Contents{true, true, true, true}}, kernel(nested, 32, ""))
+	b := recorded(t, Options{Contents: Contents{true, true, true, true, true}}, kernel(nested, 32, ""))
 	events := all[EventRow](t, opened(t, b))
 	lengths := map[int]bool{}
 	for n := range b {
@@ -617,7 +617,7 @@ func TestStopped(t *testing.T) {
 // TestDamaged: each damaged byte is found, with its place, or leaves a file without its end, except for the zeros that fill up
 // blocks: those of a header, and up to seven after each column.
 func TestDamaged(t *testing.T) {
-	b := recorded(t, Options{Contents: Contents{true, true, true, true}}, kernel(nested, 32, ""))
+	b := recorded(t, Options{Contents: Contents{true, true, true, true, true}}, kernel(nested, 32, ""))
 	for i := range b {
 		x := bytes.Clone(b)
 		x[i] ^= 0x10
@@ -650,7 +650,7 @@ func tablesOf(f *File) []*Table {
 
 // FuzzOpen: no file makes the reader crash, or read without end.
 func FuzzOpen(f *testing.F) {
-	f.Add(recorded(f, Options{Contents: Contents{true, true, true, true}, Uncompressed: true}, kernel(nested, 4, "")))
+	f.Add(recorded(f, Options{Contents: Contents{true, true, true, true, true}, Uncompressed: true}, kernel(nested, 4, "")))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		file, err := Open("fuzz", bytes.NewReader(b), int64(len(b)))
 		if err != nil {
@@ -742,7 +742,7 @@ func TestFilters(t *testing.T) {
 func TestTrap(t *testing.T) {
 	const body = ".visible .entry k(.param .u64 p)\n{\n\t.reg .u32 %v;\n\t.reg .u64 %a;\n\tmov.u64 %a, 64;\n\tld.global.u32 %v, [%a];\n\tret;\n}"
 	var b bytes.Buffer
-	r, err := NewRecorder(&b, Options{Contents: Contents{true, true, true, true}})
+	r, err := NewRecorder(&b, Options{Contents: Contents{true, true, true, true, true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,11 +24,12 @@ type Contents struct {
 	Accesses bool // tables accesses, stores, writes, values, allocations and frees
 	Memory   bool // tables images, data, allocations and frees
 	Stack    bool // table stack
+	Source   bool // table sources
 }
 
 // parts returns the optional parts by name, in the order of the names in recordings and messages.
 func (c *Contents) parts() []contentsPart {
-	return []contentsPart{{"results", &c.Results}, {"accesses", &c.Accesses}, {"memory", &c.Memory}, {"stack", &c.Stack}}
+	return []contentsPart{{"results", &c.Results}, {"accesses", &c.Accesses}, {"memory", &c.Memory}, {"stack", &c.Stack}, {"source", &c.Source}}
 }
 
 // contentsPart is an optional part of a recording.
@@ -88,6 +89,9 @@ type Options struct {
 	// MaxBytes is the size of the file at which the recording ends. Close then adds the rows not yet written, at most 65,536 of each
 	// table. MaxBytes is also the largest sum of all uncompressed memory images. 0 is DefaultMaxBytes, negative is no limit.
 	MaxBytes int64
+	// ReadSource returns the text of a file from which a module was compiled, and whether it may be read, for Contents.Source. The name
+	// comes from the module, which may be hostile. If ReadSource is nil, only the texts of modules are recorded.
+	ReadSource func(name string) (text string, ok bool)
 	// Uncompressed writes columns that readers can map into memory.
 	Uncompressed bool
 }
@@ -104,6 +108,7 @@ type Recorder struct {
 	tables   *tables
 	running  map[*probe.LaunchInfo]*launchRecording
 	programs map[probe.Program]*program
+	sources  map[*ptx.Module]sourceRows
 	live     map[*probe.Allocation]liveAllocation
 	devices  map[uint64]uint32 // numbers in the recording, by LaunchInfo.Device
 }
@@ -120,7 +125,7 @@ func NewRecorder(out io.Writer, o Options) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Recorder{tables: t, running: map[*probe.LaunchInfo]*launchRecording{}, programs: map[probe.Program]*program{}, live: map[*probe.Allocation]liveAllocation{}, devices: map[uint64]uint32{}}, nil
+	return &Recorder{tables: t, running: map[*probe.LaunchInfo]*launchRecording{}, programs: map[probe.Program]*program{}, sources: map[*ptx.Module]sourceRows{}, live: map[*probe.Allocation]liveAllocation{}, devices: map[uint64]uint32{}}, nil
 }
 
 // Close ends the recording. Launches that are still running are recorded up to now. It returns the first error of the underlying
@@ -251,8 +256,19 @@ type launchRecording struct {
 type program struct {
 	first     int32 // row of the first instruction
 	code      []trace.Code
+	graph     graphRows
 	variables variableRows
 	registers map[*ptx.Func][]uint32 // rows of the table registers, by ptx.RegID
+}
+
+// graphRows is the rows of the table blocks of a program.
+type graphRows struct {
+	first, end uint32 // first row, and row after the last
+}
+
+// sourceRows is the rows of the table sources of a module.
+type sourceRows struct {
+	first, end uint32 // first row, and row after the last
 }
 
 // variableRows is the rows of the table variables of a program.
@@ -274,7 +290,7 @@ func (r *Recorder) beginLaunch(l *probe.LaunchInfo) {
 	}
 	t := r.tables
 	c := &launchRecording{Recorder: r, program: r.programRows(l.Program), device: r.deviceNumber(l.Device)}
-	cluster := l.Cluster
+	cluster, sources := l.Cluster, r.sourceRows(l.Module)
 	c.row = uint32(addRow(t.w, &LaunchRow{
 		Kernel: l.Kernel.Name, File: l.Module.Name,
 		GridX: uint32(l.Grid.X), GridY: uint32(l.Grid.Y), GridZ: uint32(l.Grid.Z),
@@ -285,6 +301,7 @@ func (r *Recorder) beginLaunch(l *probe.LaunchInfo) {
 		MaxSteps: uint64(l.MaxSteps), EagerEffects: oneIf(l.EagerEffects),
 		FirstVariable: c.variables.first, Variables: c.variables.end - c.variables.first,
 		FirstEvent: rows[EventRow](t.w), FirstInstruction: uint32(c.first), Instructions: uint32(len(c.code)),
+		FirstBlock: c.graph.first, Blocks: c.graph.end - c.graph.first, FirstSource: sources.first, Sources: sources.end - sources.first,
 	}))
 	r.running[l] = c
 	for i, v := range l.Program.Params() {
@@ -345,8 +362,87 @@ func (r *Recorder) programRows(p probe.Program) *program {
 		operands(instr.Defs(), 1)
 		operands(instr.Uses(), 0)
 	}
+	c.graph = r.graphRows(p, c)
 	c.variables = r.variableRows(p)
 	return c
+}
+
+// graphRows adds the control-flow graphs of the functions of a program, whose instructions are those of the blocks in order.
+func (r *Recorder) graphRows(p probe.Program, c *program) (x graphRows) {
+	w := r.tables.w
+	x.first = uint32(rows[BlockRow](w))
+	for at := 0; at < p.Len(); {
+		_, f := p.At(at)
+		first := int32(rows[BlockRow](w))
+		rowOf := func(block int) int32 {
+			if block < 0 {
+				return -1
+			}
+			return first + int32(block)
+		}
+		for i, d := range f.ImmediatePostDominators() {
+			b := f.Blocks[i]
+			addRow(w, &BlockRow{f.Name, strings.Join(b.Labels, " "), uint32(c.instructionRow(at)), uint32(len(b.Instrs)), rowOf(d)})
+			at += len(b.Instrs)
+		}
+		for i, b := range f.Blocks {
+			for _, s := range b.Succs {
+				addRow(w, &EdgeRow{uint32(rowOf(i)), rowOf(s.Index)})
+			}
+			if f.MayLeave(b) {
+				addRow(w, &EdgeRow{uint32(rowOf(i)), -1})
+			}
+		}
+	}
+	x.end = uint32(rows[BlockRow](w))
+	return x
+}
+
+// maxSourceBytes is the largest text in the table sources.
+const maxSourceBytes = 16 << 20
+
+// sourceRows returns the texts of a module in the tables, and adds them if necessary.
+func (r *Recorder) sourceRows(m *ptx.Module) sourceRows {
+	if !r.tables.options.Source {
+		return sourceRows{}
+	}
+	if known, ok := r.sources[m]; ok {
+		return known
+	}
+	w := r.tables.w
+	x := sourceRows{first: uint32(rows[SourceRow](w))}
+	add := func(kind SourceKind, name, text string) {
+		if text != "" && len(text) <= maxSourceBytes {
+			addRow(w, &SourceRow{kind, name, strings.ToValidUTF8(text, "\uFFFD")})
+		}
+	}
+	add(PTXSource, m.Name, m.Source())
+	if read := r.tables.options.ReadSource; read != nil {
+		for _, name := range compiledFiles(m) {
+			if text, ok := read(name); ok {
+				add(CompiledSource, name, text)
+			}
+		}
+	}
+	x.end = uint32(rows[SourceRow](w))
+	r.sources[m] = x
+	return x
+}
+
+// compiledFiles returns the names of the files to which the instructions of a module refer, in the order of the first references.
+func compiledFiles(m *ptx.Module) (names []string) {
+	for _, d := range m.Decls {
+		f, ok := d.(*ptx.Func)
+		if !ok {
+			continue
+		}
+		for i := range f.Locs {
+			if name := m.FileName(f.Locs[i].File); name != "" && f.Locs[i].Line > 0 && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // variableRows adds the variables of a program: of the module and in shared memory, in the frames of functions, and the parameters

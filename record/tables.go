@@ -131,10 +131,24 @@ func nameOf(names []string, i int) string {
 	return fmt.Sprintf("unknown (%d)", i)
 }
 
+// SourceKind is the language of a SourceRow.
+type SourceKind uint8
+
+// The kinds of source.
+const (
+	PTXSource      SourceKind = iota // the text of the module, from which instructions have their lines
+	CompiledSource                   // a file from which the module was compiled, such as CUDA C++
+)
+
+var sourceNames = [...]string{"ptx", "compiled"}
+
+// String returns the name of the kind.
+func (k SourceKind) String() string { return nameOf(sourceNames[:], int(k)) }
+
 // RecordingRow is the only row of the table recording: what the file contains.
 type RecordingRow struct {
 	Simulator string // name of the simulator that executed the launches
-	Contents  string // optional parts: results, accesses, memory and stack, separated by commas
+	Contents  string // optional parts: results, accesses, memory, stack and source, separated by commas
 	Filter    string // recorded part of the launches; "" is all
 	MaxEvents uint64 // limit of events; 0 is no limit
 	MaxBytes  uint64 // limit of the file and of memory images, in bytes; 0 is no limit
@@ -168,6 +182,10 @@ type LaunchRow struct {
 	FirstEvent       uint64 // number of events before the launch
 	FirstInstruction uint32 // row of its first instruction in the table instructions
 	Instructions     uint32 // number of instructions; launches of one kernel share them. 0 for a log without code
+	FirstBlock       uint32 // row of its first basic block in the table blocks
+	Blocks           uint32 // number of basic blocks; launches of one kernel share them. 0 for a log
+	FirstSource      uint32 // row of its first text in the table sources
+	Sources          uint32 // number of texts; launches of one module share them. 0 without the part source, and for a log
 }
 
 // EndRow is a row of the table ends: the end of a launch.
@@ -189,6 +207,29 @@ type InstructionRow struct {
 	SourceFile   string // name of the source file, by the .loc in force; "" without .loc
 	SourceLine   uint32 // line in the source file, from 1
 	SourceColumn uint32 // column in the source file, from 1
+}
+
+// BlockRow is a row of the table blocks: a basic block of a function, whose instructions lanes execute from the first to the last.
+type BlockRow struct {
+	Function      string // name of the function
+	Labels        string // labels of the block, separated by spaces
+	First         uint32 // row of its first instruction in the table instructions
+	Instructions  uint32 // number of instructions; 0 for labels before the end of the function
+	PostDominator int32  // immediate post-dominator, where lanes that diverge at the end of the block reconverge: row of the table blocks; -1 is the end of the function
+}
+
+// EdgeRow is a row of the table edges: a block to which control can continue at the end of another. The block that follows without a
+// jump comes first.
+type EdgeRow struct {
+	From uint32 // row of the table blocks; ascends
+	To   int32  // row of the table blocks; -1 is the end of the function
+}
+
+// SourceRow is a row of the table sources: the text of a module or of a file from which it was compiled, of at most 16 MiB.
+type SourceRow struct {
+	Kind SourceKind // language of the text
+	Name string     // name of the file, as in the column file of launches or source_file of instructions
+	Text string     // contents, in UTF-8; in a compiled file, control characters are replaced by visible ones
 }
 
 // RegisterRow is a row of the table registers.
@@ -467,6 +508,9 @@ var schemas = []*schema{
 	tableOf[LaunchRow]("launches"),
 	tableOf[EndRow]("ends"),
 	tableOf[InstructionRow]("instructions"),
+	tableOf[BlockRow]("blocks"),
+	tableOf[EdgeRow]("edges"),
+	tableOf[SourceRow]("sources"),
 	tableOf[RegisterRow]("registers"),
 	tableOf[OperandRow]("operands"),
 	tableOf[VariableRow]("variables"),
@@ -496,6 +540,7 @@ var enumerated = map[reflect.Type][]string{
 	reflect.TypeFor[AccessKind](): accessNames[:],
 	reflect.TypeFor[Space]():      spaceNames,
 	reflect.TypeFor[StackKind]():  stackNames[:],
+	reflect.TypeFor[SourceKind](): sourceNames[:],
 }
 
 func tableOf[Row any](name string) *schema {

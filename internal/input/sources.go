@@ -69,6 +69,12 @@ func (s *Sources) Path(name string) string {
 // Lines returns the lines of a file, with control characters made visible; none if it is not read.
 func (s *Sources) Lines(name string) []string { return s.file(name).lines }
 
+// Text returns the contents of a file, with control characters made visible, and whether it is read.
+func (s *Sources) Text(name string) (string, bool) {
+	f := s.file(name)
+	return strings.Join(f.lines, "\n"), f.err == nil
+}
+
 // Err returns the reason why a file is not read; nil if it is.
 func (s *Sources) Err(name string) error { return s.file(name).err }
 
