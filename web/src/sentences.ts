@@ -1,0 +1,133 @@
+// What happens at a step, in plain English.
+
+import { type Lanes, and, equal, inWords, isEmpty, size, without } from './lanes.ts';
+import type { LaneGroup, Launch, WarpModel } from './model.ts';
+
+/** place names an instruction by its line; "the end" for -1. */
+export function place(launch: Launch, instruction: number): string {
+  return instruction < 0 ? 'the end' : `line ${launch.instructions[instruction].line}`;
+}
+
+/** nounVerb joins a set of lanes and a verb: "lane 3 goes", "lanes 0–3 go". */
+function nounVerb(m: Lanes, all: Lanes, plural: string, singular: string): string {
+  return `${inWords(m, all)} ${size(m) === 1 ? singular : plural}`;
+}
+
+const capital = (s: string): string => s[0].toUpperCase() + s.slice(1);
+
+/** ordinal names the entry of a sentence: the text of the instruction is code. */
+export interface Sentence {
+  /** head names the step, and the line. */
+  head: string;
+  /** code is the instruction. */
+  code: string;
+  /** rest says which lanes execute, and what they cause. */
+  rest: string;
+}
+
+/** sentence says what a step does; without its outcome if the reader is to predict it. */
+export function sentence(m: WarpModel, step: number, hideOutcome = false): Sentence {
+  const launch = m.launch;
+  const all = m.lanes;
+  if (step >= m.steps) return { head: 'The end', code: '', rest: endText(m) };
+  const ins = m.instructionAt(step)!;
+  const [active, lanes] = [m.active(step), m.executing(step)];
+  const s: Sentence = { head: `Step ${step + 1}, line ${ins.line}`, code: ins.text, rest: '' };
+  const parts: string[] = [];
+  const guarded = ins.text.startsWith('@');
+  const isBranch = /^(@\S+\s+)?(bra|brx)/.test(ins.text);
+  if (guarded && !isBranch && !equal(active, lanes)) {
+    parts.push(isEmpty(lanes) ? `${capital(inWords(active, all))} ${size(active) === 1 ? 'is' : 'are'} here, but the guard holds for none.` : `The guard holds for ${inWords(lanes, all)} of ${size(active)}.`);
+  } else parts.push(`${capital(inWords(active, all))} ${size(active) === 1 ? 'executes' : 'execute'} it.`);
+  if (hideOutcome) {
+    s.rest = parts.join(' ');
+    return s;
+  }
+  const o = m.outcome(step);
+  if (o.split && o.groups.length > 1) {
+    parts.push(`The warp splits: ${o.groups.map((g) => `${nounVerb(g.lanes, all, 'go', 'goes')} to ${place(launch, g.instruction)}`).join(', ')}.`);
+  } else if (guarded && isBranch && o.groups.length === 1) {
+    parts.push(isEmpty(lanes) ? 'No lane takes the branch.' : `All take the branch, to ${place(launch, o.groups[0].instruction)}.`);
+  }
+  if (o.called) parts.push(`They call ${o.called}.`);
+  if (!isEmpty(o.waiting)) parts.push(`${capital(nounVerb(o.waiting, all, 'wait', 'waits'))} ${o.barrier >= 0 ? `at barrier ${o.barrier}` : 'for other lanes of the warp'}.`);
+  if (!isEmpty(o.woken) && isEmpty(and(o.woken, o.waiting))) parts.push(`${capital(nounVerb(o.woken, all, 'go on', 'goes on'))}.`);
+  if (!isEmpty(o.ended)) parts.push(`${capital(nounVerb(o.ended, all, 'end', 'ends'))}.`);
+  if (!isEmpty(o.reconverged)) parts.push(`${capital(nounVerb(o.reconverged, all, 'are', 'is'))} together again${step + 1 < m.steps ? `, at line ${m.line(step + 1)}` : ''}.`);
+  else if (step + 1 < m.steps && !equal(active, m.active(step + 1)) && !(isEmpty(o.waiting) && equal(without(active, o.ended), m.active(step + 1)))) {
+    parts.push(`Next ${nounVerb(m.active(step + 1), all, 'run', 'runs')}, at line ${m.line(step + 1)}.`);
+  }
+  if (o.trap) parts.push(`The kernel stops: ${o.trap}.`);
+  s.rest = parts.join(' ');
+  return s;
+}
+
+/** text joins the parts of a sentence. */
+export const text = (s: Sentence): string => `${s.head}${s.code ? `: ${s.code}.` : '.'} ${s.rest}`;
+
+/** endText says how a warp ends. */
+export function endText(m: WarpModel): string {
+  const launch = m.launch;
+  const left = without(m.lanes, m.ended(m.steps));
+  if (isEmpty(left)) return 'All lanes have ended.';
+  const where = m
+    .state(m.steps)
+    .groups.filter((g) => g.reason !== 'ended')
+    .map((g) => `${inWords(g.lanes, m.lanes)} ${size(g.lanes) === 1 ? 'is' : 'are'} at ${place(launch, g.instruction)}`);
+  if (isDeadlock(launch)) return `Deadlock: no thread can make progress. ${capital(where.join(', '))}.`;
+  if (launch.error) return `The kernel has failed. ${capital(where.join(', '))}.`;
+  return `The recording ends here${launch.complete ? '' : ', at its limit'}. ${capital(where.join(', '))}.`;
+}
+
+/** isDeadlock reports whether a launch ended because no thread could make progress. */
+export const isDeadlock = (launch: Launch): boolean => /\bdeadlock\b/.test(launch.error);
+
+/** doing says what a group of lanes does, or what it waits for. */
+export function doing(m: WarpModel, g: LaneGroup): string {
+  switch (g.reason) {
+    case 'runs':
+      return 'run now';
+    case 'masked':
+      return 'are here, but the guard does not hold';
+    case 'ready':
+      return 'could run; the policy runs other lanes first';
+    case 'joins':
+      return isEmpty(g.missing) ? `wait at the reconvergence point, ${place(m.launch, g.point)}` : `wait at the reconvergence point for ${inWords(g.missing, m.lanes)}`;
+    case 'barrier':
+      return `wait at barrier ${g.barrier} for other threads of the CTA`;
+    case 'collective':
+      return 'wait for the other lanes that the instruction names';
+    case 'stuck':
+      return isDeadlock(m.launch) ? 'can never continue' : 'are here when the recording ends';
+    case 'waits':
+      return 'wait until the policy runs them';
+    case 'ended':
+      return 'have ended';
+    case 'absent':
+      return 'have no thread';
+  }
+}
+
+/** ofLane says what a lane does at a step, for a pointer over a strip. */
+export function ofLane(m: WarpModel, step: number, lane: number): string {
+  const state = m.state(step);
+  const g = state.groups[state.group[lane]];
+  if (!g) return `Lane ${lane} has no thread.`;
+  const at = g.instruction >= 0 ? ` – line ${m.launch.instructions[g.instruction].line}: ${m.launch.instructions[g.instruction].text}` : '';
+  const verb = doing(m, g)
+    .replace(/^(run|wait)\b/, '$1s')
+    .replace(/^are\b/, 'is')
+    .replace(/^have\b/, 'has');
+  return `Step ${step + 1}, lane ${lane} ${verb}${at}`;
+}
+
+/** countsText is the sentence under a strip. */
+export function countsText(m: WarpModel): string {
+  const c = m.counts();
+  const n = size(m.lanes);
+  if (c.steps === 0) return 'No instruction is recorded.';
+  const steps = `${c.steps.toLocaleString('en')} ${c.steps === 1 ? 'instruction' : 'instructions'}`;
+  if (c.partial === 0) return `${steps}, each executed by all ${n} lanes.`;
+  const idle = c.steps - c.activeSum / m.launch.warpSize;
+  return `${steps}; in ${c.partial.toLocaleString('en')} of them some lanes do not run. ${(c.used * 100).toFixed(0)} % of the lanes are used: as if ${idle.toFixed(idle < 10 ? 1 : 0)} steps were wasted.`;
+}
