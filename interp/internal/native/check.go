@@ -288,8 +288,8 @@ func (a *assembler) putStepEnd(b *code.Block, s *Step) {
 		} else if end.Guard != 0 {
 			a.compareGuards(end.Guard, s.Ref.Guard, Differs)
 		}
-	case code.Barrier:
-		if len(s.Reads) > 0 { // the barrier's number may be a constant of the launch, and a register in the reference
+	case code.Barrier, code.BarrierWarp:
+		if len(s.Reads) > 0 { // the barrier's number or the membermask may be a constant of the launch, and a register in the reference
 			a.putExit(b.Last, OtherEnd)
 		}
 	}

@@ -314,7 +314,7 @@ func (a *assembler) addStub(s stub) int {
 // putEnd makes the code of the end of a block.
 func (a *assembler) putEnd(b *code.Block) {
 	switch end := a.prog.End(b); {
-	case a.putBarrier(b, end) || a.putWarpEnd(b, end):
+	case a.putBarrier(b, end) || a.putWarpBarrier(b, end) || a.putWarpEnd(b, end):
 	case end.Op == code.Jump:
 		a.putEdge(b, b.Next, 0)
 	case (end.Op == code.Branch || end.Op == code.Return) && end.Guard == 0:

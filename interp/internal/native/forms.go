@@ -59,6 +59,9 @@ func (l *Library) ProgramForms(p *code.Program) Forms {
 		case code.Barrier:
 			waits := p.Barriers[end.Side].Kind == code.BarSync && end.B == code.NoRow
 			f = f.and(Forms{AllLanes: waits}) // for some lanes, warps wait in Go
+		case code.BarrierWarp:
+			waits := waitsForMembers(end)
+			f = f.and(Forms{AllLanes: waits, SomeLanes: waits})
 		default:
 			f = Forms{}
 		}

@@ -175,6 +175,25 @@ func (a *assembler) putBarrier(b *code.Block, end *code.Instr) bool {
 	})
 }
 
+// putWarpBarrier puts a block's end with bar.warp.sync, whose membermask is a constant. It reports whether there is code for it.
+// The code exits if lanes of the membermask are missing: Go makes the lanes wait.
+func (a *assembler) putWarpBarrier(b *code.Block, end *code.Instr) bool {
+	if !waitsForMembers(end) {
+		return false
+	}
+	return a.attempt(func() {
+		h := holes{leave: a.exitLabel(b.Last, OtherEnd)}
+		a.setPlace(&h, 'A', code.R, end.A)
+		a.putOrLeave("members"+a.suffix, h)
+		a.putEdge(b, b.Next, 0)
+	})
+}
+
+// waitsForMembers reports whether machine code has the block's end: a bar.warp.sync without a guard, with a constant membermask.
+func waitsForMembers(end *code.Instr) bool {
+	return end.Op == code.BarrierWarp && end.Guard == 0 && end.A < 0
+}
+
 // putCautionCheck puts the check before a block with globally ordered or otherwise cautious instructions.
 func (a *assembler) putCautionCheck(b *code.Block) {
 	if b.Caution != code.GloballyOrdered {
