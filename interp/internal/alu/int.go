@@ -466,8 +466,8 @@ func field[T constraints.Integer](v uint32, pos, n int) uint32 {
 //
 //gemu:kernel add.cc.$T; T = u32|s32
 func addCC32(a, b uint32) (uint32, bool) {
-	s, c := bits.Add32(a, b, 0)
-	return s, c != 0
+	s := a + b
+	return s, s < a
 }
 
 //gemu:kernel add.cc.$T; T = u64|s64
@@ -487,8 +487,8 @@ func addc64(a, b uint64, cf bool) uint64 { return a + b + uint64(bit(cf)) }
 
 //gemu:kernel addc.cc.$T; T = u32|s32
 func addcCC32(a, b uint32, cf bool) (uint32, bool) {
-	s, c := bits.Add32(a, b, bit(cf))
-	return s, c != 0
+	s := a + b + bit(cf)
+	return s, int32(a&b|(a|b)&^s) < 0 // as in bits.Add32, whose sum of 64 bits takes longer in machine code
 }
 
 //gemu:kernel addc.cc.$T; T = u64|s64

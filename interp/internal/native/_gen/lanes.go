@@ -246,7 +246,7 @@ func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string, own []stri
 	case d == "bool":
 		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\ts8 t[32] = {0};\n\t%s t[i] = %s ? -1 : 0;\n\tu32 v = packed(t);\n\tu32 *d = AT(u32, D, P);\n\t*d = MERGE(*d, v);\n\tNEXT;\n}\n", name, rows.String(), lanes, call)
 	case len(k.Results) == 2:
-		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\t%s *d = %s(%[3]s, D);\n\ts8 t[32];\n\tLANES {\n\t\t__auto_type r = %[5]s;\n\t\t__auto_type v = r.r;\n\t\tt[i] = r.c ? -1 : 0;\n\t\td[i] = %[7]s(d[i], %[6]s);\n\t}\n\tu32 v = packed(t);\n\tu32 *f = AT(u32, F, P);\n\t*f = MERGE(*f, v);\n\tNEXT;\n}\n", name, rows.String(), rowType(d), row, call, value, keep)
+		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\t%s *d = %s(%[3]s, D);\n\ts8 t[32] = {0};\n\t%[8]s {\n\t\t__auto_type r = %[5]s;\n\t\t__auto_type v = r.r;\n\t\tt[i] = r.c ? -1 : 0;\n\t\td[i] = %[7]s(d[i], %[6]s);\n\t}\n\tu32 v = packed(t);\n\tu32 *f = AT(u32, F, P);\n\t*f = MERGE(*f, v);\n\tNEXT;\n}\n", name, rows.String(), rowType(d), row, call, value, keep, lanes)
 	default:
 		loops := loopsOf(k, lane, own, func(function, imm string) string {
 			return fmt.Sprintf("%s {\n\t\t__auto_type v = %s;\n\t\td[i] = %s(d[i], %s);\n\t}", lanes, callOf(function, imm), keep, value)
