@@ -196,8 +196,8 @@ func (c *debugCmd) launch(a *app) dap.Launch {
 		if _, err := interp.ParseMode(d.Mode); err != nil {
 			return fmt.Errorf("launch: unknown mode %q: %s", d.Mode, help)
 		}
-		if a.reconverger(d.Reconverge) == nil {
-			return fmt.Errorf("launch: unknown reconverge %q: %s", d.Reconverge, help)
+		if _, err := a.parseReconverger(d.Reconverge); err != nil {
+			return fmt.Errorf("launch: reconverge: %w", err)
 		}
 		if d.Async != "late" && d.Async != "early" {
 			return fmt.Errorf("launch: unknown async %q: %s", d.Async, help)

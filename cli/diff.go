@@ -104,19 +104,18 @@ func (c *diffCmd) Run(a *app, line *kong.Context) error {
 	if len(c.Seeds) > 2 {
 		return fmt.Errorf("--seeds has %d values: want one for both runs, or two, one for each run", len(c.Seeds))
 	}
-	var policies []string
-	for _, r := range a.reconvergers() {
-		policies = append(policies, r.Name())
-	}
 	var runs [2]*traceCmd // nil for a log
 	for i, name := range names {
 		mode, err := choice("--mode", c.Mode, i, "check", "affine", "vector")
 		if err != nil {
 			return err
 		}
-		policy, err := choice("--reconverge", c.Reconverge, i, policies...)
+		policy, err := valueOfRun("--reconverge", c.Reconverge, i)
 		if err != nil {
 			return err
+		}
+		if _, err := a.parseReconverger(policy); err != nil {
+			return fmt.Errorf("--reconverge: %w", err)
 		}
 		if !isRun(name) {
 			continue
@@ -150,14 +149,22 @@ func (c *diffCmd) Run(a *app, line *kong.Context) error {
 
 // choice returns the value of a flag for A or for B.
 func choice(flag string, list []string, i int, names ...string) (string, error) {
-	if len(list) == 0 || len(list) > 2 {
-		return "", fmt.Errorf("%s %s: want one value for both runs, or two values, one for each run", flag, strings.Join(list, ","))
+	s, err := valueOfRun(flag, list, i)
+	if err != nil {
+		return "", err
 	}
-	s := list[min(i, len(list)-1)]
 	if !slices.Contains(names, s) {
 		return "", fmt.Errorf("%s %s: want one of %s", flag, s, strings.Join(names, ", "))
 	}
 	return s, nil
+}
+
+// valueOfRun returns the value of a flag for run i of two; a single value is for both.
+func valueOfRun(flag string, list []string, i int) (string, error) {
+	if len(list) == 0 || len(list) > 2 {
+		return "", fmt.Errorf("%s %s: want one value for both runs, or two values, one for each run", flag, strings.Join(list, ","))
+	}
+	return list[min(i, len(list)-1)], nil
 }
 
 // compare prints the first difference between the filtered entries of two logs.

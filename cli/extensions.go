@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -127,13 +128,27 @@ func (x *Extensions) reconvergerNames() (names []string) {
 	return names
 }
 
-// reconverger finds a reconvergence policy by name; nil if there is none.
+// parseReconverger returns the reconvergence policy of a name, such as stack or its:8.
+func (x *Extensions) parseReconverger(name string) (*interp.Reconverger, error) {
+	return interp.ParseReconverger(name, x.Policies...)
+}
+
+// reconverger is parseReconverger for a name that the parser of the command line has accepted.
 func (x *Extensions) reconverger(name string) *interp.Reconverger {
-	for _, r := range x.reconvergers() {
-		if r.Name() == name {
-			return r
-		}
+	r, _ := x.parseReconverger(name)
+	return r
+}
+
+// decodeReconverger reads the value of a flag for a reconvergence policy. The flag's field gets the name.
+func (x *Extensions) decodeReconverger(line *kong.DecodeContext, field reflect.Value) error {
+	var name string
+	if err := line.Scan.PopValueInto("policy", &name); err != nil {
+		return err
 	}
+	if _, err := x.parseReconverger(name); err != nil {
+		return err
+	}
+	field.SetString(name)
 	return nil
 }
 
@@ -182,6 +197,9 @@ func (x *Extensions) vars() kong.Vars {
 	var reconvergence, policies, sanitizers, orders []string
 	for _, r := range x.reconvergers() {
 		reconvergence = append(reconvergence, r.Name()+": "+r.Doc())
+		if r.Name() == "its" {
+			reconvergence = append(reconvergence, "its:N, such as its:8: as its, with time slices of exactly N instructions, to see how lanes interleave")
+		}
 	}
 	for _, p := range slices.Concat(affinetrack.Policies, affinetrack.Variants) {
 		policies = append(policies, p.Name+": "+p.Doc)
@@ -214,7 +232,6 @@ func (x *Extensions) vars() kong.Vars {
 		"papertables":      tableNames(),
 		"models":           catalog.Names(x.Models...),
 		"defaultmodels":    catalog.DefaultNames(x.Models...),
-		"reconvergers":     strings.Join(x.reconvergerNames(), ","),
 		"reconvergence":    "Reconvergence policy: the rule that chooses the warp split of a warp that runs next, and the place where warp splits reconverge (docs/reconvergence.md). One of:" + helpList(reconvergence...),
 	}
 }
@@ -228,5 +245,7 @@ func (x *Extensions) predictors() map[string]predictor {
 		"reading": words(namesForShells((*papers.Paper).InterpretationNames)...),
 		"model":   words(strings.Split(catalog.Names(x.Models...), ", ")...),
 		"probe":   words(x.probeNames()...),
+
+		"reconverger": words(append(x.reconvergerNames(), "its:8")...),
 	}
 }

@@ -94,7 +94,7 @@ func (f compileFlags) check(file string) error {
 
 // policyFlag chooses a reconvergence policy.
 type policyFlag struct {
-	Reconverge string `group:"device" default:"auto" enum:"${reconvergers}" help:"${reconvergence}" placeholder:"POLICY"`
+	Reconverge string `group:"device" default:"auto" type:"reconverger" predictor:"reconverger" help:"${reconvergence}" placeholder:"POLICY"`
 }
 
 // job is a prepared launch of a kernel, or the prepared launches of a workload, as selected by

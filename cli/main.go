@@ -200,6 +200,7 @@ func (x *Extensions) newParser(grammar any, options ...kong.Option) *kong.Kong {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.ValueFormatter(describeValue),
 		kong.ExplicitGroups(flagGroups),
+		kong.NamedMapper("reconverger", kong.MapperFunc(x.decodeReconverger)),
 	)...)
 	if err != nil {
 		panic(err)

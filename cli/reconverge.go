@@ -10,7 +10,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"gemu/internal/strip"
 	"gemu/interp"
@@ -21,7 +20,7 @@ import (
 type reconvergeCmd struct {
 	launchFlags
 
-	Policies []string     `help:"Run only these policies: some of ${reconvergers}." unset:"all" placeholder:"POLICY,…"`
+	Policies []string     `help:"Run only these policies: some of those of gemu run --reconverge, such as stack,its:8." predictor:"reconverger" unset:"all" placeholder:"POLICY,…"`
 	Show     []string     `default:"table" enum:"table,lanes" help:"Parts to print: table (counts), lanes (every step of every lane over time, a strip for each policy; in words with --plain)." placeholder:"PART"`
 	CTA      trace.Ranges `name:"cta" help:"Strips: only the warps of these CTAs, by linear index in the grid, from 0, such as 0-3,7." unset:"all" placeholder:"N,…"`
 	Warps    trace.Ranges `help:"Strips: only these warps of each CTA, by index, from 0, such as 0-3,7. The first four warps that begin have strips." unset:"all" placeholder:"N,…"`
@@ -110,9 +109,9 @@ func (c *reconvergeCmd) policies(a *app) (list []*interp.Reconverger, err error)
 		return a.reconvergers(), nil
 	}
 	for i, name := range c.Policies {
-		r := a.reconverger(name)
-		if r == nil {
-			return nil, fmt.Errorf("--policies: unknown policy %q: want some of %s", name, strings.Join(a.reconvergerNames(), ", "))
+		r, err := a.parseReconverger(name)
+		if err != nil {
+			return nil, fmt.Errorf("--policies: %w", err)
 		}
 		if slices.Contains(c.Policies[:i], name) {
 			return nil, fmt.Errorf("--policies: %s is given twice", name)

@@ -24,7 +24,7 @@ type regfileCmd struct {
 	launchFlags
 
 	Model      string `predictor:"model" help:"Models of register files, separated by commas: ${models}. Without --model, those of the models ${defaultmodels} that support the --warp size." placeholder:"NAME,…"`
-	Reconverge string `group:"device" default:"stack" enum:"${reconvergers}" help:"${reconvergence}" placeholder:"POLICY"`
+	Reconverge string `group:"device" default:"stack" type:"reconverger" predictor:"reconverger" help:"${reconvergence}" placeholder:"POLICY"`
 
 	Show []string `default:"lines,models" enum:"lines,models" help:"Parts to print: lines (compact writes of each model, by instruction), models (tables of each model)." placeholder:"PART"`
 	reportFlags

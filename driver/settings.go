@@ -151,15 +151,9 @@ var Variables = []Variable{
 		}
 		return nil
 	}},
-	{"GEMU_RECONVERGE", "a name of `gemu run --reconverge`", "auto", "The rule that decides which warp split of a warp runs next, and where warp splits reconverge.", func(s *Settings, v string) error {
-		if s.Reconverge = interp.ReconvergerNamed(v); s.Reconverge == nil {
-			var names []string
-			for _, r := range interp.Reconvergers() {
-				names = append(names, r.Name())
-			}
-			return fmt.Errorf("want one of %s", strings.Join(names, ", "))
-		}
-		return nil
+	{"GEMU_RECONVERGE", "a name of `gemu run --reconverge`, such as stack or its:8", "auto", "The rule that decides which warp split of a warp runs next, and where warp splits reconverge.", func(s *Settings, v string) (err error) {
+		s.Reconverge, err = interp.ParseReconverger(v)
+		return err
 	}},
 	{"GEMU_ASYNC", "late or early", "late", "Time of asynchronous effects: late (at the wait that orders them) or early (where they are issued).", func(s *Settings, v string) error {
 		if v != "late" && v != "early" {

@@ -55,7 +55,7 @@ func engines() []engine {
 	if !part.TrySample() {
 		return append(list, engine{name: "oracle", run: runOracle}.seldomBy(8))
 	}
-	for i, r := range Reconvergers()[1:] {
+	for i, r := range Policies()[1:] {
 		vectors := []engine{inMode("vector", Launch{Mode: Vector}).under(r)}
 		if native := inMode("vector as machine code", Launch{Mode: Vector, Engine: Native}).under(r); Native.Available() && part.TryAll() {
 			vectors = append(vectors, native)
@@ -208,7 +208,7 @@ func runCase(t *testing.T, loaded func(sm int, e engine) *Module, c *cases.Case,
 	if e.reconverge != nil {
 		policy = e.reconverge
 	}
-	if c.Policies != nil && (e.name != "oracle" && !slices.Contains(c.Policies, policy.Name()) || e.name == "oracle" && c.Trap != "") {
+	if c.Policies != nil && (e.name != "oracle" && !slices.ContainsFunc(c.Policies, func(name string) bool { return name == policy.Name() || strings.HasPrefix(policy.Name(), name+":") }) || e.name == "oracle" && c.Trap != "") {
 		return
 	}
 	var refused *LaunchError

@@ -208,7 +208,7 @@ func TestSavedAtAnyInstruction(t *testing.T) {
 				c := *l
 				c.Mode = interp.Mode(seed / 3 % 3)
 				c.Structure = seed%2 == 0
-				c.Reconverge = interp.Reconvergers()[seed/9%uint64(len(interp.Reconvergers()))]
+				c.Reconverge = interp.Policies()[seed/9%uint64(len(interp.Policies()))]
 				if err := again(t, m, c, seed+uint64(i), hash); err != nil {
 					t.Errorf("seed %#x: %v", seed, err)
 				}

@@ -87,7 +87,7 @@ func logPrograms(t *testing.T, share uint64, widths ...int) (list []*corpus.Prog
 // TestLogDoesNotDependOnMode: the log of a program under a policy is the same in every mode, and on every engine.
 func TestLogDoesNotDependOnMode(t *testing.T) {
 	for i, p := range logPrograms(t, uint64(part.Count(120, 40, 1)), 32, 8, 64) {
-		policy := interp.Reconvergers()[i%len(interp.Reconvergers())]
+		policy := interp.Policies()[i%len(interp.Policies())]
 		t.Run(p.String()+" "+policy.Name(), func(t *testing.T) {
 			t.Parallel()
 			run := func(mode interp.Mode, b interp.Engine) []byte {
@@ -116,7 +116,7 @@ func TestLogOfThreadsUnderPolicies(t *testing.T) {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
 			var first []byte
-			for _, policy := range interp.Reconvergers() {
+			for _, policy := range interp.Policies() {
 				b, o := logged(t, p, tracelog.Bare, func(_ *interp.Module, l *interp.Launch) { l.Mode, l.Reconverge = interp.Vector, policy })
 				switch {
 				case o.Err != nil:
@@ -144,7 +144,7 @@ func TestLogWithValuesOfOracle(t *testing.T) {
 		if observesOrder(p) || looking.MatchString(p.File) {
 			continue
 		}
-		policy := interp.Reconvergers()[i%len(interp.Reconvergers())]
+		policy := interp.Policies()[i%len(interp.Policies())]
 		t.Run(p.String()+" "+policy.Name(), func(t *testing.T) {
 			t.Parallel()
 			var log oracleLog

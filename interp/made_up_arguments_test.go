@@ -111,7 +111,7 @@ func (c *unseen) run(t *testing.T, p *corpus.Program, seed uint64, timed bool) {
 			t.Error("another memory with asynchronous effects where they are issued than with late ones")
 		}
 	}
-	for _, policy := range interp.Reconvergers() {
+	for _, policy := range interp.Policies() {
 		under := map[interp.Mode]*corpus.Outcome{}
 		for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
 			under[mode] = p.Run(func(l *interp.Launch) { l.Mode, l.Reconverge, l.MaxSteps = mode, policy, 8*unseenSteps })

@@ -321,7 +321,7 @@ func TestAddressPatternsHold(t *testing.T) {
 			t.Fatalf("%v\n%s", err, p)
 		}
 		shape := []ptx.Dim3{ptx.Dim(32), ptx.Dim(64), ptx.Dim(16, 4), ptx.Dim(8, 8), ptx.Dim(20), ptx.Dim(32, 2), ptx.Dim(24, 3)}[p.IntN(7)]
-		l := Launch{Kernel: "k", Grid: ptx.Dim(1 + 2*p.IntN(2)), Block: shape, Reconverge: Reconvergers()[p.IntN(len(Reconvergers()))], MaxSteps: 1 << 16}
+		l := Launch{Kernel: "k", Grid: ptx.Dim(1 + 2*p.IntN(2)), Block: shape, Reconverge: Policies()[p.IntN(len(Policies()))], MaxSteps: 1 << 16}
 		n := p.number()
 		at, width := l, []int{32, 32, 32, 16, 64}[p.IntN(5)]
 		at.Mode, at.Engine, at.verifyProofs, at.WarpSize = Vector, Portable, true, width
@@ -391,7 +391,7 @@ DONE:
 		}
 		want = binary.LittleEndian.AppendUint32(want, v)
 	}
-	for _, policy := range Reconvergers() {
+	for _, policy := range Policies() {
 		if strings.HasPrefix(policy.Name(), "stack") { // lanes do not wait for other lanes
 			continue
 		}

@@ -620,7 +620,7 @@ func TestThreadInstructions(t *testing.T) {
 		}
 		mod, b := linker(t, interp.Config{}, src, 4)
 		for _, mode := range interp.Modes() {
-			for _, r := range interp.Reconvergers() {
+			for _, r := range interp.Policies() {
 				if !r.Properties().LanesMayWait {
 					continue
 				}

@@ -3,13 +3,24 @@ package interp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"gemu/probe"
 	"gemu/ptx"
 )
+
+// Policies returns all reconvergence policies, and its with short time slices.
+func Policies() []*Reconverger {
+	list := Reconvergers()
+	for _, n := range []string{"its:1", "its:3", "its:8"} {
+		list = append(list, ReconvergerNamed(n))
+	}
+	return list
+}
 
 // launchUnder runs the only kernel of a source in a CTA of 32 threads.
 func launchUnder(t *testing.T, src string, r *Reconverger, args ...int) (*Result, []uint32, error) {
@@ -47,7 +58,7 @@ func source(t *testing.T, name string) string {
 // If lanes are absent, a policy under which lanes cannot wait for them names the policies under which they can.
 func TestDeadlockUnderPolicies(t *testing.T) {
 	src := source(t, "../docs/deadlock.ptx")
-	for _, r := range Reconvergers() {
+	for _, r := range Policies() {
 		_, _, err := launchUnder(t, src, r)
 		var trap *probe.Trap
 		if !errors.As(err, &trap) || !errors.Is(err, probe.ErrDeadlock) {
@@ -65,7 +76,7 @@ func TestDeadlockUnderPolicies(t *testing.T) {
 // report.
 func TestLockWithinWarp(t *testing.T) {
 	src := source(t, "../docs/lock.ptx")
-	for _, r := range Reconvergers() {
+	for _, r := range Policies() {
 		_, out, err := launchUnder(t, src, r, 1)
 		switch {
 		case r.Properties().LanesMayWait:
@@ -104,7 +115,7 @@ meet:
 	add.u32 %t, %t, 3;
 	ret;
 }`
-	for _, r := range Reconvergers() {
+	for _, r := range Policies() {
 		res, _, err := launchUnder(t, src, r)
 		if err != nil {
 			t.Fatal(err)
@@ -116,6 +127,102 @@ meet:
 		if res.Reconverge != r {
 			t.Errorf("%s: the result says %v", r.Name(), res.Reconverge)
 		}
+	}
+}
+
+// interleaved is if (%p) {A; B;} else {X; Y;} Z. A, B, X and Y take numbers from a counter, and Z stores them.
+const interleaved = `.version 7.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .pred %p;
+	.reg .u32 %t, %first, %second;
+	.reg .u64 %o, %at;
+	.shared .u32 n;
+	ld.param.u64 %o, [out];
+	mov.u32 %t, %tid.x;
+	setp.lt.u32 %p, %t, 4;
+	@!%p bra else;
+	atom.shared.add.u32 %first, [n], 1;  // A: no label, because a label begins a basic block
+	atom.shared.add.u32 %second, [n], 1; // B
+	bra Z;
+else:
+	atom.shared.add.u32 %first, [n], 1;  // X
+	atom.shared.add.u32 %second, [n], 1; // Y
+Z:	mad.wide.u32 %at, %t, 8, %o;
+	st.global.v2.u32 [%at], {%first, %second};
+	ret;
+}`
+
+// TestOrderUnderTimeSlices: the sides of a branch alternate after exactly as many instructions as the time slice has, on
+// every engine. With one instruction the order is A, X, B, Y, Z, as in the section "Independent Thread Scheduling" of NVIDIA's
+// white paper on Volta (WP-08608-001_v1.1, 2017). The four lanes of A and B take 4 numbers at a time, the others 28.
+func TestOrderUnderTimeSlices(t *testing.T) {
+	numbers := func(a, b, x, y uint32) (list []uint32) {
+		for i := range uint32(32) {
+			if i < 4 {
+				list = append(list, a+i, b+i)
+			} else {
+				list = append(list, x+i-4, y+i-4)
+			}
+		}
+		return list
+	}
+	alternating, oneAfterTheOther := numbers(0, 32, 4, 36), numbers(0, 4, 8, 36)
+	for name, want := range map[string][]uint32{
+		"its:1": alternating, "its:2": oneAfterTheOther, "its:3": oneAfterTheOther, "its:8": oneAfterTheOther, "its": oneAfterTheOther, "stack": oneAfterTheOther,
+	} {
+		for _, launch := range []Launch{
+			{Mode: Vector, Engine: Portable}, {Mode: Affine, Engine: Portable}, {Mode: Check, Engine: Portable},
+			{Mode: Vector, Engine: Auto}, {Mode: Affine, CompileEagerly: true, Engine: Auto}, {Mode: Check, Engine: Auto},
+			{Mode: Vector, Engine: Auto, Structure: true},
+		} {
+			dev := NewDevice(Config{})
+			mod, err := dev.Load("t.ptx", []byte(interleaved))
+			if err != nil {
+				t.Fatal(err)
+			}
+			output, err := NewBuffer(dev, make([]uint32, 64))
+			if err != nil {
+				t.Fatal(err)
+			}
+			launch.Grid, launch.Block, launch.Reconverge, launch.Args = ptx.Dim(1), ptx.Dim(32), ReconvergerNamed(name), []any{output}
+			res, err := mod.Run(t.Context(), &launch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			what := fmt.Sprintf("%s, %v mode, %v", name, launch.Mode, launch.Engine)
+			if got := Slice[uint32](output); !slices.Equal(got, want) {
+				t.Errorf("%s: numbers %v, want %v", what, got, want)
+			}
+			if want := int64(4 + 3 + 2 + 3); res.WarpInstructions != want || res.Reconvergences != 1 {
+				t.Errorf("%s: %d instructions and %d reconvergences, want %d and 1", what, res.WarpInstructions, res.Reconvergences, want)
+			}
+		}
+	}
+}
+
+// TestParseReconverger: names of policies, and the messages for others.
+func TestParseReconverger(t *testing.T) {
+	added := NewReconverger("widest", "test", func(a, b SplitPlace) bool { return a.Lanes > b.Lanes })
+	for _, name := range []string{"auto", "its", "its:1", "its:256", "its:1048576", "widest"} {
+		if r, err := ParseReconverger(name, added); err != nil || r.Name() != name {
+			t.Errorf("%s: %v, %v", name, r, err)
+		}
+	}
+	for name, want := range map[string]string{
+		"its:0": "a time slice of 0 instructions: want 1 to 1048576", "its:-1": "a time slice of -1 instructions: want 1 to 1048576",
+		"its:1048577": "want 1 to 1048576", "its:99999999999999999999": "is no number of instructions: want 1 to 1048576, as in its:8", "its:x": `the time slice "x" is no number`, "its:": `the time slice "" is no number`,
+		"its:8:8": `the time slice "8:8" is no number`, "stack:8": "stack has no time slice to choose", "auto:8": "auto has no time slice to choose", "widest:8": "widest has no time slice to choose",
+		"volta": "did you mean its?", "Volta:8": "did you mean its?", "stak": "did you mean stack?", "": "The policies are auto, stack",
+	} {
+		if r, err := ParseReconverger(name, added); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, error %v, want %s", name, r, err, want)
+		}
+	}
+	if r, err := ReconvergerNamed("its:8").WithTimeSlice(4); err == nil {
+		t.Errorf("its:8 has another time slice: %v", r.Name())
 	}
 }
 
@@ -153,7 +260,7 @@ second:
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range Reconvergers() {
+	for _, r := range Policies() {
 		_, err := mod.Run(t.Context(), &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(64), Reconverge: r, MaxSteps: 1 << 14})
 		var trap *probe.Trap
 		if !errors.Is(err, probe.ErrStepLimit) || !errors.As(err, &trap) {
@@ -188,7 +295,7 @@ to: .callprototype _ ();
 	call %f, to;
 	ret;
 }`
-	for _, r := range Reconvergers() {
+	for _, r := range Policies() {
 		res, _, err := launchUnder(t, src, r)
 		if err != nil {
 			t.Fatal(err)
@@ -347,7 +454,7 @@ end:
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range Reconvergers() {
+		for _, r := range Policies() {
 			for _, mode := range []Mode{Vector, Affine, Check} {
 				output, err := NewBuffer(dev, make([]uint32, 1))
 				if err != nil {

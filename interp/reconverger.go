@@ -1,8 +1,13 @@
 package interp
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
+	"gemu/internal/notation"
 	"gemu/interp/internal/machine"
 	"gemu/interp/internal/warp"
 	"gemu/probe"
@@ -32,14 +37,66 @@ var reconvergers = func() (list []*Reconverger) {
 // Reconvergers returns the policies, the default first.
 func Reconvergers() []*Reconverger { return slices.Clone(reconvergers) }
 
-// ReconvergerNamed returns the policy of a name, such as "stack" or "its"; nil if there is none.
+// ReconvergerNamed returns the policy of a name, such as "stack" or "its:8"; nil if there is none. ParseReconverger says why.
 func ReconvergerNamed(name string) *Reconverger {
-	for _, r := range reconvergers {
-		if r.policy.Name == name {
-			return r
+	r, _ := ParseReconverger(name)
+	return r
+}
+
+// MaxTimeSlice is the longest time slice of WithTimeSlice, in instructions.
+const MaxTimeSlice = machine.MaxTimeSlice
+
+// ParseReconverger returns the policy of a name: a policy of Reconvergers or of added, or such a policy with a time slice
+// (WithTimeSlice), as in its:8. The error names the mistake and the choices.
+func ParseReconverger(name string, added ...*Reconverger) (*Reconverger, error) {
+	list := slices.Concat(reconvergers, added)
+	for _, r := range list {
+		if r.Name() == name {
+			return r, nil
 		}
 	}
-	return nil
+	base, slice, sliced := strings.Cut(name, ":")
+	for _, r := range list {
+		if !sliced || r.Name() != base {
+			continue
+		}
+		n, err := strconv.Atoi(slice)
+		if err != nil {
+			return nil, fmt.Errorf("%q: the time slice %q is no number of instructions: want 1 to %d, as in %s:8", name, slice, MaxTimeSlice, base)
+		}
+		sliced, err := r.WithTimeSlice(n)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", name, err)
+		}
+		return sliced, nil
+	}
+	var names []string
+	for _, r := range list {
+		names = append(names, r.Name())
+	}
+	guess := notation.Nearest(base, names)
+	if strings.EqualFold(base, "volta") {
+		guess = "its"
+	}
+	if guess != "" {
+		guess = fmt.Sprintf("; did you mean %s?", guess)
+	}
+	return nil, fmt.Errorf("there is no reconvergence policy %q%s The policies are %s, and its:N with time slices of N instructions", name, cmp.Or(guess, "."), strings.Join(names, ", "))
+}
+
+// WithTimeSlice returns the policy with time slices of n instructions, from 1 to MaxTimeSlice. Only a policy that runs all
+// warp splits in time slices from the beginning has it: its. Its name is its:n. Each time slice has exactly n warp
+// instructions, and a branch whose lanes diverge begins a new one; without WithTimeSlice, a time slice ends at the end of a
+// basic block, after 256 instructions or more. The short time slices show how lanes interleave, and take longer to execute.
+func (r *Reconverger) WithTimeSlice(n int) (*Reconverger, error) {
+	p := r.orDefault()
+	if p.ExactSlices || !p.TimeSliced {
+		return nil, fmt.Errorf("reconvergence policy %s has no time slice to choose: only its has one, such as its:8", p.Name)
+	}
+	if n < 1 || n > MaxTimeSlice {
+		return nil, fmt.Errorf("a time slice of %d instructions: want 1 to %d", n, MaxTimeSlice)
+	}
+	return &Reconverger{p.WithTimeSlice(n)}, nil
 }
 
 // Name returns the name of the policy.

@@ -28,7 +28,7 @@ func TestCompiledKernels(t *testing.T) {
 			}
 			t.Run(filepath.Base(path)+"/"+p.Name, func(t *testing.T) {
 				for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
-					for i, policy := range interp.Reconvergers() {
+					for i, policy := range policies() {
 						if i > 0 && mode != interp.Vector && !part.TrySample() {
 							break
 						}

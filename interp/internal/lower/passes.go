@@ -40,6 +40,8 @@ type Options struct {
 	TID           [3]affinetrack.Spacing // spacings of %tid.x, %tid.y and %tid.z in the least regular warp of the launch
 	Reconvergence Reconvergence          // when diverged lanes reconverge
 
+	SingleInstrs bool // each block has a single PTX instruction, so that warp splits can switch after each
+
 	Affine bool // lower for affine mode
 	Eager  bool // keep values compact wherever possible, regardless of cost
 }

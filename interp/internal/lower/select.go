@@ -104,7 +104,8 @@ func (l *lowerer) addFixup(fix func(b *block)) {
 	l.fixups = append(l.fixups, func() { fix(&l.blocks[i]) })
 }
 
-// lowerInstr lowers a PTX instruction. An instruction with a caution becomes the first instruction of a block.
+// lowerInstr lowers a PTX instruction. An instruction with a caution becomes the first instruction of a block, and with
+// Options.SingleInstrs every instruction does.
 func (l *lowerer) lowerInstr(instr *ptx.Instr) {
 	l.src = instr
 	l.guard = 0
@@ -132,6 +133,8 @@ func (l *lowerer) lowerInstr(instr *ptx.Instr) {
 		beginBlock(code.GloballyOrdered)
 	case instr.Call == nil && instr.Pending != nil && len(instr.Pending.Completes) > 0:
 		beginBlock(code.GroupWait)
+	case l.opt.SingleInstrs:
+		beginBlock(0)
 	}
 	l.prog.Sources = append(l.prog.Sources, src)
 	l.block.Sources.End++

@@ -117,7 +117,7 @@ func (w *Warp) Begin(sliced bool) {
 	w.WarpProgress = WarpProgress{Live: lanes, TimeSliced: sliced}
 	w.WaitingSplits, w.Latest, w.Shadow = w.WaitingSplits[:0], w.Latest[:0], nil
 	w.WarpSplit, w.ReconvergeAt = WarpSplit{PC: c.Code.Entry.Begin, Mask: lanes, Frame: &c.Frame}, NoBlock
-	w.ShownFrame, w.SliceLeft = &c.Frame, TimeSlice
+	w.ShownFrame, w.SliceLeft = &c.Frame, c.Grid.Reconverge.TimeSlice
 }
 
 // AllLanes returns the lanes with a thread.

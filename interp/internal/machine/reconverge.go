@@ -21,6 +21,8 @@ type Policy struct {
 	NotifyEveryBlock     bool                // Arrive is called at every block while warp splits wait
 	TimeSliced           bool                // warp splits are time-sliced, to let lanes of a warp wait for each other
 	FallBackToTimeSlices bool                // warp splits are time-sliced once the launch makes no progress without
+	TimeSlice            int                 // length of a time slice in instructions, from 1 on, if warp splits can be time-sliced; otherwise 0
+	ExactSlices          bool                // a time slice ends after exactly TimeSlice instructions; otherwise at the end of a block, so it may be longer
 	WaitAtExit           bool                // lanes at the kernel's end wait there for the remaining lanes of the warp
 	Reconvergence        lower.Reconvergence // when lanes are together at immediate post-dominators
 	Alternatives         []string            // names of the policies for which LetsLanesWait returns true
@@ -35,6 +37,14 @@ func (r *Policy) Policy() probe.ReconvergencePolicy {
 
 // LetsLanesWait reports whether lanes of a warp can wait for each other under the policy.
 func (r *Policy) LetsLanesWait() bool { return r.TimeSliced || r.FallBackToTimeSlices }
+
+// WithTimeSlice returns the policy with exact time slices of n instructions. The policy must be time-sliced.
+func (r *Policy) WithTimeSlice(n int) *Policy {
+	p := *r
+	p.Name, p.Doc = fmt.Sprintf("%s:%d", r.Name, n), fmt.Sprintf("%s, with time slices of exactly %d instructions", r.Doc, n)
+	p.TimeSlice, p.ExactSlices = n, true
+	return &p
+}
 
 // Advice returns a text for traps that names the policies under which lanes can wait for each other.
 func (r *Policy) Advice() string {

@@ -9,7 +9,7 @@ import (
 var Reconvergers = withAlternatives([]*machine.Policy{
 	{
 		Name: "auto", Doc: "as stack; if the launch makes no progress, all warp splits run in time slices",
-		New: func() machine.Reconverger { return new(auto) }, FallBackToTimeSlices: true, Reconvergence: lower.UnlessWaiting,
+		New: func() machine.Reconverger { return new(auto) }, FallBackToTimeSlices: true, TimeSlice: machine.DefaultTimeSlice, Reconvergence: lower.UnlessWaiting,
 	},
 	{
 		Name: "stack", Doc: "the newest warp split runs, up to the immediate post-dominator of its branch; then the warp split before it, as on GPUs before Volta",
@@ -21,7 +21,7 @@ var Reconvergers = withAlternatives([]*machine.Policy{
 	},
 	{
 		Name: "its", Doc: "all warp splits run in time slices, and reconverge at immediate post-dominators, as on GPUs since Volta (independent thread scheduling)",
-		New: func() machine.Reconverger { return new(its) }, TimeSliced: true, Reconvergence: lower.UnlessWaiting,
+		New: func() machine.Reconverger { return new(its) }, TimeSliced: true, TimeSlice: machine.DefaultTimeSlice, Reconvergence: lower.UnlessWaiting,
 	},
 	{
 		Name: "pc2", Doc: "the warp split at the lowest address runs; warp splits that have branched backwards wait until no other is left. Warp splits reconverge wherever they meet (FG-SIMT)",

@@ -74,6 +74,9 @@ func (t *Reconvergences) Split(w *machine.Warp, groups []machine.BranchGroup, pc
 		}
 	}
 	w.PC, w.Mask = running.PC, running.Mask
+	if w.TimeSliced && w.CTA.Grid.Reconverge.ExactSlices {
+		beginTimeSlice(w) // the side that runs first does not depend on the remainder of the time slice
+	}
 	if released {
 		if w.PC == w.ReconvergeAt {
 			t.Arrive(w, w.PC)

@@ -42,7 +42,7 @@ func addToGroup(groups []machine.BranchGroup, pc int32, lanes uint64) []machine.
 func ResumeSplit(w *machine.Warp, c machine.WarpSplit) {
 	w.WarpSplit = c
 	w.ShowWindow(c.Frame)
-	w.SliceLeft, w.Changed = machine.TimeSlice, false
+	beginTimeSlice(w)
 	w.ReconvergeAt = machine.NoBlock
 	if c.Reconvergence != nil && c.Reconvergence.Frame == c.Frame {
 		w.ReconvergeAt = c.Reconvergence.PC

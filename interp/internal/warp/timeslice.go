@@ -7,13 +7,19 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// The weights of time slices in a possible spin-wait. WarpSplit.LoopInstrs is the sum of the weights of a split's last
-// consecutive such time slices, at most spunLimit.
+// The weights of an instruction of a time slice in a possible spin-wait. WarpSplit.LoopInstrs is the sum of the weights of
+// a split's last consecutive such time slices, at most spunLimit. So the limit is 32 instructions in time slices without a
+// change of memory, or 16384 in others; it is checked when a time slice ends.
 const (
-	spunIdle  = 64 // a time slice in which the split has not changed memory
-	spunBusy  = 1  // a time slice in which it has changed memory, which was perhaps useful
-	spunLimit = 64 // sum from which lanes that wait for the split continue without it
+	spunIdle  = 512     // in a time slice in which the split has not changed memory
+	spunBusy  = 1       // in a time slice in which it has changed memory, which was perhaps useful
+	spunLimit = 1 << 14 // sum from which lanes that wait for the split continue without it
 )
+
+// beginTimeSlice gives the running warp split a new time slice.
+func beginTimeSlice(w *machine.Warp) {
+	w.SliceLeft, w.Changed = w.CTA.Grid.Reconverge.TimeSlice, false
+}
 
 // chargeLoop adds the weight of the ended time slice of the running warp split to its sum.
 func chargeLoop(w *machine.Warp) {
@@ -21,10 +27,15 @@ func chargeLoop(w *machine.Warp) {
 	case !MayWaitAt(w, &w.WarpSplit):
 		w.LoopInstrs = 0
 	case w.Changed:
-		w.LoopInstrs = min(w.LoopInstrs+spunBusy, spunLimit)
+		addLoopInstrs(w, spunBusy)
 	default:
-		w.LoopInstrs = min(w.LoopInstrs+spunIdle, spunLimit)
+		addLoopInstrs(w, spunIdle)
 	}
+}
+
+// addLoopInstrs adds a time slice whose instructions have a weight to the sum of the running warp split.
+func addLoopInstrs(w *machine.Warp, weight int64) {
+	w.LoopInstrs = int32(min(int64(w.LoopInstrs)+weight*int64(w.CTA.Grid.Reconverge.TimeSlice), spunLimit))
 }
 
 // MayWaitAt reports whether a warp split is in a loop that may be a spin-wait.

@@ -70,7 +70,7 @@ func executeWarp(w *machine.Warp) *machine.Warp {
 			w.Changed = w.Changed || w.CTA.Changed
 			w.CTA.NoteChange()
 			w.Reconverger.Expire(w)
-			w.SliceLeft, w.Changed = machine.TimeSlice, false
+			beginTimeSlice(w)
 		}
 	}
 	if w.Budget <= 0 && w.Count.WarpInstructions > w.CTA.Grid.MaxSteps && w.State == machine.ReadyToRun && w.Err == nil {
