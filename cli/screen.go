@@ -69,7 +69,7 @@ const (
 )
 
 // blockPaints are the colours of basic blocks in strips: letters on a background.
-var blockPaints = [strip.Colours]paint{"97;100", "97;45", "30;46", "30;105", "30;43", "97;44"}
+var blockPaints = [strip.Colours]paint{"97;100", "97;45", "30;46", "30;105", "30;43", "97;44", "30;101", "30;104"}
 
 // classGlyphs fill bars on screens without colours.
 var classGlyphs = [3]rune{'█', '▓', '░'}

@@ -114,24 +114,25 @@ func (w *Warp) LaneGroups() (groups []uint64) {
 	return groups
 }
 
-// LanesText returns a set of lanes of a warp in words: "all lanes", "the even lanes", "lanes 0-3,7". all is the lanes of the warp.
-func LanesText(lanes, all uint64) string {
+// LanesText returns a set of lanes of a warp in words: "all lanes", "the even lanes", "lanes 0-3,7". A warp with fewer threads than
+// lanes has no "all lanes".
+func (w *Warp) LanesText(lanes uint64) string {
 	const even = 0x5555_5555_5555_5555
 	switch {
-	case lanes == all && bits.OnesCount64(all) > 1:
+	case lanes == w.Lanes && w.Full:
 		return "all lanes"
 	case bits.OnesCount64(lanes) < 3:
-	case lanes == all&even:
+	case lanes == w.Lanes&even:
 		return "the even lanes"
-	case lanes == all&^even:
+	case lanes == w.Lanes&^even:
 		return "the odd lanes"
 	}
 	return probe.LaneText(lanes)
 }
 
 // shortLanes returns a set of lanes in at most width characters: with "…" in place of lanes that do not fit.
-func shortLanes(lanes, all uint64, width int) string {
-	text := strings.TrimPrefix(LanesText(lanes, all), "the ")
+func (w *Warp) shortLanes(lanes uint64, width int) string {
+	text := strings.TrimPrefix(w.LanesText(lanes), "the ")
 	if n := bits.OnesCount64(lanes); len(text) > width {
 		tail := fmt.Sprintf("… (%d)", n)
 		text = text[:max(width-len([]rune(tail)), 0)]

@@ -20,7 +20,7 @@ type Screen struct {
 }
 
 // Colours is the number of colours of blocks: block i has colour i modulo Colours.
-const Colours = 6
+const Colours = 8
 
 // The characters of a lane, other than letters.
 const (
@@ -43,7 +43,7 @@ func Print(to io.Writer, groups []Group, screen Screen) {
 	if screen.Bold == nil {
 		screen.Bold = func(text string) string { return text }
 	}
-	letters, folded := false, false
+	used := legend{}
 	for i := range groups {
 		g := &groups[i]
 		if i > 0 {
@@ -53,19 +53,49 @@ func Print(to io.Writer, groups []Group, screen Screen) {
 			fmt.Fprintln(to, screen.Bold(line))
 		}
 		for _, w := range g.Warps {
-			per := g.printWarp(to, w, &screen)
-			letters, folded = letters || per == 1, folded || per > 1
+			used.add(w, g.printWarp(to, w, &screen))
 			g.fprintEnd(to, w, "  ", screen.Width)
 		}
 		g.fprintNotes(to, screen.Width)
 	}
 	fprintBlocks(to, groups, screen.Width)
-	if letters {
-		fprintWrapped(to, "", "A letter: the lane runs (small: its guard is false); ·: it waits; =: it waits at a barrier or for lanes of a collective instruction; nothing: it has ended.", screen.Width)
+	used.fprint(to, screen.Width)
+}
+
+// legend is the characters that a drawing uses.
+type legend struct {
+	letters, folded  bool
+	excluded, waits  bool
+	stopped, hasEnds bool
+}
+
+// add adds a warp, drawn with per steps in a column.
+func (l *legend) add(w *Warp, per int) {
+	l.letters, l.folded = l.letters || per == 1, l.folded || per > 1
+	for i := range w.Runs {
+		r := &w.Runs[i]
+		l.excluded = l.excluded || r.Lanes != r.Active
+		l.hasEnds = l.hasEnds || r.Alive() != w.Lanes
+		l.stopped = l.stopped || r.blocked() != 0
+		l.waits = l.waits || r.Alive() != r.Active|r.blocked()
 	}
-	if folded {
-		fprintWrapped(to, "", "█: the lane runs in all steps of the column; ▓: in half or more; ▒: in fewer; ·: it waits.", screen.Width)
+}
+
+// fprint writes the meaning of the characters.
+func (l *legend) fprint(to io.Writer, width int) {
+	var list []string
+	add := func(used bool, text string) {
+		if used {
+			list = append(list, text)
+		}
 	}
+	add(l.letters, "Letter: the lane runs")
+	add(l.letters && l.excluded, "small letter: its guard is false")
+	add(l.folded, fmt.Sprintf("%c: the lane runs in all steps of the column, %c: in half of them or more, %c: in fewer", shades[0], shades[1], shades[2]))
+	add(l.waits, fmt.Sprintf("%c: it waits", waitsGlyph))
+	add(l.stopped, fmt.Sprintf("%c: it waits at a barrier or collective instruction", stoppedGlyph))
+	add(l.hasEnds, "blank: it has ended")
+	fprintWrapped(to, "", strings.Join(list, "; ")+".", width)
 }
 
 // printWarp draws a warp, and returns the number of steps of a column.
@@ -73,7 +103,7 @@ func (g *Group) printWarp(to io.Writer, w *Warp, screen *Screen) (per int) {
 	groups := w.LaneGroups()
 	names, width := make([]string, len(groups)), len("step")
 	for i, lanes := range groups {
-		names[i] = shortLanes(lanes, w.Lanes, labelWidth)
+		names[i] = w.shortLanes(lanes, labelWidth)
 		width = max(width, len([]rune(names[i])))
 	}
 	title := g.WarpTitle(w)

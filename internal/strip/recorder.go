@@ -107,7 +107,8 @@ func (s *sink) OnEvent(e *probe.Event) {
 			s.strip.OtherWarps++
 			return
 		}
-		w := &Warp{CTA: e.CTA, Index: e.Warp, Lanes: e.Lanes}
+		n := bits.OnesCount64(e.Lanes)
+		w := &Warp{CTA: e.CTA, Index: e.Warp, Lanes: e.Lanes, Full: n == s.strip.WarpSize && n > 1}
 		s.warps[e.Warp] = w
 		s.strip.Warps = append(s.strip.Warps, w)
 	case probe.OnAfter:

@@ -69,6 +69,7 @@ type Warp struct {
 	CTA   int    // linear index of the CTA in the grid
 	Index int    // index of the warp in the CTA
 	Lanes uint64 // lanes that have a thread
+	Full  bool   // every lane has a thread, and there are several
 	Steps int    // number of recorded steps
 	Cut   bool   // the warp executed further steps, which are not recorded
 	Runs  []Run  // the steps, in order; a run follows the run before it without a gap

@@ -100,11 +100,11 @@ func TestPrint(t *testing.T) {
 func TestSentences(t *testing.T) {
 	s, _ := launched(t, sides, launch(4), "stack", Options{})
 	want := []string{
-		"steps 1 to 4, lines 8 to 11, A: all lanes run",
+		"steps 1 to 4, lines 8 to 11, A: lanes 0-3 run",
 		"steps 5 to 6, lines 12 to 13, B: lanes 1,3 run; lanes 0,2 wait before line 15",
 		"step 7, line 15, C: lanes 0,2 run; lanes 1,3 wait at line 17 for lanes 0,2",
 		"step 8, line 17, Z: lanes 1,3 run; the guard excludes lanes 0,2",
-		"step 9, line 18, Z: all lanes run",
+		"step 9, line 18, Z: lanes 0-3 run",
 	}
 	if diff := cmp.Diff(want, s.Sentences(s.Warps[0])); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -348,22 +348,26 @@ N:
 
 // TestLaneNames: sets of lanes in words.
 func TestLaneNames(t *testing.T) {
+	whole, part, one := &Warp{Lanes: 0xffff_ffff, Full: true}, &Warp{Lanes: 0xff}, &Warp{Lanes: 1}
 	for _, c := range []struct {
-		lanes, all uint64
-		want, cut  string
+		w         *Warp
+		lanes     uint64
+		want, cut string
 	}{
-		{0xffff_ffff, 0xffff_ffff, "all lanes", "all lanes"},
-		{0x5555_5555, 0xffff_ffff, "the even lanes", "even lanes"},
-		{0xaaaa_aaaa, 0xffff_ffff, "the odd lanes", "odd lanes"},
-		{0x1, 0x1, "lane 0", "lane 0"},
-		{0b1010, 0b1111, "lanes 1,3", "lanes 1,3"},
-		{0x9249_2492, 0xffff_ffff, "lanes 1,4,7,10,13,16,19,22,25,28,31", "lanes 1,4,7,… (11)"},
+		{whole, 0xffff_ffff, "all lanes", "all lanes"},
+		{whole, 0x5555_5555, "the even lanes", "even lanes"},
+		{whole, 0xaaaa_aaaa, "the odd lanes", "odd lanes"},
+		{whole, 0x9249_2492, "lanes 1,4,7,10,13,16,19,22,25,28,31", "lanes 1,4,7,… (11)"},
+		{part, 0xff, "lanes 0-7", "lanes 0-7"},
+		{part, 0x55, "the even lanes", "even lanes"},
+		{part, 0b101, "lanes 0,2", "lanes 0,2"},
+		{one, 1, "lane 0", "lane 0"},
 	} {
-		if got := LanesText(c.lanes, c.all); got != c.want {
-			t.Errorf("LanesText(%#x) is %q, want %q", c.lanes, got, c.want)
+		if got := c.w.LanesText(c.lanes); got != c.want {
+			t.Errorf("lanes %#x of %#x are %q, want %q", c.lanes, c.w.Lanes, got, c.want)
 		}
-		if got := shortLanes(c.lanes, c.all, 20); got != c.cut {
-			t.Errorf("shortLanes(%#x) is %q, want %q", c.lanes, got, c.cut)
+		if got := c.w.shortLanes(c.lanes, 20); got != c.cut {
+			t.Errorf("in 20 characters, lanes %#x of %#x are %q, want %q", c.lanes, c.w.Lanes, got, c.cut)
 		}
 	}
 }

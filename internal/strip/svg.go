@@ -33,7 +33,7 @@ const (
 
 // svgColours are the colours of blocks, on a light and on a dark page. They differ from the colours of classes of values.
 var svgColours = [Colours]struct{ light, dark string }{
-	{"#56647a", "#a9b7cb"}, {"#6d3fa8", "#c9a7f2"}, {"#0f766e", "#6fd0c6"}, {"#b0307c", "#f29ac9"}, {"#6f6a00", "#d6cf62"}, {"#2b6f8f", "#8cc4e0"},
+	{"#56647a", "#a9b7cb"}, {"#6d3fa8", "#c9a7f2"}, {"#0f766e", "#6fd0c6"}, {"#b0307c", "#f29ac9"}, {"#6f6a00", "#d6cf62"}, {"#2b6f8f", "#8cc4e0"}, {"#8a4b1f", "#dfae84"}, {"#3d4a9e", "#a9b5f5"},
 }
 
 // svgStyle is the style sheet of pictures. Texts: h heading, s small, m centred, e error, l letter. Paths: p and the number of a
@@ -204,7 +204,7 @@ func (d *svg) warp(g *Group, w *Warp) {
 			height = float64(svgSingle * bits.OnesCount64(lanes))
 		}
 		if middle := d.y + height/2; middle-named >= svgLine-4 {
-			d.text("s", svgMargin, middle+4, shortLanes(lanes, w.Lanes, 14))
+			d.text("s", svgMargin, middle+4, w.shortLanes(lanes, 14))
 			named = middle
 		}
 		gap := 1.0

@@ -82,17 +82,17 @@ func (s *Strip) FinalText(w *Warp) string {
 
 // waitText says who waits where: "the even lanes wait before line 23".
 func (s *Strip) waitText(w *Warp, x Wait) string {
-	text := LanesText(x.Lanes, w.Lanes) + " " + verb(x.Lanes, "wait")
+	text := w.LanesText(x.Lanes) + " " + verb(x.Lanes, "wait")
 	switch x.Kind {
 	case Stuck:
-		return fmt.Sprintf("%s %s at %s", LanesText(x.Lanes, w.Lanes), verb(x.Lanes, "are"), s.atText(x.At))
+		return fmt.Sprintf("%s %s at %s", w.LanesText(x.Lanes), verb(x.Lanes, "are"), s.atText(x.At))
 	case Ready:
 		return text + " before " + s.atText(x.At)
 	case Blocked:
 		return text + " at " + s.atText(x.At)
 	}
 	if x.Missing != 0 {
-		return fmt.Sprintf("%s at %s for %s", text, s.atText(x.At), LanesText(x.Missing, w.Lanes))
+		return fmt.Sprintf("%s at %s for %s", text, s.atText(x.At), w.LanesText(x.Missing))
 	}
 	return text + " at " + s.atText(x.At)
 }
@@ -140,16 +140,16 @@ func (s *Strip) sentence(w *Warp, part []Run, before uint64) string {
 	fmt.Fprintf(&b, "%s, %s: ", s.linesText(from, to), strings.Join(letters, " "))
 	clauses := []string{}
 	if first.Lanes != 0 {
-		clauses = append(clauses, LanesText(first.Lanes, w.Lanes)+" "+verb(first.Lanes, "run"))
+		clauses = append(clauses, w.LanesText(first.Lanes)+" "+verb(first.Lanes, "run"))
 	}
 	if out := first.Active &^ first.Lanes; out != 0 {
-		clauses = append(clauses, "the guard excludes "+LanesText(out, w.Lanes))
+		clauses = append(clauses, "the guard excludes "+w.LanesText(out))
 	}
 	for _, x := range first.Waits {
 		clauses = append(clauses, s.waitText(w, x))
 	}
 	if ended := before &^ first.Alive(); ended != 0 {
-		clauses = append(clauses, fmt.Sprintf("%s %s ended", LanesText(ended, w.Lanes), verb(ended, "have")))
+		clauses = append(clauses, fmt.Sprintf("%s %s ended", w.LanesText(ended), verb(ended, "have")))
 	}
 	b.WriteString(strings.Join(clauses, "; "))
 	return b.String()
