@@ -96,7 +96,7 @@ var cudaLists = []struct {
 	do   func(c *Console) error
 }{
 	{"kernels", (*Console).cudaKernels}, {"blocks", (*Console).cudaBlocks}, {"warps", (*Console).cudaWarps},
-	{"lanes", (*Console).cudaLanes}, {"threads", (*Console).cudaThreads},
+	{"lanes", (*Console).cudaLanes}, {"stack", (*Console).cudaStack}, {"threads", (*Console).cudaThreads},
 }
 
 func (c *Console) cudaKernels() error {
@@ -135,21 +135,6 @@ func (c *Console) cudaWarps() error {
 	for _, split := range c.Contexts() {
 		if split.CTA == c.focus.CTA {
 			c.printf("%s warp %d %-18s %s\n", c.mark(c.focus.isIn(&split)), split.Warp, probe.LaneText(split.Lanes), c.describeContext(&split))
-		}
-	}
-	return nil
-}
-
-func (c *Console) cudaLanes() error {
-	if _, err := c.Context(); err != nil {
-		return err
-	}
-	for lane := range c.info.WarpSize {
-		f := Focus{c.focus.CTA, c.focus.Warp, lane}
-		for _, split := range c.Contexts() {
-			if f.isIn(&split) {
-				c.printf("%s lane %-2d thread %s %s\n", c.mark(f == c.focus), lane, c.Thread(f), c.describeContext(&split))
-			}
 		}
 	}
 	return nil

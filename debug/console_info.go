@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"gemu/probe"
 )
 
 // cmdInfo prints the list that the first word of args names.
-func (c *Console) cmdInfo(_ context.Context, args string) error {
+func (c *Console) cmdInfo(ctx context.Context, args string) error {
 	name, rest, _ := strings.Cut(args, " ")
 	rest = strings.TrimSpace(rest)
 	if name == "cuda" {
@@ -24,14 +26,14 @@ func (c *Console) cmdInfo(_ context.Context, args string) error {
 				return cudaLists[i].do(c)
 			}
 		}
-		return errors.New("info cuda needs kernels, blocks, warps, lanes or threads")
+		return errors.New("info cuda needs kernels, blocks, warps, lanes, stack or threads")
 	}
 	for i := range infoLists {
 		if name != "" && strings.HasPrefix(infoLists[i].name, name) {
 			if rest != "" && infoLists[i].name != "registers" {
 				return fmt.Errorf("info %s takes no arguments: %q", infoLists[i].name, rest)
 			}
-			return infoLists[i].do(c, strings.Fields(rest))
+			return infoLists[i].do(c, ctx, strings.Fields(rest))
 		}
 	}
 	return errors.New("info needs breakpoints, cuda …, registers, locals, shared or checkpoints")
@@ -39,13 +41,13 @@ func (c *Console) cmdInfo(_ context.Context, args string) error {
 
 var infoLists = []struct {
 	name string
-	do   func(c *Console, names []string) error
+	do   func(c *Console, ctx context.Context, names []string) error
 }{
 	{"breakpoints", (*Console).infoBreakpoints}, {"registers", (*Console).infoRegisters}, {"locals", (*Console).infoLocals},
 	{"shared", (*Console).infoShared}, {"checkpoints", (*Console).infoCheckpoints}, {"watchpoints", (*Console).infoBreakpoints},
 }
 
-func (c *Console) infoBreakpoints([]string) error {
+func (c *Console) infoBreakpoints(context.Context, []string) error {
 	if len(c.breakpoints)+len(c.watches) == 0 {
 		c.printf("No breakpoints or watchpoints.\n")
 		return nil
@@ -70,7 +72,7 @@ func (c *Console) infoBreakpoints([]string) error {
 	return nil
 }
 
-func (c *Console) infoRegisters(names []string) error {
+func (c *Console) infoRegisters(ctx context.Context, names []string) error {
 	split, err := c.Context()
 	if err != nil {
 		return err
@@ -83,13 +85,23 @@ func (c *Console) infoRegisters(names []string) error {
 	for _, r := range split.Registers() {
 		wanted := slices.ContainsFunc(names, func(n string) bool { return n == r.Name || "%"+n == r.Name })
 		if wanted || len(names) == 0 && r.Live {
-			c.printf("%-10s %-5s %s\n", r.Name, r.Type, r.Text(split.Lanes))
+			text := r.Text(split.Lanes)
+			if !r.Live { // named by the user
+				w, err := c.LastWritten(ctx, r.Name)
+				if err != nil {
+					return err
+				}
+				if w != nil {
+					text = fmt.Sprintf("%s, in %s: %s", w.Register.Text(w.Lanes), probe.LaneText(w.Lanes), w.stale())
+				}
+			}
+			c.printf("%-10s %-5s %s\n", r.Name, r.Type, text)
 		}
 	}
 	return nil
 }
 
-func (c *Console) infoLocals([]string) error {
+func (c *Console) infoLocals(context.Context, []string) error {
 	split, err := c.Context()
 	if err != nil {
 		return err
@@ -97,7 +109,7 @@ func (c *Console) infoLocals([]string) error {
 	return c.variables(split, c.Locals(split))
 }
 
-func (c *Console) infoShared([]string) error {
+func (c *Console) infoShared(context.Context, []string) error {
 	split, err := c.Context()
 	if err != nil {
 		return err
@@ -134,7 +146,7 @@ func (c *Console) variables(split *Context, list []Variable) error {
 	return nil
 }
 
-func (c *Console) infoCheckpoints([]string) error {
+func (c *Console) infoCheckpoints(context.Context, []string) error {
 	if c.noCheckpoints != nil {
 		return c.noCheckpoints
 	}

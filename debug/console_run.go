@@ -46,6 +46,11 @@ func (c *Console) arrive(stop *Stop, err error) error {
 	return err
 }
 
+// stepWarpCommand returns a command that repeats a step of the warp in focus.
+func stepWarpCommand(do func(*Session, context.Context) (*Stop, error)) func(*Console, context.Context, string) error {
+	return stepCommand(func(s *Session, ctx context.Context, _ bool) (*Stop, error) { return do(s, ctx) }, false)
+}
+
 func stepCommand(do func(*Session, context.Context, bool) (*Stop, error), over bool) func(*Console, context.Context, string) error {
 	return func(c *Console, ctx context.Context, args string) error {
 		n := 1

@@ -17,6 +17,65 @@ import (
 	"gemu/ptx"
 )
 
+// TestWarpCommands: the lanes and the stack of a warp, its steps in the order of the policy, and the last value of a register
+// that is no longer live. The order is that of interp.TestOrderUnderTimeSlices; threads 0 to 3 of 8 take the first side.
+func TestWarpCommands(t *testing.T) {
+	var out bytes.Buffer
+	s := session(t, read(t, "../docs/interleaved.ptx"), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(8), Reconverge: interp.ReconvergerNamed("its:1")}, &out, make([]uint32, 8))
+	story(t, s, `
+> stepw 5
+kernel k, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-3
+24	add.u32 %x, %x, 1;   // A
+> info cuda lanes
+warp 0, lanes 0-31  RRRRPPPP -------- -------- --------
+* R lanes 0-3: runs next, before line 24
+  P lanes 4-7: on another path, runs later, before line 28
+  - lanes 8-31: no thread
+> info cuda stack
+warp 0, policy its:1
+  running: lanes 0-3 before line 24: add.u32 %x, %x, 1;   // A
+  ready: lanes 4-7 before line 28: add.u32 %x, %x, 10;  // X
+reconvergence point: lanes 0-7, none of them there yet, before line 31: add.u32 %x, %x, 100; // Z
+> print %p
+$1 = 1   (.pred of lanes 0-7: generic 0-3:1 4-7:0; last written at line 22, no longer live)
+> info registers p
+%p         .pred generic 0-3:1 4-7:0, in lanes 0-7: last written at line 22, no longer live
+> stepw
+kernel k, block (0,0,0), thread (4,0,0), warp 0 lane 4; lanes 4-7
+28	add.u32 %x, %x, 10;  // X
+> print %p
+$2 = 0   (.pred of lanes 0-7: generic 0-3:1 4-7:0; last written at line 22, no longer live)
+> stepw
+kernel k, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-3
+25	add.u32 %x, %x, 2;   // B
+> stepw 2
+kernel k, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-3
+26	bra JOIN;
+> info cuda lanes
+warp 0, lanes 0-31  RRRRWWWW -------- -------- --------
+* R lanes 0-3: runs next, before line 26
+  W lanes 4-7: wait before line 31 for other lanes to reconverge
+  - lanes 8-31: no thread
+> info cuda stack
+warp 0, policy its:1
+  running: lanes 0-3 before line 26: bra JOIN;
+reconvergence point: lanes 0-7, of which lanes 4-7 wait there, before line 31: add.u32 %x, %x, 100; // Z
+> reverse-stepw
+kernel k, block (0,0,0), thread (4,0,0), warp 0 lane 4; lanes 4-7
+29	add.u32 %x, %x, 20;  // Y
+> reverse-stepw 3
+kernel k, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-3
+24	add.u32 %x, %x, 1;   // A
+> start
+kernel k, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-7
+19	ld.param.u64 %out, [out];
+> print %p
+register %p is not live here: the thread has not written it
+> stepw 100
+The launch has ended, after 14 instructions.
+`)
+}
+
 // TestMeaninglessInput: numbers out of range and unknown words are errors.
 func TestMeaninglessInput(t *testing.T) {
 	var out bytes.Buffer
@@ -49,7 +108,7 @@ continue takes no arguments: "5"
 > info breakpoints all
 info breakpoints takes no arguments: "all"
 > info cuda warps all
-info cuda needs kernels, blocks, warps, lanes or threads
+info cuda needs kernels, blocks, warps, lanes, stack or threads
 > until join them
 there is no function or label "join them" in kernel blend or the functions that it calls
 > delete 1 x

@@ -14,7 +14,7 @@ import (
 )
 
 // cmdPrint prints the value of an expression, or of a register in a range of lanes.
-func (c *Console) cmdPrint(_ context.Context, args string) error {
+func (c *Console) cmdPrint(ctx context.Context, args string) error {
 	hex := false
 	if rest, ok := strings.CutPrefix(args, "/x"); ok {
 		hex, args = true, strings.TrimSpace(rest)
@@ -40,15 +40,23 @@ func (c *Console) cmdPrint(_ context.Context, args string) error {
 		if err != nil {
 			return err
 		}
+		lanes, stale := split.Lanes, ""
 		if !r.Live {
-			return fmt.Errorf("register %s is not live here", r.Name)
+			w, err := c.LastWritten(ctx, r.Name)
+			if err != nil {
+				return fmt.Errorf("register %s is not live here, and its last value is unknown: %w", r.Name, err)
+			}
+			if w == nil {
+				return fmt.Errorf("register %s is not live here: the thread has not written it", r.Name)
+			}
+			r, lanes, stale = &w.Register, w.Lanes, "; "+w.stale()
 		}
 		v := r.Value(c.focus.Lane)
 		if hex {
 			v = formatWide(r.Row[c.focus.Lane], r.high(c.focus.Lane))
 		}
 		c.values++
-		c.printf("$%d = %s   (%s of %s: %s)\n", c.values, v, r.Type, probe.LaneText(split.Lanes), r.Text(split.Lanes))
+		c.printf("$%d = %s   (%s of %s: %s%s)\n", c.values, v, r.Type, probe.LaneText(lanes), r.Text(lanes), stale)
 		return nil
 	}
 	text, err := c.Evaluate(args)

@@ -194,20 +194,30 @@ func formOf(row []uint64, lanes uint64, t ptx.Type) Form {
 // Registers returns the registers of the context's function.
 func (c *Context) Registers() []Register {
 	list := make([]Register, len(c.Func.Regs))
-	for i, r := range c.Func.Regs {
-		list[i] = Register{Name: r.Name, Type: r.Type}
+	for i := range list {
+		list[i] = registerOf(c.Func, ptx.RegID(i))
 		if v, ok := c.Read(ptx.RegID(i)); ok {
-			list[i].Live, list[i].Row = true, v.Low
-			list[i].Form = formOf(v.Low, c.Lanes, r.Type)
-			if r.Type.Bits() > 64 {
-				list[i].High = v.High
-				if list[i].Form.Kind != "uniform" || formOf(v.High, c.Lanes, r.Type).Kind != "uniform" {
-					list[i].Form.Kind = "generic"
-				}
-			}
+			list[i].set(v, c.Lanes)
 		}
 	}
 	return list
+}
+
+// registerOf returns a register of a function, without a value.
+func registerOf(f *ptx.Func, r ptx.RegID) Register {
+	return Register{Name: f.Regs[r].Name, Type: f.Regs[r].Type}
+}
+
+// set gives the register its value in lanes.
+func (r *Register) set(v probe.Value, lanes uint64) {
+	r.Live, r.Row = true, v.Low
+	r.Form = formOf(v.Low, lanes, r.Type)
+	if r.Type.Bits() > 64 {
+		r.High = v.High
+		if r.Form.Kind != "uniform" || formOf(v.High, lanes, r.Type).Kind != "uniform" {
+			r.Form.Kind = "generic"
+		}
+	}
 }
 
 // Text formats the register in one line: its value structure, or the values of lanes if that is generic.

@@ -163,6 +163,7 @@ func (m *model) update() {
 				m.source.file, m.source.line = info.Module.FileName(c.Func.Locs[l].File), int(c.Func.Locs[l].Line)
 			}
 		}
+		m.registers = append(m.session.LaneRows(16), "R next P later W waits X exited", "")
 		for _, r := range c.Registers() {
 			if r.Live {
 				m.registers = append(m.registers, fmt.Sprintf("%-8s %s", r.Name, r.Text(c.Lanes)))

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/machine"
 	"gemu/probe"
 )
@@ -14,10 +15,14 @@ import (
 // AppendStack appends the reconvergence stack of the event's warp to to: the running warp split, the waiting splits, then
 // the reconvergence points, the innermost first.
 func (m *eventMachine) AppendStack(to []probe.StackEntry) []probe.StackEntry {
-	w := m.Warp
-	if w == nil {
+	if m.Warp == nil {
 		return to
 	}
+	return AppendStack(m.Warp, m.SourceInstr, to)
+}
+
+// AppendStack appends the reconvergence stack of a warp whose running warp split is at a PTX instruction; nil: at w.PC.
+func AppendStack(w *machine.Warp, at *code.Source, to []probe.StackEntry) []probe.StackEntry {
 	program := w.CTA.Code
 	var points []*machine.Reconvergence
 	add := func(s *machine.WarpSplit, kind probe.StackKind, index int32) {
@@ -32,8 +37,8 @@ func (m *eventMachine) AppendStack(to []probe.StackEntry) []probe.StackEntry {
 	}
 	if w.Mask != 0 {
 		index := program.NextSource(w.PC, w.Uncounted)
-		if m.SourceInstr != nil {
-			index = m.SourceInstr.Index
+		if at != nil {
+			index = at.Index
 		}
 		add(&w.WarpSplit, probe.RunningSplit, index)
 	}

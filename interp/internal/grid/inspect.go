@@ -49,6 +49,28 @@ func WaitingSplits(g *machine.Grid) (list []probe.WarpSplit) {
 	return list
 }
 
+// Stack returns the reconvergence stack of a warp of a CTA in flight; nil if the CTA is not in flight, or the warp has ended.
+func Stack(g *machine.Grid, cta, warp int) []probe.StackEntry {
+	for i := range g.Flights {
+		c := g.Flights[i].CTA
+		if c == nil || g.Flights[i].Status == machine.CTAEnded || c.Index != cta || warp < 0 || warp >= len(c.Warps) {
+			continue
+		}
+		w := &c.Warps[warp]
+		var at *code.Source
+		if w.PausedInBlock {
+			at = sourceOfPause(w)
+		}
+		return event.AppendStack(w, at, nil)
+	}
+	return nil
+}
+
+// sourceOfPause returns the PTX instruction before which a warp has paused inside a block.
+func sourceOfPause(w *machine.Warp) *code.Source {
+	return &w.CTA.Code.Sources[w.CTA.Code.Block(w.PC).Sources.End-w.Uncounted]
+}
+
 // describeSplit describes a warp split for probes. running: it is the running split of the warp.
 func describeSplit(w *machine.Warp, s machine.WarpSplit, running bool) probe.WarpSplit {
 	c := w.CTA
@@ -59,7 +81,7 @@ func describeSplit(w *machine.Warp, s machine.WarpSplit, running bool) probe.War
 		described := event.DescribeWait(s.Wait, c.Code.Width)
 		d.Wait, m.src = &described, s.Wait.Src
 	case running && w.PausedInBlock:
-		m.src = &c.Code.Sources[c.Code.Block(s.PC).Sources.End-s.Uncounted]
+		m.src = sourceOfPause(w)
 	default:
 		m.src = c.Code.Source(c.Code.NextSource(s.PC, s.Uncounted))
 	}
