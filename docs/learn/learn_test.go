@@ -15,6 +15,7 @@ import (
 
 	"gemu/argument"
 	"gemu/cli"
+	"gemu/docs"
 	"gemu/internal/part"
 	"gemu/internal/strip"
 	"gemu/interp"
@@ -138,6 +139,38 @@ func TestPages(t *testing.T) {
 		if !strings.Contains(e.Text, "gemu play --example "+e.ID+"`") {
 			t.Errorf("%s.md does not say how to open the example", e.ID)
 		}
+	}
+}
+
+// TestTerms: the glossary has each term that the pages introduce in italics.
+func TestTerms(t *testing.T) {
+	inflected := map[string]string{"diverges": "diverge", "policy": "reconvergence policy", "aligned": "barrier"}
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, name := range pages {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`[^*]\*([A-Za-z][a-zA-Z ]*)\*[^*]`).FindAllStringSubmatch(string(text), -1) {
+			term := strings.ToLower(m[1])
+			if to, ok := inflected[term]; ok {
+				term = to
+			}
+			if len(strings.Fields(term)) > 4 { // the title of a paper
+				continue
+			}
+			found++
+			if !strings.Contains(docs.Glossary, "\n| "+term+" |") && !strings.Contains(docs.Glossary, "\n| "+strings.TrimSuffix(term, "s")+" |") {
+				t.Errorf("%s: the glossary has no %q", name, term)
+			}
+		}
+	}
+	if found < 15 {
+		t.Errorf("only %d terms", found)
 	}
 }
 
