@@ -5,6 +5,7 @@ package matrix
 
 import (
 	"encoding/binary"
+	mathbits "math/bits"
 
 	"gemu/ptx"
 )
@@ -120,6 +121,20 @@ func (t *Tile) widestAccess() int {
 
 // Registers is the number of registers of a lane that hold the matrices: of 32 bits, or of 64 bits for f64.
 func (t *Tile) Registers() int { return t.Count * t.layout.Len() / t.elemsPerRegister() }
+
+// LaneSteps returns the movement in memory, by rows and elements of a row, that each bit of a lane's number adds to the position of
+// an element.
+func (t *Tile) LaneSteps() [5]Step { return t.layout.Lane }
+
+// ElementSteps returns the movement that each bit of the number of a lane's element adds.
+func (t *Tile) ElementSteps() []Step { return t.layout.Elem }
+
+// RegisterSteps returns the position in memory of the first element of a register of lane 0, and the movement to other elements
+// of this register that each bit of the element's number adds. The tile must have a single matrix.
+func (t *Tile) RegisterSteps(register int) (first Step, bits []Step) {
+	n := t.elemsPerRegister()
+	return t.layout.Position(0, register*n), t.layout.Elem[:mathbits.TrailingZeros(uint(n))]
+}
 
 // Load distributes the rows: it calls set with the value of each register of each lane.
 func (t *Tile) Load(rows *[Lanes][]byte, set func(register, lane int, v uint64)) {

@@ -162,7 +162,12 @@ func (d *digest) addAccesses(list []code.Access) {
 			t := a.Tile
 			d.bytes = fmt.Appendf(d.bytes, "%s %v %v ", t.Shape, t.Transposed, t.Signed)
 			addInteger(d, t.Packed)
-			addInteger(d, a.Tile.Count)
+			for _, v := range []int{t.Count, t.Rows, t.Bits, t.Bytes, t.Align} {
+				addInteger(d, v)
+			}
+			if t.Shape == "" { // of wmma
+				d.bytes = fmt.Appendf(d.bytes, "%v %v ", t.LaneSteps(), t.ElementSteps())
+			}
 		}
 		fixed := a.FixedPointer() != nil
 		for _, v := range []bool{a.Cluster, a.Frame, a.Signed, a.Store, a.Strided != nil, a.Tile != nil, a.Atom != nil, fixed} {

@@ -1,10 +1,11 @@
 package native
 
-// This file makes machine code of matrix instructions: mma, ldmatrix, stmatrix.
+// This file makes machine code of matrix instructions: mma, ldmatrix, stmatrix, wmma.load, wmma.store.
 
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"unsafe"
 
 	"gemu/interp/internal/code"
@@ -241,6 +242,10 @@ func tileForm(t *matrix.Tile, store bool) (form string, ok bool) {
 // unless all rows are in bounds and aligned.
 func (a *assembler) putTile(pc int32, instr *code.Instr, suffix string) {
 	acc := &a.prog.Access[instr.Side]
+	if acc.Tile.Shape == "" {
+		a.putFragment(pc, instr, acc, suffix)
+		return
+	}
 	form, ok := tileForm(acc.Tile, acc.Store)
 	if suffix != "_full" || !ok || acc.Space != ptx.Shared || acc.Cluster || acc.Addr == code.NoSlot || acc.Frame {
 		a.leaveToGo()
@@ -274,4 +279,54 @@ func (a *assembler) putTile(pc int32, instr *code.Instr, suffix string) {
 		}
 		a.putOrLeave("load_matrix"+form+name, h)
 	}
+}
+
+// putFragment makes the code of wmma.load and wmma.store, for all lanes. It exits to Go before the first access unless all rows are
+// in bounds, aligned and equally far apart.
+func (a *assembler) putFragment(pc int32, instr *code.Instr, acc *code.Access, suffix string) {
+	t := acc.Tile
+	if suffix != "_full" || acc.Cluster || acc.Addr == code.NoSlot || acc.Frame || acc.Space == ptx.Local {
+		a.leaveToGo()
+		return
+	}
+	if a.catching && mayFault(instr, acc) {
+		a.putExitAtFault(pc, instr, acc)
+	}
+	a.addCost(vectorCost)
+	h := holes{n0: int64(acc.Offset), leave: a.exitLabel(pc, Unsupported), b: int64(t.Rows | (t.Align-1)<<8), c: int64(t.Bytes | t.Bits/8<<16)}
+	a.checkOffset(h.n0)
+	a.setPlace(&h, 'A', acc.Addr, instr.A)
+	for i, s := range t.LaneSteps() {
+		h.d |= fragmentStep(6, i, s.Row)
+		h.f |= fragmentStep(6, i, s.Col)
+	}
+	a.putWithHitLookup(instr, acc, &h, func() { a.putOrLeave("fragment_"+acc.Addr.String()+spaceSuffix(acc), h) })
+	for i, e := range acc.Elems {
+		first, bits := t.RegisterSteps(i)
+		element, last := t.Bits, len(bits)-1
+		if last >= 0 && bits[0] == (matrix.Step{Col: 1}) && (last == 0 || bits[1] == matrix.Step{Col: 2}) {
+			element, bits = 32, nil // the register has neighbouring elements of a row
+		}
+		var h holes
+		for k, s := range append([]matrix.Step{first}, bits...) {
+			h.n0 |= fragmentStep(10, k, s.Row)
+			h.n1 |= fragmentStep(10, k, s.Col*t.Bits/8)
+		}
+		name := "_fragment_u" + strconv.Itoa(element)
+		if acc.Store {
+			a.setPlace(&h, 'B', e.Slot, e.Row)
+			a.putOrLeave("store"+name, h)
+		} else if e.Slot != code.NoSlot {
+			a.setRegister(&h, 'D', e.Slot, e.Row)
+			a.putOrLeave("load"+name, h)
+		}
+	}
+}
+
+// fragmentStep returns a step of a fragment as number i of several numbers of n bits.
+func fragmentStep(n, i, step int) int64 {
+	if step < 0 || step >= 1<<n {
+		panic("BUG: a step of a fragment that does not fit")
+	}
+	return int64(step) << (n * i)
 }

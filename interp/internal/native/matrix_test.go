@@ -622,6 +622,159 @@ func TestTiles(t *testing.T) {
 	}
 }
 
+// randomFragment returns the tile of a matrix of wmma.
+func randomFragment(rng *rand.Rand, store bool) *matrix.Tile {
+	shapes := []struct {
+		m, n, k int
+		types   []ptx.Type // of A and B, then of C
+	}{
+		{16, 16, 16, []ptx.Type{ptx.F16, ptx.BF16, ptx.S8, ptx.F16, ptx.F32, ptx.S32}}, {32, 8, 16, []ptx.Type{ptx.F16, ptx.BF16, ptx.U8, ptx.F16, ptx.F32, ptx.S32}},
+		{8, 32, 16, []ptx.Type{ptx.F16, ptx.BF16, ptx.S8, ptx.F16, ptx.F32, ptx.S32}}, {16, 16, 8, []ptx.Type{ptx.TF32, ptx.TF32, ptx.TF32, ptx.F32, ptx.F32, ptx.F32}},
+		{8, 8, 4, []ptx.Type{ptx.F64, ptx.F64, ptx.F64, ptx.F64, ptx.F64, ptx.F64}}, {8, 8, 32, []ptx.Type{ptx.S4, ptx.U4, ptx.S4, ptx.S32, ptx.S32, ptx.S32}},
+		{8, 8, 128, []ptx.Type{ptx.B1, ptx.B1, ptx.B1, ptx.S32, ptx.S32, ptx.S32}},
+	}
+	x := shapes[rng.IntN(len(shapes))]
+	name, col := []matrix.WmmaMatrix{matrix.WmmaA, matrix.WmmaB, matrix.WmmaC}[rng.IntN(3)], rng.IntN(2) == 0
+	if store {
+		name = matrix.WmmaC
+	}
+	typ, sm := x.types[rng.IntN(3)], 80
+	if name == matrix.WmmaC {
+		typ = x.types[3+rng.IntN(3)]
+	} else if typ.Bits() < 8 {
+		col = name == matrix.WmmaB // the only layout
+	}
+	if typ == ptx.F16 || typ == ptx.F32 || typ == ptx.S32 {
+		sm = []int{70, 75, 80}[rng.IntN(3)]
+	}
+	w := matrix.Wmma{SM: sm, M: x.m, N: x.n, K: x.k, ACol: col, BCol: col}
+	return w.Tile(name, typ, col)
+}
+
+// TestFragments compares machine code of wmma.load and wmma.store with package matrix. It must exit, and change nothing, if a row is
+// out of bounds or not aligned, or if the rows are not equally far apart.
+func TestFragments(t *testing.T) {
+	if !Supported() {
+		t.Skip("this host executes no machine code of ours")
+	}
+	defer func(size regfile.Size) { frame = size }(frame)
+	frame.R, frame.Q = 17, 17
+	rng := rand.New(rand.NewPCG(part.Seed(t), 14))
+	left := 0
+	for range part.Count(4000, 20000, 200000) {
+		store := rng.IntN(3) == 0
+		tile := randomFragment(rng, store)
+		changed := false
+		ctx := &Context{Mask: regfile.Full, Live: regfile.Full, ReconvergeAt: -1, CountLimit: 1 << 40}
+		acc := code.Access{Space: ptx.Shared, Addr: []code.Slot{code.R, code.Q}[rng.IntN(2)], Size: 4, Bytes: tile.Bytes, Store: store, Tile: tile, Offset: uint64(int64(rng.IntN(9)-4) * 16)}
+		memory, base := allocation(rng, mem.SharedAddress(rng.IntN(4)), 8192), uint64(probe.SharedWindow)
+		if rng.IntN(2) == 0 {
+			memory, base = allocation(rng, 0x2000_0000, 8192), 0
+			acc.Space = []ptx.Space{ptx.Global, ptx.Generic}[rng.IntN(2)]
+			hits := make([]*mem.Allocation, code.HitsPerAccess)
+			hits[rng.IntN(len(hits))] = memory
+			ctx.SetMemory(hits, nil, &changed)
+		} else {
+			ctx.SetMemory(nil, memory, &changed)
+		}
+		slot := code.R
+		if tile.Bits == 64 {
+			slot = code.Q
+		}
+		places := rng.Perm(16)
+		for i := range tile.Registers() {
+			row := int32(places[i])
+			if slot == code.Q {
+				row = int32(i)
+			}
+			acc.Elems = append(acc.Elems, code.Elem{Slot: slot, Row: row})
+		}
+		instr := code.Instr{Op: code.LoadMatrix, A: 16, D: code.NoRow, F: code.NoRow}
+		if acc.Addr == code.Q {
+			instr.A = 2
+		}
+		if store {
+			instr.Op = code.StoreMatrix
+		}
+		p, f := single(rng, instr, nil)
+		p.Access = []code.Access{acc}
+		stride, first := int64(tile.Align)*int64(rng.IntN(8)), int64(0)
+		if stride < int64(tile.Bytes) && rng.IntN(4) != 0 {
+			stride = int64(tile.Bytes)
+		}
+		if reach := stride * int64(tile.Rows-1); rng.IntN(2) == 0 {
+			first, stride = reach, -stride
+		}
+		first += int64(tile.Align) * int64(rng.IntN(16))
+		fault := rng.IntN(12)
+		switch fault {
+		case 0:
+			first = 8192 - int64(tile.Bytes) + int64(tile.Align)*int64(rng.IntN(3)-1)
+		case 1:
+			first += 1 << rng.IntN(4)
+		case 2:
+			stride += 1 << rng.IntN(4)
+		}
+		odd := rng.IntN(tile.Rows)
+		rows, may := [matrix.Lanes][]byte{}, true
+		for lane := range matrix.Lanes {
+			at := first + int64(lane)*stride
+			if fault == 3 && lane == odd {
+				at, may = at+int64(tile.Align), false
+			}
+			v := uint64(at) + memory.Base - base - acc.Offset
+			if acc.Addr == code.R {
+				v = uint64(uint32(v))
+				f.Row32(instr.A)[lane] = uint32(v)
+			} else {
+				f.Row64(instr.A)[lane] = v
+			}
+			o := v + acc.Offset + base - memory.Base
+			switch {
+			case lane >= tile.Rows:
+			case o > memory.Size-uint64(tile.Bytes) || o%uint64(tile.Align) != 0:
+				may = false
+			default:
+				rows[lane] = memory.Data[o:][:tile.Bytes]
+			}
+		}
+		want, data := copied(p, f), slices.Clone(memory.Data)
+		switch {
+		case !may:
+			left++
+		case store:
+			tile.Store(&rows, func(register, lane int) uint64 {
+				if slot == code.Q {
+					return f.Row64(acc.Elems[register].Row)[lane]
+				}
+				return uint64(f.Row32(acc.Elems[register].Row)[lane])
+			})
+			after := slices.Clone(memory.Data)
+			copy(memory.Data, data)
+			data = after
+		default:
+			tile.Load(&rows, func(register, lane int, v uint64) {
+				if slot == code.Q {
+					want.Row64(acc.Elems[register].Row)[lane] = v
+				} else {
+					want.Row32(acc.Elems[register].Row)[lane] = uint32(v)
+				}
+			})
+		}
+		randomLibrary(rng).New(p).RunBlock(ctx, f, 0)
+		name := fmt.Sprintf("%d rows of %d bytes with elements of %d bits, stride %d, store %v, space %v, addresses in %v", tile.Rows, tile.Bytes, tile.Bits, stride, store, acc.Space, acc.Addr)
+		if diff := differs(p, f, want, ctx, may); diff != "" {
+			t.Fatalf("%s: %s", name, diff)
+		}
+		if !bytes.Equal(memory.Data, data) || changed != (store && may) {
+			t.Fatalf("%s: memory differs, or its change is not reported: %v", name, changed)
+		}
+	}
+	if left < 50 {
+		t.Errorf("%d leave", left)
+	}
+}
+
 // TestMovedMatrices compares machine code of movmatrix with the manual (9.7.14.5.17): element (i, j) goes to (j, i), where lane
 // 4·i + j has elements 2·j and 2·j + 1 of row i.
 func TestMovedMatrices(t *testing.T) {

@@ -70,6 +70,10 @@ func (a *assembler) putOperation(pc int32, instr *code.Instr, suffix string) {
 		a.putMultiply(pc, instr, suffix)
 	case instr.Op == code.LoadMatrix || instr.Op == code.StoreMatrix:
 		a.putTile(pc, instr, suffix)
+	case instr.Op == code.CheckSame:
+		h := a.operandHoles(instr)
+		h.leave = a.exitLabel(pc, Unsupported)
+		a.putOrLeave("check_same"+suffix, h)
 	case instr.Op == code.MoveMatrix && suffix == "_full":
 		a.putOrLeave("move_matrix", a.operandHoles(instr))
 	default:
