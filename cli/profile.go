@@ -14,6 +14,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/internal/occupancy"
+	"gemu/internal/strip"
 	"gemu/probe"
 	"gemu/profile"
 	"gemu/ptx"
@@ -32,12 +33,13 @@ type profileCmd struct {
 	Sort     string   `default:"instructions" enum:"${profileorders}" help:"Sort lines and loops by this count, the largest first. One of:${profileorderdocs}" placeholder:"COUNT"`
 	Regs     int      `help:"Number of registers of a thread, for the occupancy. PTX does not contain it; NVIDIA's ptxas -v prints it." unset:".maxnreg of the kernel, else registers are no limit" placeholder:"N"`
 	Timeline string   `help:"Write a timeline for Perfetto or chrome://tracing to FILE." placeholder:"FILE"`
+	SVG      string   `name:"svg" help:"Write a picture of the accesses of the first warp to FILE (- for standard output, instead of the text): the sectors of global memory and the banks of shared memory that its lanes need." placeholder:"FILE"`
 	Pprof    string   `help:"Write a profile for \"go tool pprof\" to FILE." placeholder:"FILE"`
 	reportFlags
 }
 
 func (c *profileCmd) outputs() outputs {
-	return append(c.reportFlags.outputs(), outputs{{"--pprof", c.Pprof}, {"--timeline", c.Timeline}}...)
+	return append(c.reportFlags.outputs(), outputs{{"--pprof", c.Pprof}, {"--timeline", c.Timeline}, {"--svg", c.SVG}}...)
 }
 
 // profileOrders are the sort orders of lines. doc describes the count, for --help.
@@ -83,6 +85,10 @@ func (c *profileCmd) Run(a *app) error {
 		timeline = profile.NewTimeline()
 		probes = append(probes, timeline)
 	}
+	accesses := strip.NewAccessRecorder()
+	if c.SVG != "" {
+		probes = append(probes, accesses)
+	}
 	j, err := c.open(a, dataOf(a.stderr), probes...) // standard output is reserved for the report
 	if err != nil {
 		return err
@@ -103,7 +109,10 @@ func (c *profileCmd) Run(a *app) error {
 	for _, o := range []struct {
 		name string
 		make func() ([]byte, error)
-	}{{c.Pprof, r.pprof}, {c.Timeline, func() ([]byte, error) { return draw(a, timeline) }}} {
+	}{{c.Pprof, r.pprof}, {c.Timeline, func() ([]byte, error) { return draw(a, timeline) }}, {c.SVG, func() ([]byte, error) {
+		list, more := accesses.Accesses()
+		return strip.AccessSVG("accesses of the first warp of "+filepath.Base(c.File), list, more), nil
+	}}} {
 		if o.name == "" {
 			continue
 		}

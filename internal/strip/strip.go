@@ -8,7 +8,10 @@
 // for each recorded warp a list of runs. A Run is a number of consecutive steps of a warp in the same block, by the same lanes,
 // while all other lanes do the same. Print draws strips with characters, Describe in words, and SVG as a picture.
 //
-// Read strip.go first, then recorder.go (the probe), lanes.go (what a lane does in a run), and print.go, words.go and svg.go.
+// AccessRecorder and AccessSVG draw the addresses of a warp's accesses in the same style: sectors and banks.
+//
+// Read strip.go first, then recorder.go (the probe), lanes.go (what a lane does in a run), print.go, words.go and svg.go, and
+// accesses.go.
 //
 // # Letters
 //

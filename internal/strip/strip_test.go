@@ -388,3 +388,61 @@ func TestGroups(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
+
+// TestAccesses: sectors, used bytes and passes of accesses whose addresses are known: lane i loads 2 bytes at 48·i, stores a word of
+// shared memory at 8·i, and adds to one word.
+func TestAccesses(t *testing.T) {
+	const src = header + `.visible .entry k(.param .u64 p)
+{
+	.shared .align 4 .b8 s[1024];
+	.reg .u32 %t, %a, %at;
+	.reg .u16 %x;
+	.reg .u64 %p;
+	mov.u32 %t, %tid.x;
+	ld.param.u64 %p, [p];
+	mul.lo.u32 %a, %t, 48;
+	mad.wide.u32 %p, %t, 48, %p;
+	ld.global.u16 %x, [%p];
+	mov.u32 %at, s;
+	mad.lo.u32 %a, %t, 8, %at;
+	st.shared.u32 [%a], %t;
+	atom.shared.add.u32 %t, [%at], 1;
+	ret;
+}
+`
+	r := NewAccessRecorder()
+	dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{r}})
+	m, err := dev.Load("test.ptx", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	buffer, err := dev.Alloc(4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Launch(t.Context(), "k", ptx.Dim(2), ptx.Dim(64), buffer); err != nil {
+		t.Fatal(err)
+	}
+	list, more := r.Accesses()
+	var got []string
+	for _, a := range list {
+		got = append(got, fmt.Sprintf("%d: %s", a.Line, a.Describe()))
+	}
+	// 48·i is a multiple of 16, so no lane crosses a sector, and 32 lanes 48 bytes apart have a sector each. 32 words at distance 2
+	// are in 16 banks, two in each. An atomic takes a pass for each lane.
+	want := []string{
+		"14: 32 lanes touch 32 sectors: 1024 bytes, of which 64 are used",
+		"17: 32 lanes need 32 words of shared memory: 2 passes",
+		"18: 32 lanes need 1 word of shared memory: 32 passes",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || more {
+		t.Errorf("more: %v (-want +got)\n%s", more, diff)
+	}
+	picture := string(AccessSVG("accesses", list, false))
+	if strings.Count(picture, "<circle") != 32 || !strings.Contains(picture, "2 passes") {
+		t.Error("the picture lacks lanes or passes")
+	}
+	if err := xml.Unmarshal([]byte(picture), new(struct{})); err != nil {
+		t.Error(err)
+	}
+}

@@ -37,7 +37,7 @@ var svgColours = [Colours]struct{ light, dark string }{
 }
 
 // svgStyle is the style sheet of pictures. Texts: h heading, s small, m centred, e error, l letter. Paths: p and the number of a
-// colour (f1, f2: lanes run in some steps of a column; o: their guard is false), w wait, x wait at a barrier, g lines between
+// colour (f1, f2: lanes run in some steps of a column; o: their guard is false), k lanes to their sectors, w wait, x wait at a barrier, g lines between
 // steps, t end by an error. Rectangles: b and the number of a colour, c the background.
 var svgStyle = func() string {
 	var light, dark strings.Builder
@@ -85,10 +85,7 @@ func (d *svg) draw(title string) []byte {
 		d.group(&d.groups[i])
 	}
 	d.legend()
-	height := d.y + svgMargin
-	return []byte(fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %.0f" width="%d" height="%.0f" role="img" aria-labelledby="t d"><title id="t">%s</title><desc id="d">%s</desc>`+"\n",
-		svgWidth, height, svgWidth, height, html.EscapeString(title), html.EscapeString(d.description())) +
-		svgStyle + fmt.Sprintf(`<rect class="c" width="%d" height="%.0f"/>`+"\n", svgWidth, height) + d.String() + "</svg>\n")
+	return d.file(title, d.description())
 }
 
 // longest returns the largest number of steps of a warp of the selected strips; 0 if none is selected.
