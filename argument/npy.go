@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,12 +19,41 @@ var npyTypes = map[string]ptx.Type{
 	"f2": ptx.F16, "f4": ptx.F32, "f8": ptx.F64, "b1": ptx.U8,
 }
 
-var (
-	npyMagic = []byte("\x93NUMPY")
-	npyDescr = regexp.MustCompile(`'descr'\s*:\s*'([<>|=]?)([a-z]\d+)'`)
-	npyOrder = regexp.MustCompile(`'fortran_order'\s*:\s*(True|False)`)
-	npyShape = regexp.MustCompile(`'shape'\s*:\s*\(([\d\s,]*)\)`)
-)
+var npyMagic = []byte("\x93NUMPY")
+
+// npyHeader is the dictionary in the header of a .npy file.
+type npyHeader struct {
+	bigEndian bool
+	descr     string // type of an element, without the byte order: f4
+	fortran   bool
+	shape     string // extents, separated by commas
+}
+
+// parseNPYHeader parses the text of a header.
+func parseNPYHeader(text string) (h npyHeader, ok bool) {
+	// value returns the text after a key.
+	value := func(key string) string {
+		const spaces = " \t\n\f\r"
+		_, rest, _ := strings.Cut(text, "'"+key+"'")
+		rest, found := strings.CutPrefix(strings.TrimLeft(rest, spaces), ":")
+		ok = ok && found
+		return strings.TrimLeft(rest, spaces)
+	}
+	ok = true
+	descr, order, shape := value("descr"), value("fortran_order"), value("shape")
+	descr, quoted := strings.CutPrefix(descr, "'")
+	descr, _, closed := strings.Cut(descr, "'")
+	if descr != "" && strings.Contains("<>|=", descr[:1]) {
+		h.bigEndian, descr = descr[0] == '>', descr[1:]
+	}
+	h.descr = descr
+	h.fortran = strings.HasPrefix(order, "True")
+	shape, opened := strings.CutPrefix(shape, "(")
+	extents, _, ended := strings.Cut(shape, ")")
+	h.shape = extents
+	return h, ok && quoted && closed && opened && ended && (h.fortran || strings.HasPrefix(order, "False")) && strings.Trim(extents, "0123456789, \t\n\f\r") == "" &&
+		len(descr) >= 2 && 'a' <= descr[0] && descr[0] <= 'z' && strings.Trim(descr[1:], "0123456789") == ""
+}
 
 // DecodeNPY decodes a .npy file. The array shares the memory of b, in which DecodeNPY may reverse the byte order.
 func DecodeNPY(b []byte) (*Array, error) {
@@ -48,34 +76,34 @@ func DecodeNPY(b []byte) (*Array, error) {
 		return nil, fmt.Errorf("the .npy file ends inside its header")
 	}
 	text := string(b[start : start+head])
-	descr, order, shape := npyDescr.FindStringSubmatch(text), npyOrder.FindStringSubmatch(text), npyShape.FindStringSubmatch(text)
-	if descr == nil || order == nil || shape == nil {
+	h, ok := parseNPYHeader(text)
+	if !ok {
 		return nil, fmt.Errorf("the .npy header is invalid: %q", strings.TrimSpace(text))
 	}
-	a := &Array{Type: npyTypes[descr[2]], Data: b[start+head:]}
+	a := &Array{Type: npyTypes[h.descr], Data: b[start+head:]}
 	if a.Type == ptx.NoType {
-		return nil, fmt.Errorf("elements of type %s are not supported", descr[2])
+		return nil, fmt.Errorf("elements of type %s are not supported", h.descr)
 	}
 	n := a.Type.Size()
-	for _, s := range strings.Split(shape[1], ",") {
+	for _, s := range strings.Split(h.shape, ",") {
 		if s = strings.TrimSpace(s); s == "" {
 			continue
 		}
 		d, err := strconv.Atoi(s)
 		if err != nil || d < 0 || d > 0 && n > 1<<40/d {
-			return nil, fmt.Errorf("the shape (%s) is invalid or too large", shape[1])
+			return nil, fmt.Errorf("the shape (%s) is invalid or too large", h.shape)
 		}
 		a.Shape = append(a.Shape, d)
 		n *= d
 	}
-	if order[1] == "True" && len(a.Shape) > 1 {
+	if h.fortran && len(a.Shape) > 1 {
 		return nil, fmt.Errorf("the array is in Fortran order; save it with numpy.ascontiguousarray")
 	}
 	if len(a.Data) < n {
 		return nil, fmt.Errorf("the .npy file has %d bytes of data, but its header says %d", len(a.Data), n)
 	}
 	a.Data = a.Data[:n:n]
-	if descr[1] == ">" {
+	if h.bigEndian {
 		for i, size := 0, a.Type.Size(); i < n; i += size {
 			slices.Reverse(a.Data[i : i+size])
 		}

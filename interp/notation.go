@@ -5,7 +5,6 @@ package interp
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,7 +53,28 @@ func IsObjectText(text string) bool {
 
 var objectTypes = map[string]ptx.Type{"tex": ptx.TexRef, "surf": ptx.SurfRef, "sampler": ptx.SamplerRef}
 
-var texelPattern = regexp.MustCompile(`^([usf])(8|16|32)(?:x([124]))?\[([0-9x]+)\](.*)$`)
+// parseTexels parses a format and extents, such as u8x4[64x48]; init is the text after them.
+func parseTexels(text string) (f texture.Format, extents, init string, ok bool) {
+	format, rest, found := strings.Cut(text, "[")
+	extents, init, closed := strings.Cut(rest, "]")
+	if !found || !closed || extents == "" || strings.Trim(extents, "0123456789x") != "" || format == "" {
+		return f, "", "", false
+	}
+	kind := map[byte]texture.ChannelKind{'u': texture.Unsigned, 's': texture.Signed, 'f': texture.Float}
+	if f.Kind, ok = kind[format[0]]; !ok {
+		return f, "", "", false
+	}
+	bits, channels, several := strings.Cut(format[1:], "x")
+	if !several {
+		channels = "1"
+	}
+	if !slices.Contains([]string{"8", "16", "32"}, bits) || !slices.Contains([]string{"1", "2", "4"}, channels) {
+		return f, "", "", false
+	}
+	f.Bits, _ = strconv.Atoi(bits)
+	f.Channels, _ = strconv.Atoi(channels)
+	return f, extents, init, true
+}
 
 // ParseObject parses an ObjectText. base has the defaults of its options. A syntax error is a *notation.Error, with its place.
 func ParseObject(text string, base texture.Sampler, normalized bool) (*ObjectText, error) {
@@ -80,16 +100,11 @@ func ParseObject(text string, base texture.Sampler, normalized bool) (*ObjectTex
 			return nil, notation.At(inside, fmt.Errorf("%s: no texels", head))
 		}
 		if o.Init = parts[0].Text; !strings.HasPrefix(o.Init, "@") {
-			m := texelPattern.FindStringSubmatch(o.Init)
-			if m == nil {
+			f, size, init, ok := parseTexels(o.Init)
+			if !ok {
 				return nil, notation.At(inside+parts[0].Offset, fmt.Errorf("%s: want texels such as u8x4[64x48] or f32[16]", o.Init))
 			}
-			o.Image.Format = texture.Format{Channels: 1, Kind: map[string]texture.ChannelKind{"u": texture.Unsigned, "s": texture.Signed, "f": texture.Float}[m[1]]}
-			o.Image.Format.Bits, _ = strconv.Atoi(m[2])
-			if m[3] != "" {
-				o.Image.Format.Channels, _ = strconv.Atoi(m[3])
-			}
-			extents, o.Init = m[4], m[5]
+			o.Image.Format, extents, o.Init = f, size, init
 		}
 		parts = parts[1:]
 	}

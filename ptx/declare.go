@@ -3,7 +3,6 @@ package ptx
 // This file checks declarations: variables and parameters with their types and initialisers (manual chapter 5, 7.1).
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -163,7 +162,7 @@ func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
 			v.Vec = int(q.Name[2] - '0')
 		case ".attribute":
 			place(q, atSpace)
-			if !attributes.MatchString(strings.Join(q.Args, " ")) {
+			if !areAttributes(q.Args) {
 				fail(q, "%s: want .attribute(.managed) or .attribute(.unified(NUMBER, NUMBER))", v.Name)
 			}
 			v.Attributes = append(v.Attributes, strings.Join(q.Args, ""))
@@ -189,8 +188,28 @@ func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
 	return valid
 }
 
-// attributes matches the text within the parentheses of an .attribute (manual 5.4.8).
-var attributes = regexp.MustCompile(`^(\.managed|\.unified \( \d+ , \d+ \))( , (\.managed|\.unified \( \d+ , \d+ \)))*$`)
+// areAttributes reports whether tokens are the text within the parentheses of an .attribute (manual 5.4.8): .managed and
+// .unified(NUMBER, NUMBER), separated by commas.
+func areAttributes(tokens []string) bool {
+	isNumber := func(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+	for {
+		switch n := len(tokens); {
+		case n >= 1 && tokens[0] == ".managed":
+			tokens = tokens[1:]
+		case n >= 6 && tokens[0] == ".unified" && tokens[1] == "(" && isNumber(tokens[2]) && tokens[3] == "," && isNumber(tokens[4]) && tokens[5] == ")":
+			tokens = tokens[6:]
+		default:
+			return false
+		}
+		if len(tokens) == 0 {
+			return true
+		}
+		if tokens[0] != "," {
+			return false
+		}
+		tokens = tokens[1:]
+	}
+}
 
 var declWords = func() []string {
 	words := []string{".align", ".ptr", ".v2", ".v4", ".attribute", ".reg", ".const", ".global", ".local", ".param", ".shared"}

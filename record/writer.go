@@ -111,9 +111,12 @@ func rows[Row any](w *writer) uint64 {
 
 // addRow adds a row to its table and returns its number.
 func addRow[Row any](w *writer, row *Row) (number uint64) {
-	i := tableNumber[Row]()
+	return w.addRow(tableNumber[Row](), reflect.ValueOf(row).Elem())
+}
+
+// addRow adds a row to table i and returns its number.
+func (w *writer) addRow(i int, v reflect.Value) (number uint64) {
 	t := &w.tables[i]
-	v := reflect.ValueOf(row).Elem()
 	for k := range schemas[i].columns {
 		switch f := v.Field(k); {
 		case f.CanUint():

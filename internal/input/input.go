@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"syscall"
 
 	"gemu/internal/hostmem"
 )
@@ -105,7 +104,7 @@ func openRegular(stat func() (os.FileInfo, error), open func(flags int) (*os.Fil
 	if !st.Mode().IsRegular() {
 		return nil, errIrregular
 	}
-	f, err := open(os.O_RDONLY | syscall.O_NONBLOCK)
+	f, err := open(os.O_RDONLY | nonBlocking)
 	if err != nil {
 		return nil, withoutPath(err)
 	}

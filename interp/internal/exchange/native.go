@@ -22,14 +22,6 @@ import (
 // and warps of more than 32 lanes, execute on the portable backend.
 var Native = nativeBackend()
 
-// nativeBackend returns the value of Native.
-func nativeBackend() machine.Backend {
-	if native.Supported() {
-		return MachineCode{}
-	}
-	return nil
-}
-
 // MachineCode is the type of Native.
 type MachineCode struct{}
 

@@ -43,10 +43,6 @@ type bodies struct {
 	contentSum   func() [sha256.Size]byte // returns the checksum of the bodies' input
 }
 
-// New returns the machine code of a program, from the stencils of this host's library. The program's constants must be laid
-// out.
-func New(p *code.Program) *Code { return HostLibrary().New(p) }
-
 // New returns the machine code of a program, from these stencils. The program's constants must be laid out.
 func (l *Library) New(p *code.Program) *Code {
 	c := &Code{lib: l, prog: p, constants: p.Consts.Pointer(), fixedAllocations: make([]*mem.Allocation, len(p.Access)), Uniform: uniformSources(p), Sources: sourcesOf(p), panels: wgmmaPanels(p.Fragments)}
