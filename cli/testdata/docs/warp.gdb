@@ -1,0 +1,5 @@
+stepw 5
+stepw
+info cuda lanes
+info cuda stack
+print %p
