@@ -21,56 +21,56 @@ import (
 // that is no longer live. The order is that of interp.TestOrderUnderTimeSlices; threads 0 to 3 of 8 take the first side.
 func TestWarpCommands(t *testing.T) {
 	var out bytes.Buffer
-	s := session(t, read(t, "../docs/interleaved.ptx"), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(8), Reconverge: interp.ReconvergerNamed("its:1")}, &out, make([]uint32, 8))
+	s := session(t, read(t, "../docs/learn/scheduling.ptx"), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(8), Reconverge: interp.ReconvergerNamed("its:1")}, &out, make([]uint32, 8))
 	story(t, s, `
-> stepw 5
-kernel k, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-3
-24	add.u32 %x, %x, 1;   // A
+> stepw 4
+kernel scheduling, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-3
+21	add.u32 %x, %x, 1;
 > info cuda lanes
 warp 0, lanes 0-31  RRRRPPPP -------- -------- --------
-* R lanes 0-3: runs next, before line 24
-  P lanes 4-7: on another path, runs later, before line 28
+* R lanes 0-3: runs next, before line 21
+  P lanes 4-7: on another path, runs later, before line 36
   - lanes 8-31: no thread
 > info cuda stack
 warp 0, policy its:1
-  running: lanes 0-3 before line 24: add.u32 %x, %x, 1;   // A
-  ready: lanes 4-7 before line 28: add.u32 %x, %x, 10;  // X
-reconvergence point: lanes 0-7, none of them there yet, before line 31: add.u32 %x, %x, 100; // Z
-> print %p
-$1 = 1   (.pred of lanes 0-7: generic 0-3:1 4-7:0; last written at line 22, no longer live)
-> info registers p
-%p         .pred generic 0-3:1 4-7:0, in lanes 0-7: last written at line 22, no longer live
+  running: lanes 0-3 before line 21: add.u32 %x, %x, 1;
+  ready: lanes 4-7 before line 36: add.u32 %x, %x, 100;
+reconvergence point: lanes 0-7, none of them there yet, before line 27: add.u32 %x, %x, 1000;
+> print %many
+$1 = 0   (.pred of lanes 0-7: generic 0-3:0 4-7:1; last written at line 17, no longer live)
+> info registers many
+%many      .pred generic 0-3:0 4-7:1, in lanes 0-7: last written at line 17, no longer live
 > stepw
-kernel k, block (0,0,0), thread (4,0,0), warp 0 lane 4; lanes 4-7
-28	add.u32 %x, %x, 10;  // X
-> print %p
-$2 = 0   (.pred of lanes 0-7: generic 0-3:1 4-7:0; last written at line 22, no longer live)
+kernel scheduling, block (0,0,0), thread (4,0,0), warp 0 lane 4; lanes 4-7
+36	add.u32 %x, %x, 100;
+> print %many
+$2 = 1   (.pred of lanes 0-7: generic 0-3:0 4-7:1; last written at line 17, no longer live)
 > stepw
-kernel k, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-3
-25	add.u32 %x, %x, 2;   // B
+kernel scheduling, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-3
+24	add.u32 %x, %x, 2;
 > stepw 2
-kernel k, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-3
-26	bra JOIN;
+kernel scheduling, block (0,0,0), thread (4,0,0), warp 0 lane 4; lanes 4-7
+40	bra Z;
 > info cuda lanes
-warp 0, lanes 0-31  RRRRWWWW -------- -------- --------
-* R lanes 0-3: runs next, before line 26
-  W lanes 4-7: wait before line 31 for other lanes to reconverge
+warp 0, lanes 0-31  WWWWRRRR -------- -------- --------
+  W lanes 0-3: wait before line 27 for other lanes to reconverge
+* R lanes 4-7: runs next, before line 40
   - lanes 8-31: no thread
 > info cuda stack
 warp 0, policy its:1
-  running: lanes 0-3 before line 26: bra JOIN;
-reconvergence point: lanes 0-7, of which lanes 4-7 wait there, before line 31: add.u32 %x, %x, 100; // Z
+  running: lanes 4-7 before line 40: bra Z;
+reconvergence point: lanes 0-7, of which lanes 0-3 wait there, before line 27: add.u32 %x, %x, 1000;
 > reverse-stepw
-kernel k, block (0,0,0), thread (4,0,0), warp 0 lane 4; lanes 4-7
-29	add.u32 %x, %x, 20;  // Y
+kernel scheduling, block (0,0,0), thread (4,0,0), warp 0 lane 4; lanes 4-7
+39	add.u32 %x, %x, 200;
 > reverse-stepw 3
-kernel k, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-3
-24	add.u32 %x, %x, 1;   // A
+kernel scheduling, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-3
+21	add.u32 %x, %x, 1;
 > start
-kernel k, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-7
-19	ld.param.u64 %out, [out];
-> print %p
-register %p is not live here: the thread has not written it
+kernel scheduling, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-7
+14	mov.u32 %i, %tid.x;
+> print %many
+register %many is not live here: the thread has not written it
 > stepw 100
 The launch has ended, after 14 instructions.
 `)

@@ -1,5 +1,5 @@
-stepw 5
+stepw 4
 stepw
 info cuda lanes
 info cuda stack
-print %p
+print %many
