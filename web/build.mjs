@@ -47,14 +47,27 @@ const minifyTemplates = {
   },
 };
 const files = new Map();
+const packages = new Set();
 for (const [entry, name] of [
   ['src/gemu.ts', 'gemu.js'],
   ['src/editor.ts', 'editor.js'],
 ]) {
-  const r = await build({ ...common, entryPoints: [entry], external: ['./editor.js'], plugins: [minifyTemplates] });
+  const r = await build({ ...common, entryPoints: [entry], external: ['./editor.js'], plugins: [minifyTemplates], metafile: true });
+  for (const input of Object.keys(r.metafile.inputs)) {
+    const name = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1];
+    if (name) packages.add(name);
+  }
+  if (/<\/script/i.test(r.outputFiles[0].text)) throw new Error(`${name} contains </script: it cannot be part of a page`);
   files.set(name, Buffer.from(r.outputFiles[0].contents));
 }
-for (const name of ['index.html', 'gemu.css', 'licenses.txt']) files.set(name, readFileSync(path.join(here, 'static', name)));
+for (const name of ['index.html', 'gemu.css']) files.set(name, readFileSync(path.join(here, 'static', name)));
+const licenses = [...packages].sort().map((name) => {
+  const dir = path.join(here, 'node_modules', name);
+  const { version, license } = JSON.parse(readFileSync(path.join(dir, 'package.json'), 'utf8'));
+  const file = readdirSync(dir).find((f) => /^licen[cs]e/i.test(f));
+  return `${name} ${version}: ${license}\n\n${file ? readFileSync(path.join(dir, file), 'utf8').trim() : ''}\n`;
+});
+files.set('licenses.txt', Buffer.from(`The page contains these libraries.\n\n${licenses.join('\n')}`));
 
 const brotli = (b) => brotliCompressSync(b, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }).length;
 const size = { page: 0, editor: 0 };

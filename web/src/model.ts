@@ -137,8 +137,8 @@ export function launchesOf(rec: Recording): Launch[] {
   return Array.from({ length: n }, (_, i) => new Launch(rec, i));
 }
 
-/** letterOf returns letter n of the alphabet of blocks: A to Z, a to z, then #. */
-const letterOf = (n: number): string => (n < 26 ? String.fromCharCode(65 + n) : n < 52 ? String.fromCharCode(71 + n) : '#');
+/** letterOf returns letter n of the alphabet of blocks: A to Z, 0 to 9, then #. */
+const letterOf = (n: number): string => (n < 26 ? String.fromCharCode(65 + n) : n < 36 ? String(n - 26) : '#');
 
 /** Launch is a launch of a recording. */
 export class Launch {
@@ -696,6 +696,11 @@ export class WarpModel {
     return false;
   }
 
+  /** branches reports whether a step is a branch: lanes whose guard does not hold execute it, too, and go to the next instruction. */
+  branches(step: number): boolean {
+    return /^(@\S+\s+)?(bra|brx)\b/.test(this.instructionAt(step)?.text ?? '');
+  }
+
   /** reconverges reports whether warp splits become one after a step. */
   reconverges(step: number): boolean {
     const c = this.launch.columns;
@@ -721,7 +726,7 @@ export class WarpModel {
   asksAt(step: number): boolean {
     if (step + 1 >= this.steps) return false;
     if (!equal(this.active(step), this.active(step + 1))) return true;
-    return /^@!?%\S+\s+bra/.test(this.instructionAt(step)!.text);
+    return this.branches(step) && this.instructionAt(step)!.text.startsWith('@');
   }
 
   /** stackAt returns the reconvergence stack, the innermost entry first; empty if it is not recorded. */
@@ -772,7 +777,7 @@ export class WarpModel {
     const waits = this.waitsAt(step, idle);
     for (let l = 0; l < W; l++) {
       if (!has(this.lanes, l)) continue;
-      if (has(active, l)) put(l, has(lanes, l) ? 'runs' : 'masked', at);
+      if (has(active, l)) put(l, has(lanes, l) || this.branches(step) ? 'runs' : 'masked', at);
       else if (has(ended, l)) put(l, 'ended', -1);
       else if (waits[l] !== undefined) {
         const w = waits[l]!;

@@ -35,7 +35,7 @@ export function sentence(m: WarpModel, step: number, hideOutcome = false): Sente
   const s: Sentence = { head: `Step ${step + 1}, line ${ins.line}`, code: ins.text, rest: '' };
   const parts: string[] = [];
   const guarded = ins.text.startsWith('@');
-  const isBranch = /^(@\S+\s+)?(bra|brx)/.test(ins.text);
+  const isBranch = m.branches(step);
   if (guarded && !isBranch && !equal(active, lanes)) {
     parts.push(isEmpty(lanes) ? `${capital(inWords(active, all))} ${size(active) === 1 ? 'is' : 'are'} here, but the guard holds for none.` : `The guard holds for ${inWords(lanes, all)} of ${size(active)}.`);
   } else parts.push(`${capital(inWords(active, all))} ${size(active) === 1 ? 'executes' : 'execute'} it.`);
@@ -129,5 +129,5 @@ export function countsText(m: WarpModel): string {
   const steps = `${c.steps.toLocaleString('en')} ${c.steps === 1 ? 'instruction' : 'instructions'}`;
   if (c.partial === 0) return `${steps}, each executed by all ${n} lanes.`;
   const idle = c.steps - c.activeSum / m.launch.warpSize;
-  return `${steps}; in ${c.partial.toLocaleString('en')} of them some lanes do not run. ${(c.used * 100).toFixed(0)} % of the lanes are used: as if ${idle.toFixed(idle < 10 ? 1 : 0)} steps were wasted.`;
+  return `${steps}; in ${c.partial.toLocaleString('en')} of them some lanes do not run. ${(c.used * 100).toFixed(0)} % of the lanes are used: as if ${idle < 10 ? idle.toFixed(1) : Math.round(idle).toLocaleString('en')} steps were wasted.`;
 }

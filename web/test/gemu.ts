@@ -9,14 +9,19 @@ export const root = path.join(import.meta.dirname, '../..');
 const dir = mkdtempSync(path.join(tmpdir(), 'gemu-page-'));
 let binary = process.env.GEMU;
 
-/** gemu runs the command and returns its output. It may fail: a kernel with a deadlock is recorded, too. */
-export function gemu(...args: string[]): string {
+/** binaryOfGemu returns the name of the command, which it builds at its first call. */
+export function binaryOfGemu(): string {
   if (!binary) {
     binary = path.join(dir, 'gemu');
     execFileSync('go', ['build', '-o', binary, './cmd/gemu'], { cwd: root });
   }
+  return binary;
+}
+
+/** gemu runs the command and returns its output. It may fail: a kernel with a deadlock is recorded, too. */
+export function gemu(...args: string[]): string {
   try {
-    return execFileSync(binary, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'pipe'] });
+    return execFileSync(binaryOfGemu(), args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'pipe'] });
   } catch (e) {
     const failed = e as { status: number; stdout: string; stderr: string };
     if (failed.status === 1) return failed.stdout;

@@ -1,0 +1,1750 @@
+var pt=globalThis,dt=pt.ShadowRoot&&(pt.ShadyCSS===void 0||pt.ShadyCSS.nativeShadow)&&"adoptedStyleSheets"in Document.prototype&&"replace"in CSSStyleSheet.prototype,Mt=Symbol(),xn=new WeakMap,Ze=class{constructor(n,e,t){if(this._$cssResult$=!0,t!==Mt)throw Error("CSSResult is not constructable. Use `unsafeCSS` or `css` instead.");this.cssText=n,this.t=e}get styleSheet(){let n=this.o,e=this.t;if(dt&&n===void 0){let t=e!==void 0&&e.length===1;t&&(n=xn.get(e)),n===void 0&&((this.o=n=new CSSStyleSheet).replaceSync(this.cssText),t&&xn.set(e,n))}return n}toString(){return this.cssText}},yn=r=>new Ze(typeof r=="string"?r:r+"",void 0,Mt),K=(r,...n)=>{let e=r.length===1?r[0]:n.reduce((t,s,i)=>t+(o=>{if(o._$cssResult$===!0)return o.cssText;if(typeof o=="number")return o;throw Error("Value passed to 'css' function must be a 'css' function result: "+o+". Use 'unsafeCSS' to pass non-literal values, but take care to ensure page security.")})(s)+r[i+1],r[0]);return new Ze(e,r,Mt)},$n=(r,n)=>{if(dt)r.adoptedStyleSheets=n.map(e=>e instanceof CSSStyleSheet?e:e.styleSheet);else for(let e of n){let t=document.createElement("style"),s=pt.litNonce;s!==void 0&&t.setAttribute("nonce",s),t.textContent=e.cssText,r.appendChild(t)}},Et=dt?r=>r:r=>r instanceof CSSStyleSheet?(n=>{let e="";for(let t of n.cssRules)e+=t.cssText;return yn(e)})(r):r;var{is:Ts,defineProperty:Cs,getOwnPropertyDescriptor:Is,getOwnPropertyNames:Rs,getOwnPropertySymbols:Us,getPrototypeOf:Ps}=Object,ft=globalThis,kn=ft.trustedTypes,Hs=kn?kn.emptyScript:"",Bs=ft.reactiveElementPolyfillSupport,Je=(r,n)=>r,St={toAttribute(r,n){switch(n){case Boolean:r=r?Hs:null;break;case Object:case Array:r=r==null?r:JSON.stringify(r)}return r},fromAttribute(r,n){let e=r;switch(n){case Boolean:e=r!==null;break;case Number:e=r===null?null:Number(r);break;case Object:case Array:try{e=JSON.parse(r)}catch{e=null}}return e}},Mn=(r,n)=>!Ts(r,n),An={attribute:!0,type:String,converter:St,reflect:!1,useDefault:!1,hasChanged:Mn};Symbol.metadata??=Symbol("metadata"),ft.litPropertyMetadata??=new WeakMap;var ge=class extends HTMLElement{static addInitializer(n){this._$Ei(),(this.l??=[]).push(n)}static get observedAttributes(){return this.finalize(),this._$Eh&&[...this._$Eh.keys()]}static createProperty(n,e=An){if(e.state&&(e.attribute=!1),this._$Ei(),this.prototype.hasOwnProperty(n)&&((e=Object.create(e)).wrapped=!0),this.elementProperties.set(n,e),!e.noAccessor){let t=Symbol(),s=this.getPropertyDescriptor(n,t,e);s!==void 0&&Cs(this.prototype,n,s)}}static getPropertyDescriptor(n,e,t){let{get:s,set:i}=Is(this.prototype,n)??{get(){return this[e]},set(o){this[e]=o}};return{get:s,set(o){let a=s?.call(this);i?.call(this,o),this.requestUpdate(n,a,t)},configurable:!0,enumerable:!0}}static getPropertyOptions(n){return this.elementProperties.get(n)??An}static _$Ei(){if(this.hasOwnProperty(Je("elementProperties")))return;let n=Ps(this);n.finalize(),n.l!==void 0&&(this.l=[...n.l]),this.elementProperties=new Map(n.elementProperties)}static finalize(){if(this.hasOwnProperty(Je("finalized")))return;if(this.finalized=!0,this._$Ei(),this.hasOwnProperty(Je("properties"))){let e=this.properties,t=[...Rs(e),...Us(e)];for(let s of t)this.createProperty(s,e[s])}let n=this[Symbol.metadata];if(n!==null){let e=litPropertyMetadata.get(n);if(e!==void 0)for(let[t,s]of e)this.elementProperties.set(t,s)}this._$Eh=new Map;for(let[e,t]of this.elementProperties){let s=this._$Eu(e,t);s!==void 0&&this._$Eh.set(s,e)}this.elementStyles=this.finalizeStyles(this.styles)}static finalizeStyles(n){let e=[];if(Array.isArray(n)){let t=new Set(n.flat(1/0).reverse());for(let s of t)e.unshift(Et(s))}else n!==void 0&&e.push(Et(n));return e}static _$Eu(n,e){let t=e.attribute;return t===!1?void 0:typeof t=="string"?t:typeof n=="string"?n.toLowerCase():void 0}constructor(){super(),this._$Ep=void 0,this.isUpdatePending=!1,this.hasUpdated=!1,this._$Em=null,this._$Ev()}_$Ev(){this._$ES=new Promise(n=>this.enableUpdating=n),this._$AL=new Map,this._$E_(),this.requestUpdate(),this.constructor.l?.forEach(n=>n(this))}addController(n){(this._$EO??=new Set).add(n),this.renderRoot!==void 0&&this.isConnected&&n.hostConnected?.()}removeController(n){this._$EO?.delete(n)}_$E_(){let n=new Map,e=this.constructor.elementProperties;for(let t of e.keys())this.hasOwnProperty(t)&&(n.set(t,this[t]),delete this[t]);n.size>0&&(this._$Ep=n)}createRenderRoot(){let n=this.shadowRoot??this.attachShadow(this.constructor.shadowRootOptions);return $n(n,this.constructor.elementStyles),n}connectedCallback(){this.renderRoot??=this.createRenderRoot(),this.enableUpdating(!0),this._$EO?.forEach(n=>n.hostConnected?.())}enableUpdating(n){}disconnectedCallback(){this._$EO?.forEach(n=>n.hostDisconnected?.())}attributeChangedCallback(n,e,t){this._$AK(n,t)}_$ET(n,e){let t=this.constructor.elementProperties.get(n),s=this.constructor._$Eu(n,t);if(s!==void 0&&t.reflect===!0){let i=(t.converter?.toAttribute!==void 0?t.converter:St).toAttribute(e,t.type);this._$Em=n,i==null?this.removeAttribute(s):this.setAttribute(s,i),this._$Em=null}}_$AK(n,e){let t=this.constructor,s=t._$Eh.get(n);if(s!==void 0&&this._$Em!==s){let i=t.getPropertyOptions(s),o=typeof i.converter=="function"?{fromAttribute:i.converter}:i.converter?.fromAttribute!==void 0?i.converter:St;this._$Em=s;let a=o.fromAttribute(e,i.type);this[s]=a??this._$Ej?.get(s)??a,this._$Em=null}}requestUpdate(n,e,t,s=!1,i){if(n!==void 0){let o=this.constructor;if(s===!1&&(i=this[n]),t??=o.getPropertyOptions(n),!((t.hasChanged??Mn)(i,e)||t.useDefault&&t.reflect&&i===this._$Ej?.get(n)&&!this.hasAttribute(o._$Eu(n,t))))return;this.C(n,e,t)}this.isUpdatePending===!1&&(this._$ES=this._$EP())}C(n,e,{useDefault:t,reflect:s,wrapped:i},o){t&&!(this._$Ej??=new Map).has(n)&&(this._$Ej.set(n,o??e??this[n]),i!==!0||o!==void 0)||(this._$AL.has(n)||(this.hasUpdated||t||(e=void 0),this._$AL.set(n,e)),s===!0&&this._$Em!==n&&(this._$Eq??=new Set).add(n))}async _$EP(){this.isUpdatePending=!0;try{await this._$ES}catch(e){Promise.reject(e)}let n=this.scheduleUpdate();return n!=null&&await n,!this.isUpdatePending}scheduleUpdate(){return this.performUpdate()}performUpdate(){if(!this.isUpdatePending)return;if(!this.hasUpdated){if(this.renderRoot??=this.createRenderRoot(),this._$Ep){for(let[s,i]of this._$Ep)this[s]=i;this._$Ep=void 0}let t=this.constructor.elementProperties;if(t.size>0)for(let[s,i]of t){let{wrapped:o}=i,a=this[s];o!==!0||this._$AL.has(s)||a===void 0||this.C(s,void 0,i,a)}}let n=!1,e=this._$AL;try{n=this.shouldUpdate(e),n?(this.willUpdate(e),this._$EO?.forEach(t=>t.hostUpdate?.()),this.update(e)):this._$EM()}catch(t){throw n=!1,this._$EM(),t}n&&this._$AE(e)}willUpdate(n){}_$AE(n){this._$EO?.forEach(e=>e.hostUpdated?.()),this.hasUpdated||(this.hasUpdated=!0,this.firstUpdated(n)),this.updated(n)}_$EM(){this._$AL=new Map,this.isUpdatePending=!1}get updateComplete(){return this.getUpdateComplete()}getUpdateComplete(){return this._$ES}shouldUpdate(n){return!0}update(n){this._$Eq&&=this._$Eq.forEach(e=>this._$ET(e,this[e])),this._$EM()}updated(n){}firstUpdated(n){}};ge.elementStyles=[],ge.shadowRootOptions={mode:"open"},ge[Je("elementProperties")]=new Map,ge[Je("finalized")]=new Map,Bs?.({ReactiveElement:ge}),(ft.reactiveElementVersions??=[]).push("2.1.2");var Ut=globalThis,En=r=>r,mt=Ut.trustedTypes,Sn=mt?mt.createPolicy("lit-html",{createHTML:r=>r}):void 0,Rn="$lit$",ye=`lit$${Math.random().toFixed(9).slice(2)}$`,Un="?"+ye,_s=`<${Un}>`,ze=document,Qe=()=>ze.createComment(""),Xe=r=>r===null||typeof r!="object"&&typeof r!="function",Pt=Array.isArray,Ws=r=>Pt(r)||typeof r?.[Symbol.iterator]=="function",Lt=`[ 	
+\f\r]`,Ye=/<(?:(!--|\/[^a-zA-Z])|(\/?[a-zA-Z][^>\s]*)|(\/?$))/g,Ln=/-->/g,zn=/>/g,Se=RegExp(`>|${Lt}(?:([^\\s"'>=/]+)(${Lt}*=${Lt}*(?:[^ 	
+\f\r"'\`<>=]|("|')|))|$)`,"g"),Tn=/'/g,Cn=/"/g,Pn=/^(?:script|style|textarea|title)$/i,Ht=r=>(n,...e)=>({_$litType$:r,strings:n,values:e}),f=Ht(1),X=Ht(2),_i=Ht(3),Te=Symbol.for("lit-noChange"),$=Symbol.for("lit-nothing"),In=new WeakMap,Le=ze.createTreeWalker(ze,129);function Hn(r,n){if(!Pt(r)||!r.hasOwnProperty("raw"))throw Error("invalid template strings array");return Sn!==void 0?Sn.createHTML(n):n}var Ns=(r,n)=>{let e=r.length-1,t=[],s,i=n===2?"<svg>":n===3?"<math>":"",o=Ye;for(let a=0;a<e;a++){let l=r[a],c,h,p=-1,u=0;for(;u<l.length&&(o.lastIndex=u,h=o.exec(l),h!==null);)u=o.lastIndex,o===Ye?h[1]==="!--"?o=Ln:h[1]!==void 0?o=zn:h[2]!==void 0?(Pn.test(h[2])&&(s=RegExp("</"+h[2],"g")),o=Se):h[3]!==void 0&&(o=Se):o===Se?h[0]===">"?(o=s??Ye,p=-1):h[1]===void 0?p=-2:(p=o.lastIndex-h[2].length,c=h[1],o=h[3]===void 0?Se:h[3]==='"'?Cn:Tn):o===Cn||o===Tn?o=Se:o===Ln||o===zn?o=Ye:(o=Se,s=void 0);let d=o===Se&&r[a+1].startsWith("/>")?" ":"";i+=o===Ye?l+_s:p>=0?(t.push(c),l.slice(0,p)+Rn+l.slice(p)+ye+d):l+ye+(p===-2?a:d)}return[Hn(r,i+(r[e]||"<?>")+(n===2?"</svg>":n===3?"</math>":"")),t]},et=class r{constructor({strings:n,_$litType$:e},t){let s;this.parts=[];let i=0,o=0,a=n.length-1,l=this.parts,[c,h]=Ns(n,e);if(this.el=r.createElement(c,t),Le.currentNode=this.el.content,e===2||e===3){let p=this.el.content.firstChild;p.replaceWith(...p.childNodes)}for(;(s=Le.nextNode())!==null&&l.length<a;){if(s.nodeType===1){if(s.hasAttributes())for(let p of s.getAttributeNames())if(p.endsWith(Rn)){let u=h[o++],d=s.getAttribute(p).split(ye),b=/([.?@])?(.*)/.exec(u);l.push({type:1,index:i,name:b[2],strings:d,ctor:b[1]==="."?Tt:b[1]==="?"?Ct:b[1]==="@"?It:Ne}),s.removeAttribute(p)}else p.startsWith(ye)&&(l.push({type:6,index:i}),s.removeAttribute(p));if(Pn.test(s.tagName)){let p=s.textContent.split(ye),u=p.length-1;if(u>0){s.textContent=mt?mt.emptyScript:"";for(let d=0;d<u;d++)s.append(p[d],Qe()),Le.nextNode(),l.push({type:2,index:++i});s.append(p[u],Qe())}}}else if(s.nodeType===8)if(s.data===Un)l.push({type:2,index:i});else{let p=-1;for(;(p=s.data.indexOf(ye,p+1))!==-1;)l.push({type:7,index:i}),p+=ye.length-1}i++}}static createElement(n,e){let t=ze.createElement("template");return t.innerHTML=n,t}};function We(r,n,e=r,t){if(n===Te)return n;let s=t!==void 0?e._$Co?.[t]:e._$Cl,i=Xe(n)?void 0:n._$litDirective$;return s?.constructor!==i&&(s?._$AO?.(!1),i===void 0?s=void 0:(s=new i(r),s._$AT(r,e,t)),t!==void 0?(e._$Co??=[])[t]=s:e._$Cl=s),s!==void 0&&(n=We(r,s._$AS(r,n.values),s,t)),n}var zt=class{constructor(n,e){this._$AV=[],this._$AN=void 0,this._$AD=n,this._$AM=e}get parentNode(){return this._$AM.parentNode}get _$AU(){return this._$AM._$AU}u(n){let{el:{content:e},parts:t}=this._$AD,s=(n?.creationScope??ze).importNode(e,!0);Le.currentNode=s;let i=Le.nextNode(),o=0,a=0,l=t[0];for(;l!==void 0;){if(o===l.index){let c;l.type===2?c=new tt(i,i.nextSibling,this,n):l.type===1?c=new l.ctor(i,l.name,l.strings,this,n):l.type===6&&(c=new Rt(i,this,n)),this._$AV.push(c),l=t[++a]}o!==l?.index&&(i=Le.nextNode(),o++)}return Le.currentNode=ze,s}p(n){let e=0;for(let t of this._$AV)t!==void 0&&(t.strings!==void 0?(t._$AI(n,t,e),e+=t.strings.length-2):t._$AI(n[e])),e++}},tt=class r{get _$AU(){return this._$AM?._$AU??this._$Cv}constructor(n,e,t,s){this.type=2,this._$AH=$,this._$AN=void 0,this._$AA=n,this._$AB=e,this._$AM=t,this.options=s,this._$Cv=s?.isConnected??!0}get parentNode(){let n=this._$AA.parentNode,e=this._$AM;return e!==void 0&&n?.nodeType===11&&(n=e.parentNode),n}get startNode(){return this._$AA}get endNode(){return this._$AB}_$AI(n,e=this){n=We(this,n,e),Xe(n)?n===$||n==null||n===""?(this._$AH!==$&&this._$AR(),this._$AH=$):n!==this._$AH&&n!==Te&&this._(n):n._$litType$!==void 0?this.$(n):n.nodeType!==void 0?this.T(n):Ws(n)?this.k(n):this._(n)}O(n){return this._$AA.parentNode.insertBefore(n,this._$AB)}T(n){this._$AH!==n&&(this._$AR(),this._$AH=this.O(n))}_(n){this._$AH!==$&&Xe(this._$AH)?this._$AA.nextSibling.data=n:this.T(ze.createTextNode(n)),this._$AH=n}$(n){let{values:e,_$litType$:t}=n,s=typeof t=="number"?this._$AC(n):(t.el===void 0&&(t.el=et.createElement(Hn(t.h,t.h[0]),this.options)),t);if(this._$AH?._$AD===s)this._$AH.p(e);else{let i=new zt(s,this),o=i.u(this.options);i.p(e),this.T(o),this._$AH=i}}_$AC(n){let e=In.get(n.strings);return e===void 0&&In.set(n.strings,e=new et(n)),e}k(n){Pt(this._$AH)||(this._$AH=[],this._$AR());let e=this._$AH,t,s=0;for(let i of n)s===e.length?e.push(t=new r(this.O(Qe()),this.O(Qe()),this,this.options)):t=e[s],t._$AI(i),s++;s<e.length&&(this._$AR(t&&t._$AB.nextSibling,s),e.length=s)}_$AR(n=this._$AA.nextSibling,e){for(this._$AP?.(!1,!0,e);n!==this._$AB;){let t=En(n).nextSibling;En(n).remove(),n=t}}setConnected(n){this._$AM===void 0&&(this._$Cv=n,this._$AP?.(n))}},Ne=class{get tagName(){return this.element.tagName}get _$AU(){return this._$AM._$AU}constructor(n,e,t,s,i){this.type=1,this._$AH=$,this._$AN=void 0,this.element=n,this.name=e,this._$AM=s,this.options=i,t.length>2||t[0]!==""||t[1]!==""?(this._$AH=Array(t.length-1).fill(new String),this.strings=t):this._$AH=$}_$AI(n,e=this,t,s){let i=this.strings,o=!1;if(i===void 0)n=We(this,n,e,0),o=!Xe(n)||n!==this._$AH&&n!==Te,o&&(this._$AH=n);else{let a=n,l,c;for(n=i[0],l=0;l<i.length-1;l++)c=We(this,a[t+l],e,l),c===Te&&(c=this._$AH[l]),o||=!Xe(c)||c!==this._$AH[l],c===$?n=$:n!==$&&(n+=(c??"")+i[l+1]),this._$AH[l]=c}o&&!s&&this.j(n)}j(n){n===$?this.element.removeAttribute(this.name):this.element.setAttribute(this.name,n??"")}},Tt=class extends Ne{constructor(){super(...arguments),this.type=3}j(n){this.element[this.name]=n===$?void 0:n}},Ct=class extends Ne{constructor(){super(...arguments),this.type=4}j(n){this.element.toggleAttribute(this.name,!!n&&n!==$)}},It=class extends Ne{constructor(n,e,t,s,i){super(n,e,t,s,i),this.type=5}_$AI(n,e=this){if((n=We(this,n,e,0)??$)===Te)return;let t=this._$AH,s=n===$&&t!==$||n.capture!==t.capture||n.once!==t.once||n.passive!==t.passive,i=n!==$&&(t===$||s);s&&this.element.removeEventListener(this.name,this,t),i&&this.element.addEventListener(this.name,this,n),this._$AH=n}handleEvent(n){typeof this._$AH=="function"?this._$AH.call(this.options?.host??this.element,n):this._$AH.handleEvent(n)}},Rt=class{constructor(n,e,t){this.element=n,this.type=6,this._$AN=void 0,this._$AM=e,this.options=t}get _$AU(){return this._$AM._$AU}_$AI(n){We(this,n)}};var Os=Ut.litHtmlPolyfillSupport;Os?.(et,tt),(Ut.litHtmlVersions??=[]).push("3.3.3");var Bn=(r,n,e)=>{let t=e?.renderBefore??n,s=t._$litPart$;if(s===void 0){let i=e?.renderBefore??null;t._$litPart$=s=new tt(n.insertBefore(Qe(),i),i,void 0,e??{})}return s._$AI(r),s};var Bt=globalThis,de=class extends ge{constructor(){super(...arguments),this.renderOptions={host:this},this._$Do=void 0}createRenderRoot(){let n=super.createRenderRoot();return this.renderOptions.renderBefore??=n.firstChild,n}update(n){let e=this.render();this.hasUpdated||(this.renderOptions.isConnected=this.isConnected),super.update(n),this._$Do=Bn(e,this.renderRoot,this.renderOptions)}connectedCallback(){super.connectedCallback(),this._$Do?.setConnected(!0)}disconnectedCallback(){super.disconnectedCallback(),this._$Do?.setConnected(!1)}render(){return Te}};de._$litElement$=!0,de.finalized=!0,Bt.litElementHydrateSupport?.({LitElement:de});var Ds=Bt.litElementPolyfillSupport;Ds?.({LitElement:de});(Bt.litElementVersions??=[]).push("4.2.2");var[_n,gt,_t]=[26,34,16];function Wn(r){let n=r.filter(v=>v.instructions>0),e=new Set(n.map(v=>v.index)),t=v=>{for(let w=r.find(M=>M.index===v);w&&w.instructions===0;w=r.find(M=>M.index===v)){if(w.next.length===0||w.next[0]<0||w.next[0]===v)return-1;v=w.next[0]}return e.has(v)?v:-1},s=new Map(n.map(v=>[v.index,[...new Set(v.next.map(t))]])),i=new Map,o=new Set,a=[],l=v=>{i.set(v,1);for(let w of s.get(v)??[])w<0||(i.get(w)===1?o.add(`${v} ${w}`):i.has(w)||l(w));i.set(v,2),a.unshift(v)};for(let v of n)i.has(v.index)||l(v.index);let c=new Map;for(let v of a){c.set(v,c.get(v)??0);for(let w of s.get(v)??[])w>=0&&!o.has(`${v} ${w}`)&&c.set(w,Math.max(c.get(w)??0,c.get(v)+1))}let h=[];for(let v of n)(h[c.get(v.index)]??=[]).push(v.index);let p=new Map;h.forEach(v=>v.forEach((w,M)=>p.set(w,M-(v.length-1)/2)));for(let v=0;v<2;v++)for(let w of h.slice(1)){let M=L=>{let U=n.filter(H=>s.get(H.index).includes(L)&&!o.has(`${H.index} ${L}`)).map(H=>p.get(H.index));return U.length?U.reduce((H,Z)=>H+Z,0)/U.length:p.get(L)},E=new Map(w.map(L=>[L,M(L)]));w.sort((L,U)=>E.get(L)-E.get(U)||L-U),w.forEach((L,U)=>p.set(L,U-(w.length-1)/2))}let u=Math.max(1,...h.map(v=>v.length)),d=o.size,b=n.some(v=>s.get(v.index).some(w=>w>=0&&c.get(w)-c.get(v.index)>1))?1:0,m=14+Math.max(d,b*2)*_t,g=u*(132+_n)+2*m,k=g/2,A=new Map;h.forEach((v,w)=>v.forEach(M=>A.set(M,{block:M,x:k+p.get(M)*(132+_n),y:8+w*(44+gt)})));let x=[],y=0,S=0;for(let v of n){let[w,M]=[A.get(v.index),s.get(v.index)],E=M.map(L=>A.get(L)?.x??-1/0).sort((L,U)=>L-U);M.forEach(L=>{let U=E.indexOf(A.get(L)?.x??-1/0),H=w.x+(U-(M.length-1)/2)*28,Z=w.y+44;if(L<0){x.push({from:v.index,to:-1,back:!1,path:`M${H} ${Z}v14`});return}let B=A.get(L);if(o.has(`${v.index} ${L}`)){let q=Math.max(...[...A.values()].filter(O=>O.y>=B.y&&O.y<=w.y).map(O=>O.x))+66+10+_t*y++,N=w.x+132/2;x.push({from:v.index,to:L,back:!0,path:`M${N} ${w.y+44/2}H${q-6}q6 0 6 -6V${B.y+44/2+6}q0 -6 -6 -6H${B.x+132/2+5}`})}else if(c.get(L)-c.get(v.index)>1&&[...A.values()].some(q=>q.y>w.y&&q.y<B.y&&Math.abs(q.x-(H+B.x)/2)<132/2+4)){let q=Math.min(...[...A.values()].filter(N=>N.y>=w.y&&N.y<=B.y).map(N=>N.x))-66-10-_t*S++;x.push({from:v.index,to:L,back:!1,path:`M${w.x-132/2} ${w.y+44/2}H${q+6}q-6 0 -6 6V${B.y-20}q0 6 6 6H${B.x-26}q6 0 6 6V${B.y-5}`})}else{let q=B.y-5,N=B.x+Math.max(-14,Math.min(14,H-B.x));x.push({from:v.index,to:L,back:!1,path:`M${H} ${Z}C${H} ${Z+gt*.7} ${N} ${q-gt*.7} ${N} ${q}`})}})}return{boxes:[...A.values()],edges:x,width:g,height:h.length*(44+gt)+8}}var F={lo:0,hi:0};function j(r,n=0){return{lo:r>>>0,hi:n>>>0}}function R(r,n){return((n<32?r.lo>>>n:r.hi>>>n-32)&1)===1}var $e=(r,n)=>j(r.lo&n.lo,r.hi&n.hi),G=(r,n)=>j(r.lo|n.lo,r.hi|n.hi),D=(r,n)=>j(r.lo&~n.lo,r.hi&~n.hi),he=(r,n)=>r.lo>>>0===n.lo>>>0&&r.hi>>>0===n.hi>>>0,T=r=>(r.lo|r.hi)===0;function Nn(r){return r-=r>>>1&1431655765,r=(r&858993459)+(r>>>2&858993459),(r+(r>>>4)&252645135)*16843009>>>24}var P=r=>Nn(r.lo)+Nn(r.hi);function ee(r){let n=[];for(let e=0;e<64;e++)R(r,e)&&n.push(e);return n}function Oe(r){let[n,e]=[0,0];for(let t of r)t<32?n|=1<<t:e|=1<<t-32;return j(n,e)}function qs(r){let n=[];for(let e=0;e<64;e++){if(!R(r,e))continue;let t=e;for(;t<63&&R(r,t+1);)t++;n.push(t===e?`${e}`:t===e+1?`${e}, ${t}`:`${e}–${t}`),e=t}return n.join(", ")}function Fs(r,n){let e=$e(n,j(1431655765,1431655765));if(P(r)>=3&&he(r,e))return"even";if(P(r)>=3&&he(r,D(n,e)))return"odd"}function _(r,n){let e=P(r);if(e===0)return"no lane";if(e>1&&he(r,n))return`all ${e} lanes`;let t=Fs(r,n);if(t)return`the ${t} lanes`;let s=qs(r);if(e===1)return`lane ${s}`;let i=s.split(", ");return i.length>6?`${e} lanes (${i.slice(0,4).join(", ")}, …)`:`lanes ${s}`}var Q=Uint8Array,ae=Uint16Array,Vt=Int32Array,vt=new Q([0,0,0,0,0,0,0,0,1,1,1,1,2,2,2,2,3,3,3,3,4,4,4,4,5,5,5,5,0,0,0,0]),bt=new Q([0,0,0,0,1,1,2,2,3,3,4,4,5,5,6,6,7,7,8,8,9,9,10,10,11,11,12,12,13,13,0,0]),Dt=new Q([16,17,18,0,8,7,9,6,10,5,11,4,12,3,13,2,14,1,15]),Fn=function(r,n){for(var e=new ae(31),t=0;t<31;++t)e[t]=n+=1<<r[t-1];for(var s=new Vt(e[30]),t=1;t<30;++t)for(var i=e[t];i<e[t+1];++i)s[i]=i-e[t]<<5|t;return{b:e,r:s}},jn=Fn(vt,2),Vn=jn.b,qt=jn.r;Vn[28]=258,qt[258]=28;var Gn=Fn(bt,0),js=Gn.b,On=Gn.r,Ft=new ae(32768);for(W=0;W<32768;++W)ve=(W&43690)>>1|(W&21845)<<1,ve=(ve&52428)>>2|(ve&13107)<<2,ve=(ve&61680)>>4|(ve&3855)<<4,Ft[W]=((ve&65280)>>8|(ve&255)<<8)>>1;var ve,W,fe=(function(r,n,e){for(var t=r.length,s=0,i=new ae(n);s<t;++s)r[s]&&++i[r[s]-1];var o=new ae(n);for(s=1;s<n;++s)o[s]=o[s-1]+i[s-1]<<1;var a;if(e){a=new ae(1<<n);var l=15-n;for(s=0;s<t;++s)if(r[s])for(var c=s<<4|r[s],h=n-r[s],p=o[r[s]-1]++<<h,u=p|(1<<h)-1;p<=u;++p)a[Ft[p]>>l]=c}else for(a=new ae(t),s=0;s<t;++s)r[s]&&(a[s]=Ft[o[r[s]-1]++]>>15-r[s]);return a}),ke=new Q(288);for(W=0;W<144;++W)ke[W]=8;var W;for(W=144;W<256;++W)ke[W]=9;var W;for(W=256;W<280;++W)ke[W]=7;var W;for(W=280;W<288;++W)ke[W]=8;var W,it=new Q(32);for(W=0;W<32;++W)it[W]=5;var W,Vs=fe(ke,9,0),Gs=fe(ke,9,1),Ks=fe(it,5,0),Zs=fe(it,5,1),Wt=function(r){for(var n=r[0],e=1;e<r.length;++e)r[e]>n&&(n=r[e]);return n},ue=function(r,n,e){var t=n/8|0;return(r[t]|r[t+1]<<8)>>(n&7)&e},Nt=function(r,n){var e=n/8|0;return(r[e]|r[e+1]<<8|r[e+2]<<16)>>(n&7)},Gt=function(r){return(r+7)/8|0},Kn=function(r,n,e){return(n==null||n<0)&&(n=0),(e==null||e>r.length)&&(e=r.length),new Q(r.subarray(n,e))};var Js=["unexpected EOF","invalid block type","invalid length/literal","invalid distance","stream finished","no stream handler",,"no callback","invalid UTF-8 data","extra field too long","date not in range 1980-2099","filename too long","stream finishing","invalid zip data"],we=function(r,n,e){var t=new Error(n||Js[r]);if(t.code=r,Error.captureStackTrace&&Error.captureStackTrace(t,we),!e)throw t;return t},Ys=function(r,n,e,t){var s=r.length,i=t?t.length:0;if(!s||n.f&&!n.l)return e||new Q(0);var o=!e,a=o||n.i!=2,l=n.i;o&&(e=new Q(s*3));var c=function(Ge){var Ke=e.length;if(Ge>Ke){var _e=new Q(Math.max(Ke*2,Ge));_e.set(e),e=_e}},h=n.f||0,p=n.p||0,u=n.b||0,d=n.l,b=n.d,m=n.m,g=n.n,k=s*8;do{if(!d){h=ue(r,p,1);var A=ue(r,p+1,3);if(p+=3,A)if(A==1)d=Gs,b=Zs,m=9,g=5;else if(A==2){var v=ue(r,p,31)+257,w=ue(r,p+10,15)+4,M=v+ue(r,p+5,31)+1;p+=14;for(var E=new Q(M),L=new Q(19),U=0;U<w;++U)L[Dt[U]]=ue(r,p+U*3,7);p+=w*3;for(var H=Wt(L),Z=(1<<H)-1,B=fe(L,H,1),U=0;U<M;){var q=B[ue(r,p,Z)];p+=q&15;var x=q>>4;if(x<16)E[U++]=x;else{var N=0,O=0;for(x==16?(O=3+ue(r,p,3),p+=2,N=E[U-1]):x==17?(O=3+ue(r,p,7),p+=3):x==18&&(O=11+ue(r,p,127),p+=7);O--;)E[U++]=N}}var z=E.subarray(0,v),I=E.subarray(v);m=Wt(z),g=Wt(I),d=fe(z,m,1),b=fe(I,g,1)}else we(1);else{var x=Gt(p)+4,y=r[x-4]|r[x-3]<<8,S=x+y;if(S>s){l&&we(0);break}a&&c(u+y),e.set(r.subarray(x,S),u),n.b=u+=y,n.p=p=S*8,n.f=h;continue}if(p>k){l&&we(0);break}}a&&c(u+131072);for(var ce=(1<<m)-1,Y=(1<<g)-1,me=p;;me=p){var N=d[Nt(r,p)&ce],re=N>>4;if(p+=N&15,p>k){l&&we(0);break}if(N||we(2),re<256)e[u++]=re;else if(re==256){me=p,d=null;break}else{var oe=re-254;if(re>264){var U=re-257,V=vt[U];oe=ue(r,p,(1<<V)-1)+Vn[U],p+=V}var pe=b[Nt(r,p)&Y],He=pe>>4;pe||we(3),p+=pe&15;var I=js[He];if(He>3){var V=bt[He];I+=Nt(r,p)&(1<<V)-1,p+=V}if(p>k){l&&we(0);break}a&&c(u+131072);var Be=u+oe;if(u<I){var ht=i-I,ut=Math.min(I,Be);for(ht+u<0&&we(3);u<ut;++u)e[u]=t[ht+u]}for(;u<Be;++u)e[u]=e[u-I]}}n.l=d,n.p=me,n.b=u,n.f=h,d&&(h=1,n.m=m,n.d=b,n.n=g)}while(!h);return u!=e.length&&o?Kn(e,0,u):e.subarray(0,u)},be=function(r,n,e){e<<=n&7;var t=n/8|0;r[t]|=e,r[t+1]|=e>>8},nt=function(r,n,e){e<<=n&7;var t=n/8|0;r[t]|=e,r[t+1]|=e>>8,r[t+2]|=e>>16},Ot=function(r,n){for(var e=[],t=0;t<r.length;++t)r[t]&&e.push({s:t,f:r[t]});var s=e.length,i=e.slice();if(!s)return{t:Jn,l:0};if(s==1){var o=new Q(e[0].s+1);return o[e[0].s]=1,{t:o,l:1}}e.sort(function(S,v){return S.f-v.f}),e.push({s:-1,f:25001});var a=e[0],l=e[1],c=0,h=1,p=2;for(e[0]={s:-1,f:a.f+l.f,l:a,r:l};h!=s-1;)a=e[e[c].f<e[p].f?c++:p++],l=e[c!=h&&e[c].f<e[p].f?c++:p++],e[h++]={s:-1,f:a.f+l.f,l:a,r:l};for(var u=i[0].s,t=1;t<s;++t)i[t].s>u&&(u=i[t].s);var d=new ae(u+1),b=jt(e[h-1],d,0);if(b>n){var t=0,m=0,g=b-n,k=1<<g;for(i.sort(function(v,w){return d[w.s]-d[v.s]||v.f-w.f});t<s;++t){var A=i[t].s;if(d[A]>n)m+=k-(1<<b-d[A]),d[A]=n;else break}for(m>>=g;m>0;){var x=i[t].s;d[x]<n?m-=1<<n-d[x]++-1:++t}for(;t>=0&&m;--t){var y=i[t].s;d[y]==n&&(--d[y],++m)}b=n}return{t:new Q(d),l:b}},jt=function(r,n,e){return r.s==-1?Math.max(jt(r.l,n,e+1),jt(r.r,n,e+1)):n[r.s]=e},Dn=function(r){for(var n=r.length;n&&!r[--n];);for(var e=new ae(++n),t=0,s=r[0],i=1,o=function(l){e[t++]=l},a=1;a<=n;++a)if(r[a]==s&&a!=n)++i;else{if(!s&&i>2){for(;i>138;i-=138)o(32754);i>2&&(o(i>10?i-11<<5|28690:i-3<<5|12305),i=0)}else if(i>3){for(o(s),--i;i>6;i-=6)o(8304);i>2&&(o(i-3<<5|8208),i=0)}for(;i--;)o(s);i=1,s=r[a]}return{c:e.subarray(0,t),n}},st=function(r,n){for(var e=0,t=0;t<n.length;++t)e+=r[t]*n[t];return e},Zn=function(r,n,e){var t=e.length,s=Gt(n+2);r[s]=t&255,r[s+1]=t>>8,r[s+2]=r[s]^255,r[s+3]=r[s+1]^255;for(var i=0;i<t;++i)r[s+i+4]=e[i];return(s+4+t)*8},qn=function(r,n,e,t,s,i,o,a,l,c,h){be(n,h++,e),++s[256];for(var p=Ot(s,15),u=p.t,d=p.l,b=Ot(i,15),m=b.t,g=b.l,k=Dn(u),A=k.c,x=k.n,y=Dn(m),S=y.c,v=y.n,w=new ae(19),M=0;M<A.length;++M)++w[A[M]&31];for(var M=0;M<S.length;++M)++w[S[M]&31];for(var E=Ot(w,7),L=E.t,U=E.l,H=19;H>4&&!L[Dt[H-1]];--H);var Z=c+5<<3,B=st(s,ke)+st(i,it)+o,q=st(s,u)+st(i,m)+o+14+3*H+st(w,L)+2*w[16]+3*w[17]+7*w[18];if(l>=0&&Z<=B&&Z<=q)return Zn(n,h,r.subarray(l,l+c));var N,O,z,I;if(be(n,h,1+(q<B)),h+=2,q<B){N=fe(u,d,0),O=u,z=fe(m,g,0),I=m;var ce=fe(L,U,0);be(n,h,x-257),be(n,h+5,v-1),be(n,h+10,H-4),h+=14;for(var M=0;M<H;++M)be(n,h+3*M,L[Dt[M]]);h+=3*H;for(var Y=[A,S],me=0;me<2;++me)for(var re=Y[me],M=0;M<re.length;++M){var oe=re[M]&31;be(n,h,ce[oe]),h+=L[oe],oe>15&&(be(n,h,re[M]>>5&127),h+=re[M]>>12)}}else N=Vs,O=ke,z=Ks,I=it;for(var M=0;M<a;++M){var V=t[M];if(V>255){var oe=V>>18&31;nt(n,h,N[oe+257]),h+=O[oe+257],oe>7&&(be(n,h,V>>23&31),h+=vt[oe]);var pe=V&31;nt(n,h,z[pe]),h+=I[pe],pe>3&&(nt(n,h,V>>5&8191),h+=bt[pe])}else nt(n,h,N[V]),h+=O[V]}return nt(n,h,N[256]),h+O[256]},Qs=new Vt([65540,131080,131088,131104,262176,1048704,1048832,2114560,2117632]),Jn=new Q(0),Xs=function(r,n,e,t,s,i){var o=i.z||r.length,a=new Q(t+o+5*(1+Math.ceil(o/7e3))+s),l=a.subarray(t,a.length-s),c=i.l,h=(i.r||0)&7;if(n){h&&(l[0]=i.r>>3);for(var p=Qs[n-1],u=p>>13,d=p&8191,b=(1<<e)-1,m=i.p||new ae(32768),g=i.h||new ae(b+1),k=Math.ceil(e/3),A=2*k,x=function(At){return(r[At]^r[At+1]<<k^r[At+2]<<A)&b},y=new Vt(25e3),S=new ae(288),v=new ae(32),w=0,M=0,E=i.i||0,L=0,U=i.w||0,H=0;E+2<o;++E){var Z=x(E),B=E&32767,q=g[Z];if(m[B]=q,g[Z]=B,U<=E){var N=o-E;if((w>7e3||L>24576)&&(N>423||!c)){h=qn(r,l,0,y,S,v,M,L,H,E-H,h),L=w=M=0,H=E;for(var O=0;O<286;++O)S[O]=0;for(var O=0;O<30;++O)v[O]=0}var z=2,I=0,ce=d,Y=B-q&32767;if(N>2&&Z==x(E-Y))for(var me=Math.min(u,N)-1,re=Math.min(32767,E),oe=Math.min(258,N);Y<=re&&--ce&&B!=q;){if(r[E+z]==r[E+z-Y]){for(var V=0;V<oe&&r[E+V]==r[E+V-Y];++V);if(V>z){if(z=V,I=Y,V>me)break;for(var pe=Math.min(Y,V-2),He=0,O=0;O<pe;++O){var Be=E-Y+O&32767,ht=m[Be],ut=Be-ht&32767;ut>He&&(He=ut,q=Be)}}}B=q,q=m[B],Y+=B-q&32767}if(I){y[L++]=268435456|qt[z]<<18|On[I];var Ge=qt[z]&31,Ke=On[I]&31;M+=vt[Ge]+bt[Ke],++S[257+Ge],++v[Ke],U=E+z,++w}else y[L++]=r[E],++S[r[E]]}}for(E=Math.max(E,U);E<o;++E)y[L++]=r[E],++S[r[E]];h=qn(r,l,c,y,S,v,M,L,H,E-H,h),c||(i.r=h&7|l[h/8|0]<<3,h-=7,i.h=g,i.p=m,i.i=E,i.w=U)}else{for(var E=i.w||0;E<o+c;E+=65535){var _e=E+65535;_e>=o&&(l[h/8|0]=c,_e=o),h=Zn(l,h+1,r.subarray(E,_e))}i.i=o}return Kn(a,0,t+Gt(h)+s)};var ei=function(r,n,e,t,s){if(!s&&(s={l:1},n.dictionary)){var i=n.dictionary.subarray(-32768),o=new Q(i.length+r.length);o.set(i),o.set(r,i.length),r=o,s.w=i.length}return Xs(r,n.level==null?6:n.level,n.mem==null?s.l?Math.ceil(Math.max(8,Math.min(13,Math.log(r.length)))*1.5):20:12+n.mem,e,t,s)};function Yn(r,n){return ei(r,n||{},0,0)}function wt(r,n){return Ys(r,{i:2},n&&n.out,n&&n.dictionary)}var ti=typeof TextDecoder<"u"&&new TextDecoder,ni=0;try{ti.decode(Jn,{stream:!0}),ni=1}catch{}var C=class extends Error{constructor(e,t){super(`at byte ${e}: ${t}`);this.offset=e;this.name="RecordingError"}},Qn="gemurec",Xn=1,es=2,De=32,Kt=24,si=65535,xt=65534,ts=64<<20,ii=1<<20,ri=1<<22,ns=65536,oi=4*258,ai=512<<20,li={u8:Uint8Array,u16:Uint16Array,u32:Uint32Array,i8:Int8Array,i16:Int16Array,i32:Int32Array},Zt={u8:1,u16:2,u32:4,u64:8,i8:1,i16:2,i32:4,i64:8,text:8};var ci=(()=>{let r=new Uint32Array(256);for(let n=0;n<256;n++){let e=n;for(let t=0;t<8;t++)e=e&1?3988292384^e>>>1:e>>>1;r[n]=e}return r})();function ss(...r){let n=4294967295;for(let e of r)for(let t=0;t<e.length;t++)n=ci[(n^e[t])&255]^n>>>8;return(n^4294967295)>>>0}var yt=class{constructor(n,e){this.name=n;this.file=e;this.columns=[];this.rows=0;this.blocks=[];this.decoded=new Map}numbers(n){return this.column(n,e=>e!=="text"&&Zt[e]<=4,()=>new Uint8Array(this.rows))}wide(n){return this.column(n,e=>e==="u64"||e==="i64",()=>({lo:new Uint32Array(this.rows),hi:new Uint32Array(this.rows)}))}counts(n){let{lo:e,hi:t}=this.wide(n),s=new Float64Array(e.length);for(let i=0;i<s.length;i++){if(t[i]>=1<<21)throw new C(this.blocks[0].offset,`column ${n} of table ${this.name} has a number that is too large`);s[i]=t[i]*2**32+e[i]}return s}texts(n){return this.column(n,e=>e==="text",()=>new Array(this.rows).fill(""))}column(n,e,t){let s=this.decoded.get(n),i=this.columns.findIndex(a=>a.name===n),o=i<0?void 0:this.columns[i].type;if(o!==void 0&&!e(o))throw new C(this.blocks[0]?.offset??0,`column ${n} of table ${this.name} has the type ${o}, which does not fit its use`);return s===void 0&&(this.file.reserve(this.rows*(o?Zt[o]:8)),s=o===void 0?t():this.decode(i,o),this.decoded.set(n,s)),s}decode(n,e){if(e==="text"){let s=[];for(let i of this.blocks)this.file.decodeTexts(i,n,s);return s}let t={lo:new Uint32Array(this.rows),hi:new Uint32Array(e==="u64"||e==="i64"?this.rows:0)};for(let s of this.blocks)this.file.decodeNumbers(s,n,t);return e==="u64"||e==="i64"?t:e==="u32"?t.lo:new li[e](t.lo)}},Ae=class{constructor(n){this.bytes=n;this.tables=new Map;this.reserved=0;if(this.view=new DataView(n.buffer,n.byteOffset,n.byteLength),n.length<8||this.ascii(0,7)!==Qn)throw new C(0,"this is not a recording of gemu");if(this.version=n[7],this.version<Xn||this.version>es)throw new C(0,`the recording has format version ${this.version}; this page reads versions ${Xn} to ${es}`);let{complete:e,offsets:t}=this.readDirectory();this.complete=e;let s=t.map(o=>this.readHeader(o));if(s.length===0)throw new C(8,"the recording ends before its first block");this.readSchema(s[0]);let i=[...this.tables.values()];for(let o of s.slice(1)){let a=i[o.table];if(a===void 0)throw new C(o.offset,`a block belongs to the unknown table ${o.table}`);if(o.first!==a.rows||o.columns.length!==a.columns.length)throw new C(o.offset,`a block of the table ${a.name} does not continue the blocks before it`);a.rows+=o.rows,a.blocks.push(o)}}table(n){return this.tables.get(n)??new yt(n,this)}names(n,e){let t=this.table("enumerations");if(t.rows>65536)throw new C(t.blocks[0].offset,"the table enumerations has too many rows");let[s,i,o,a]=[t.texts("table"),t.texts("column"),t.numbers("value"),t.texts("name")],l=[];for(let c=0;c<s.length;c++)s[c]===n&&i[c]===e&&(l[o[c]]=a[c]);return l}reserve(n){if(this.reserved+=n,this.reserved>ai)throw new C(0,"the recording is too large for the page: record fewer events (--max-events), or a part (--cta, --warps)")}ascii(n,e){return String.fromCharCode(...this.bytes.subarray(n,n+e))}count(n){let e=this.view.getUint32(n+4,!0);return e>=1<<21?1/0:e*2**32+this.view.getUint32(n,!0)}readDirectory(){let n=this.bytes.length;if(n>=24&&this.ascii(n-8,8)===Qn+`
+`){let t=this.count(n-16),s=this.readHeader(t);if(s.table!==xt||s.columns.length!==4)throw new C(t,"the directory is missing at the place that the end of the file states");if(s.rows>n/De)throw new C(t,"the directory has more blocks than the file has room for");let i={lo:new Uint32Array(s.rows),hi:new Uint32Array(s.rows)};return this.decodeNumbers(s,0,i),{complete:!0,offsets:Array.from(i.lo,(o,a)=>i.hi[a]*2**32+o)}}let e=[];for(let t=8;;){let s;try{s=this.readHeader(t)}catch{break}if(s.table===xt)break;e.push(t),t=s.end}return{complete:!1,offsets:e}}readHeader(n){let{view:e,bytes:t}=this;if(!(n<=t.length-De))throw new C(Math.min(n,t.length),"the file ends in the header of a block");let s=e.getUint32(n+4,!0),i=e.getUint16(n+10,!0),o={offset:n,table:e.getUint16(n+8,!0),rows:e.getUint32(n+12,!0),first:this.count(n+16),columns:[],end:n+De+s};if(this.ascii(n,4)!=="gblk")throw new C(n,"no block header at this place");if(s>ts||o.end>t.length)throw new C(n,"the file ends in a block");if(o.rows===0)throw new C(n,"a block has no rows");if(o.rows>(o.table===xt?ri:ii)||i*Kt>s)throw new C(n,"a block has more rows or columns than its size allows");let a=n+De+i*Kt;if(ss(t.subarray(n,n+24),t.subarray(n+De,a))!==e.getUint32(n+24,!0))throw new C(n,"the header of a block is damaged: its checksum is wrong");for(let l=0;l<i;l++){let c=n+De+l*Kt,h={encoding:t[c],width:t[c+1],flags:e.getUint16(c+2,!0),stored:e.getUint32(c+4,!0),plain:e.getUint32(c+8,!0),sum:e.getUint32(c+12,!0),baseLo:e.getUint32(c+16,!0),baseHi:e.getUint32(c+20,!0),at:a};if(a+h.stored>o.end||h.plain>ts)throw new C(n,"a column is longer than its block");o.columns.push(h),a+=Math.ceil(h.stored/8)*8}return o}readSchema(n){if(n.table!==si||n.columns.length!==3)throw new C(n.offset,"the first block must list the columns of the tables");if(n.rows>ns)throw new C(n.offset,`${n.rows} columns; a recording has at most ${ns}`);let[e,t,s]=[0,1,2].map(i=>{let o=[];return this.decodeTexts(n,i,o),o});e.forEach((i,o)=>{let a=this.tables.get(i);if(a===void 0&&this.tables.set(i,a=new yt(i,this)),!(s[o]in Zt))throw new C(n.offset,`column ${t[o]} of table ${i} has the unknown type ${JSON.stringify(s[o])}`);a.columns.push({name:t[o],type:s[o]})})}inflated(n,e,t){let s=a=>{throw new C(n.offset,a)};e.flags&-2&&s(`unknown flags ${e.flags} of a column`),e.encoding>3&&s(`unknown encoding ${e.encoding} of a column`),e.encoding===3!==t&&s("a column has values of another type than the schema states"),e.plain>oi*e.stored&&s("a column is larger than its stored bytes can hold"),t?e.plain<4*n.rows&&s("the size of a column of texts is wrong"):(e.encoding===0?e.plain!==0:![1,2,4,8].includes(e.width)||e.plain!==n.rows*e.width)&&s("the size of a column does not match its number of values");let i=this.bytes.subarray(e.at,e.at+e.stored);if(ss(i)!==e.sum&&s("a column is damaged: its checksum is wrong"),!(e.flags&1))return e.stored!==e.plain&&s("the stored size of an uncompressed column differs from its size"),i;let o;try{o=wt(i,{out:new Uint8Array(e.plain+1)})}catch(a){return s(`a column cannot be decompressed: ${a.message}`)}return o.length!==e.plain&&s("a column has another size after decompression than its descriptor states"),o}decodeNumbers(n,e,t){let s=n.columns[e],i=this.inflated(n,s,!1),o=new DataView(i.buffer,i.byteOffset,i.byteLength),a=n.table===xt?0:n.first,l=t.hi.length>0,[c,h]=[s.baseLo,s.baseHi];if(s.encoding===0){t.lo.fill(c,a,a+n.rows),l&&t.hi.fill(h,a,a+n.rows);return}let p=s.encoding===2;for(let u=0,d=0;u<n.rows;u++,d+=s.width){let[b,m]=[0,0];switch(s.width){case 1:b=p?o.getInt8(d):i[d];break;case 2:b=p?o.getInt16(d,!0):o.getUint16(d,!0);break;default:b=p?o.getInt32(d,!0):o.getUint32(d,!0)}s.width===8?(m=o.getUint32(d+4,!0),b>>>=0):b<0&&(m=4294967295,b>>>=0);let g=(p?c:s.baseLo)+b,k=(p?h:s.baseHi)+m+(g>4294967295?1:0)>>>0;t.lo[a+u]=g,l&&(t.hi[a+u]=k),p&&([c,h]=[g>>>0,k])}}decodeTexts(n,e,t){let s=n.columns[e];this.reserve(s.plain);let i=this.inflated(n,s,!0),o=new DataView(i.buffer,i.byteOffset,i.byteLength),a=new TextDecoder,l=4*n.rows;for(let c=0;c<n.rows;c++){let h=o.getUint32(4*c,!0);if(h>i.length-l)throw new C(n.offset,"a text is longer than its column");t.push(a.decode(i.subarray(l,l+h))),l+=h}}};var hi=3,ui={class:"none",base:0n,stride:0n,lanes:0,few:!0};function rs(r,n,e){let t=ee(r);if(t.length===0)return ui;let s=t.map(e),i=t.length<hi,o=Math.min(n,64);if(s.every(u=>u===s[0]))return{class:"uniform",base:s[0],stride:0n,lanes:t.length,few:i};let a={class:"generic",base:0n,stride:0n,lanes:t.length,few:i};if(n===1||n>64)return a;let l=BigInt(t[1]-t[0]),c=BigInt.asIntN(o,s[1]-s[0]);if(c%l!==0n)return a;let h=c/l,p=BigInt.asUintN(o,s[0]-h*BigInt(t[0]));for(let u=1;u<t.length;u++)if(BigInt.asUintN(o,p+h*BigInt(t[u]))!==s[u])return a;return{class:"affine",base:p,stride:h,lanes:t.length,few:i}}var Jt=new DataView(new ArrayBuffer(8));function pi(r,n){if(Jt.setBigUint64(0,r,!0),n===32)return is(Jt.getFloat32(0,!0),7);if(n===64)return is(Jt.getFloat64(0,!0),12)}function is(r,n){return Number.isNaN(r)?"NaN":Number.isFinite(r)?String(Number(r.toPrecision(n))):r<0?"-∞":"∞"}var di=(r,n)=>n===64&&r>=0x1000000n;function qe(r,n,e){if(e===1)return r?"1":"0";if(n.startsWith(".f"))return pi(r,e)??$t(r);if(e>64||di(r,e)&&!n.startsWith(".s"))return $t(r);let t=BigInt.asIntN(e,r);return n.startsWith(".s")||n.startsWith(".b")&&t<0n&&t>-65536n?t.toString().replace("-","−"):r.toString()}function $t(r){return"0x"+r.toString(16)}function os(r,n,e){if(r.class==="uniform")return qe(r.base,n,e);if(r.class!=="affine")return"";let t=n.startsWith(".f")?$t(r.base):qe(r.base,n,e),s=r.stride<0n?`− ${-r.stride}`:`+ ${r.stride}`;return`${t==="0"?r.stride<0n?"0 "+s:`${r.stride}`:`${t} ${s}`} · lane`}var Qt=class{constructor(n,e="event"){this.events=n.counts(e)}first(n){let[e,t]=[0,this.events.length];for(;e<t;){let s=e+t>>>1;this.events[s]<n?e=s+1:t=s}return e}*rows(n){for(let e=this.first(n);e<this.events.length&&this.events[e]===n;e++)yield e}event(n){return this.events[n]}get length(){return this.events.length}},as=4e6;function Fe(r){let n=r.table("launches").rows;if(n>1e4)throw new C(0,`the recording has ${n} launches; the page shows at most 10000: record fewer (--only-kernel)`);return Array.from({length:n},(e,t)=>new Xt(r,t))}var Yt=r=>r<26?String.fromCharCode(65+r):r<36?String(r-26):"#",Xt=class{constructor(n,e){this.recording=n;this.row=e;this.instructions=[];this.registers=[];this.blocks=[];this.sources=[];this.warps=[];this.firstRegister=new Map;this.starts=[];this.models=new Map;this.index=new Map;let t=n,s=t.table("launches"),i=d=>Number(s.numbers(d)[e]);if(this.kernel=s.texts("kernel")[e],this.file=s.texts("file")[e],this.grid=[i("grid_x"),i("grid_y"),i("grid_z")],this.block=[i("block_x"),i("block_y"),i("block_z")],this.warpSize=i("warp_size")||32,this.warpSize>64)throw new C(0,`launch ${e} has warps of ${this.warpSize} lanes; want at most 64`);this.policy=s.texts("reconverge")[e],this.firstInstruction=i("first_instruction");let o=new Set((t.table("recording").texts("contents")[0]??"").split(/,\s*/));this.has={results:o.has("results"),accesses:o.has("accesses"),stack:o.has("stack")};let a=t.table("ends"),l=Array.from(a.numbers("launch")).indexOf(e);this.error=l<0?"":a.texts("error")[l],this.complete=l>=0&&a.numbers("complete")[l]===1,this.readProgram(i("instructions"),i("first_block"),i("blocks"),i("first_source"),i("sources"));let c=t.table("events");if(c.rows>as)throw new C(0,`the recording has ${c.rows} events; the page shows at most ${as}: record fewer (--max-events)`);let[h,p]=[c.wide("active"),c.wide("lanes")];this.columns={kind:c.numbers("kind"),instruction:c.numbers("instruction"),activeLo:h.lo,activeHi:h.hi,lanesLo:p.lo,lanesHi:p.hi,depth:c.numbers("depth"),reconverge:c.numbers("reconverge")};let u=t.table("operands");this.operands={instruction:u.numbers("instruction"),register:u.numbers("register"),writes:u.numbers("writes")},this.order=this.groupByWarp(c)}readProgram(n,e,t,s,i){let o=this.recording,a=o.table("instructions"),[l,c,h,p,u,d]=[a.texts("function"),a.numbers("line"),a.texts("class"),a.texts("text"),a.texts("source_file"),a.numbers("source_line")],b=n||(this.firstInstruction===0&&o.table("launches").rows===1?a.rows:0);if(this.firstInstruction+b>a.rows)throw new C(0,`launch ${this.row} has instructions that the recording lacks`);let m=new Set;for(let z=0;z<b;z++){let I=this.firstInstruction+z;m.add(l[I]),this.instructions.push({index:z,function:l[I],line:c[I],class:h[I],text:p[I],sourceFile:u[I],sourceLine:d[I],block:-1})}let g=o.table("registers"),[k,A,x,y]=[g.texts("function"),g.texts("name"),g.texts("type"),g.numbers("bits")];for(let z=0;z<g.rows;z++)m.has(k[z])&&(this.firstRegister.set(z,this.registers.length),this.registers.push({index:this.registers.length,function:k[z],name:A[z],type:x[z],bits:y[z]||32}));let S=o.table("blocks");if(e+t>S.rows)throw new C(0,`launch ${this.row} has basic blocks that the recording lacks`);let[v,w,M,E,L]=[S.texts("function"),S.texts("labels"),S.numbers("first"),S.numbers("instructions"),S.numbers("post_dominator")];for(let z=0;z<t;z++){let I=e+z,ce={index:z,function:v[I],labels:w[I]?w[I].split(" "):[],first:M[I]-this.firstInstruction,instructions:E[I],letter:"",next:[],postDominator:L[I]<0?-1:L[I]-e};if(ce.first<0||ce.first+ce.instructions>b)throw new C(0,`basic block ${I} has instructions that the launch lacks`);this.blocks.push(ce);for(let Y=0;Y<ce.instructions;Y++)this.instructions[ce.first+Y].block=z}let U=o.table("edges"),[H,Z]=[U.numbers("from"),U.numbers("to")];for(let z=0;z<U.rows;z++){let I=this.blocks[H[z]-e];I&&I.next.push(Z[z]<0?-1:Z[z]-e)}let B=o.table("sources");if(s+i>B.rows)throw new C(0,`launch ${this.row} has texts that the recording lacks`);let[q,N,O]=[B.numbers("kind"),B.texts("name"),B.texts("text")];for(let z=s;z<s+i;z++)this.sources.push({kind:q[z]===0?"ptx":"compiled",name:N[z],text:O[z]})}letterBlocks(){let n=new Set;for(let t of this.blocks){let s=t.labels.find(i=>/^[A-Za-z]$/.test(i));s&&t.instructions>0&&n.add(t.letter=s)}let e=0;for(let t of this.blocks)if(!(t.letter||t.instructions===0)){for(;n.has(Yt(e))&&Yt(e)!=="#";)e++;t.letter=Yt(e++)}}findBlocks(){let n=new Set,e=new Map,t=this.recording.table("groups"),[s,i,o]=[t.numbers("instruction"),this.byEvent("groups"),this.firstInstruction],a=new Set(this.order);for(let l=0;l<t.rows;l++){if(!a.has(i.event(l)))continue;let c=this.columns.instruction[i.event(l)]-o,h=s[l]<0?-1:s[l]-o;e.has(c)||e.set(c,new Set),e.get(c).add(h),n.add(c+1),n.add(h)}this.instructions.forEach((l,c)=>{let h=this.instructions[c-1];(!h||h.function!==l.function||n.has(c)||/^(@!?%\S+\s+)?(bra|brx|ret|exit|trap)\b/.test(h.text))&&this.blocks.push({index:this.blocks.length,function:l.function,labels:[],first:c,instructions:0,letter:"",next:[],postDominator:-1});let p=this.blocks[this.blocks.length-1];p.instructions++,l.block=p.index});for(let l of this.blocks){let c=l.first+l.instructions-1,h=this.instructions[c].text,p=e.get(c)??new Set(/^(bra|brx|ret|exit|trap)\b/.test(h)||!this.instructions[c+1]?[]:[c+1]);for(let u of p)l.next.push(u<0?-1:this.instructions[u].block);/^(@!?%\S+\s+)?(ret|exit)\b/.test(h)&&!l.next.includes(-1)&&l.next.push(-1)}}groupByWarp(n){let[e,t,s,i]=[n.numbers("launch"),n.numbers("cta"),n.numbers("warp"),n.numbers("kind")],o=new Map,a=new Int32Array(n.rows).fill(-1),l=[],c=-1,h=-1;for(let m=0;m<n.rows;m++){if(e[m]!==this.row||s[m]<0)continue;let g=t[m]*2048+s[m];if(g!==h){let A=o.get(g);A===void 0&&(A=this.warps.length,o.set(g,A),this.warps.push({cta:t[m],warp:s[m],steps:0,lanes:F}),l.push(0)),[c,h]=[A,g]}a[m]=c,l[c]++;let k=this.warps[c];i[m]===0&&k.steps++,k.lanes=G(k.lanes,j(this.columns.activeLo[m],this.columns.activeHi[m]))}let p=this.warps.map((m,g)=>({w:m,i:g})).sort((m,g)=>m.w.cta-g.w.cta||m.w.warp-g.w.warp),u=new Float64Array(this.warps.length),d=0;p.forEach(({w:m,i:g},k)=>{this.warps[k]=m,this.starts.push(d),u[g]=d,d+=l[g]}),this.starts.push(d);let b=new Uint32Array(d);for(let m=0;m<n.rows;m++)a[m]>=0&&(b[u[a[m]]++]=m);return b}byEvent(n){let e=this.index.get(n);return e||this.index.set(n,e=new Qt(this.recording.table(n),n==="stores"?"access":"event")),e}instructionOfRow(n){if(n<0)return-1;let e=n-this.firstInstruction;if(!(e<this.instructions.length&&e>=0))throw new C(0,`an event names instruction ${n}, which the launch lacks`);return e}findWarp(n,e){return this.warps.findIndex(t=>t.cta===n&&t.warp===e)}warp(n){let e=this.models.get(n);if(!e){if(!this.warps[n])throw new C(0,"the recording has no events of a warp");this.blocks.length===0&&this.findBlocks(),this.models.size===0&&this.letterBlocks(),this.models.size>=8&&this.models.delete(this.models.keys().next().value),this.models.set(n,e=new en(this,this.warps[n],this.order.subarray(this.starts[n],this.starts[n+1])))}return e}operandsOf(n,e){let{instruction:t,register:s,writes:i}=this.operands,o=this.firstInstruction+n,[a,l]=[0,t.length];for(;a<l;){let h=a+l>>>1;t[h]<o?a=h+1:l=h}let c=[];for(;a<t.length&&t[a]===o;a++){let h=this.firstRegister.get(s[a]);h!==void 0&&i[a]===1===e&&!c.includes(h)&&c.push(h)}return c}ctaName(n){let[e,t]=this.grid;return`(${n%e},${Math.floor(n/e)%t},${Math.floor(n/(e*t))})`}},fi=["running","ready","blocked","point"],ls=64,mi=24<<20,en=class{constructor(n,e,t){this.launch=n;this.info=e;this.rows=t;this.stackEvents=[];this.snapshots=[];let s=n.columns,i=e.steps;this.steps=i,this.at=new Int32Array(i),this.instruction=new Int32Array(i),[this.activeLo,this.activeHi,this.lanesLo,this.lanesHi]=[0,0,0,0].map(()=>new Uint32Array(i)),[this.endedLo,this.endedHi]=[new Uint32Array(i+1),new Uint32Array(i+1)];let o=F,a=F,l=0;for(let u=0;u<t.length;u++){let d=t[u];switch(s.kind[d]){case 0:if(this.at[l]=u,this.instruction[l]=n.instructionOfRow(s.instruction[d]),this.instruction[l]<0)throw new C(0,"an instruction event has no instruction");this.activeLo[l]=s.activeLo[d],this.activeHi[l]=s.activeHi[d],this.lanesLo[l]=s.lanesLo[d],this.lanesHi[l]=s.lanesHi[d],this.endedLo[l]=a.lo,this.endedHi[l]=a.hi,l++,o=G(o,j(s.activeLo[d],s.activeHi[d]));break;case 11:o=G(o,j(s.activeLo[d],s.activeHi[d]));break;case 8:a=G(a,j(s.lanesLo[d],s.lanesHi[d]));break;case 12:a=o}}this.endedLo[i]=a.lo,this.endedHi[i]=a.hi,this.lanes=o;let c=n.byEvent("stack"),h=0;for(let u=0;u<t.length&&c.length>0;u++){for(;h<c.length&&c.event(h)<t[u];)h++;h<c.length&&c.event(h)===t[u]&&this.stackEvents.push(t[u])}let p=n.registers.length*n.warpSize*9;this.interval=ls*Math.max(1,Math.ceil(p*(i/ls)/mi))}active(n){return n<this.steps?j(this.activeLo[n],this.activeHi[n]):F}executing(n){return n<this.steps?j(this.lanesLo[n],this.lanesHi[n]):F}ended(n){return j(this.endedLo[n],this.endedHi[n])}instructionAt(n){return this.launch.instructions[this.instruction[n]]}line(n){return this.instructionAt(n)?.line??0}eventOf(n){return n<this.steps?this.rows[this.at[n]]:(this.rows[this.rows.length-1]??0)+1}stepAtEvent(n){let[e,t]=[0,this.steps];for(;e<t;){let s=e+t>>>1;this.rows[this.at[s]]<=n?e=s+1:t=s}return e===this.steps&&n>(this.rows[this.rows.length-1]??0)?this.steps:Math.max(0,e-1)}*after(n){for(let e=this.at[n]+1;e<(n+1<this.steps?this.at[n+1]:this.rows.length);e++)yield this.rows[e]}outcome(n){let e={groups:[],split:!1,reconverged:F,waiting:F,barrier:-1,woken:F,ended:F,called:"",returned:!1,trap:""};if(n>=this.steps)return e;let t=this.launch.columns,s=this.launch.recording;for(let i of this.after(n)){let o=j(t.lanesLo[i],t.lanesHi[i]);switch(t.kind[i]){case 1:case 2:e.groups=this.groupsOf(i),e.split||=t.kind[i]===2;break;case 3:e.reconverged=o;break;case 4:e.waiting=G(e.waiting,o),e.barrier=this.barrierOf(i);break;case 5:e.woken=G(e.woken,o);break;case 8:e.ended=G(e.ended,o);break;case 6:for(let a of this.launch.byEvent("calls").rows(i))e.called=s.table("calls").texts("function")[a];break;case 7:e.returned=!0;break;case 14:for(let a of this.launch.byEvent("traps").rows(i))e.trap=s.table("traps").texts("message")[a]}}return e}groupsOf(n){let e=this.launch.recording.table("groups"),[t,s]=[e.wide("lanes"),e.numbers("instruction")],i=[];for(let o of this.launch.byEvent("groups").rows(n))i.push({lanes:j(t.lo[o],t.hi[o]),instruction:this.launch.instructionOfRow(s[o])});return i}barrierOf(n){let e=this.launch.recording.table("waits").numbers("barrier");for(let t of this.launch.byEvent("waits").rows(n))return e[t];return-1}splits(n){let e=this.launch.columns;if(n>=this.steps)return!1;for(let t of this.after(n))if(e.kind[t]===2)return!0;return!1}branches(n){return/^(@\S+\s+)?(bra|brx)\b/.test(this.instructionAt(n)?.text??"")}reconverges(n){let e=this.launch.columns;if(n>=this.steps)return!1;for(let t of this.after(n))if(e.kind[t]===3)return!0;return!1}turningPoints(){if(!this.turns){let n=[];for(let e=0;e<this.steps;e++)(e+1<this.steps&&(this.activeLo[e]!==this.activeLo[e+1]||this.activeHi[e]!==this.activeHi[e+1])||this.splits(e)||this.reconverges(e))&&n.push(e);this.turns=Uint32Array.from(n)}return this.turns}asksAt(n){return n+1>=this.steps?!1:he(this.active(n),this.active(n+1))?this.branches(n)&&this.instructionAt(n).text.startsWith("@"):!0}stackAt(n){let e=this.eventOf(n),[t,s]=[0,this.stackEvents.length];for(;t<s;){let u=t+s>>>1;this.stackEvents[u]<=e?t=u+1:s=u}if(t===0)return[];let i=this.launch.recording.table("stack"),[o,a,l,c,h]=[i.numbers("kind"),i.wide("lanes"),i.wide("arrived"),i.numbers("instruction"),i.numbers("depth")],p=[];for(let u of this.launch.byEvent("stack").rows(this.stackEvents[t-1])){let d=fi[o[u]]??"ready";p.push({kind:d,lanes:j(a.lo[u],a.hi[u]),arrived:j(l.lo[u],l.hi[u]),instruction:d==="running"&&n<this.steps?this.instruction[n]:this.launch.instructionOfRow(c[u]),depth:h[u]})}return p}state(n){if(n=Math.max(0,Math.min(n,this.steps)),this.stateCache?.step===n)return this.stateCache;let e=this.launch.warpSize,t=n===this.steps,[s,i,o]=[this.active(n),this.executing(n),this.ended(n)],a=this.stackAt(n),l=t?-1:this.instruction[n],c=[],h=new Int8Array(e).fill(-1),p=(x,y,S,v=-1,w=F,M=-1)=>{let E=c.findIndex(L=>L.reason===y&&L.instruction===S&&L.point===v&&L.barrier===M);E<0&&(E=c.push({reason:y,lanes:F,instruction:S,point:v,missing:w,barrier:M})-1),c[E].lanes=G(c[E].lanes,Oe([x])),h[x]=E},u=D(D(this.lanes,o),s),d=this.nextInstructions(n,u),b=this.waitsAt(n,u);for(let x=0;x<e;x++)if(R(this.lanes,x))if(R(s,x))p(x,R(i,x)||this.branches(n)?"runs":"masked",l);else if(R(o,x))p(x,"ended",-1);else if(b[x]!==void 0){let y=b[x];p(x,y.barrier>=0?"barrier":"collective",y.instruction,-1,F,y.barrier)}else{let y=a.find(w=>w.kind==="point"&&R(w.arrived,x)),S=a.find(w=>(w.kind==="ready"||w.kind==="blocked")&&R(w.lanes,x)),v=d[x]>=0?d[x]:(S??y)?.instruction??-1;y?p(x,"joins",y.instruction,y.instruction,D($e(y.lanes,this.lanes),G(y.arrived,o))):S?p(x,S.kind==="blocked"?"collective":"ready",v):p(x,t?"stuck":"waits",v)}let m=["runs","masked","ready","waits","stuck","joins","collective","barrier","ended"],g=c.map((x,y)=>({g:x,i:y})).sort((x,y)=>m.indexOf(x.g.reason)-m.indexOf(y.g.reason)||x.g.instruction-y.g.instruction),k=new Map(g.map(({i:x},y)=>[x,y]));for(let x=0;x<e;x++)h[x]>=0&&(h[x]=k.get(h[x]));let A=t?0:this.launch.columns.depth[this.eventOf(n)];return this.stateCache={step:n,end:t,instruction:l,active:s,lanes:i,ended:o,groups:g.map(x=>x.g),group:h,stack:a,depth:A}}nextInstructions(n,e){let t=new Int32Array(64).fill(-1),s=e;for(let i=n+1;i<this.steps&&!T(s);i++){let o=$e(s,this.active(i));if(!T(o)){for(let a of ee(o))t[a]=this.instruction[i];s=D(s,o)}}for(let i=Math.min(n,this.steps)-1;i>=0&&!T(s);i--){let o=$e(s,this.active(i));if(T(o))continue;let a=this.outcome(i).groups;for(let l of ee(o))t[l]=a.find(c=>R(c.lanes,l))?.instruction??Math.min(this.instruction[i]+1,this.launch.instructions.length-1);s=D(s,o)}return t}waitsAt(n,e){let t=[],s=this.launch.columns,i=e;for(let o=(n<this.steps?this.at[n]:this.rows.length)-1;o>=0&&!T(i);o--){let a=this.rows[o];switch(s.kind[a]){case 4:{let l=$e(i,j(s.lanesLo[a],s.lanesHi[a]));for(let c of ee(l))t[c]={instruction:this.launch.instructionOfRow(s.instruction[a]),barrier:this.barrierOf(a)};i=D(i,l);break}case 5:i=D(i,j(s.lanesLo[a],s.lanesHi[a]));break;case 0:i=D(i,j(s.activeLo[a],s.activeHi[a]))}}return t}apply(n,e,t){let s=this.launch.recording.table("results"),i=this.launch.warpSize,[o,a,l,c,h,p,u]=[s.wide("lanes"),s.numbers("register"),s.numbers("class"),s.wide("base"),s.wide("high"),s.wide("stride"),s.wide("values")],d=this.launch.recording.table("values"),[b,m]=[d.wide("low"),d.wide("high")];for(let g of this.launch.byEvent("results").rows(t)){let k=this.launch.firstRegister.get(a[g]),A=l[g];if(k===void 0||A===4)continue;n.last[k]=e;let x=this.launch.registers[k].bits,y=u.lo[g];for(let S=0;S<i;S++){if(!((S<32?o.lo[g]>>>S:o.hi[g]>>>S-32)&1))continue;let v=k*i+S;n.defined[v]=1;let[w,M]=[c.lo[g],c.hi[g]];if(A===1)if(x<=32)w=w+Math.imul(p.lo[g],S)>>>0;else{let E=BigInt.asUintN(64,(BigInt(M)<<32n|BigInt(w))+BigInt(S)*BigInt.asIntN(64,BigInt(p.hi[g])<<32n|BigInt(p.lo[g])));[w,M]=[Number(E&0xffffffffn),Number(E>>32n)]}else if(A===2){if(y>=d.rows)throw new C(0,"a result names values that the recording lacks");[w,M]=[b.lo[y],b.hi[y]],x>64&&n.top.set(v,BigInt(m.hi[y])<<32n|BigInt(m.lo[y])),y++}else A===3?[w,M]=[(S<32?c.lo[g]>>>S:c.hi[g]>>>S-32)&1,0]:x>64&&n.top.set(v,BigInt(h.hi[g])<<32n|BigInt(h.lo[g]));n.lo[v]=x<32?w&(1<<x)-1:w,n.hi[v]=x>32?M:0}}}registersAfter(n){let e=this.launch.registers.length,t=this.launch.warpSize,s=a=>a?{lo:a.lo.slice(),hi:a.hi.slice(),top:new Map(a.top),defined:a.defined.slice(),last:a.last.slice()}:{lo:new Uint32Array(e*t),hi:new Uint32Array(e*t),top:new Map,defined:new Uint8Array(e*t),last:new Int32Array(e).fill(-1)},i=Math.min(Math.floor(Math.min(n,this.steps-1)/this.interval),this.snapshots.length),o=s(i>0?this.snapshots[i-1]:void 0);for(let a=i*this.interval;a<=n&&a<this.steps;a++){a>0&&a%this.interval===0&&a/this.interval===this.snapshots.length+1&&this.snapshots.push(s(o)),this.apply(o,a,this.rows[this.at[a]]);for(let l of this.after(a))this.launch.columns.kind[l]!==1&&this.apply(o,a,l)}return o}registers(n){let e=this.launch.warpSize,t=this.registersAfter(n),s=n<this.steps?this.instruction[n]:this.steps?this.instruction[this.steps-1]:-1,i=this.launch.instructions[s]?.function,o=n<this.steps?new Set(this.launch.operandsOf(s,!1)):new Set,a=[];for(let l of this.launch.registers){let c=l.index;if(l.function!==i||t.last[c]<0&&!o.has(c))continue;let h=[];for(let d=0;d<e;d++){let b=c*e+d;h.push(t.defined[b]?(t.hi[b]?BigInt(t.hi[b])<<32n|BigInt(t.lo[b]):BigInt(t.lo[b]))|(l.bits>64?(t.top.get(b)??0n)<<64n:0n):void 0)}let p=n<this.steps?this.active(n):this.lanes,u=Oe(ee(p).filter(d=>h[d]!==void 0));a.push({register:l,values:h,structure:rs(u,l.bits,d=>h[d]),written:t.last[c]===n&&n<this.steps,read:o.has(c),last:t.last[c]})}return a}accesses(n){if(n>=this.steps)return[];let e=this.launch.recording,t=e.table("accesses"),s=e.table("values").wide("low"),[i,o,a,l,c,h,p,u]=[t.numbers("kind"),t.numbers("space"),t.numbers("bytes"),t.wide("lanes"),t.numbers("class"),t.wide("base"),t.wide("stride"),t.wide("values")],d=["global","shared","local","param","const","texture","surface"],b=[];for(let m of this.launch.byEvent("accesses").rows(this.eventOf(n))){let g=j(l.lo[m],l.hi[m]),k=[],A=u.lo[m],[x,y]=[BigInt(h.hi[m])<<32n|BigInt(h.lo[m]),BigInt(p.hi[m])<<32n|BigInt(p.lo[m])];for(let M of ee(g))if(c[m]===2){if(A>=s.lo.length)throw new C(0,"an access names addresses that the recording lacks");k[M]=BigInt(s.hi[A])<<32n|BigInt(s.lo[A]),A++}else k[M]=c[m]===1?BigInt.asUintN(64,x+y*BigInt(M)):x;let S=t.numbers("allocation")[m],v=e.table("allocations"),w=M=>BigInt(v.wide(M).hi[S])<<32n|BigInt(v.wide(M).lo[S]);b.push({kind:["load","store","atomic","zero"][i[m]]??"load",space:d[o[m]]??"global",bytes:a[m],lanes:g,addresses:k,class:["uniform","affine","generic","none","none"][c[m]]??"none",sectors:t.numbers("sectors")[m],passes:t.numbers("passes")[m],allocation:S>=0&&S<v.rows?{name:v.texts("name")[S],base:w("base"),size:w("size")}:void 0})}return b}counts(){let[n,e,t,s]=[0,0,0,0],i=this.launch.columns;for(let o=0;o<this.steps;o++){let a=P(this.active(o));n+=a,a<P(this.lanes)&&s++}for(let o of this.rows)i.kind[o]===2&&e++,i.kind[o]===3&&t++;return{steps:this.steps,activeSum:n,used:this.steps?n/this.steps/this.launch.warpSize:0,splits:e,reconvergences:t,partial:s}}occurrence(n){let e=Math.min(n,this.steps-1),t=0;for(let i=0;i<e;i++)this.instruction[i]===this.instruction[e]&&t++;let s=this.instructionAt(e);return{line:s?.line??0,text:s?.text??"",n:t}}find(n){let t=(this.launch.instructions.filter(i=>i.text===n.text).sort((i,o)=>Math.abs(i.line-n.line)-Math.abs(o.line-n.line))[0]??this.launch.instructions.find(i=>i.line===n.line))?.index;if(t===void 0)return-1;let s=-1;for(let i=0,o=0;i<this.steps&&!(this.instruction[i]===t&&(s=i,o++===n.n));i++);return s}nextAtLine(n,e){let t=this.launch.instructions.map(e);for(let s=1;s<=this.steps;s++){let i=(n+s)%this.steps;if(t[this.instruction[i]])return i}return-1}};function cs(r,n){for(let e=0;e<Math.max(r.steps,n.steps);e++)if(tn(r,n,e))return e;return-1}function tn(r,n,e){return e>=r.steps||e>=n.steps?e<r.steps||e<n.steps:r.activeLo[e]!==n.activeLo[e]||r.activeHi[e]!==n.activeHi[e]||r.instructionAt(e).line!==n.instructionAt(e).line}var nn=8,ne=K`
+:host {
+--paper: light-dark(#fbfaf7, #14181d);
+--card: light-dark(#ffffff, #1b2027);
+--well: light-dark(#f4f3ef, #161b21);
+--ink: light-dark(#1d232b, #e4e8ec);
+--soft: light-dark(#56616c, #9fabb7);
+--line: light-dark(#dcdfe3, #333b45);
+--edge: light-dark(#7b8691, #7d8996);
+--u: light-dark(#1f6fb5, #6cb2f2);
+--a: light-dark(#17803d, #5fcf8a);
+--g: light-dark(#b4500a, #f0995a);
+--u-soft: light-dark(#e4eef8, #1c3247);
+--a-soft: light-dark(#e1f3e7, #1a3726);
+--g-soft: light-dark(#fbeadd, #43291a);
+--on: light-dark(#ffffff, #10151a);
+--accent: light-dark(#4338ca, #a5b4fc);
+--accent-soft: light-dark(#eceafd, #262a4d);
+--now: light-dark(#fff4cf, #3a3216);
+--bad: light-dark(#b3261e, #ff8a80);
+--bad-soft: light-dark(#fdecea, #3d1d1b);
+--good: light-dark(#17803d, #5fcf8a);
+--idle: light-dark(#e9eaec, #2b323a);
+--b0: light-dark(#5b6673, #8d9aa8);
+--b1: light-dark(#6a4cc0, #ab92fb);
+--b2: light-dark(#a92b84, #ee82c8);
+--b3: light-dark(#0b757e, #45c0c8);
+--b4: light-dark(#7d6000, #d8b545);
+--b5: light-dark(#b3263e, #ff8496);
+--b6: light-dark(#75462a, #cf9d7b);
+--b7: light-dark(#3d4a9e, #93a3f5);
+--mono: ui-monospace, 'SF Mono', 'Cascadia Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace;
+--sans: system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif;
+display: block;
+color: var(--ink);
+font: 15px/1.5 var(--sans);
+}
+:host([hidden]) {
+display: none;
+}
+* {
+box-sizing: border-box;
+}
+.hidden {
+position: absolute;
+width: 1px;
+height: 1px;
+overflow: hidden;
+clip-path: inset(50%);
+white-space: nowrap;
+}
+.soft {
+color: var(--soft);
+}
+.mono {
+font-family: var(--mono);
+}
+button,
+select,
+input,
+summary {
+font: inherit;
+color: inherit;
+}
+button,
+.button {
+min-width: 32px;
+min-height: 32px;
+padding: 3px 10px;
+border: 1px solid var(--line);
+border-radius: 7px;
+background: var(--card);
+cursor: pointer;
+font-size: 14px;
+line-height: 1.4;
+white-space: nowrap;
+text-decoration: none;
+}
+button:hover:not(:disabled) {
+border-color: var(--edge);
+}
+button:disabled {
+opacity: 0.45;
+cursor: default;
+}
+button[aria-pressed='true'],
+button[aria-selected='true'] {
+border-color: var(--accent);
+background: var(--accent-soft);
+color: var(--accent);
+font-weight: 600;
+}
+button.primary {
+background: var(--accent);
+border-color: var(--accent);
+color: var(--on);
+font-weight: 600;
+}
+:focus-visible {
+outline: 2px solid var(--accent);
+outline-offset: 2px;
+}
+.chip {
+display: inline-block;
+min-width: 1.5em;
+padding: 0 0.45em;
+border-radius: 4px;
+text-align: center;
+font: 600 12px/1.6 var(--mono);
+background: var(--idle);
+white-space: nowrap;
+}
+.chip.u {
+background: var(--u-soft);
+color: var(--u);
+}
+.chip.a {
+background: var(--a-soft);
+color: var(--a);
+}
+.chip.g {
+background: var(--g-soft);
+color: var(--g);
+}
+.letter {
+display: inline-block;
+width: 1.5em;
+border-radius: 4px;
+text-align: center;
+font: 700 12px/1.5 var(--mono);
+color: var(--on);
+background: var(--hue);
+}
+table {
+border-collapse: collapse;
+}
+th {
+text-align: left;
+font-weight: 600;
+font-size: 12.5px;
+color: var(--soft);
+}
+@media (forced-colors: active) {
+.letter,
+.chip {
+border: 1px solid CanvasText;
+}
+button[aria-pressed='true'],
+button[aria-selected='true'] {
+forced-color-adjust: none;
+background: Highlight;
+color: HighlightText;
+}
+}
+@media (prefers-reduced-motion: reduce) {
+* {
+transition: none !important;
+animation: none !important;
+scroll-behavior: auto !important;
+}
+}
+`,le=r=>`--hue: var(--b${(r<0?0:r)%nn})`,te=class extends de{constructor(){super(...arguments);this.step=0;this.src="";this.launch=0;this.cta=-1;this.warp=-1;this.failure=""}static{this.properties={model:{attribute:!1},step:{type:Number,reflect:!0},src:{},launch:{type:Number},cta:{type:Number},warp:{type:Number},failure:{state:!0}}}willUpdate(e){this.src&&["src","launch","cta","warp"].some(t=>e.has(t))&&this.load()}async load(){try{let t=(await gi(this.src))[this.launch];if(!t)throw new Error(`${this.src} has no launch ${this.launch}`);let s=this.cta<0&&this.warp<0?0:t.findWarp(Math.max(this.cta,0),Math.max(this.warp,0));this.model=t.warp(s),this.failure=""}catch(e){this.failure=e.message}}send(e,t){this.dispatchEvent(new CustomEvent(e,{detail:t,bubbles:!0,composed:!0}))}go(e){let t=new CustomEvent("gemu-step",{detail:{step:e},bubbles:!0,composed:!0,cancelable:!0});this.dispatchEvent(t)&&(this.step=e)}},hs=new Map;function gi(r){let n=hs.get(r);return n||(n=fetch(r).then(async e=>{if(!e.ok)throw new Error(`${r}: ${e.status} ${e.statusText}`);return Fe(new Ae(new Uint8Array(await e.arrayBuffer())))}),hs.set(r,n)),n}var ie=(r,n,e)=>Math.max(n,Math.min(e,r)),Me=(r,n,e=n+"s")=>`${r.toLocaleString("en")} ${r===1?n:e}`;var ps=40,sn=class extends te{constructor(){super(...arguments);this.hideNext=!1;this.drawings=new Map}static{this.properties={hideNext:{attribute:!1}}}static{this.styles=[ne,K`
+.scroll {
+overflow: auto;
+max-height: 560px;
+border: 1px solid var(--line);
+border-radius: 8px;
+background: var(--card);
+text-align: center;
+}
+svg {
+display: inline-block;
+max-width: 100%;
+height: auto;
+min-width: min(100%, 300px);
+}
+.box {
+fill: var(--card);
+stroke: var(--edge);
+stroke-width: 1.2;
+}
+.here .box {
+stroke: var(--hue);
+stroke-width: 2.5;
+}
+.runs .box {
+fill: var(--now);
+}
+.tag {
+fill: var(--hue);
+}
+.tag-text {
+fill: var(--on);
+font: 700 13px var(--mono);
+text-anchor: middle;
+}
+text {
+font: 11px var(--mono);
+fill: var(--soft);
+}
+text.lanes {
+fill: var(--ink);
+font-weight: 600;
+}
+.edge {
+fill: none;
+stroke: var(--edge);
+stroke-width: 1.3;
+}
+.edge.taken {
+stroke: var(--accent);
+stroke-width: 3;
+}
+p {
+margin: 0 0 8px;
+font-size: 13.5px;
+color: var(--soft);
+}
+@media (forced-colors: active) {
+.box {
+fill: Canvas;
+stroke: CanvasText;
+}
+.tag {
+fill: CanvasText;
+}
+.tag-text {
+fill: Canvas;
+}
+.edge {
+stroke: CanvasText;
+}
+.edge.taken {
+stroke: Highlight;
+}
+text {
+fill: CanvasText !important;
+}
+}
+`]}render(){let e=this.model;if(!e)return $;let t=(e.instructionAt(Math.min(this.step,e.steps-1))??e.launch.instructions[0])?.function,s=e.launch.blocks.filter(u=>u.function===t);if(s.length>ps)return f`<p>${t} has ${s.length} basic blocks; a graph of more than ${ps} is not drawn. The arcs beside the program show its branches.</p>`;let i=`${e.launch.row} ${e.launch.policy} ${t}`,o=this.drawings.get(i);o||this.drawings.set(i,o=Wn(s));let a=e.state(this.step),l=new Map;for(let u of a.groups){if(u.instruction<0)continue;let d=e.launch.instructions[u.instruction].block,b=l.get(d)??{runs:F,waits:F};u.reason==="runs"||u.reason==="masked"?b.runs=G(b.runs,u.lanes):b.waits=G(b.waits,u.lanes),l.set(d,b)}let c=this.hideNext||a.end?[]:e.outcome(this.step).groups.map(u=>u.instruction<0?-1:e.launch.instructions[u.instruction].block),h=a.end?-1:e.launch.instructions[a.instruction].block,p=o.boxes.filter(u=>l.has(u.block)).map(u=>`block ${e.launch.blocks[u.block].letter}: ${this.words(l.get(u.block))}`).join("; ");return f`<div class="scroll" tabindex="0" role="region" aria-label="Control-flow graph">
+<svg viewBox="0 0 ${o.width} ${o.height}" width=${o.width} height=${o.height} role="img" aria-label="Control-flow graph of ${t}. ${p}">
+<defs><marker id="tip" viewBox="0 0 8 8" refX="6" refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.5L8 4L0 7.5z" fill="context-stroke"/></marker></defs>
+${o.edges.map(u=>X`<path class="edge ${u.from===h&&c.includes(u.to)?"taken":""}" d=${u.path} marker-end="url(#tip)"/>`)}
+        ${o.boxes.map(u=>this.box(e.launch.blocks[u.block],u.x-132/2,u.y,l.get(u.block)))}
+      </svg>
+    </div>`}words(e){let t=this.model;return[T(e.runs)?"":`${_(e.runs,t.lanes)} ${P(e.runs)===1?"runs":"run"}`,T(e.waits)?"":`${_(e.waits,t.lanes)} ${P(e.waits)===1?"waits":"wait"}`].filter(Boolean).join(", ")}box(e,t,s,i){let o=this.model,[a,l]=[o.launch.instructions[e.first].line,o.launch.instructions[e.first+e.instructions-1].line],c=i?[T(i.runs)?"":`${P(i.runs)} run`,T(i.waits)?"":`${P(i.waits)} wait`].filter(Boolean).join(", "):"";return X`<g class="${i?"here":""} ${i&&!T(i.runs)?"runs":""}" style=${le(e.index)}>
+<title>${e.letter}${e.labels.length?`, ${e.labels.join(", ")}`:""}: lines ${a} to ${l}${i?`. ${this.words(i)}`:""}</title>
+      <rect class="box" x=${t} y=${s} width=${132} height=${44} rx="7"/>
+      <rect class="tag" x=${t+7} y=${s+8} width="24" height="28" rx="5"/><text class="tag-text" x=${t+19} y=${s+27}>${e.letter}</text>
+      <text x=${t+40} y=${s+19}>${e.labels[0]&&e.labels[0]!==e.letter?e.labels[0].slice(0,13):a===l?`line ${a}`:`lines ${a}–${l}`}</text>
+      <text class="lanes" x=${t+40} y=${s+34}>${c}</text>
+    </g>`}};customElements.define("gemu-flow",sn);var rt=32n,je=960,rn=32,on=class extends te{static{this.styles=[ne,K`
+.card {
+border: 1px solid var(--line);
+border-radius: 8px;
+background: var(--card);
+padding: 10px 14px;
+}
+.card + .card {
+margin-top: 10px;
+}
+p {
+margin: 0 0 8px;
+font-size: 14px;
+}
+.scroll {
+overflow-x: auto;
+}
+svg {
+display: block;
+width: 100%;
+min-width: 560px;
+height: auto;
+}
+text {
+font: 10px var(--mono);
+fill: var(--soft);
+text-anchor: middle;
+}
+text.value {
+fill: var(--ink);
+}
+.arc {
+fill: none;
+stroke: var(--accent);
+stroke-width: 1.2;
+opacity: 0.8;
+}
+.dot {
+fill: var(--accent);
+}
+.sector {
+fill: var(--idle);
+stroke: var(--edge);
+stroke-width: 0.8;
+}
+.used {
+fill: var(--accent);
+}
+.bank {
+fill: none;
+stroke: var(--line);
+}
+.word {
+fill: var(--accent);
+}
+.word.more {
+fill: var(--bad);
+}
+.where {
+display: flex;
+gap: 8px;
+align-items: center;
+flex-wrap: wrap;
+}
+@media (forced-colors: active) {
+.arc {
+stroke: CanvasText;
+}
+.dot,
+.used,
+.word {
+fill: CanvasText;
+}
+.sector,
+.bank {
+fill: Canvas;
+stroke: CanvasText;
+}
+}
+`]}sentence(n){let e=this.model,t=_(n.lanes,e.lanes),s={load:"load",store:"store",atomic:"change",zero:"clear"}[n.kind],i=ee(n.lanes).length,o=`${t[0].toUpperCase()+t.slice(1)} ${i===1?s+"s":s} ${Me(n.bytes,"byte")}${i===1?"":" each"} ${n.kind==="load"?"from":"in"} ${n.space} memory${n.allocation?.name?` (${n.allocation.name})`:""}.`,a=new Set(ee(n.lanes).map(l=>n.addresses[l])).size;if(n.space==="shared")return`${o} ${n.passes<=1?"One pass through the banks: no conflict.":`${n.passes} passes through the banks, because lanes need ${n.passes} different words of one bank.`}`;if(n.sectors>0){let l=a*n.bytes/(n.sectors*32);return`${o} ${Me(n.sectors,"sector")} of 32 bytes; ${Math.min(100,l*100).toFixed(0)} % of the transferred bytes are used.`}return`${o}${n.passes>1?` ${n.passes} passes.`:""}`}sectors(n){let e=this.model,t=ee(n.lanes),s=new Set;for(let k of t)for(let A=n.addresses[k]/rt;A*rt<n.addresses[k]+BigInt(Math.max(n.bytes,1));A++)s.add(A);let i=[...s].sort((k,A)=>k<A?-1:1);if(i.length>128)return $;let o=i.map((k,A)=>A>0&&k!==i[A-1]+1n?1:0),a=6,l=o.reduce((k,A)=>k+A,0),c=Math.min(112,(je-20-l*a)/i.length),h=c*i.length+l*a,p=(je-h)/2,u=i.map((k,A)=>p+=o[A]*a+(A>0?c:0)),d=new Map(i.map((k,A)=>[k,A])),b=k=>14+(k+.5)*(je-28)/e.launch.warpSize,m=k=>{let A=d.get(k/rt);return u[A]+Number(k%rt)/32*(c-2)},g=k=>c>=62||k===0&&c>=8||o[k]&&c>=20;return f`<div class="scroll" tabindex="0" role="region" aria-label="Lanes and sectors"><svg viewBox="0 0 ${je} 150" role="img" aria-label="Arcs from ${t.length} lanes to ${i.length} sectors">
+${t.map(k=>{let[A,x]=[b(k),m(n.addresses[k])+Math.min(n.bytes,32)/64*(c-2)];return X`<path class="arc" d="M${A} 26C${A} 70 ${x} 62 ${x} 104"/><circle class="dot" cx=${A} cy="22" r="4.5"/><text x=${A} y="11">${k}</text>`})}
+      ${i.map((k,A)=>X`<rect class="sector" x=${u[A]} y="106" width=${Math.max(c-2,1)} height="20" rx="2"/>${g(A)?X`<text x=${c>=62?u[A]+c/2:Math.max(u[A]+30,34)} y="142">${"0x"+(k*rt).toString(16)}</text>`:$}`)}
+      ${[...new Set(t.map(k=>n.addresses[k]))].map(k=>X`<rect class="used" x=${m(k)+.5} y="110" width=${Math.max(Math.min(n.bytes,32)/32*(c-2)-1,.8)} height="12"/>`)}
+    </svg></div>`}comb(n){let e=ee(n.lanes),t=Array.from({length:rn},()=>new Map);for(let a of e){let l=n.addresses[a]/4n;for(let c=0n;c<BigInt(Math.max(1,Math.ceil(n.bytes/4)));c++){let h=t[Number((l+c)%BigInt(rn))];h.set(l+c,[...h.get(l+c)??[],a])}}let s=Math.max(1,...t.map(a=>a.size)),i=s>16?6:14,o=(je-20)/rn;return f`<div class="scroll" tabindex="0" role="region" aria-label="Banks of shared memory"><svg viewBox="0 0 ${je} ${s*i+40}" role="img" aria-label="Words that the lanes need in each of 32 banks; at most ${s} in one bank">
+${t.map((a,l)=>X`<text x=${10+(l+.5)*o} y="12">${l}</text><rect class="bank" x=${10+l*o+2} y="18" width=${o-4} height=${s*i+2} rx="3"/>${[...a.values()].map((c,h)=>X`<rect class="word ${h>0?"more":""}" x=${10+l*o+4} y=${19+h*i} width=${o-8} height=${i-2} rx="2"><title>bank ${l}: ${c.length===1?"lane":"lanes"} ${c.join(", ")}</title></rect>`)}`)}
+    </svg></div><p class="soft">Each column is a bank, each block a word that lanes need. A second block in a column costs a second pass.</p>`}jump(n){return()=>{let e=this.model;for(let t=this.step+n;t>=0&&t<e.steps;t+=n)if(e.instructionAt(t).class==="memory"&&e.accesses(t).some(s=>s.space!=="param"))return this.go(t);this.send("gemu-hover",{text:`No ${n>0?"later":"earlier"} step accesses memory.`})}}render(){let n=this.model;if(!n)return $;if(!n.launch.has.accesses)return f`<p>The recording has no accesses. Record with --with accesses.</p>`;let e=n.accesses(this.step);return f`<p class="where"><button @click=${this.jump(-1)}>← access before</button><button @click=${this.jump(1)}>next access →</button>${e.length===0?f`<span class="soft">This step does not access memory.</span>`:$}</p>
+      ${e.slice(0,8).map(t=>f`<div class="card"><p>${this.sentence(t)}</p>${t.space==="shared"?this.comb(t):t.sectors>0?this.sectors(t):$}</div>`)}`}};customElements.define("gemu-memory",on);function ds(r){if(r.length<4)throw new Error("the answer of the engine is empty");let n=new DataView(r.buffer,r.byteOffset).getUint32(0,!0);if(n>r.length-4)throw new Error("the answer of the engine is cut off");return{response:JSON.parse(new TextDecoder().decode(r.subarray(4,4+n))),recording:r.slice(4+n)}}var an=class{async run(n,e){let t=await fetch("run",{method:"POST",headers:{"Content-Type":"application/json"},body:JSON.stringify(n),signal:e});if(!t.ok)throw new Error(`gemu play answers ${t.status}: ${(await t.text()).trim()||t.statusText}`);return ds(new Uint8Array(await t.arrayBuffer()))}async examples(){let n=await fetch("examples.json");return n.ok?await n.json():[]}},ln=class{constructor(){this.id=0}start(){return this.worker??=new Promise((n,e)=>{let t=globalThis.gemuWorker,s=t?t():new Worker("engine.js"),i=o=>{o.data.type==="error"&&e(new Error(o.data.message)),o.data.type==="ready"&&(s.removeEventListener("message",i),n(s))};s.addEventListener("message",i),s.addEventListener("error",o=>{this.worker=void 0,e(new Error(o.message||"the engine does not start: this browser may lack WebAssembly"))})}),this.worker}async ask(n,e,t){let s=await this.start();return t?.throwIfAborted(),new Promise((i,o)=>{let a=()=>{s.removeEventListener("message",l),s.removeEventListener("error",c),t?.removeEventListener("abort",h)},l=p=>{p.data.type==="error"&&c(new ErrorEvent("error",{message:p.data.message})),e(p.data)&&(a(),i(p.data))},c=p=>{a(),s.terminate(),this.worker=void 0,o(new Error(`the engine has failed: ${p.message}`))},h=()=>{a(),s.terminate(),this.worker=void 0,o(t.reason)};s.addEventListener("message",l),s.addEventListener("error",c),t?.addEventListener("abort",h),s.postMessage(n)})}async run(n,e){let t=++this.id,s=await this.ask({type:"run",id:t,request:n},i=>i.type==="response"&&i.id===t,e);return ds(new Uint8Array(s.bytes))}async examples(){return(await this.ask({type:"examples"},n=>n.type==="examples")).examples}};function fs(r){if(r==="http")return new an;if(r==="wasm")return new ln}var kt="#v1:",bi=4<<20;function ms(r){let n=Yn(new TextEncoder().encode(JSON.stringify(r)),{level:9}),e="";for(let t of n)e+=String.fromCharCode(t);return kt+btoa(e).replaceAll("+","-").replaceAll("/","_").replace(/=+$/,"")}function cn(r){if(!r.startsWith("#v"))return;if(!r.startsWith(kt))throw new Error("the link was made by another version of the page: this page reads links that begin with "+kt);let n;try{let e=atob(r.slice(kt.length).replaceAll("-","+").replaceAll("_","/")),t=Uint8Array.from(e,i=>i.charCodeAt(0)),s=wt(t,{out:new Uint8Array(Math.min(bi,t.length*1032+1))});n=JSON.parse(new TextDecoder("utf-8",{fatal:!0}).decode(s))}catch{throw new Error("the link is damaged: a part of it may be missing. Copy it again")}return wi(n)}function wi(r){let n=r,e=c=>typeof c=="number"&&Number.isFinite(c)&&c>=-1?Math.floor(c):void 0,t=c=>typeof c=="string"?c:"",s=c=>Array.isArray(c)?c.map(t):[],i=c=>{let[h,p,u]=Array.isArray(c)?c.map(e):[];return[h??1,p??1,u??1]},o=n?.request;if(typeof o!="object"||o===null||typeof o.source!="string")throw new Error("the link holds no program");let a=n.view&&e(n.view.from)!==void 0&&e(n.view.to)!==void 0&&n.view.to>n.view.from?{from:Math.max(0,e(n.view.from)),to:e(n.view.to)}:void 0,l=Object.fromEntries(Object.entries(o.files??{}).filter(([,c])=>typeof c=="string"));return{request:{name:t(o.name)||"kernel.ptx",source:o.source,kernel:t(o.kernel),grid:i(o.grid),block:i(o.block),arguments:s(o.arguments),warp:e(o.warp),sm:t(o.sm)||void 0,maxEvents:e(o.maxEvents),maxSteps:e(o.maxSteps),shared:e(o.shared),set:s(o.set),files:l},policies:s(n.policies).filter(Boolean).slice(0,8),policy:t(n.policy)||void 0,step:e(n.step),cta:e(n.cta),warp:e(n.warp),lane:e(n.lane),register:t(n.register)||void 0,pane:t(n.pane)||void 0,view:a,predict:n.predict===!0}}function Ee(r,n){return n<0?"the end":`line ${r.instructions[n].line}`}function Ve(r,n,e,t){return`${_(r,n)} ${P(r)===1?t:e}`}var xe=r=>r[0].toUpperCase()+r.slice(1);function Ce(r,n,e=!1){let t=r.launch,s=r.lanes;if(n>=r.steps)return{head:"The end",code:"",rest:at(r)};let i=r.instructionAt(n),[o,a]=[r.active(n),r.executing(n)],l={head:`Step ${n+1}, line ${i.line}`,code:i.text,rest:""},c=[],h=i.text.startsWith("@"),p=r.branches(n);if(h&&!p&&!he(o,a)?c.push(T(a)?`${xe(_(o,s))} ${P(o)===1?"is":"are"} here, but the guard holds for none.`:`The guard holds for ${_(a,s)} of ${P(o)}.`):c.push(`${xe(_(o,s))} ${P(o)===1?"executes":"execute"} it.`),e)return l.rest=c.join(" "),l;let u=r.outcome(n);return u.split&&u.groups.length>1?c.push(`The warp splits: ${u.groups.map(d=>`${Ve(d.lanes,s,"go","goes")} to ${Ee(t,d.instruction)}`).join(", ")}.`):h&&p&&u.groups.length===1&&c.push(T(a)?"No lane takes the branch.":`All take the branch, to ${Ee(t,u.groups[0].instruction)}.`),u.called&&c.push(`They call ${u.called}.`),T(u.waiting)||c.push(`${xe(Ve(u.waiting,s,"wait","waits"))} ${u.barrier>=0?`at barrier ${u.barrier}`:"for other lanes of the warp"}.`),!T(u.woken)&&T($e(u.woken,u.waiting))&&c.push(`${xe(Ve(u.woken,s,"go on","goes on"))}.`),T(u.ended)||c.push(`${xe(Ve(u.ended,s,"end","ends"))}.`),T(u.reconverged)?n+1<r.steps&&!he(o,r.active(n+1))&&!(T(u.waiting)&&he(D(o,u.ended),r.active(n+1)))&&c.push(`Next ${Ve(r.active(n+1),s,"run","runs")}, at line ${r.line(n+1)}.`):c.push(`${xe(Ve(u.reconverged,s,"are","is"))} together again${n+1<r.steps?`, at line ${r.line(n+1)}`:""}.`),u.trap&&c.push(`The kernel stops: ${u.trap}.`),l.rest=c.join(" "),l}var ot=r=>`${r.head}${r.code?`: ${r.code}.`:"."} ${r.rest}`;function at(r){let n=r.launch,e=D(r.lanes,r.ended(r.steps));if(T(e))return"All lanes have ended.";let t=r.state(r.steps).groups.filter(s=>s.reason!=="ended").map(s=>`${_(s.lanes,r.lanes)} ${P(s.lanes)===1?"is":"are"} at ${Ee(n,s.instruction)}`);return Ie(n)?`Deadlock: no thread can make progress. ${xe(t.join(", "))}.`:n.error?`The kernel has failed. ${xe(t.join(", "))}.`:`The recording ends here${n.complete?"":", at its limit"}. ${xe(t.join(", "))}.`}var Ie=r=>/\bdeadlock\b/.test(r.error);function Re(r,n){switch(n.reason){case"runs":return"run now";case"masked":return"are here, but the guard does not hold";case"ready":return"could run; the policy runs other lanes first";case"joins":return T(n.missing)?`wait at the reconvergence point, ${Ee(r.launch,n.point)}`:`wait at the reconvergence point for ${_(n.missing,r.lanes)}`;case"barrier":return`wait at barrier ${n.barrier} for other threads of the CTA`;case"collective":return"wait for the other lanes that the instruction names";case"stuck":return Ie(r.launch)?"can never continue":"are here when the recording ends";case"waits":return"wait until the policy runs them";case"ended":return"have ended";case"absent":return"have no thread"}}function gs(r,n,e){let t=r.state(n),s=t.groups[t.group[e]];if(!s)return`Lane ${e} has no thread.`;let i=s.instruction>=0?` – line ${r.launch.instructions[s.instruction].line}: ${r.launch.instructions[s.instruction].text}`:"",o=Re(r,s).replace(/^(run|wait)\b/,"$1s").replace(/^are\b/,"is").replace(/^have\b/,"has");return`Step ${n+1}, lane ${e} ${o}${i}`}function vs(r){let n=r.counts(),e=P(r.lanes);if(n.steps===0)return"No instruction is recorded.";let t=`${n.steps.toLocaleString("en")} ${n.steps===1?"instruction":"instructions"}`;if(n.partial===0)return`${t}, each executed by all ${e} lanes.`;let s=n.steps-n.activeSum/r.launch.warpSize;return`${t}; in ${n.partial.toLocaleString("en")} of them some lanes do not run. ${(n.used*100).toFixed(0)} % of the lanes are used: as if ${s<10?s.toFixed(1):Math.round(s).toLocaleString("en")} steps were wasted.`}var bs=K`
+.page {
+min-height: 100vh;
+background: var(--paper);
+overflow-x: clip;
+}
+.page.dropping {
+outline: 4px dashed var(--accent);
+outline-offset: -8px;
+}
+header {
+display: flex;
+flex-wrap: wrap;
+align-items: center;
+gap: 6px 14px;
+padding: 9px 20px;
+border-bottom: 1px solid var(--line);
+background: var(--card);
+}
+.brand {
+font: 600 19px/1 var(--mono);
+letter-spacing: -0.03em;
+color: var(--soft);
+}
+.brand b {
+color: var(--accent);
+}
+h1 {
+margin: 0;
+font-size: 17px;
+font-weight: 650;
+}
+.shape {
+font-size: 13px;
+color: var(--soft);
+}
+nav {
+display: flex;
+gap: 6px;
+margin-left: auto;
+}
+main {
+max-width: 1480px;
+margin: 0 auto;
+padding: 0 20px 48px;
+}
+h2 {
+margin: 0;
+font-size: 14px;
+font-weight: 650;
+}
+h3 {
+margin: 12px 0 4px;
+font-size: 13px;
+}
+select,
+input:not([type='range'], [type='checkbox']) {
+min-height: 32px;
+max-width: 100%;
+padding: 3px 8px;
+border: 1px solid var(--edge);
+border-radius: 7px;
+background: var(--card);
+font-size: 14px;
+}
+input[aria-invalid='true'] {
+border: 2px solid var(--bad);
+}
+.field {
+display: inline-flex;
+gap: 6px;
+align-items: center;
+font-size: 13px;
+color: var(--soft);
+}
+.field select,
+.field input {
+color: var(--ink);
+font-size: 13px !important;
+min-height: 28px !important;
+}
+.slice {
+width: 74px;
+}
+.bar {
+display: flex;
+flex-wrap: wrap;
+gap: 4px 14px;
+align-items: baseline;
+margin-bottom: 6px;
+}
+.bar > .soft {
+font-size: 13px;
+}
+.hint {
+margin-left: auto;
+}
+.small {
+min-height: 26px;
+min-width: 26px;
+font-size: 12.5px;
+padding: 0 7px;
+border-color: transparent;
+background: none;
+color: var(--soft);
+}
+.small:hover {
+color: var(--ink);
+}
+.intro {
+display: flex;
+flex-wrap: wrap;
+align-items: baseline;
+gap: 4px 14px;
+padding: 12px 0 0;
+}
+.intro .ask {
+margin: 0;
+font-size: 16px;
+}
+.intro details[open] {
+flex-basis: 100%;
+}
+summary {
+cursor: pointer;
+min-height: 24px;
+font-size: 13.5px;
+color: var(--accent);
+}
+.prose {
+max-width: 72ch;
+}
+.prose p {
+margin: 6px 0;
+}
+pre {
+margin: 6px 0 0;
+padding: 10px 12px;
+overflow-x: auto;
+border-radius: 6px;
+background: var(--well);
+font: 12.5px/1.5 var(--mono);
+white-space: pre;
+}
+.sticky {
+position: sticky;
+top: 0;
+z-index: 5;
+margin: 0 -20px;
+padding: 10px 20px 4px;
+background: var(--paper);
+}
+.transport {
+display: flex;
+flex-wrap: wrap;
+align-items: center;
+gap: 8px 14px;
+}
+.buttons {
+display: flex;
+flex-wrap: wrap;
+gap: 5px;
+align-items: center;
+}
+.icon {
+display: inline-grid;
+place-items: center;
+width: 38px;
+height: 34px;
+padding: 0;
+}
+.transport input[type='range'] {
+flex: 1 1 180px;
+min-width: 120px;
+height: 28px;
+accent-color: var(--accent);
+margin: 0;
+}
+.position {
+min-width: 9.5em;
+font-size: 14px;
+font-variant-numeric: tabular-nums;
+color: var(--soft);
+}
+.check {
+display: inline-flex;
+align-items: center;
+gap: 6px;
+min-height: 28px;
+font-size: 14px;
+}
+.check input {
+width: 18px;
+height: 18px;
+accent-color: var(--accent);
+margin: 0;
+}
+.say {
+margin-top: 8px;
+}
+.sentence {
+margin: 0;
+min-height: 1.5em;
+font-size: 16px;
+}
+.sentence code {
+margin: 0 8px;
+padding: 1px 7px;
+border-radius: 5px;
+background: var(--now);
+font: 600 14px/1.5 var(--mono);
+}
+.hover {
+margin: 1px 0 0;
+height: 1.5em;
+overflow: hidden;
+white-space: nowrap;
+text-overflow: ellipsis;
+font-size: 13px;
+color: var(--soft);
+}
+.faint {
+opacity: 0.9;
+}
+.time {
+margin-top: 6px;
+padding: 10px 14px 12px;
+border: 1px solid var(--line);
+border-radius: 10px;
+background: var(--card);
+}
+.strip + .strip {
+margin-top: 10px;
+padding-top: 8px;
+border-top: 1px solid var(--line);
+}
+.strip-title {
+display: flex;
+gap: 10px;
+align-items: center;
+font-size: 13.5px;
+min-height: 28px;
+}
+.pick {
+font: 700 14px/1.4 var(--mono);
+min-height: 28px;
+padding: 1px 10px;
+}
+.bad {
+color: var(--bad);
+}
+.columns {
+display: grid;
+grid-template-columns: minmax(0, 1fr) minmax(0, 1fr);
+gap: 18px 22px;
+margin-top: 16px;
+}
+.stack-head {
+margin-top: 14px;
+}
+.panes {
+margin-top: 18px;
+}
+.tabs {
+display: flex;
+flex-wrap: wrap;
+gap: 5px;
+margin-bottom: 10px;
+}
+.card {
+margin-top: 12px;
+padding: 12px 16px;
+border: 1px solid var(--line);
+border-radius: 10px;
+background: var(--card);
+}
+.card p {
+margin: 4px 0;
+}
+.bad-card {
+border-color: var(--bad);
+border-left-width: 6px;
+background: var(--bad-soft);
+}
+.bad-card h2 {
+color: var(--bad);
+font-size: 16px;
+}
+.bad-card pre {
+background: color-mix(in srgb, var(--card) 75%, transparent);
+white-space: pre-wrap;
+overflow-wrap: anywhere;
+}
+.empty {
+margin-top: 40px;
+text-align: center;
+padding: 48px 16px;
+}
+.help {
+display: grid;
+grid-template-columns: repeat(auto-fit, minmax(min(100%, 380px), 1fr));
+gap: 6px 32px;
+font-size: 14px;
+}
+.help dl {
+display: grid;
+grid-template-columns: auto 1fr;
+gap: 2px 14px;
+margin: 4px 0;
+}
+.help dt {
+font-family: var(--mono);
+}
+.help dd {
+margin: 0;
+}
+.question {
+margin-bottom: 10px;
+padding: 10px 14px;
+border: 2px solid var(--accent);
+border-radius: 9px;
+background: var(--accent-soft);
+}
+.question p {
+margin: 0 0 8px;
+font-size: 14.5px;
+}
+.verdict {
+margin: 0 0 10px;
+padding: 7px 12px;
+border-radius: 7px;
+border-left: 5px solid var(--edge);
+background: var(--well);
+font-size: 14.5px;
+}
+.question .verdict {
+margin: 8px 0 0;
+}
+.verdict.good {
+border-color: var(--good);
+}
+.verdict.no {
+border-color: var(--g);
+}
+.warps {
+margin-bottom: 10px;
+}
+.warp-list {
+display: flex;
+flex-wrap: wrap;
+gap: 4px;
+max-height: 150px;
+overflow: auto;
+padding: 3px;
+}
+.warp-list button {
+display: inline-flex;
+gap: 5px;
+align-items: center;
+min-height: 28px;
+padding: 1px 7px;
+font-size: 12px;
+}
+.meter {
+width: 32px;
+height: 8px;
+border-radius: 2px;
+overflow: hidden;
+background: var(--idle);
+}
+.meter i {
+display: block;
+height: 100%;
+background: var(--hue);
+}
+.edit {
+margin-top: 14px;
+}
+.editor-host {
+border: 1px solid var(--edge);
+border-radius: 8px;
+overflow: hidden;
+background: var(--card);
+resize: vertical;
+}
+.editor-host > p {
+padding: 0 14px;
+}
+.launch {
+display: flex;
+flex-wrap: wrap;
+gap: 8px 14px;
+align-items: center;
+margin-top: 8px;
+font-size: 13.5px;
+}
+form.launch label {
+display: inline-flex;
+gap: 6px;
+align-items: center;
+color: var(--ink);
+}
+.launch .argument input {
+font-family: var(--mono);
+width: 16ch;
+}
+.values {
+display: grid;
+grid-template-columns: repeat(auto-fill, minmax(78px, 1fr));
+gap: 2px;
+margin: 0;
+padding: 8px;
+list-style: none;
+font: 13px/1.6 var(--mono);
+}
+.values li {
+display: flex;
+justify-content: space-between;
+gap: 8px;
+padding: 0 6px;
+border-radius: 4px;
+background: var(--well);
+}
+.scroll {
+max-height: 320px;
+overflow: auto;
+border: 1px solid var(--line);
+border-radius: 8px;
+background: var(--card);
+}
+dialog {
+max-width: min(640px, 92vw);
+width: 100%;
+border: 1px solid var(--line);
+border-radius: 12px;
+background: var(--card);
+color: var(--ink);
+padding: 18px 20px;
+}
+dialog::backdrop {
+background: rgb(0 0 0 / 0.35);
+}
+dialog input {
+width: 100%;
+margin: 8px 0 12px;
+font-family: var(--mono);
+}
+@media (max-width: 900px) {
+.columns {
+grid-template-columns: minmax(0, 1fr);
+}
+.state {
+grid-row: 1;
+}
+}
+@media (max-width: 560px) {
+header {
+padding: 8px 12px;
+}
+main {
+padding: 0 12px 40px;
+}
+nav {
+margin-left: 0;
+flex-basis: 100%;
+}
+.shape {
+flex-basis: 100%;
+}
+.sticky {
+margin: 0 -12px;
+padding: 8px 12px 4px;
+}
+.icon {
+width: 42px;
+height: 38px;
+}
+.transport .buttons {
+width: 100%;
+justify-content: space-between;
+}
+.transport {
+gap: 4px 12px;
+}
+.transport input[type='range'] {
+flex-basis: 100%;
+}
+.position {
+flex: 1;
+min-width: 0;
+}
+.sentence {
+font-size: 15px;
+max-height: 6em;
+overflow: auto;
+}
+.hover,
+.hint {
+display: none;
+}
+.time {
+padding: 8px 10px 10px;
+}
+.field {
+flex-wrap: wrap;
+}
+}
+@media (forced-colors: active) {
+.sentence code {
+border: 1px solid CanvasText;
+}
+.meter i {
+background: CanvasText;
+}
+.icon svg {
+forced-color-adjust: auto;
+}
+}
+@media print {
+.sticky {
+position: static;
+}
+}
+`;var ws=[["registers","Registers"],["memory","Memory"],["flow","Control flow"],["results","Results"]],xi=["auto","stack","its","its:1","its:8","pc2","frontier","stack-wait","pc2-wait"];function hn(r){let[n,e]=r.split(":");return{auto:"as stack, as long as the launch makes progress; then time slices",stack:"GPUs before Volta: the newest warp split first, up to its reconvergence point",its:`GPUs since Volta: all warp splits in rotation, ${e?Me(Number(e),"instruction"):"256 instructions"} each`,pc2:"the warp split at the lowest address; warp splits that branched backwards wait",frontier:"thread frontiers: the warp split that is first in the control flow","stack-wait":"as stack; lanes wait at the end of the kernel, too","pc2-wait":"as pc2; lanes wait at the end of the kernel, too"}[n]??""}var yi=2e5,$i=500,un=class extends de{constructor(){super(...arguments);this.src="";this.runs=[];this.main=0;this.step=0;this.warpIndex=0;this.lane=-1;this.register="";this.pane="registers";this.predict=!1;this.revealed=1/0;this.picked=F;this.hover="";this.lines=new Set;this.playing=!1;this.editing=!1;this.examples=[];this.message="";this.marks=[];this.link="";this.policies=["stack"];this.dropping=!1;this.help=!1;this.timer=0;this.edited="";this.onHash=()=>{try{let e=cn(location.hash);e&&this.engine&&this.openPlace(e)}catch(e){this.message=e.message}};this.onStep=e=>{e.preventDefault(),this.pause(),this.go(e.detail.step)};this.hoverTimer=0;this.onHover=e=>{clearTimeout(this.hoverTimer);let t=e.detail.text;t?this.hover=t:this.hoverTimer=window.setTimeout(()=>this.hover="",300)};this.onKey=e=>{if(e.ctrlKey||e.metaKey||e.altKey)return;let t=e.composedPath();if(t.some(l=>l instanceof HTMLElement&&(/^(INPUT|SELECT|TEXTAREA)$/.test(l.tagName)||l.isContentEditable||l.tagName==="DIALOG"))&&!(t[0]instanceof HTMLInputElement&&t[0].type==="range"&&e.shiftKey))return;let i=t.some(l=>l instanceof HTMLElement&&l.getAttribute("role")==="region"),o=t.some(l=>l instanceof HTMLElement&&/^(BUTTON|SUMMARY|A)$/.test(l.tagName)),a={ArrowRight:()=>e.shiftKey?this.turn(1):this.go(this.step+1),ArrowLeft:()=>e.shiftKey?this.turn(-1):this.go(this.step-1),Home:()=>this.go(0),End:()=>this.go(this.last)," ":()=>this.togglePlay()};!a[e.key]||i&&!e.shiftKey||e.key===" "&&o||this.runs.length===0||(e.key!==" "&&this.pause(),a[e.key](),e.preventDefault())};this.onMessage=e=>{let t=e.data;if(e.source!==parent||parent===window||typeof t!="object"||!t||typeof t.gemu!="string")return;({step:()=>this.go(Number(t.step)||0),next:()=>this.go(this.step+1),back:()=>this.go(this.step-1),"next-split":()=>this.turn(1),"previous-split":()=>this.turn(-1),state:()=>this.post(this.report()),open:()=>this.openBytes((t.recordings??[]).map(i=>({name:String(i.name),bytes:new Uint8Array(i.bytes)}))),run:()=>{t.request&&(this.request=t.request),Array.isArray(t.policies)&&t.policies.length&&(this.policies=t.policies.map(String)),this.runAll().then(()=>this.post(this.report()))}})[t.gemu]?.()}}static{this.properties={src:{},runs:{state:!0},main:{state:!0},step:{state:!0},warpIndex:{state:!0},lane:{state:!0},register:{state:!0},view:{state:!0},pane:{state:!0},predict:{state:!0},revealed:{state:!0},picked:{state:!0},verdict:{state:!0},hover:{state:!0},lines:{state:!0},playing:{state:!0},editing:{state:!0},example:{state:!0},examples:{state:!0},message:{state:!0},marks:{state:!0},link:{state:!0},policies:{state:!0},request:{state:!0},dropping:{state:!0},help:{state:!0}}}static{this.styles=[ne,bs]}connectedCallback(){super.connectedCallback(),this.addEventListener("gemu-step",this.onStep),this.addEventListener("gemu-hover",this.onHover),this.addEventListener("gemu-lines",(e=>this.lines=e.detail.lines)),this.addEventListener("gemu-lane",(e=>this.lane=e.detail.lane)),this.addEventListener("gemu-register",(e=>this.register=this.register===e.detail.name?"":e.detail.name)),this.addEventListener("gemu-zoom",(e=>(e.preventDefault(),this.view=e.detail.view))),this.addEventListener("gemu-run-to",(e=>this.runTo(e.detail))),this.addEventListener("gemu-pick",(e=>this.pick(e.detail.lane))),addEventListener("keydown",this.onKey),addEventListener("message",this.onMessage),addEventListener("hashchange",this.onHash),this.begin()}disconnectedCallback(){super.disconnectedCallback(),removeEventListener("keydown",this.onKey),removeEventListener("message",this.onMessage),removeEventListener("hashchange",this.onHash),this.pause(),this.abort?.abort(),this.editor?.destroy()}async begin(){let e={};try{let t=this.src?"":document.getElementById("gemu-start")?.textContent?.trim()??"";t&&(e=JSON.parse(t))}catch(t){this.message=`The start of the page cannot be read: ${t.message}`}e.view&&ws.some(([t])=>t===e.view)&&(this.pane=e.view),this.engine=fs(e.engine),e.policies?.length&&(this.policies=e.policies);try{if(this.src){let i=await fetch(this.src);if(!i.ok)throw new Error(`${this.src}: ${i.status} ${i.statusText}`);this.openBytes([{name:this.src,bytes:new Uint8Array(await i.arrayBuffer())}])}else e.recordings?.length&&this.openBytes(e.recordings.map(i=>({name:i.name,bytes:Uint8Array.from(atob(i.base64),o=>o.charCodeAt(0))})));let t=cn(location.hash);if(t&&!this.engine)throw new Error("This page has no engine: it cannot run the program of the link. Open the link with gemu play.");let s=this.engine?this.engine.examples().catch(()=>[]):Promise.resolve([]);if(t?this.openPlace(t):e.request&&(this.request={...e.request},await this.runAll()),this.examples=await s,!t&&!e.request&&!e.recordings?.length){let i=this.examples.find(o=>o.id===e.example)??this.examples[0];i&&await this.openExample(i)}}catch(t){this.message=t.message}await this.updateComplete,this.setAttribute("ready",""),this.post({gemu:"ready"})}openPlace(e){this.request=e.request,this.policies=e.policies.length?e.policies:["stack"],this.example=void 0,this.lane=e.lane??-1,this.register=e.register??"",e.pane&&(this.pane=e.pane),this.firstStep=e,this.runs=[],this.runAll()}async openExample(e){this.example=e,this.request={...e.request},this.policies=e.policies.length?e.policies:["stack"],this.runs=[],this.firstStep=void 0,[this.main,this.step,this.warpIndex,this.lane,this.register,this.view]=[0,0,0,-1,"",void 0],this.pane=e.id==="memory"?"memory":"registers",this.syncEditor(),await this.runAll()}openBytes(e){this.abort?.abort(),this.pause();let t=[];for(let s of e){let i;try{i=Fe(new Ae(s.bytes))}catch(o){t.push({label:s.name,busy:!1,failure:`${s.name}: ${o.message}`});continue}i.length===0&&t.push({label:s.name,busy:!1,failure:`${s.name}: the recording has no launch`});for(let o of i.slice(0,32)){let a=i.length>1||e.length>1,l=i.length>1?`${o.row}: ${o.kernel}`:a&&e.filter(c=>c!==s).length&&t.some(c=>c.label===o.policy)?s.name:o.policy||s.name;t.push({label:l,launch:o,busy:!1,failure:""})}}this.example=void 0,this.request=void 0,this.runs=t,this.policies=[],[this.main,this.step,this.lane,this.register,this.view,this.message]=[Math.max(0,t.findIndex(s=>s.launch)),0,-1,"",void 0,t.every(s=>!s.launch)?t.map(s=>s.failure).join(`
+`):""],this.message&&(this.runs=[]),this.warpIndex=0,this.resetView(),this.resetPrediction()}async runAll(e){if(!this.engine||!this.request)return;this.abort?.abort(),this.pause();let t=this.abort=new AbortController,s=this.model?.steps?{at:this.model.occurrence(this.step),end:this.step>=this.model.steps,cta:this.model.info.cta,warp:this.model.info.warp}:void 0,i=this.runs;this.message="",this.marks=[],this.editor?.setMarks([]),this.runs=this.policies.map(l=>(e&&l!==e?i.find(c=>c.label===l):void 0)??{label:l,busy:!0,failure:""}),this.main=Math.min(this.main,this.runs.length-1);let o=!!e;for(let l of this.policies){if(e&&l!==e)continue;let c;try{let{response:h,recording:p}=await this.engine.run({maxEvents:yi,memory:!0,...this.request,policy:l},t.signal);c={label:l,response:h,busy:!1,failure:""},p.length&&(c.launch=Fe(new Ae(p))[0]),c.launch||(c.failure=h.message||"The run has no recording."),h.status==="error"&&(h.place||h.argument!==void 0)&&this.refuse(h)}catch(h){if(t.signal.aborted)return;c={label:l,busy:!1,failure:h.message}}if(t.signal.aborted)return;if(this.runs=this.runs.map(h=>h.label===l?c:h),c.launch&&!o&&(l===(this.firstStep?.policy??this.policies[this.main])||this.policies.indexOf(l)===this.policies.length-1)&&(o=!0,this.putAt(c,s)),c.response?.place&&c.response.status==="error")break}let a=this.runs.find(l=>l.failure);a&&!this.runs.some(l=>l.launch)&&(this.message=a.failure),this.marks.length&&this.message&&(this.message="");for(let l of this.runs)l.busy=!1;this.runs=[...this.runs],this.view||this.resetView()}putAt(e,t){let s=e.launch,i=this.firstStep;if(this.firstStep=void 0,i)this.main=Math.max(0,this.runs.findIndex(o=>o.label===i.policy)),this.warpIndex=Math.max(0,s.findWarp(i.cta??0,i.warp??0)),this.step=ie(i.step??0,0,this.model?.steps??0),this.view=i.view,this.predict=i.predict??!1;else if(t){this.warpIndex=Math.max(0,s.findWarp(t.cta,t.warp));let o=this.model;if(o){let a=t.end?o.steps:o.find(t.at);this.step=a>=0?a:ie(this.step,0,o.steps)}this.view=void 0}else this.step=0;this.resetView(),this.resetPrediction()}refuse(e){this.editing=!0,e.place&&(this.marks=[{line:e.place.line,column:e.place.column,message:e.message}]),this.updateComplete.then(()=>this.editor?.setMarks(this.marks))}stopRuns(){this.abort?.abort(),this.runs=this.runs.map(e=>e.busy?{...e,busy:!1,failure:"You have stopped this run."}:e)}get model(){return this.modelOf(this.runs[this.main])}modelOf(e){let t=e?.launch;if(!t?.warps.length)return;let s=this.runs[this.main]?.launch;if(t===s||!s?.warps[this.warpIndex])return t.warp(Math.min(this.warpIndex,t.warps.length-1));let{cta:i,warp:o}=s.warps[this.warpIndex],a=t.findWarp(i,o);return a<0?void 0:t.warp(a)}get asking(){return this.predict&&this.step===this.revealed&&!!this.model?.asksAt(this.step)}resetView(){let e=this.runs.map(a=>this.modelOf(a)).filter(a=>a!==void 0),t=Math.max(0,...e.map(a=>a.steps)),s=e.filter(a=>a.launch.complete&&!a.launch.error).map(a=>a.steps),i=s.length?Math.min(...s):t,o=Math.min(t,Math.max(i*3,80))+1;this.view={from:0,to:o},this.keepInView()}keepInView(){let e=this.view;if(!e||this.step>=e.from&&this.step<e.to)return;let t=e.to-e.from,s=Math.max(1,...this.runs.map(o=>(this.modelOf(o)?.steps??0)+1)),i=ie(Math.round(this.step-(this.step<e.from?t*.75:t*.25)),0,Math.max(0,s-t));this.view={from:i,to:i+t}}get last(){return Math.min(this.revealed,Math.max(this.model?.steps??0,...this.runs.map(e=>this.modelOf(e)?.steps??0)))}go(e){let t=ie(e,0,this.last);t!==this.step&&(this.verdict=void 0),this.predict&&e>this.revealed&&this.updateComplete.then(()=>this.renderRoot.querySelector(".question")?.focus()),this.step=t,this.keepInView(),this.post(this.report())}turn(e){let t=this.model;if(!t)return;let s=t.turningPoints(),i=e>0?s.find(o=>o>this.step):s.findLast(o=>o<this.step);this.go(i??(e>0?t.steps:0))}runTo(e){let t=this.model;if(!t)return;let s=t.nextAtLine(this.step,i=>e.source?i.sourceLine===e.line&&i.sourceFile===e.file:i.line===e.line);if(s>=0)return this.go(s);this.hover=`The warp never executes line ${e.line}.`}togglePlay(){if(this.playing)return this.pause();this.step>=this.last&&this.go(0),this.playing=!0,this.timer=window.setInterval(()=>{this.step>=this.last?this.pause():this.go(this.step+1)},$i)}pause(){clearInterval(this.timer),this.playing=!1}nextQuestion(e){let t=this.model;if(!t)return 1/0;for(let s=e;s<t.steps;s++)if(t.asksAt(s))return s;return 1/0}resetPrediction(){this.verdict=void 0,this.picked=F,this.revealed=this.predict?this.nextQuestion(this.step):1/0}setPredict(e){this.predict=e,this.pause(),this.resetPrediction()}pick(e){this.verdict=void 0,this.picked=R(this.picked,e)?D(this.picked,Oe([e])):G(this.picked,Oe([e]))}check(){let e=this.model,t=e.active(this.step+1),s=G(D(t,this.picked),D(this.picked,t));if(he(t,this.picked)){let a=Ce(e,this.step);this.reveal({right:!0,text:`Right: ${_(t,e.lanes)} ${P(t)===1?"runs":"run"} next, at line ${e.line(this.step+1)}. ${a.rest.replace(/^[^.]*\.\s*/,"")}`});return}let i=/^@!?(%\w+)/.exec(e.instructionAt(this.step).text)?.[1],o=i?` Look at ${i} of each lane, and which side the policy runs first.`:" Look at the groups of lanes, and for what each waits.";i&&(this.register=i),this.verdict={right:!1,text:`Not yet: ${P(s)===1?"one lane is":`${P(s)} lanes are`} different.${o}`}}reveal(e){this.verdict=e,this.picked=F,this.revealed=this.nextQuestion(this.step+1),this.updateComplete.then(()=>this.renderRoot.querySelector(".verdict")?.focus())}giveUp(){let e=this.model,t=e.active(this.step+1);this.reveal({right:!1,text:`${_(t,e.lanes)[0].toUpperCase()}${_(t,e.lanes).slice(1)} ${P(t)===1?"runs":"run"} next, at line ${e.line(this.step+1)}.`})}async openFiles(e){let t=[...e].slice(0,8);if(t.length===0)return;let s=await Promise.all(t.map(async o=>({name:o.name,bytes:new Uint8Array(await o.arrayBuffer())}))),i=s.find(o=>/\.(ptx|cu)$/i.test(o.name));i&&this.engine?(this.example=void 0,this.request={name:i.name,source:new TextDecoder().decode(i.bytes),kernel:"",grid:[1,1,1],block:[32,1,1],arguments:[]},this.runs=[],this.editing=!0,this.syncEditor(),await this.runAll()):this.openBytes(s)}share(){let e=this.model;if(!this.request)return;let t=ms({request:this.request,policies:this.policies,policy:this.runs[this.main]?.label,step:this.step,cta:e?.info.cta,warp:e?.info.warp,lane:this.lane>=0?this.lane:void 0,register:this.register||void 0,pane:this.pane,view:this.view,predict:this.predict||void 0});history.replaceState(null,"",t),this.link=location.href,navigator.clipboard?.writeText(this.link).catch(()=>{}),this.updateComplete.then(()=>{let s=this.renderRoot.querySelector("dialog.link");s?.showModal(),s?.querySelector("input")?.select()})}post(e){parent!==window&&parent.postMessage(e,"*")}report(){let e=this.model;return{gemu:"state",step:this.step,steps:e?.steps??0,line:e?.line(this.step)??0,policy:this.runs[this.main]?.label??"",sentence:e?ot(Ce(e,this.step,this.asking)):"",height:document.documentElement.scrollHeight}}syncEditor(){this.edited=this.request?.source??"",this.editor&&this.editor.text!==this.edited&&this.editor.setText(this.edited)}async openEditor(){let e=this.renderRoot.querySelector(".editor-host");if(!(!e||this.editor||e.dataset.loading)){e.dataset.loading="1";try{let t=globalThis.gemuEditor?.()??new URL("./editor.js",import.meta.url).href,{createEditor:s}=await import(t);if(!e.isConnected)return;e.textContent="",this.edited=this.request?.source??"",this.editor=s({parent:e,root:this.renderRoot,text:this.edited,label:"Program",changed:()=>this.edited=this.editor.text,run:()=>this.runEdited()}),this.marks.length&&this.editor.setMarks(this.marks)}catch(t){e.textContent=`The editor cannot be loaded: ${t.message}`}delete e.dataset.loading}}runEdited(){let e=this.renderRoot.querySelector("form.launch");if(!e||!this.request)return;let t=new FormData(e),s=i=>{let[o,a,l]=String(t.get(i)??"").split(/[\s,x×]+/).filter(Boolean).map(c=>Math.max(1,Math.floor(Number(c))||1));return[o??1,a??1,l??1]};this.request={...this.request,source:this.editor?.text??this.request.source,kernel:String(t.get("kernel")??""),grid:s("grid"),block:s("block"),warp:Number(t.get("warp"))||32,arguments:t.getAll("argument").map(i=>String(i).trim()).filter((i,o,a)=>i||o<a.length-1)},this.runAll()}updated(e){this.editing?this.openEditor():this.editor&&(this.editor.destroy(),this.editor=void 0),(e.has("main")||e.has("warpIndex"))&&this.keepInView();let t=this.model;document.title=t?`${t.launch.kernel} – gemu`:"gemu: see warps run"}header(){let e=this.model?.launch;return f`<header>
+<span class="brand" aria-hidden="true">ge<b>mu</b></span>
+${this.examples.length?f`<label class="field"><span class="hidden">Example</span><select aria-label="Example" @change=${t=>this.chooseExample(t.target.value)}>
+            ${this.example?$:f`<option selected value="">Your program</option>`}
+            ${this.examples.map((t,s)=>f`<option value=${t.id} ?selected=${t.id===this.example?.id}>${s+1}. ${t.title}</option>`)}
+          </select></label>`:$}
+      <h1>${this.example?.title??e?.kernel??"See warps run"}</h1>
+      ${e?f`<span class="shape">${this.example?f`kernel <span class="mono">${e.kernel}</span>, `:""}${ki(e)}</span>`:$}
+      <nav aria-label="Page">
+        ${this.engine?f`<button aria-pressed=${this.editing} @click=${()=>this.editing=!this.editing} ?disabled=${!this.request}>Edit</button>`:$}
+        <button @click=${()=>this.renderRoot.querySelector("#file").click()}>Open…</button>
+        <input id="file" type="file" hidden multiple aria-label="Recordings" @change=${t=>this.openFiles(t.target.files??[])} />
+        ${this.engine?f`<button @click=${this.share} ?disabled=${!this.request}>Share</button>`:$}
+        <button aria-expanded=${this.help} @click=${()=>this.help=!this.help}>Help</button>
+      </nav>
+    </header>`}chooseExample(e){let t=this.examples.find(s=>s.id===e);t&&this.openExample(t)}intro(){let e=this.example;if(!e)return $;let t=e.moment;return f`<section class="intro" aria-label="Example">
+<p class="ask"><b>${e.question}</b></p>
+${t?f`<button @click=${()=>this.toMoment(t)}>Show the moment</button>`:$}
+      ${e.text?f`<details><summary>Read</summary><div class="prose">${e.text.split(/\n\s*\n/).map(s=>f`<p>${s}</p>`)}${e.cuda?f`<pre tabindex="0" aria-label="CUDA C">${e.cuda}</pre>`:$}</div></details>`:$}
+      ${e.answer?f`<details><summary>Answer</summary><div class="prose"><p>${e.answer}</p></div></details>`:$}
+    </section>`}toMoment(e){let t=this.runs.findIndex(s=>s.label===e.policy&&s.launch);t>=0&&(this.main=t),this.predict&&this.setPredict(!1),this.go(e.step)}transport(){let e=this.model;if(!e)return $;let t=e.steps,s=this.step>=t?`the end, after ${Me(t,"step")}`:`step ${(this.step+1).toLocaleString("en")} of ${this.predict&&this.revealed<t?"?":t.toLocaleString("en")}`;return f`<div class="transport" role="toolbar" aria-label="Steps">
+<div class="buttons">
+<button class="icon" aria-label="To the start" title="To the start (Home)" @click=${()=>this.moved(()=>this.go(0))} ?disabled=${this.step===0}>${Ue("start")}</button>
+<button class="icon" aria-label="Previous split" title="Previous split or reconvergence (Shift ←)" @click=${()=>this.moved(()=>this.turn(-1))} ?disabled=${this.step===0}>${Ue("previous")}</button>
+<button class="icon" aria-label="Step back" title="Step back (←)" @click=${()=>this.moved(()=>this.go(this.step-1))} ?disabled=${this.step===0}>${Ue("back")}</button>
+<button class="icon play" aria-label=${this.playing?"Pause":"Play"} title="Play (space)" @click=${this.togglePlay}>${Ue(this.playing?"pause":"play")}</button>
+<button class="icon primary" aria-label="Step" title="Step (→)" @click=${()=>this.moved(()=>this.go(this.step+1))} ?disabled=${this.step>=this.last&&!this.asking}>${Ue("forward")}</button>
+<button class="icon" aria-label="Next split" title="Next split or reconvergence (Shift →)" @click=${()=>this.moved(()=>this.turn(1))} ?disabled=${this.step>=this.last}>${Ue("next")}</button>
+<button class="icon" aria-label="To the end" title="To the end (End)" @click=${()=>this.moved(()=>this.go(this.last))} ?disabled=${this.step>=this.last}>${Ue("end")}</button>
+</div>
+<input type="range" min="0" max=${Number.isFinite(this.revealed)?Math.min(this.revealed,t):Math.max(t,this.last)} .value=${String(this.step)} aria-label="Step" aria-valuetext=${s} @input=${i=>this.moved(()=>this.go(Number(i.target.value)))} />
+<output class="position">${s}</output>
+<label class="check"><input type="checkbox" .checked=${this.predict} @change=${i=>this.setPredict(i.target.checked)} /> Predict first</label>
+</div>`}moved(e){this.pause(),e()}say(){let e=this.model;if(!e)return $;let t=Ce(e,Math.min(this.step,e.steps),this.asking);return f`<div class="say">
+<p class="sentence" role="status" aria-live="polite" aria-atomic="true"><b>${t.head}</b>${t.code?f` <code>${t.code}</code> `:". "}<span>${t.rest}</span></p>
+      <p class="hover" aria-hidden="true">${this.hover||f`<span class="faint">Point at a strip, a line or a lane: what it does is explained here.</span>`}</p>
+    </div>`}strip(e,t){let s=this.modelOf(e),i=t===this.main,o=this.model;if(e.busy||!s)return f`<section class="strip" aria-label="Policy ${e.label}"><div class="strip-title"><b class="mono">${e.label}</b> ${e.busy?f`<span class="soft">running…</span>`:f`<span class="bad">${e.launch?"The recording has no events of this warp.":e.failure.split(`
+`)[0]}</span>`} ${this.stripTools(e)}</div></section>`;let a=this.runs.filter(h=>h.launch).length,l=s.launch.warpSize,c=l<=8?13:Math.max(3,Math.round((a===1?6:a===2?4.5:3.5)*32/Math.max(l,16)));return f`<section class="strip ${i&&a>1?"chosen":""}" aria-label="Policy ${e.label}">
+<gemu-strip .model=${s} .step=${Math.min(this.step,s.steps)} .label=${e.label} .laneHeight=${c} .view=${this.view} .revealed=${this.predict?this.revealed:1/0} .other=${i?void 0:o} .otherLabel=${this.runs[this.main]?.label??""} .lane=${this.lane} .lines=${this.lines}>
+${a>1?f`<button slot="title" class="pick" aria-pressed=${i} title="Show the state of this run: ${hn(e.label)}" @click=${()=>this.choose(t)}>${e.label}</button>`:f`<span slot="title" title=${hn(e.label)}>${e.label}</span>`}
+        <span slot="tools">${this.stripTools(e)}</span>
+      </gemu-strip>
+    </section>`}choose(e){let t=this.model?.info;this.main=e;let s=this.runs[e]?.launch;t&&s&&(this.warpIndex=Math.max(0,s.findWarp(t.cta,t.warp))),this.resetPrediction()}stripTools(e){return!this.engine||!this.request?$:f`${e.busy?f`<button class="small" @click=${this.stopRuns}>Stop</button>`:$}${this.policies.length>1?f`<button class="small" aria-label="Remove ${e.label}" title="Remove" @click=${()=>this.removePolicy(e.label)}>✕</button>`:$}`}removePolicy(e){this.policies=this.policies.filter(t=>t!==e),this.runs=this.runs.filter(t=>t.label!==e),this.main=ie(this.main,0,this.runs.length-1),this.resetView(),this.resetPrediction()}addPolicy(e){let t=e.target,s=t.value.trim();t.value="",!(!s||this.policies.includes(s)||this.policies.length>=8)&&(this.policies=[...this.policies,s],this.runAll(s))}timeline(){let e=this.runs.map((t,s)=>this.strip(t,s));return f`<section class="time" aria-label="Time">
+<div class="bar"><h2>Every step of every lane</h2>
+${this.engine&&this.request?f`<label class="field">add a policy <select @change=${this.addPolicy}><option value="">…</option>${xi.filter(t=>!this.policies.includes(t)).map(t=>f`<option value=${t} title=${hn(t)}>${t}</option>`)}</select></label>
+              <label class="field">time slice <input class="slice" type="number" min="1" max="4096" placeholder="its:N" @change=${t=>this.addSlice(t)} /></label>`:$}
+        <span class="soft hint">drag to zoom</span>
+      </div>
+      ${e}
+    </section>`}addSlice(e){let t=e.target,s=Math.floor(Number(t.value));if(t.value="",s<1)return;let i=`its:${s}`;this.policies.includes(i)||this.policies.length>=8||(this.policies=[...this.policies,i],this.runAll(i))}card(){if(this.message)return f`<section class="card bad-card" role="alert"><h2>${this.runs.length?"The program does not run":"gemu says"}</h2><pre>${this.message}</pre></section>`;let e=this.runs[this.main],t=this.model;if(!e?.launch?.error||!t||this.step<t.steps-1||this.predict&&this.revealed<t.steps)return $;let s=e.response?.message||e.launch.error;return f`<section class="card bad-card" aria-label="How the run ends"><h2>${Ie(e.launch)?"Deadlock":"The kernel has failed"}</h2>${Ie(e.launch)?f`<p>Lanes wait for something that no lane will ever do. gemu says:</p>`:$}<pre tabindex="0" aria-label="Message">${s}</pre></section>`}question(){let e=this.model;if(!this.asking)return this.verdict?f`<p class="verdict ${this.verdict.right?"good":"no"}" role="status" tabindex="-1">${this.verdict.right?"✓ ":""}${this.verdict.text}</p>`:$;let t=D(e.lanes,e.ended(this.step+1));return f`<div class="question" tabindex="-1" role="group" aria-label="Prediction">
+<p><b>Which lanes run next?</b> Press them in the cells below, then check. The future is not drawn yet.</p>
+<div class="buttons">
+<button @click=${()=>this.pickAll(t)}>All</button><button @click=${()=>this.pickAll(F)}>None</button><button @click=${()=>this.pickAll(D(t,this.picked))}>Invert</button>
+<button class="primary" @click=${this.check} ?disabled=${T(this.picked)}>Check</button><button @click=${this.giveUp}>Show me</button>
+<span class="soft">${T(this.picked)?"none chosen":_(this.picked,e.lanes)}</span>
+</div>
+${this.verdict?f`<p class="verdict no" role="status" tabindex="-1">${this.verdict.text}</p>`:$}
+    </div>`}pickAll(e){this.verdict=void 0,this.picked=e}warps(){let e=this.runs[this.main]?.launch;if(!e||e.warps.length<2)return $;let t=this.model.eventOf(this.step),s=e.warps.length<=64?e.warps:e.warps.slice(0,64);return f`<details class="warps" open>
+<summary>${Me(e.warps.length,"warp")} at this moment</summary>
+<div class="warp-list" role="group" aria-label="Warps">
+${s.map((i,o)=>{let a=e.warp(o),l=o===this.warpIndex?this.step:a.stepAtEvent(t),c=a.instructionAt(Math.min(l,a.steps-1))?.block??-1,h=P(a.active(l)),p=l>=a.steps;return f`<button aria-pressed=${o===this.warpIndex} style=${le(c)} @click=${()=>this.chooseWarp(o)} title="${p?"ended":`${h} of ${P(a.lanes)} lanes at line ${a.line(l)}`}">
+            <span class="mono">${e.grid.some(u=>u>1)?e.ctaName(i.cta)+" ":""}w${i.warp}</span>
+            ${p?f`<span class="soft">end</span>`:f`<span class="letter">${e.blocks[c]?.letter??""}</span><span class="meter" aria-hidden="true"><i style="width:${h/e.warpSize*100}%"></i></span>`}
+          </button>`})}
+        ${e.warps.length>s.length?f`<label class="field">another <select @change=${i=>this.chooseWarp(Number(i.target.value))}>${e.warps.slice(0,4096).map((i,o)=>f`<option value=${o} ?selected=${o===this.warpIndex}>CTA ${e.ctaName(i.cta)} warp ${i.warp}</option>`)}</select></label>`:$}
+      </div>
+    </details>`}chooseWarp(e){let t=this.model.eventOf(this.step);this.warpIndex=e,this.step=this.model.stepAtEvent(t),this.keepInView(),this.resetPrediction()}results(){let e=this.runs[this.main]?.response?.outputs??[];return e.length===0?f`<p class="soft">${this.request?"The run has no results.":"A recording has no results of buffers; see the registers at the stores."}</p>`:e.map(t=>f`<h3 class="mono">${t.name??`argument ${t.argument}`} <span class="soft">${t.type}[${t.length}], at the end</span></h3>
+        <div class="scroll" tabindex="0" role="region" aria-label="Values of ${t.name??`argument ${t.argument}`}"><ol class="values">${t.values.map((s,i)=>f`<li><span class="soft">${i}</span>${s}</li>`)}</ol></div>`)}panes(){let e=this.model,t=Math.min(this.step,e.steps),s=ws.filter(([a])=>a!=="results"||(this.runs[this.main]?.response?.outputs?.length??0)>0),i=s.some(([a])=>a===this.pane)?this.pane:"registers",o=this.asking;return f`<section class="panes" aria-label="State">
+<div class="tabs" role="tablist" aria-label="Views" @keydown=${a=>this.tabKey(a,s.map(([l])=>l),i)}>
+${s.map(([a,l])=>f`<button role="tab" id="tab-${a}" aria-selected=${i===a} aria-controls="pane" tabindex=${i===a?0:-1} @click=${()=>this.pane=a}>${l}</button>`)}
+      </div>
+      <div id="pane" role="tabpanel" aria-labelledby="tab-${i}">
+        ${i==="registers"?f`<gemu-registers .model=${e} .step=${t} .register=${this.register} .lane=${this.lane}></gemu-registers>`:$}
+        ${i==="memory"?f`<gemu-memory .model=${e} .step=${t}></gemu-memory>`:$}
+        ${i==="flow"?f`<gemu-flow .model=${e} .step=${t} .hideNext=${o}></gemu-flow>`:$}
+        ${i==="results"?this.results():$}
+      </div>
+    </section>`}tabKey(e,t,s){let i=e.key==="ArrowRight"?1:e.key==="ArrowLeft"?-1:0;!i||e.shiftKey||(e.preventDefault(),e.stopPropagation(),this.pane=t[(t.indexOf(s)+i+t.length)%t.length],this.updateComplete.then(()=>this.renderRoot.querySelector(`#tab-${this.pane}`)?.focus()))}form(){let e=this.request,t=this.runs.find(a=>a.response?.kernels?.length)?.response?.kernels??[],s=t.find(a=>a.name===e.kernel)??t[0],i=Math.max(s?.parameters.length??0,e.arguments.length,1),o=this.runs.find(a=>a.response?.argument!==void 0)?.response;return f`<section class="edit" aria-label="Program and launch">
+<div class="bar"><h2>${e.name}</h2><span class="soft">Ctrl+Enter runs; the place stays</span></div>
+<div class="editor-host" style="height:min(52vh,520px)"><p class="soft">The editor is loading…</p></div>
+<form class="launch" @submit=${a=>(a.preventDefault(),this.runEdited())}>
+${t.length>1?f`<label>kernel <select name="kernel">${t.map(a=>f`<option ?selected=${a.name===(e.kernel||s?.name)}>${a.name}</option>`)}</select></label>`:f`<input type="hidden" name="kernel" .value=${e.kernel} />`}
+        <label>grid <input name="grid" size="7" .value=${e.grid.join(",")} /></label>
+        <label>block <input name="block" size="7" .value=${e.block.join(",")} /></label>
+        <label>lanes of a warp <select name="warp">${[4,8,16,32,64].map(a=>f`<option ?selected=${a===(e.warp||32)}>${a}</option>`)}</select></label>
+        ${Array.from({length:i},(a,l)=>{let c=s?.parameters[l],h=o?.argument===l;return f`<label class="argument">${c?f`<span class="mono">${c.name}</span> <span class="soft">${c.type}</span>`:`argument ${l}`} <input name="argument" list="arguments" .value=${e.arguments[l]??""} aria-invalid=${h?"true":"false"} spellcheck="false" autocomplete="off" /></label>`})}
+        <datalist id="arguments">${["u32[32]","u32[32]=iota","f32[64]=1","f32[1024]=iota","s32[32]=-1","32","2.0"].map(a=>f`<option value=${a}></option>`)}</datalist>
+        <button class="primary" type="submit">Run</button>
+        ${this.runs.some(a=>a.busy)?f`<button type="button" @click=${this.stopRuns}>Stop</button>`:$}
+      </form>
+    </section>`}helpText(){return this.help?f`<section class="card help" aria-label="Help"><div>
+<h2>What the pictures show</h2>
+<p>A <b>warp</b> is 32 threads, its <b>lanes</b>, that execute an instruction together. In a strip each row is a lane and each column a step. A <b>filled</b> cell executes; a <b>pale</b> cell waits; a <b>dotted</b> line is a lane that has ended. Colour and letter name the basic block of the program: a block is lines that are executed from the first to the last.</p>
+<p>Each strip is the same kernel under another <b>policy</b>: the rule that decides which lanes run next. The playhead is at the same step in all of them. Press the name of a policy to see its state.</p></div><div>
+<h2>Keys</h2>
+<dl><dt>→ ←</dt><dd>step, step back</dd><dt>Shift → ←</dt><dd>next, previous split or reconvergence</dd><dt>Home End</dt><dd>start, end</dd><dt>Space</dt><dd>play, pause</dd><dt>+ − 0</dt><dd>in a strip: zoom in, out, all steps</dd></dl>
+<p>Press a line number to run to the line. Press a lane to follow it. Press a register to see its values in the cells. Drop a recording of <code>gemu record FILE --with all</code> anywhere to open it.</p></div>
+</section>`:$}render(){let e=this.model,t=e?Math.min(this.step,e.steps):0;return f`<div
+class="page ${this.dropping?"dropping":""}"
+@dragover=${s=>(s.preventDefault(),this.dropping=!0)}
+@dragleave=${s=>s.relatedTarget===null&&(this.dropping=!1)}
+@drop=${s=>(s.preventDefault(),this.dropping=!1,void this.openFiles(s.dataTransfer?.files??[]))}
+>
+${this.header()}
+<main>
+${this.helpText()} ${this.intro()} ${e?f`<div class="sticky">${this.transport()} ${this.say()}</div>`:$} ${this.card()}
+          ${this.runs.length?this.timeline():$}
+          ${!e&&!this.message&&!this.runs.length?this.empty():$}
+          ${this.editing&&this.request?this.form():$}
+          ${e?f`<div class="columns">
+<section class="program" aria-label="Program"><div class="bar"><h2>Program</h2><span class="soft">${this.runs[this.main].label}: lanes at each line</span></div>
+<gemu-program .model=${e} .step=${t} .register=${this.register} .hideNext=${this.asking}></gemu-program></section>
+<section class="state" aria-label="Warp"><div class="bar"><h2>${Ai(e)}</h2><span class="soft">${this.lane>=0?f`lane ${this.lane} <button class="small" @click=${()=>this.lane=-1}>let go</button>`:""}</span></div>
+                    ${this.question()} ${this.warps()}
+                    <gemu-warp .model=${e} .step=${t} .register=${this.register} .lane=${this.lane} .asking=${this.asking} .picked=${this.picked}></gemu-warp>
+                    ${this.asking?$:f`<div class="bar stack-head"><h2>${/^(pc2|frontier)/.test(e.launch.policy)?"Warp splits":"Reconvergence stack"}</h2></div><gemu-stack .model=${e} .step=${t}></gemu-stack>`}</section>
+                </div>
+                ${this.panes()}`:$}
+        </main>
+      </div>
+      <dialog class="link" aria-label="Link">
+        <form method="dialog"><h2>A link to this program, at this place</h2><p class="soft">The link holds the program and the launch; no server stores them. It is copied.</p><input readonly aria-label="Link" .value=${this.link} /><button class="primary">Close</button></form>
+      </dialog>`}empty(){return f`<section class="card empty"><h2>${this.engine?"Loading…":"Open a recording"}</h2><p>${this.engine?"The engine starts.":f`Drop a file made by <code>gemu record FILE --with all -o run.gemu</code> here, or press Open. Several files, one for each policy, are shown one below the other.`}</p></section>`}};function ki(r){let n=e=>e.slice(0,e[2]>1?3:e[1]>1?2:1).join("×");return`grid ${n(r.grid)}, block ${n(r.block)}`}function Ai(r){let n=ee(r.lanes).length;return`${r.launch.grid.some(e=>e>1)?`CTA ${r.launch.ctaName(r.info.cta)}, w`:"W"}arp ${r.info.warp}, ${Me(n,"lane")}`}var Mi={start:"M4 3v10M13 3L6 8l7 5z",previous:"M8 8l6-5v10zM2 8l6-5v10z",back:"M11 3L4 8l7 5z",play:"M4 2.5v11L13 8z",pause:"M4 3h3v10H4zM9 3h3v10H9z",forward:"M5 3l7 5-7 5z",next:"M8 8L2 3v10zM14 8L8 3v10z",end:"M12 3v10M3 3l7 5-7 5z"},Ue=r=>f`<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d=${Mi[r]} fill="currentColor" stroke="currentColor" stroke-width="1.4" stroke-linejoin="round"/></svg>`;customElements.define("gemu-player",un);var xs=new WeakMap;function pn(r){let n=xs.get(r);return n||xs.set(r,n=Ei(r)),n}function Ei(r){let n=r.sources.find(t=>t.kind==="ptx"),e=[{kind:"ptx",name:n?.name??r.file,lines:n?ys(r,n.text,t=>t.line,!0):Si(r)}];for(let t of r.sources)t.kind!=="compiled"||!r.instructions.some(s=>s.sourceFile===t.name)||e.push({kind:"compiled",name:t.name,lines:ys(r,t.text,s=>s.sourceFile===t.name?s.sourceLine:0,!1)});return e}function Si(r){let n=new Map;for(let e of r.instructions){let t=n.get(e.line);t?(t.instructions.push(e),t.text+=` ${e.text};`):n.set(e.line,{number:e.line,text:`	${e.text};`,instructions:[e]})}return[...n.values()].sort((e,t)=>e.number-t.number)}function ys(r,n,e,t){let s=n.split(/\r?\n/),i=new Map,o=[],a=new Map;for(let h of r.instructions){let p=e(h);p<1||p>s.length||(i.set(p,[...i.get(p)??[],h]),a.set(h.function,[...a.get(h.function)??[],h]))}for(let h of a.values()){let p=Math.min(...h.map(e)),u=Math.max(...h.map(e)),d=t?/\.(entry|func)\b/:/__(global|device)__|^\S.*\)\s*\{?\s*$/;for(let b=p;b>Math.max(0,p-200);b--)if(d.test(s[b-1])){p=b;break}for(let b=u;b<=Math.min(s.length,u+20);b++)if(/^\}/.test(s[b-1])){u=b;break}o.push([p,u])}o.sort((h,p)=>h[0]-p[0]);let l=[],c=0;for(let[h,p]of o){for(let u=Math.max(h,c+1);u<=p;u++)l.push({number:u,text:s[u-1],instructions:i.get(u)??[]});c=Math.max(c,p)}return l}var Li=/(\/\/.*|\/\*.*?\*\/)|(@!?%\w+)|(%[\w.]+)|(^\s*[\w$]+:)|((?<![\w.])\.[a-z]\w*)|(\b0[xXfFdD][\da-fA-F]+\b|\b\d[\w.]*\b)|((?:^|(?<=[\s;}:]))[a-z][a-z0-9_]*(?:\.[a-z0-9_:]+)*(?=[\s;]))/g;function $s(r){let n=[],e=0;for(let t of r.matchAll(Li)){t.index>e&&n.push({kind:"",text:r.slice(e,t.index)});let s=t[1]?"comment":t[2]?"guard":t[3]?"register":t[4]?"label":t[5]?"directive":t[6]?"number":"op";n.push({kind:s,text:t[0]}),e=t.index+t[0].length}return e<r.length&&n.push({kind:"",text:r.slice(e)}),n}var dn=22,fn=class extends te{constructor(){super(...arguments);this.language=0;this.hover=0;this.register="";this.hideNext=!1}static{this.properties={language:{state:!0},hover:{state:!0},register:{},hideNext:{attribute:!1}}}static{this.styles=[ne,K`
+:host {
+min-width: 0;
+}
+.tabs {
+display: flex;
+gap: 4px;
+margin-bottom: 6px;
+}
+.tabs button {
+min-height: 28px;
+font-size: 13px;
+}
+.scroll {
+position: relative;
+overflow: auto;
+max-height: var(--listing-height, 560px);
+border: 1px solid var(--line);
+border-radius: 8px;
+background: var(--card);
+}
+.rows {
+position: relative;
+display: grid;
+grid-template-columns: auto auto auto auto minmax(max-content, 1fr);
+font: 13px/22px var(--mono);
+padding: 6px 0;
+min-width: max-content;
+counter-reset: none;
+}
+.row {
+display: contents;
+}
+.row > * {
+height: 22px;
+white-space: pre;
+}
+.row.now > * {
+background: var(--now);
+}
+.row:hover > * {
+background: color-mix(in srgb, var(--ink) 6%, var(--card));
+}
+.row.now:hover > * {
+background: var(--now);
+}
+.arcs {
+width: var(--arcs);
+}
+svg.flow {
+position: absolute;
+left: 4px;
+top: 6px;
+pointer-events: none;
+overflow: visible;
+}
+svg.flow path {
+fill: none;
+stroke: var(--edge);
+stroke-width: 1.25;
+}
+svg.flow path.taken {
+stroke: var(--accent);
+stroke-width: 2.5;
+}
+svg.flow path.tip {
+fill: var(--edge);
+stroke: none;
+}
+svg.flow path.tip.taken {
+fill: var(--accent);
+}
+.block {
+padding: 0 4px 0 6px;
+}
+.number {
+text-align: right;
+}
+.number button,
+.number span {
+display: block;
+width: 100%;
+min-width: 38px;
+min-height: 22px;
+height: 22px;
+padding: 0 6px;
+border: 0;
+border-radius: 4px;
+background: none;
+font: 12px/22px var(--mono);
+color: var(--soft);
+text-align: right;
+}
+.number button:hover {
+text-decoration: underline;
+color: var(--accent);
+}
+.now .number button {
+color: var(--ink);
+font-weight: 700;
+}
+.lanes {
+width: 112px;
+padding: 0 8px;
+}
+.lanes svg {
+display: block;
+width: 96px;
+height: 12px;
+margin-top: 5px;
+}
+.lanes .on {
+fill: var(--hue);
+}
+.lanes .hollow {
+fill: var(--card);
+stroke: var(--hue);
+stroke-width: 1;
+}
+.lanes .rail {
+fill: var(--idle);
+}
+.code {
+padding-right: 14px;
+}
+.op {
+color: var(--ink);
+font-weight: 600;
+}
+.register {
+color: var(--ink);
+}
+.register.picked {
+text-decoration: underline;
+text-decoration-thickness: 2px;
+text-decoration-color: var(--accent);
+}
+.guard {
+color: var(--accent);
+}
+.directive,
+.comment {
+color: var(--soft);
+}
+.comment {
+font-style: italic;
+}
+.label {
+font-weight: 700;
+}
+.number-token {
+color: var(--ink);
+}
+@media (max-width: 560px) {
+.lanes {
+width: 72px;
+padding: 0 6px 0 2px;
+}
+.lanes svg {
+width: 64px;
+}
+.rows {
+font-size: 12px;
+}
+.block {
+padding: 0 2px;
+}
+.number button,
+.number span {
+min-width: 26px;
+padding: 0 3px;
+}
+}
+@media (forced-colors: active) {
+.row.now > * {
+border-block: 2px solid Highlight;
+}
+.lanes .on {
+fill: CanvasText;
+}
+.lanes .hollow {
+fill: Canvas;
+stroke: CanvasText;
+}
+}
+`]}updated(e){if(!e.has("step")&&!e.has("model")&&!e.has("language"))return;let t=this.renderRoot.querySelector(".scroll"),s=this.renderRoot.querySelector(".row.now .number");if(!t||!s)return;let[i,o]=[s.offsetTop,t.clientHeight];i<t.scrollTop+30?t.scrollTop=Math.max(0,i-60):i+60>t.scrollTop+o&&(t.scrollTop=i+90-o)}arcs(e){let t=this.model.launch,s=[];for(let o of t.blocks){if(o.instructions===0)continue;let a=o.first+o.instructions-1;for(let l of o.next){let c=t.blocks[l];if(!c||c.first===a+1)continue;let[h,p]=[e.get(a),e.get(c.first)];h!==void 0&&p!==void 0&&s.push({from:h,to:p,column:0,instruction:a,target:c.first})}}s.sort((o,a)=>Math.abs(o.to-o.from)-Math.abs(a.to-a.from));let i=[];for(let o of s){let[a,l]=[Math.min(o.from,o.to),Math.max(o.from,o.to)];for(;i.some(c=>c.column===o.column&&Math.min(c.from,c.to)<=l&&Math.max(c.from,c.to)>=a);)o.column++;i.push(o)}return s.filter(o=>o.column<8)}render(){let e=this.model;if(this.failure)return f`<p>${this.failure}</p>`;if(!e)return $;let t=pn(e.launch),s=t[Math.min(this.language,t.length-1)],i=s.kind==="ptx",o=e.state(this.step),a=o.end?-1:o.instruction,l=new Map;s.lines.forEach((d,b)=>d.instructions.forEach(m=>l.set(m.index,b)));let c=i?this.arcs(l):[],h=c.reduce((d,b)=>Math.max(d,b.column+1),0),p=h?h*8+14:6,u=this.hideNext||o.end?[]:e.outcome(this.step).groups.map(d=>d.instruction);return f`${t.length>1?f`<div class="tabs" role="group" aria-label="Language">${t.map((d,b)=>f`<button aria-pressed=${b===this.language} @click=${()=>this.language=b}>${d.kind==="ptx"?"PTX":d.name.split("/").pop()}</button>`)}</div>`:$}
+      <div class="scroll" tabindex="0" role="region" aria-label="Lines of the program">
+        <div class="rows" role="table" aria-label="Lines of ${s.name}, with the lanes at each" style="--arcs:${p}px">
+          <div class="hidden" role="rowgroup"><div role="row"><span role="columnheader">block</span><span role="columnheader">line</span><span role="columnheader">lanes</span><span role="columnheader">code</span></div></div>
+          <div role="rowgroup" style="display:contents">${s.lines.map(d=>this.row(d,o,a,i))}</div>
+          <svg class="flow" width=${p} height=${s.lines.length*dn} aria-hidden="true">
+            ${c.map(d=>{let b=d.instruction===a&&u.includes(d.target),m=p-8,[g,k,A]=[(d.from+.5)*dn,(d.to+.5)*dn,m-6-d.column*8],x=Math.min(5,Math.abs(k-g)/2),y=k>g?1:-1;return X`<path class=${b?"taken":""} d="M${m} ${g}H${A+x}Q${A} ${g} ${A} ${g+y*x}V${k-y*x}Q${A} ${k} ${A+x} ${k}H${m-3}"/><path class="tip ${b?"taken":""}" d="M${m+1} ${k}l-6 -3.5v7z"/>`})}
+          </svg>
+        </div>
+      </div>`}row(e,t,s,i){let o=this.model,a=e.instructions[0],l=e.instructions.some(u=>u.index===s),c=a?a.block:-1,p=i&&a&&o.launch.blocks[c]?.first===a.index?o.launch.blocks[c].letter:"";return f`<div class="row ${l?"now":""}" role="row" @pointerenter=${()=>this.point(e)} @pointerleave=${()=>this.point(void 0)}>
+<span class="arcs" aria-hidden="true"></span>
+<span class="block" role="cell">${p?f`<span class="letter" style=${le(c)}>${p}</span>`:$}</span>
+      <span class="number" role="cell">${a?f`<button title="Run to line ${e.number}" aria-label="Run to line ${e.number}" aria-current=${l?"step":$} @click=${()=>this.send("gemu-run-to",{line:e.number,source:!i,file:i?"":this.file})}>${e.number}</button>`:f`<span>${e.number}</span>`}</span>
+      <span class="lanes" role="cell">${a?this.lanes(e.instructions,t):$}</span>
+      <span class="code" role="cell">${i?this.code(e.text):e.text.replaceAll("	","    ")||" "}</span>
+    </div>`}get file(){return pn(this.model.launch)[this.language]?.name??""}point(e){let t=this.model,s=this.language===0;if(this.send("gemu-lines",{lines:e?new Set(e.instructions.map(h=>h.line)):new Set}),!e||e.instructions.length===0)return this.send("gemu-hover",{text:""});let o=t.state(this.step).groups.filter(h=>e.instructions.some(p=>p.index===h.instruction)),a=0;for(let h=0;h<t.steps;h++)e.instructions.some(p=>p.index===t.instruction[h])&&a++;let l=this.hideNext?"":` The warp executes it ${a===1?"once":a===0?"never":`${a.toLocaleString("en")} times`}.`,c=o.map(h=>`${_(h.lanes,t.lanes)} ${Re(t,h)}`).join("; ");this.send("gemu-hover",{text:`Line ${e.number}: ${s?e.instructions.map(h=>h.text).join("; "):e.text.trim()}.${l}${c?` Now ${c}.`:""}`})}lanes(e,t){let s=this.model,[i,o]=[F,F];for(let p of t.groups)e.some(u=>u.index===p.instruction)&&(p.reason==="runs"?i=G(i,p.lanes):o=G(o,p.lanes));let a=G(i,o);if(T(a))return $;let l=s.launch.warpSize,c=[T(i)?"":`${_(i,s.lanes)} ${P(i)===1?"runs":"run"}`,T(o)?"":`${_(o,s.lanes)} ${P(o)===1?"waits":"wait"}`].filter(Boolean).join(", "),h=96/l;return f`<svg viewBox="0 0 96 12" preserveAspectRatio="none" style=${le(e[0].block)} role="img" aria-label=${c}>
+<rect class="rail" x="0" y="5" width="96" height="2"></rect>
+${Array.from({length:l},(p,u)=>R(a,u)?X`<rect class=${R(i,u)?"on":"hollow"} x=${u*h+.4} y="1" width=${h-.8} height="10"/>`:$)}
+    </svg>`}code(e){return e?$s(e.replaceAll("	","    ")).map(t=>{if(t.kind==="")return t.text;let s=t.text.replace(/^@!?/,""),i=(t.kind==="register"||t.kind==="guard")&&s===this.register;return t.kind==="register"||t.kind==="guard"?f`<span class="${t.kind} ${i?"picked":""}" @click=${()=>this.send("gemu-register",{name:s})}>${t.text}</span>`:f`<span class=${t.kind==="number"?"number-token":t.kind}>${t.text}</span>`}):" "}};customElements.define("gemu-program",fn);function vn(r,n){return r.length<=n?r:"…"+r.slice(-(n-1))}var zi={runs:"runs",masked:"masked",ready:"waits",joins:"waits",barrier:"waits",collective:"waits",waits:"waits",stuck:"waits",ended:"ended",absent:"absent"},mn=class extends te{constructor(){super(...arguments);this.register="";this.lane=-1;this.asking=!1;this.picked={lo:0,hi:0};this.focusLane=0}static{this.properties={register:{},lane:{attribute:!1},asking:{type:Boolean},picked:{attribute:!1},focusLane:{state:!0}}}static{this.styles=[ne,K`
+.cells {
+display: grid;
+grid-template-columns: repeat(var(--columns, 16), minmax(0, 1fr));
+gap: 4px;
+}
+.cell {
+position: relative;
+min-width: 0;
+min-height: 46px;
+padding: 2px 0 3px;
+border-radius: 6px;
+border: 2px solid var(--hue);
+background: var(--card);
+color: var(--ink);
+text-align: center;
+font: 11px/1.25 var(--mono);
+overflow: hidden;
+}
+.cell .n {
+display: flex;
+justify-content: space-between;
+padding: 0 3px;
+font-size: 10.5px;
+}
+.cell b {
+display: block;
+font-size: 12.5px;
+font-weight: 700;
+margin-top: 2px;
+}
+.cell.runs {
+background: var(--hue);
+color: var(--on);
+}
+.cell.masked {
+background: repeating-linear-gradient(135deg, transparent 0 4px, color-mix(in srgb, var(--hue) 38%, transparent) 4px 6px);
+}
+.cell.waits {
+border-style: solid;
+}
+.cell.joins {
+border-style: double;
+border-width: 4px;
+padding: 0 0 1px;
+}
+.cell.ended,
+.cell.absent {
+border: 1.5px dashed var(--edge);
+color: var(--soft);
+}
+.cell.absent {
+border-style: none;
+background: transparent;
+}
+.cell[aria-pressed='true'] {
+outline: 3px solid var(--accent);
+outline-offset: 0;
+font-weight: 400;
+}
+.asking .cell {
+background: var(--card);
+color: var(--ink);
+border: 2px dashed var(--edge);
+}
+.asking .cell[aria-pressed='true'] {
+background: var(--accent);
+border: 2px solid var(--accent);
+color: var(--on);
+}
+.scroll {
+overflow-x: auto;
+margin-top: 10px;
+position: relative;
+}
+table {
+width: 100%;
+font-size: 13.5px;
+}
+th,
+td {
+padding: 3px 10px 3px 0;
+vertical-align: middle;
+text-align: left;
+}
+.at {
+white-space: nowrap;
+}
+tbody tr + tr td {
+border-top: 1px solid var(--line);
+}
+.mask {
+display: block;
+width: 100px;
+height: 12px;
+}
+.mask rect.off {
+fill: var(--idle);
+}
+.mask rect.on {
+fill: var(--hue);
+}
+.mask rect.hollow {
+fill: var(--card);
+stroke: var(--hue);
+stroke-width: 1;
+}
+.key {
+display: flex;
+flex-wrap: wrap;
+gap: 2px 14px;
+margin: 8px 0 0;
+padding: 0;
+list-style: none;
+font-size: 12.5px;
+color: var(--soft);
+}
+.key i {
+display: inline-block;
+width: 15px;
+height: 11px;
+border-radius: 3px;
+margin-right: 5px;
+vertical-align: -1px;
+border: 2px solid var(--edge);
+}
+.key .runs {
+background: var(--edge);
+}
+.key .joins {
+border-style: double;
+border-width: 3px;
+}
+.key .ended {
+border: 1.5px dashed var(--edge);
+}
+.key .masked {
+background: repeating-linear-gradient(135deg, transparent 0 3px, var(--edge) 3px 5px);
+}
+@media (max-width: 560px) {
+.cells {
+--columns: 8 !important;
+}
+.mask {
+width: 76px;
+}
+}
+@media (forced-colors: active) {
+.cell.runs {
+forced-color-adjust: none;
+background: CanvasText;
+color: Canvas;
+border-color: CanvasText;
+}
+.mask rect.on {
+fill: CanvasText;
+}
+.mask rect.off,
+.mask rect.hollow {
+fill: Canvas;
+stroke: GrayText;
+}
+}
+`]}pick(e){this.asking?this.send("gemu-pick",{lane:e}):this.send("gemu-lane",{lane:this.lane===e?-1:e})}key(e){let t=this.model.launch.warpSize,s=getComputedStyle(this.renderRoot.querySelector(".cells")).gridTemplateColumns.split(" ").length,i={ArrowRight:1,ArrowLeft:-1,ArrowDown:s,ArrowUp:-s};if(!(e.key in i)||e.shiftKey||e.ctrlKey||e.altKey)return;let o=this.focusLane+i[e.key];e.preventDefault(),e.stopPropagation(),!(o<0||o>=t)&&(this.focusLane=o,this.updateComplete.then(()=>this.renderRoot.querySelectorAll(".cell")[o].focus()))}shown(e){return e.find(t=>t.register.name===this.register)??[...e].filter(t=>t.last>=0).sort((t,s)=>s.last-t.last)[0]}cell(e,t,s){let i=this.model,o=e.groups[e.group[t]],a=o?.reason??"absent",l=o&&o.instruction>=0?i.launch.instructions[o.instruction].block:-1,c=l>=0?i.launch.blocks[l].letter:"",h=s?.values[t],p=a==="ended"?"end":h===void 0?"·":qe(h,s.register.type,s.register.bits),u=o?Re(i,o):"has no thread",d=this.asking?`lane ${t}`:`lane ${t}: ${u}${o&&o.instruction>=0?`, ${Ee(i.launch,o.instruction)}`:""}${s&&h!==void 0?`, ${s.register.name} is ${p}`:""}`,b=this.asking?R(this.picked,t):this.lane===t;return f`<button
+class="cell ${zi[a]} ${a==="joins"?"joins":""}"
+style=${le(l)}
+aria-label=${d}
+aria-pressed=${b}
+tabindex=${t===this.focusLane?0:-1}
+?disabled=${a==="absent"}
+@click=${()=>(this.focusLane=t,this.pick(t))}
+@pointerenter=${()=>this.send("gemu-hover",{text:this.asking?"":d[0].toUpperCase()+d.slice(1)})}
+@pointerleave=${()=>this.send("gemu-hover",{text:""})}
+><span class="n"><span>${t}</span><span>${this.asking?b?"✓":"":c}</span></span><b>${vn(p,5)}</b></button>`}mask(e,t){let s=this.model.launch.warpSize;return ks(e.lanes,s,t)}groups(e){let t=this.model;return f`<div class="scroll" tabindex="0" role="region" aria-label="Groups of lanes">
+<table>
+<caption class="hidden">Groups of lanes, and what each waits for</caption>
+<thead><tr><th scope="col">lanes</th><th scope="col"><span class="hidden">picture</span></th><th scope="col">at</th><th scope="col">now</th></tr></thead>
+<tbody>${e.groups.map(s=>this.group(s,t.launch.instructions[s.instruction]?.block??-1))}</tbody>
+</table>
+</div>`}group(e,t){let s=this.model,i=s.launch.blocks[t]?.letter,o=P(e.lanes)===1?Re(s,e).replace(/^are\b/,"is").replace(/^have\b/,"has").replace(/^(run|wait)\b/,"$1s"):Re(s,e);return f`<tr style=${le(t)}>
+<td>${_(e.lanes,s.lanes)}</td>
+<td>${this.mask(e,e.reason==="runs")}</td>
+<td class="at">${e.reason==="ended"?"–":f`${i?f`<span class="letter">${i}</span> `:$}${Ee(s.launch,e.instruction)}`}</td>
+      <td>${o}</td>
+    </tr>`}render(){let e=this.model;if(this.failure)return f`<p>${this.failure}</p>`;if(!e)return $;let t=e.launch.warpSize,s=e.state(this.step),i=this.shown(e.registers(this.step)),o=new Set(s.groups.map(l=>l.reason)),a=t>=16?16:t;return f`<div class="cells ${this.asking?"asking":""}" style="--columns:${a}" role="group" aria-label=${this.asking?"Lanes that run next":`Lanes of the warp${i?`, with the values of ${i.register.name}`:""}`} @keydown=${this.key}>
+        ${Array.from({length:t},(l,c)=>this.cell(s,c,i))}
+      </div>
+      ${this.asking?$:f`<ul class="key">
+${o.has("runs")?f`<li><i class="runs"></i>runs</li>`:$}
+              ${o.has("masked")?f`<li><i class="masked"></i>guard does not hold</li>`:$}
+              ${o.has("joins")?f`<li><i class="joins"></i>waits at the reconvergence point</li>`:$}
+              ${["ready","barrier","collective","waits","stuck"].some(l=>o.has(l))?f`<li><i></i>waits</li>`:$}
+              ${o.has("ended")?f`<li><i class="ended"></i>has ended</li>`:$}
+              <li>letter: basic block</li>
+              ${i?f`<li>number: <span class="mono">${i.register.name}</span></li>`:$}
+            </ul>
+            ${this.groups(s)}`}`}};function ks(r,n,e){return f`<svg class="mask" viewBox="0 0 ${n*4} 12" preserveAspectRatio="none" aria-hidden="true">${Array.from({length:n},(t,s)=>Ti(s,R(r,s)?e?"on":"hollow":"off"))}</svg>`}var Ti=(r,n)=>X`<rect x=${r*4+.5} y="0.5" width="3" height="11" class=${n}/>`,gn=class extends te{static{this.styles=[ne,K`
+ol {
+margin: 0;
+padding: 0;
+list-style: none;
+display: grid;
+gap: 4px;
+}
+li {
+display: grid;
+grid-template-columns: 92px 108px 1fr;
+gap: 10px;
+align-items: center;
+padding: 5px 10px;
+border: 1px solid var(--line);
+border-left: 5px solid var(--hue);
+border-radius: 6px;
+background: var(--card);
+font-size: 13.5px;
+}
+li.running {
+background: var(--now);
+}
+li.point {
+border-left-style: double;
+}
+b {
+font-weight: 650;
+}
+.mask {
+width: 104px;
+height: 12px;
+display: block;
+}
+.mask rect.off {
+fill: var(--idle);
+}
+.mask rect.on {
+fill: var(--hue);
+}
+.mask rect.hollow {
+fill: var(--card);
+stroke: var(--hue);
+}
+p {
+margin: 0 0 8px;
+font-size: 13.5px;
+color: var(--soft);
+}
+@media (max-width: 560px) {
+li {
+grid-template-columns: 84px 1fr;
+}
+li > :last-child {
+grid-column: 1 / -1;
+}
+}
+@media (forced-colors: active) {
+.mask rect.on {
+fill: CanvasText;
+}
+.mask rect.off,
+.mask rect.hollow {
+fill: Canvas;
+stroke: GrayText;
+}
+}
+`]}render(){let n=this.model;if(!n)return $;if(!n.launch.has.stack)return f`<p>The recording has no stack. Record with --with stack.</p>`;let{stack:e}=n.state(this.step);if(this.step>=n.steps&&T(D(n.lanes,n.ended(n.steps))))return f`<p>All lanes have ended.</p>`;let t=e.filter(i=>i.kind==="point").length,s={running:"running",ready:"ready",blocked:"blocked",point:"waiting point"};return f`<p>${e.length<=1?"The warp is one group: nothing waits on the stack.":`${e.length-t} warp ${e.length-t===1?"split":"splits"}${t?`, and ${t===1?"a reconvergence point":`${t} reconvergence points`} at which lanes wait for each other`:""}. The innermost is first.`}</p>
+      <ol>
+        ${e.map(i=>{let o=n.launch.instructions[i.instruction],a=o?n.launch.blocks[o.block]?.letter:"";return f`<li class=${i.kind} style="${le(o?.block??-1)};margin-left:${Math.min(i.depth,12)*10}px">
+<b>${s[i.kind]}</b>${ks(i.kind==="point"?i.arrived:i.lanes,n.launch.warpSize,i.kind==="running")}
+<span>${a?f`<span class="letter">${a}</span> `:$}${Ee(n.launch,i.instruction)}:
+            ${i.kind==="point"?T(i.arrived)?`no lane has arrived of ${_(i.lanes,n.lanes)}`:`${_(i.arrived,n.lanes)} arrived of ${_(i.lanes,n.lanes)}`:_(i.lanes,n.lanes)}</span>
+          </li>`})}
+      </ol>`}};customElements.define("gemu-warp",mn);customElements.define("gemu-stack",gn);var bn=class extends te{constructor(){super(...arguments);this.register="";this.lane=-1;this.all=!1}static{this.properties={register:{},lane:{attribute:!1},all:{state:!0}}}static{this.styles=[ne,K`
+.bar {
+display: flex;
+flex-wrap: wrap;
+gap: 4px 16px;
+align-items: center;
+margin-bottom: 6px;
+font-size: 13px;
+color: var(--soft);
+}
+.scroll {
+position: relative;
+overflow: auto;
+max-height: 520px;
+border: 1px solid var(--line);
+border-radius: 8px;
+background: var(--card);
+}
+table {
+border-collapse: separate;
+border-spacing: 0;
+font: 12px/24px var(--mono);
+width: 100%;
+}
+thead th {
+position: sticky;
+top: 0;
+z-index: 2;
+background: var(--card);
+border-bottom: 1px solid var(--line);
+font: 600 11.5px/24px var(--mono);
+text-align: right;
+}
+th,
+td {
+padding: 0 4px;
+white-space: nowrap;
+text-align: right;
+border-bottom: 1px solid color-mix(in srgb, var(--line) 60%, transparent);
+}
+th.name {
+position: sticky;
+left: 0;
+z-index: 1;
+background: var(--card);
+text-align: left;
+padding: 0;
+color: var(--ink);
+}
+thead th.name {
+z-index: 3;
+padding-left: 10px;
+}
+th.name button {
+border: 0;
+border-radius: 0;
+background: none;
+min-height: 24px;
+height: 24px;
+padding: 0 8px 0 10px;
+width: 100%;
+text-align: left;
+font: 600 12.5px/24px var(--mono);
+}
+th.name button[aria-pressed='true'] {
+text-decoration: underline;
+text-decoration-thickness: 2px;
+}
+td.class,
+td.formula,
+th.left {
+text-align: left;
+}
+td.formula {
+padding-right: 12px;
+min-width: 110px;
+}
+tr.written td,
+tr.written th.name {
+background: var(--now);
+}
+td.off {
+color: var(--soft);
+background: color-mix(in srgb, var(--idle) 55%, transparent);
+}
+tr.written td.off {
+background: color-mix(in srgb, var(--idle) 70%, var(--now));
+}
+td.lane,
+th.lane {
+box-shadow: inset 2px 0 var(--accent), inset -2px 0 var(--accent);
+}
+.mark {
+display: inline-block;
+width: 1.2em;
+color: var(--accent);
+font-weight: 700;
+}
+.few {
+background: var(--idle);
+color: var(--soft);
+}
+p {
+margin: 6px 0 0;
+font-size: 13px;
+color: var(--soft);
+}
+`]}chip(e){if(e.class==="none")return f`<span class="chip" title="No active lane has a value">–</span>`;let t=e.class;return e.few&&e.lanes>0?f`<span class="chip few" title="Any ${e.lanes===1?"single value is uniform":"two values are uniform or affine"}: the class of ${e.lanes} ${e.lanes===1?"lane":"lanes"} says nothing">${e.lanes} ${e.lanes===1?"lane":"lanes"}</span>`:f`<span class="chip ${t[0]}" title=${t}>${t[0]}<span class="hidden">: ${t}</span></span>`}line(e,t){let s=this.model,i=this.step<s.steps?s.active(this.step):s.lanes,{name:o,type:a,bits:l}=e.register;return f`<tr class=${e.written?"written":""}>
+<th class="name" scope="row"><button aria-pressed=${this.register===o} title="${o} ${a}: show its values in the cells of the warp" @click=${()=>this.send("gemu-register",{name:o})}>${o}</button></th>
+<td class="class">${this.chip(e.structure)} <span class="mark" title=${e.written?"written by this step":e.read?"read by this step":""}>${e.written?"←":e.read?"→":""}</span></td>
+<td class="formula">${e.structure.few?"":os(e.structure,a,l)}</td>
+${t.map(c=>{let h=e.values[c],p=h===void 0?"·":qe(h,a,l),u=!R(i,c);return f`<td class="${u?"off":""} ${c===this.lane?"lane":""}" title="lane ${c}: ${p}${u?", not active":""}">${vn(p,l===64?4:6)}</td>`})}
+    </tr>`}render(){let e=this.model;if(this.failure)return f`<p>${this.failure}</p>`;if(!e)return $;if(!e.launch.has.results)return f`<p>The recording has no values. Record with --with results.</p>`;let t=Array.from({length:e.launch.warpSize},(o,a)=>a).filter(o=>R(e.lanes,o)),s=e.registers(this.step),i=s.length;if(!this.all&&i>24){let o=new Set([...s].sort((a,l)=>l.last-a.last).slice(0,20));s=s.filter(a=>o.has(a)||a.read||a.register.name===this.register)}return f`<div class="bar">
+<span><span class="chip u">u</span> uniform: one value</span><span><span class="chip a">a</span> affine: base + stride · lane</span><span><span class="chip g">g</span> generic: anything</span>
+<span>over the active lanes</span><span><span class="mark">→</span>read</span><span><span class="mark">←</span>written by this step</span>
+${i>24?f`<button aria-pressed=${this.all} @click=${()=>this.all=!this.all}>all ${i} registers</button>`:$}
+      </div>
+      ${s.length===0?f`<p>No register has a value yet.</p>`:f`<div class="scroll" tabindex="0" role="region" aria-label="Registers by lane">
+<table>
+<caption class="hidden">Values of registers in each lane</caption>
+<thead><tr><th class="name" scope="col">register</th><th class="left" scope="col">class</th><th class="left" scope="col">formula</th>${t.map(o=>f`<th scope="col" class=${o===this.lane?"lane":""}><span class="hidden">lane </span>${o}</th>`)}</tr></thead>
+              <tbody>${s.map(o=>this.line(o,t))}</tbody>
+            </table>
+          </div>`}`}};customElements.define("gemu-registers",bn);var As=new WeakMap;function lt(r){let n=As.get(r);if(n)return n;n=[];let e;for(let t=0;t<r.steps;t++){let s=r.instructionAt(t).block,i=t>0&&r.instruction[t]<=r.instruction[t-1];e&&!i&&e.block===s&&e.active.lo===r.activeLo[t]&&e.active.hi===r.activeHi[t]?e.to=t+1:n.push(e={from:t,to:t+1,block:s,active:j(r.activeLo[t],r.activeHi[t])})}return As.set(r,n),n}function ct(r,n){let[e,t]=[0,r.length];for(;e<t;){let s=e+t>>>1;r[s].to<=n?e=s+1:t=s}return Math.min(e,r.length-1)}function Es(r,n){let[e,t]=[r.line(n.from),r.line(n.to-1)],s=r.ended(n.from),i=D(D(r.lanes,s),n.active),o=[];return T(i)||o.push(`${_(i,r.lanes)} ${P(i)===1?"waits":"wait"}`),T(s)||o.push(`${_(s,r.lanes)} ${P(s)===1?"has":"have"} ended`),{steps:n.to-n.from===1?`${n.from+1}`:`${n.from+1}–${n.to}`,letter:r.launch.blocks[n.block]?.letter??"",lines:e===t?`${e}`:`${e}–${t}`,active:_(n.active,r.lanes),others:o.join("; ")}}var Ms=r=>r.replace(/[&<>"']/g,n=>`&#${n.charCodeAt(0)};`),Ci=5e3;function Ss(r,n,e,t,s){let i=r.launch.warpSize,o=Math.max(1,t-e),a=Math.max(1,Math.min(24,960/o)),l=i<=8?14:i<=16?9:6,[c,h]=[34,44],p=Math.ceil(c+o*a+12),u=h+i*l+26,d=[],b=lt(r).filter(g=>g.to>e&&g.from<t);for(let g of b.slice(0,Ci)){let[k,A]=[Math.max(g.from,e),Math.min(g.to,t)],x=c+(k-e)*a,y=s.blocks[Math.max(g.block,0)%s.blocks.length],S=r.ended(g.from);for(let w=0;w<i;){let M=!R(r.lanes,w)||R(S,w)?0:R(g.active,w)?2:1,E=w+1;for(;E<i&&(!R(r.lanes,E)||R(S,E)?0:R(g.active,E)?2:1)===M;)E++;M&&d.push(`<rect x="${x.toFixed(2)}" y="${h+w*l}" width="${((A-k)*a-(a>4?1:0)).toFixed(2)}" height="${(E-w)*l-.6}" fill="${M===2?y:s.idle}"/>`),w=E}let v=r.launch.blocks[g.block]?.letter;v&&(A-k)*a>=9&&d.push(`<text x="${(x+(A-k)*a/2).toFixed(1)}" y="${h-6}" text-anchor="middle" font-weight="700" fill="${y}">${v}</text>`)}for(let g=0;g<i;g+=i<=8?1:8)d.push(`<text x="${c-6}" y="${h+g*l+l/2+3.5}" text-anchor="end" fill="${s.soft}">${g}</text>`);if(a>=15)for(let g=e;g<Math.min(t,r.steps);g++)d.push(`<text x="${(c+(g-e+.5)*a).toFixed(1)}" y="${h+i*l+12}" text-anchor="middle" fill="${s.soft}">${r.line(g)}</text>`);let m=`${n}: ${r.steps} instructions of warp ${r.info.warp} of CTA ${r.launch.ctaName(r.info.cta)}. ${at(r)}`;return`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${p} ${u}" width="${p}" height="${u}" role="img" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="10"><title>${Ms(m)}</title><rect width="100%" height="100%" fill="${s.card}"/><text x="${c}" y="18" font-size="13" font-weight="700" fill="${s.ink}" font-family="system-ui, sans-serif">${Ms(n)}</text>${d.join("")}</svg>
+`}var[se,J,Ls]=[30,18,15],Ii=56,Pe=40,wn=class extends te{constructor(){super(...arguments);this.label="";this.laneHeight=0;this.revealed=1/0;this.otherLabel="";this.lane=-1;this.main=!1;this.lines=new Set;this.width=0;this.open=!1;this.tableFrom=-1;this.drawn="";this.observer=new ResizeObserver(()=>this.width=this.wrap?.clientWidth??0);this.repaint=()=>{this.drawn="",this.requestUpdate()};this.down=e=>{if(e.button!==0)return;let{x:t,step:s}=this.pointed(e);this.press={x:t,step:s,touch:e.pointerType!=="mouse"},this.wrap.setPointerCapture(e.pointerId),this.press.touch&&this.to(s)};this.move=e=>{let{x:t,step:s,lane:i}=this.pointed(e),o=this.model;this.press?.touch?this.to(s):this.press&&Math.abs(t-this.press.x)>6&&(this.dragged={from:Math.min(this.press.step,s),to:Math.max(this.press.step,s)+1});let a=s>=0&&s<o.steps&&s<=this.revealed&&i>=0&&i<o.launch.warpSize;this.send("gemu-hover",{text:a?`${this.label?this.label+": ":""}${gs(o,s,i)}`:""})};this.up=e=>{let{step:t}=this.pointed(e),{press:s,dragged:i}=this;this.press=this.dragged=void 0,s&&(i?this.zoom({from:ie(i.from,0,this.model.steps),to:ie(i.to,1,this.model.steps+1)}):this.to(t))};this.key=e=>{let t=this.model.steps,s={ArrowRight:()=>this.to(this.step+1),ArrowLeft:()=>this.to(this.step-1),ArrowUp:()=>this.to(this.step-1),ArrowDown:()=>this.to(this.step+1),PageUp:()=>this.to(this.step-10),PageDown:()=>this.to(this.step+10),Home:()=>this.to(0),End:()=>this.to(t),"+":()=>this.scale(.5),"=":()=>this.scale(.5),"-":()=>this.scale(2),0:()=>this.zoom(void 0)};e.ctrlKey||e.metaKey||e.altKey||e.shiftKey&&e.key.startsWith("Arrow")||!s[e.key]||(s[e.key](),e.preventDefault(),e.stopPropagation())}}static{this.properties={label:{},laneHeight:{type:Number,attribute:"lane-height"},view:{attribute:!1},revealed:{attribute:!1},other:{attribute:!1},otherLabel:{attribute:!1},lane:{attribute:!1},main:{type:Boolean},lines:{attribute:!1},width:{state:!0},open:{state:!0},tableFrom:{state:!0},dragged:{state:!0}}}static{this.styles=[ne,K`
+.head {
+display: flex;
+flex-wrap: wrap;
+align-items: baseline;
+gap: 2px 12px;
+margin-bottom: 3px;
+}
+h3 {
+margin: 0;
+font: 700 14px/1.4 var(--mono);
+}
+h3 button {
+font: inherit;
+min-height: 26px;
+padding: 1px 9px;
+}
+p {
+margin: 0;
+font-size: 13px;
+color: var(--soft);
+}
+p.differs b {
+color: var(--ink);
+}
+.bad {
+color: var(--bad);
+font-weight: 600;
+}
+.wrap {
+position: relative;
+overflow: hidden;
+border-radius: 6px;
+touch-action: pan-y;
+cursor: crosshair;
+user-select: none;
+-webkit-user-select: none;
+}
+.wrap:focus-visible {
+outline-offset: 1px;
+}
+canvas {
+display: block;
+width: 100%;
+}
+.head-line,
+.drag,
+.lit {
+position: absolute;
+pointer-events: none;
+}
+.head-line {
+top: 0;
+bottom: 0;
+border: 2px solid var(--accent);
+border-radius: 4px;
+background: color-mix(in srgb, var(--accent) 9%, transparent);
+}
+.lit {
+bottom: 0;
+height: 3px;
+background: var(--accent);
+}
+.drag {
+top: 0;
+bottom: 0;
+background: color-mix(in srgb, var(--accent) 18%, transparent);
+border: solid var(--accent);
+border-width: 0 1px;
+}
+.tools {
+display: flex;
+flex-wrap: wrap;
+gap: 4px;
+margin-left: auto;
+align-items: center;
+}
+.tools button {
+font-size: 12.5px;
+min-height: 26px;
+min-width: 26px;
+padding: 0 7px;
+border-color: transparent;
+background: none;
+color: var(--soft);
+}
+.tools button:hover {
+color: var(--ink);
+}
+.tools button[aria-expanded='true'] {
+color: var(--accent);
+text-decoration: underline;
+}
+.scroll {
+overflow-x: auto;
+margin: 6px 0;
+border: 1px solid var(--line);
+border-radius: 6px;
+background: var(--card);
+}
+td,
+th {
+padding: 2px 12px;
+border-bottom: 1px solid var(--line);
+font-size: 13px;
+white-space: nowrap;
+text-align: left;
+}
+tr.now td {
+background: var(--now);
+}
+.pages {
+display: flex;
+gap: 6px;
+align-items: center;
+font-size: 13px;
+}
+@media (forced-colors: active) {
+.head-line {
+border-color: Highlight;
+}
+}
+`]}get wrap(){return this.renderRoot.querySelector(".wrap")}visible(){let e=(this.model?.steps??0)+1,t=this.view??{from:0,to:e},s=Math.max(this.width-se-4,40);return{...t,w:Math.min(Ii,s/Math.max(t.to-t.from,1))}}get height(){let e=this.model?.launch.warpSize??32;return this.laneHeight||(e<=8?14:e<=16?9:e<=32?5:3)}firstUpdated(){matchMedia("(prefers-color-scheme: dark)").addEventListener("change",this.repaint),matchMedia("(forced-colors: active)").addEventListener("change",this.repaint)}disconnectedCallback(){super.disconnectedCallback(),this.observer.disconnect(),matchMedia("(prefers-color-scheme: dark)").removeEventListener("change",this.repaint),matchMedia("(forced-colors: active)").removeEventListener("change",this.repaint)}updated(){let e=this.wrap;e&&(this.observer.observe(e),!this.width&&e.clientWidth&&(this.width=e.clientWidth),this.paint())}palette(){let e=document.createElement("i");this.renderRoot.append(e);let t=o=>(e.style.color=o,getComputedStyle(e).color),i=matchMedia("(forced-colors: active)").matches?{blocks:[t("CanvasText")],on:t("Canvas"),idle:t("GrayText"),edge:t("GrayText"),ink:t("CanvasText"),soft:t("CanvasText"),card:t("Canvas")}:{blocks:Array.from({length:nn},(o,a)=>t(`var(--b${a})`)),on:t("var(--on)"),idle:t("var(--idle)"),edge:t("var(--edge)"),ink:t("var(--ink)"),soft:t("var(--soft)"),card:t("var(--card)")};return e.remove(),i}paint(){let e=this.renderRoot.querySelector("canvas"),t=this.model;if(!e||!t||!this.width)return;let{from:s,to:i,w:o}=this.visible(),a=[t.info.cta,t.info.warp,this.label,this.width,this.height,s,i,this.revealed,devicePixelRatio,this.lane,this.other?.launch.policy].join();if(this.drawn===a&&this.drawnModel===t&&this.drawnOther===this.other)return;[this.drawn,this.drawnModel,this.drawnOther]=[a,t,this.other];let l=this.palette(),c=t.launch.warpSize,h=this.height,p=devicePixelRatio||1,u=J+c*h+Ls;e.width=Math.round(this.width*p),e.height=Math.round(u*p),e.style.height=`${u}px`;let d=e.getContext("2d");d.scale(p,p),d.clearRect(0,0,this.width,u);let b=y=>se+(y-s)*o,m=Math.min(i,t.steps,this.revealed+1);d.font="10px ui-monospace, Menlo, Consolas, monospace",d.textBaseline="middle",d.fillStyle=l.soft,d.textAlign="right";for(let y=0;y<c;y+=h>=10?1:8)d.fillText(String(y),se-6,J+y*h+Math.max(h/2,4));d.save(),d.beginPath(),d.rect(se,0,this.width-se,u),d.clip();let g=lt(t),[k,A]=[ct(g,Math.floor(s)),ct(g,Math.ceil(m)-1)];A-k<6e3?this.paintRuns(d,l,k,A,m,b,o):this.paintColumns(d,l,m,b,o,p),d.strokeStyle=l.edge,d.globalAlpha=.55,d.setLineDash([1,3]),d.lineWidth=1;for(let y=0;y<c;y++){if(!R(t.lanes,y))continue;let S=Ri(t,y);if(S>=m)continue;d.beginPath();let v=J+y*h+h/2;d.moveTo(Math.max(b(S),se)+2,v),d.lineTo(b(m),v),d.stroke()}d.setLineDash([]),d.globalAlpha=1,m===t.steps&&i>t.steps&&this.paintEnd(d,l,b(t.steps),Math.max(o,6),c*h),d.textAlign="center",d.fillStyle=l.soft;let x=t.launch.instructions.some(y=>y.line>=1e3)?30:t.launch.instructions.some(y=>y.line>=100)?22:16;if(o>=x)for(let y=Math.max(0,Math.floor(s));y<m;y++)d.fillText(String(t.line(y)),b(y+.5),u-Ls/2+1);if(this.other){d.fillStyle=l.ink;for(let y=Math.max(0,Math.floor(s));y<Math.min(m,this.revealed+1);y++)tn(this.other,t,y)&&d.fillRect(b(y),J+c*h+1,Math.max(o-.5,.5),2)}this.lane>=0&&this.lane<c&&(d.strokeStyle=l.ink,d.lineWidth=1.5,d.strokeRect(se+.75,J+this.lane*h-.75,b(m)-se-1.5,h+1)),d.restore()}paintRuns(e,t,s,i,o,a,l){let c=this.model,[h,p]=[c.launch.warpSize,this.height],u=l>=5?1:0,d=p>=4?.8:0,b=lt(c);for(let m=s;m<=i;m++){let g=b[m],k=Math.min(g.to,o),[A,x]=[a(g.from),a(k)],y=D(D(c.lanes,c.ended(g.from)),g.active),S=t.blocks[Math.max(g.block,0)%t.blocks.length];for(let[M,E]of[[y,t.idle],[g.active,S]])if(!T(M)){e.fillStyle=E;for(let L=0;L<h;L++)R(M,L)&&e.fillRect(A,J+L*p,Math.max(x-A-u,.6),p-d)}if(l>=3){e.fillStyle=t.card,e.globalAlpha=.6;for(let M=g.from;M<k;M++){let E=c.branches(M)?void 0:D(c.active(M),c.executing(M));if(!(!E||T(E)))for(let L=0;L<h;L++)R(E,L)&&e.fillRect(a(M),J+L*p,l-u,p-d)}e.globalAlpha=1}if(u&&l>=10){e.fillStyle=t.card;for(let M=g.from+1;M<k;M++)e.fillRect(a(M)-u,J,u,h*p)}let v=c.launch.blocks[g.block]?.letter,w=Math.max(A,se);v&&x-w>=9&&(e.fillStyle=S,e.fillRect(w,1,Math.max(x-w-u,1),J-4),e.fillStyle=t.on,e.textAlign="center",e.font="bold 11px ui-monospace, Menlo, Consolas, monospace",e.fillText(v,(w+Math.min(x,this.width))/2,J/2-.5),e.font="10px ui-monospace, Menlo, Consolas, monospace")}}paintColumns(e,t,s,i,o,a){let l=this.model,[c,h]=[l.launch.warpSize,this.height],{from:p}=this.visible(),u=Math.ceil(i(s)-se);if(u<=0)return;let d=new ImageData(u,c),b=new Uint32Array(d.data.buffer),m=[...t.blocks,t.idle].map(k=>{let[A,x,y]=k.match(/[\d.]+/g).map(Number);return 255<<24|y<<16|x<<8|A});for(let k=0;k<u;k++){let A=Math.max(0,Math.floor(p+k/o)),x=Math.min(s,Math.max(A+1,Math.floor(p+(k+1)/o)));for(let y=0;y<c;y++){if(!R(l.lanes,y))continue;let S=0;for(let v=x-1;v>=A&&!S;v--)((y<32?l.activeLo[v]>>>y:l.activeHi[v]>>>y-32)&1)===1&&(S=m[Math.max(l.instructionAt(v).block,0)%t.blocks.length]);!S&&!R(l.ended(A),y)&&(S=m[m.length-1]),b[y*u+k]=S}}let g=document.createElement("canvas");[g.width,g.height]=[u,c],g.getContext("2d").putImageData(d,0,0),e.imageSmoothingEnabled=a<1,e.drawImage(g,se,J,u,c*h)}paintEnd(e,t,s,i,o){let a=this.model,l=D(a.lanes,a.ended(a.steps));if(T(l))return;let c=!a.launch.error;if(e.strokeStyle=t.ink,e.lineWidth=2,e.setLineDash(c?[3,4]:[]),e.beginPath(),e.moveTo(s+1,J-2),e.lineTo(s+1,J+o+2),e.stroke(),e.setLineDash([]),!c){e.save(),e.beginPath(),e.rect(s+1,J-2,Math.max(i,10),o+4),e.clip(),e.lineWidth=1,e.beginPath();for(let h=-20;h<o+20;h+=6)e.moveTo(s,J+h+14),e.lineTo(s+40,J+h-26);e.stroke(),e.restore()}}pointed(e){let t=this.wrap.getBoundingClientRect(),{from:s,w:i}=this.visible(),o=e.clientX-t.left;return{x:o,step:Math.floor(s+(o-se)/i),lane:Math.floor((e.clientY-t.top-J)/this.height)}}to(e){this.go(ie(e,0,Math.min(this.model.steps,this.revealed)))}zoom(e){let t=new CustomEvent("gemu-zoom",{detail:{view:e},bubbles:!0,composed:!0,cancelable:!0});this.dispatchEvent(t)&&(this.view=e)}scale(e){let{from:t,to:s}=this.visible(),i=(s-t)*e,o=this.model.steps+1;if(i>=o)return this.zoom(void 0);let a=ie(this.step+.5-i/2,0,o-i);this.zoom({from:Math.round(a),to:Math.round(a)+Math.max(4,Math.round(i))})}svg(){let{from:e,to:t}=this.visible();return Ss(this.model,this.label||this.model.launch.policy,Math.floor(e),Math.min(Math.ceil(t),this.model.steps,this.revealed+1),this.palette())}get fileName(){return`${this.model.launch.kernel}-${(this.label||this.model.launch.policy).replace(/\W+/g,"-")}`}saveSVG(){zs(new Blob([this.svg()],{type:"image/svg+xml"}),this.fileName+".svg")}async savePNG(){let e=new Image;e.src="data:image/svg+xml,"+encodeURIComponent(this.svg()),await e.decode();let t=document.createElement("canvas");[t.width,t.height]=[e.width*2,e.height*2],t.getContext("2d").drawImage(e,0,0,t.width,t.height),t.toBlob(s=>s&&zs(s,this.fileName+".png"))}difference(){let e=this.model;if(!this.other)return $;let t=cs(this.other,e);if(t<0)return f`<p class="differs">The same lanes in the same order as under <b>${this.otherLabel}</b>.</p>`;if(t>this.revealed)return $;let s=i=>t<i.steps?`line ${i.line(t)}`:"nothing more";return f`<p class="differs">As under <b>${this.otherLabel}</b> up to step ${t}; then here <b>${s(e)}</b> runs, there ${s(this.other)}. The marks below show the steps that differ.</p>`}table(){let e=this.model,t=lt(e),s=t.length?Math.min(t.length,ct(t,Math.min(this.revealed,e.steps-1))+1):0,i=t.length?ct(t,Math.min(this.step,e.steps-1)):0,o=ie(this.tableFrom>=0?this.tableFrom:i-Pe/2,0,Math.max(0,s-Pe)),a=Math.min(s,o+Pe),l=c=>()=>this.tableFrom=ie(c,0,Math.max(0,s-Pe));return f`<div class="scroll" tabindex="0" role="region" aria-label="Table of ${this.label}">
+<table>
+<caption class="hidden">Every step of every lane, ${this.label}</caption>
+<thead><tr><th scope="col">steps</th><th scope="col">block</th><th scope="col">lines</th><th scope="col">lanes that run</th><th scope="col">the others</th></tr></thead>
+<tbody>
+${t.slice(o,a).map((c,h)=>{let p=Es(e,c);return f`<tr class=${o+h===i&&this.step<e.steps?"now":""}><td>${p.steps}</td><td>${p.letter?f`<span class="letter" style=${le(c.block)}>${p.letter}</span>`:""}</td><td>${p.lines}</td><td>${p.active}</td><td>${p.others||"–"}</td></tr>`})}
+          </tbody>
+        </table>
+      </div>
+      ${s>Pe?f`<div class="pages"><button ?disabled=${o===0} @click=${l(o-Pe)}>Earlier</button><button ?disabled=${a>=s} @click=${l(o+Pe)}>Later</button><span>rows ${o+1}–${a} of ${s}</span></div>`:$}
+      ${this.revealed>=e.steps?f`<p>${at(e)}</p>`:$}`}render(){let e=this.model;if(this.failure)return f`<p class="bad">${this.failure}</p>`;if(!e)return $;let{from:t,to:s,w:i}=this.visible(),o=this.revealed<e.steps,a=ie(this.step,0,e.steps),l=se+(a-t)*i,c=a>=t&&a<=s,h=!o&&e.launch.error,p=t>0||s<e.steps,u=this.label||e.launch.policy;return f`<div class="head">
+<h3><slot name="title">${u}</slot></h3>
+${h?f`<span class="bad">${Ie(e.launch)?"✕ deadlock":"✕ stopped by an error"}</span>`:$}
+        <p>${o?"Predict which lanes run next: the future is not drawn yet.":vs(e)}</p>
+        <div class="tools">
+          ${p?f`<button @click=${()=>this.scale(2)} aria-label="Zoom out, ${u}" title="Zoom out (−)">−</button><button @click=${()=>this.scale(.5)} aria-label="Zoom in, ${u}" title="Zoom in (+)">+</button><button @click=${()=>this.zoom({from:0,to:e.steps+1})} title="Show all steps (0)">all steps</button>`:$}
+          <button aria-expanded=${this.open} @click=${()=>(this.open=!this.open,this.tableFrom=-1)}>table</button>
+          <button @click=${this.saveSVG} aria-label="Save ${u} as SVG">SVG</button>
+          <button @click=${this.savePNG} aria-label="Save ${u} as PNG">PNG</button>
+          <slot name="tools"></slot>
+        </div>
+      </div>
+      <div
+        class="wrap"
+        tabindex="0"
+        role="slider"
+        aria-label="Lanes over time, ${u}"
+        aria-orientation="horizontal"
+        aria-valuemin="1"
+        aria-valuemax=${e.steps+1}
+        aria-valuenow=${a+1}
+        aria-valuetext=${ot(Ce(e,a,o&&a>=this.revealed))}
+        @pointerdown=${this.down}
+        @pointermove=${this.move}
+        @pointerup=${this.up}
+        @pointercancel=${()=>this.press=this.dragged=void 0}
+        @pointerleave=${()=>this.send("gemu-hover",{text:""})}
+        @keydown=${this.key}
+      >
+        <canvas></canvas>
+        ${[...this.marked(t,s)].map(d=>f`<div class="lit" style="left:${se+(d.from-t)*i}px;width:${Math.max(1,(d.to-d.from)*i)}px"></div>`)}
+        ${c?f`<div class="head-line" style="left:${l-1}px;width:${Math.max(i+1,5)}px"></div>`:$}
+        ${this.dragged?f`<div class="drag" style="left:${se+(this.dragged.from-t)*i}px;width:${(this.dragged.to-this.dragged.from)*i}px"></div>`:$}
+      </div>
+      ${this.difference()} ${this.open?this.table():$}`}*marked(e,t){let s=this.model;if(this.lines.size===0)return;let i,o=0;for(let a=Math.max(0,Math.floor(e));a<Math.min(t,s.steps,this.revealed+1)&&o<300;a++)this.lines.has(s.line(a))&&(i&&i.to===a?i.to=a+1:(i&&(yield i),i={from:a,to:a+1},o++));i&&(yield i)}};function Ri(r,n){if(!R(r.ended(r.steps),n))return 1/0;let[e,t]=[0,r.steps];for(;e<t;){let s=e+t>>>1;R(r.ended(s),n)?t=s:e=s+1}return e}function zs(r,n){let e=document.createElement("a");e.href=URL.createObjectURL(r),e.download=n,e.click(),setTimeout(()=>URL.revokeObjectURL(e.href),1e4)}customElements.define("gemu-strip",wn);export{Ae as Recording,C as RecordingError,Fe as launchesOf,Ce as sentence,ot as sentenceText};

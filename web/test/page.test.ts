@@ -1,0 +1,390 @@
+// The page in Chromium: at 1280 and 390 pixels, light, dark, forced colours, reduced motion, by keyboard alone; axe.
+
+import { AxeBuilder } from '@axe-core/playwright';
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { after, before, test as nodeTest } from 'node:test';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { binaryOfGemu, kernel, record } from './gemu.ts';
+import { examples, serve } from './server.ts';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const skip = existsSync(executablePath) ? false : `there is no ${executablePath}; CHROMIUM names another`;
+let browser: Browser;
+let served: Awaited<ReturnType<typeof serve>>;
+const pages: Record<string, object> = Object.fromEntries(examples.map((e) => [e.id, { engine: 'http', example: e.id }]));
+
+const test = (name: string, f: () => Promise<void>): void => void nodeTest(name, { skip, timeout: 300_000 }, f);
+
+before(async () => {
+  if (skip) return;
+  const recording = (args: string[]) => Buffer.from(record(...args).bytes).toString('base64');
+  const ifelse = [kernel('ifelse'), '-g', '2', '-b', '40', '-a', 'u32[80]', 'u32[80]=iota'];
+  pages.recordings = { engine: 'none', recordings: ['stack', 'frontier'].map((p) => ({ name: p, base64: recording([...ifelse, '--reconverge', p]) })) };
+  pages.empty = { engine: 'none' };
+  pages.damaged = { engine: 'none', recordings: [{ name: 'x.gemu', base64: Buffer.from('gemurec\x02 damaged').toString('base64') }] };
+  pages.banks = { engine: 'none', recordings: [{ name: 'banks', base64: recording(['@transpose', '--max-events', '30000', '--cta', '0']) }] };
+  served = await serve(pages, binaryOfGemu());
+  browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+});
+
+after(async () => {
+  await browser?.close();
+  served?.server.closeAllConnections();
+  served?.server.close();
+});
+
+/** opened opens a page, runs f, and fails if the page has logged an error. */
+async function opened(name: string, options: BrowserContextOptions, f: (p: Page) => Promise<void>): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const p = await context.newPage();
+  const errors: string[] = [];
+  p.on('pageerror', (e) => errors.push(String(e.stack)));
+  p.on('console', (m) => m.type() === 'error' && errors.push(m.text()));
+  p.on('requestfailed', (r) => errors.push(`${r.url()} failed`));
+  p.on('request', (r) => {
+    if (!r.url().startsWith(served.url) && !/^(data|blob):/.test(r.url())) errors.push(`a request leaves the page: ${r.url()}`);
+  });
+  try {
+    await p.goto(served.url + name);
+    await p.waitForSelector('gemu-player[ready]', { timeout: 30_000 });
+    await f(p);
+    assert.deepEqual(errors, []);
+  } finally {
+    await context.close();
+  }
+}
+
+const sentence = (p: Page): Promise<string> => p.locator('.sentence').innerText();
+const go = (p: Page, step: number): Promise<void> => p.evaluate((s) => (document.querySelector('gemu-player') as unknown as { go(s: number): void }).go(s), step);
+const button = (p: Page, name: string) => p.getByRole('button', { name, exact: true });
+
+async function clean(p: Page, where: string): Promise<void> {
+  const { violations } = await new AxeBuilder({ page: p }).analyze();
+  assert.deepEqual(
+    violations.map((v) => `${where}: ${v.id}: ${v.nodes.map((n) => n.html.slice(0, 160) + ' ' + (n.any[0]?.message ?? n.all[0]?.message ?? n.none[0]?.message ?? '')).join(' | ')}`),
+    [],
+  );
+}
+
+async function noSidewaysScrolling(p: Page): Promise<void> {
+  const [width, room] = await p.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+  assert.ok(width <= room, `the body is ${width} pixels wide in ${room}`);
+}
+
+const looks: [string, BrowserContextOptions][] = [
+  ['1280, light', {}],
+  ['1280, dark', { colorScheme: 'dark' }],
+  ['390, light', { viewport: { width: 390, height: 844 }, hasTouch: true }],
+  ['390, dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
+  ['forced colours', { forcedColors: 'active' }],
+];
+
+for (const [name, options] of looks) {
+  test(`axe finds nothing, and the body does not scroll sideways: ${name}`, async () => {
+    await opened('ifelse', options, async (p) => {
+      for (const [step, where] of [
+        [0, 'the start'],
+        [10, 'a split'],
+        [15, 'the end'],
+      ] as const) {
+        await go(p, step);
+        await p.waitForTimeout(50);
+        await clean(p, where);
+        await noSidewaysScrolling(p);
+      }
+      await go(p, 6);
+      for (const tab of ['Memory', 'Control flow', 'Results']) {
+        await p.getByRole('tab', { name: tab }).click();
+        await clean(p, tab);
+        await noSidewaysScrolling(p);
+      }
+      await button(p, 'Help').click();
+      await button(p, 'table').first().click();
+      await p.getByText('Predict first').click();
+      await go(p, 9);
+      await p.waitForSelector('.question');
+      await clean(p, 'a question');
+      await noSidewaysScrolling(p);
+      await button(p, 'Edit').click();
+      await p.waitForSelector('.cm-editor');
+      await clean(p, 'the editor');
+      await noSidewaysScrolling(p);
+    });
+  });
+}
+
+test('step, back, splits, run to a line, the end', async () => {
+  await opened('ifelse', {}, async (p) => {
+    assert.match(await sentence(p), /^Step 1, line 10/);
+    await button(p, 'Step').click();
+    assert.match(await sentence(p), /^Step 2, line 11/);
+    await button(p, 'Next split').click();
+    assert.equal((await sentence(p)).replace(/\s+/g, ' '), 'Step 10, line 19 @%p bra EVEN All 32 lanes execute it. The warp splits: the odd lanes go to line 20, the even lanes go to line 23. Next the odd lanes run, at line 20.');
+    await button(p, 'Step back').click();
+    assert.match(await sentence(p), /^Step 9, line 18/);
+    await button(p, 'Run to line 23').click();
+    assert.match(await sentence(p), /^Step 13, line 23/);
+    assert.match(await p.locator('gemu-warp table').innerText(), /the odd lanes\s+D\s*line 25\s+wait at the reconvergence point for the even lanes/);
+    await button(p, 'To the end').click();
+    assert.match(await sentence(p), /^The end. All lanes have ended/);
+    await p.locator('input[type=range]').first().fill('3');
+    assert.match(await sentence(p), /^Step 4, line 13/);
+  });
+});
+
+test('the strip: click, keys, zoom, table, the other policy', async () => {
+  await opened('ifelse', {}, async (p) => {
+    const strip = p.locator('gemu-strip').first().locator('.wrap');
+    const box = (await strip.boundingBox())!;
+    await p.mouse.click(box.x + 30 + 5.5 * 56, box.y + 60);
+    assert.match(await sentence(p), /^Step 6,/);
+    await strip.focus();
+    await p.keyboard.press('ArrowRight');
+    assert.match(await sentence(p), /^Step 7,/);
+    await p.keyboard.press('End');
+    await p.keyboard.press('ArrowLeft');
+    assert.match(await sentence(p), /^Step 15,/);
+    assert.match((await strip.getAttribute('aria-valuetext'))!, /^Step 15, line 26: ret/);
+    // A drag zooms: a step becomes wider.
+    await p.mouse.move(box.x + 30 + 9 * 56 + 3, box.y + 60);
+    await p.mouse.down();
+    await p.mouse.move(box.x + 30 + 12 * 56, box.y + 70, { steps: 4 });
+    await p.mouse.up();
+    assert.deepEqual(await p.evaluate(() => (document.querySelector('gemu-player') as unknown as { view: object }).view), { from: 9, to: 13 });
+    await button(p, 'all steps').first().click();
+    await button(p, 'table').first().click();
+    const table = await p.locator('gemu-strip').first().locator('table').innerText();
+    assert.match(table, /11–12\s+B\s+20–21\s+the odd lanes\s+the even lanes wait/);
+    assert.match(await p.locator('gemu-strip').nth(1).locator('.differs').innerText(), /As under stack up to step 10; then here line 23 runs, there line 20/);
+    await button(p, 'frontier').click();
+    await go(p, 10);
+    assert.match(await sentence(p), /^Step 11, line 23/);
+    // The picture of a lane that waits differs from that of a lane that runs.
+    await p.mouse.move(box.x + 30 + 10.5 * 56, box.y + 20);
+    assert.match(await p.locator('.hover').innerText(), /stack: Step 11, lane 0 could run/);
+  });
+});
+
+test('predict first: the future is not drawn until the answer', async () => {
+  await opened('ifelse', {}, async (p) => {
+    await p.getByText('Predict first').click();
+    await button(p, 'To the end').click();
+    assert.match(await sentence(p), /^Step 10, line 19\s+@%p bra EVEN\s+All 32 lanes execute it\.$/);
+    const painted = () =>
+      p.evaluate(() => {
+        const canvas = document.querySelector('gemu-player')!.shadowRoot!.querySelector('gemu-strip')!.shadowRoot!.querySelector('canvas')!;
+        const x = canvas.getContext('2d')!;
+        let last = 0;
+        const d = x.getImageData(0, 0, canvas.width, canvas.height).data;
+        for (let i = 3; i < d.length; i += 4) if (d[i]) last = Math.max(last, ((i - 3) / 4) % canvas.width);
+        return last;
+      });
+    assert.ok((await painted()) <= 30 + 10 * 56, 'nothing is drawn after the question');
+    assert.equal(await p.locator('gemu-warp table').count(), 0);
+    await button(p, 'All').click();
+    await button(p, 'Check').click();
+    assert.match(await p.locator('.verdict').innerText(), /Not yet: 16 lanes are different\. Look at %p/);
+    await button(p, 'None').click();
+    for (let l = 1; l < 32; l += 2) await button(p, `lane ${l}`).click();
+    await button(p, 'Check').click();
+    assert.match(await p.locator('.verdict').innerText(), /Right: the odd lanes run next, at line 20/);
+    assert.ok((await painted()) > 30 + 11 * 56);
+    await button(p, 'To the end').click();
+    assert.match(await sentence(p), /^Step 12, line 21/);
+    await button(p, 'Show me').click();
+    assert.match(await p.locator('.verdict').innerText(), /The even lanes run next, at line 23/);
+  });
+});
+
+test('a deadlock: the card has the message of gemu', async () => {
+  await opened('barbranch', {}, async (p) => {
+    assert.match(await p.locator('gemu-strip .bad').innerText(), /deadlock/);
+    await button(p, 'To the end').click();
+    assert.match(await sentence(p), /Deadlock: no thread can make progress/);
+    assert.match(await p.locator('.bad-card pre').innerText(), /lanes 0-15 wait at a barrier without lanes 16-31/);
+    await clean(p, 'a deadlock');
+  });
+});
+
+test('edit and run again: the place stays; an error is at its line', async () => {
+  await opened('ifelse', {}, async (p) => {
+    await button(p, 'Run to line 23').click();
+    await button(p, 'Edit').click();
+    const content = p.locator('.cm-content');
+    await content.click();
+    // Two more instructions at the beginning: the event has another step.
+    await p.keyboard.press('Control+Home');
+    for (let i = 0; i < 9; i++) await p.keyboard.press('ArrowDown');
+    await p.keyboard.type('mov.u32 %b, 7;\nmov.u32 %b, 8;\n');
+    await p.keyboard.press('Control+Enter');
+    await p.waitForFunction(() => /^Step 15, line 25/.test(document.querySelector('gemu-player')!.shadowRoot!.querySelector('.sentence')!.textContent!));
+    assert.match(await sentence(p), /mul.lo.u32 %x, %x, 3/);
+    await content.click();
+    await p.keyboard.press('Control+Home');
+    for (let i = 0; i < 9; i++) await p.keyboard.press('ArrowDown');
+    await p.keyboard.type('adx.u32 %b, 7;\n');
+    await button(p, 'Run').click();
+    await p.waitForSelector('.cm-message');
+    assert.match(await p.locator('.cm-message').innerText(), /10:|adx/);
+    assert.equal(await p.locator('.cm-bad-line').innerText(), 'adx.u32 %b, 7;');
+    await clean(p, 'an error');
+  });
+});
+
+test('a link restores the program and the place', async () => {
+  let link = '';
+  await opened('ifelse', {}, async (p) => {
+    await go(p, 11);
+    await button(p, 'frontier').click();
+    await p.getByRole('tab', { name: 'Memory' }).click();
+    await p.evaluate(() => (navigator.clipboard.writeText = async () => undefined));
+    await button(p, 'Share').click();
+    link = await p.locator('dialog input').inputValue();
+    assert.match(link, /#v1:[\w-]+$/);
+    assert.ok(link.length < 2000, `${link.length} characters`);
+  });
+  await opened('spin' + new URL(link).hash, {}, async (p) => {
+    await p.waitForFunction(() => document.querySelector('gemu-player')!.shadowRoot!.querySelectorAll('gemu-strip').length === 2);
+    assert.match(await sentence(p), /^Step 12, line 20/); // under frontier
+    assert.equal(await p.getByRole('tab', { name: 'Memory' }).getAttribute('aria-selected'), 'true');
+  });
+});
+
+test('recordings: several warps and CTAs, a file, a damaged file', async () => {
+  await opened('recordings', {}, async (p) => {
+    assert.equal(await p.locator('gemu-strip').count(), 2);
+    await go(p, 10);
+    await button(p, '(1,0,0) w1').or(p.getByRole('button', { name: '(1,0,0) w1' })).first().click();
+    assert.match(await p.locator('.state h2').first().innerText(), /CTA \(1,0,0\), warp 1, 8 lanes/);
+    await clean(p, 'several warps');
+    const { file } = record(kernel('early'), '-g', '1', '-b', '32', '-a', 'u32[32]', '20');
+    await p.locator('#file').setInputFiles(file);
+    await p.waitForFunction(() => document.querySelector('gemu-player')!.shadowRoot!.querySelector('h1')!.textContent === 'early');
+    await p.locator('#file').setInputFiles({ name: 'x.gemu', mimeType: '', buffer: Buffer.from(readFileSync(file)).subarray(0, 300) });
+    await p.waitForSelector('.bad-card');
+  });
+  await opened('damaged', {}, async (p) => {
+    assert.match(await p.locator('.bad-card').innerText(), /x\.gemu: at byte 8: the recording ends before its first block/);
+    await clean(p, 'a damaged file');
+  });
+  await opened('empty', {}, (p) => clean(p, 'no recording'));
+});
+
+test('by keyboard alone: to the split, an answer, a tab', async () => {
+  await opened('ifelse', { reducedMotion: 'reduce' }, async (p) => {
+    await p.keyboard.press('Shift+ArrowRight');
+    assert.match(await sentence(p), /^Step 10,/);
+    await p.keyboard.press('ArrowLeft');
+    await p.keyboard.press('Home');
+    assert.match(await sentence(p), /^Step 1,/);
+    const name = () =>
+      p.evaluate(() => {
+        let e: Element | null = document.activeElement;
+        while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+        return e?.getAttribute('aria-label') ?? e?.textContent?.trim() ?? '';
+      });
+    const tabTo = async (want: RegExp) => {
+      for (let i = 0; i < 90; i++) {
+        await p.keyboard.press('Tab');
+        if (want.test(await name())) {
+          const outline = await p.evaluate(() => {
+            let e: Element | null = document.activeElement;
+            while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+            return getComputedStyle(e!).outlineStyle;
+          });
+          assert.notEqual(outline, 'none', `the focus of ${want} is visible`);
+          return;
+        }
+      }
+      assert.fail(`no ${want} by Tab`);
+    };
+    await tabTo(/^Next split$/);
+    await p.keyboard.press('Enter');
+    assert.match(await sentence(p), /^Step 10,/);
+    await tabTo(/^Lanes over time, stack$/);
+    await tabTo(/^lane 0: /);
+    await p.keyboard.press('ArrowRight');
+    assert.match(await name(), /^lane 1: /);
+    await p.keyboard.press('Space');
+    assert.equal(await p.evaluate(() => (document.querySelector('gemu-player') as unknown as { lane: number }).lane), 1);
+    await tabTo(/^Registers$/);
+    await p.keyboard.press('ArrowRight');
+    assert.equal(await p.getByRole('tab', { name: 'Memory' }).getAttribute('aria-selected'), 'true');
+    assert.ok((await p.locator('gemu-memory').count()) === 1);
+  });
+});
+
+test('targets are at least 24 pixels high', async () => {
+  await opened('ifelse', { viewport: { width: 390, height: 844 } }, async (p) => {
+    const small = await p.evaluate(() => {
+      const list: string[] = [];
+      const visit = (root: ParentNode) => {
+        for (const e of root.querySelectorAll('*')) {
+          if (e.shadowRoot) visit(e.shadowRoot);
+          if (!e.matches('button, select, input:not([hidden]), summary')) continue;
+          const r = e.getBoundingClientRect();
+          // Line numbers are one below the other without a gap, 22 pixels high: the spacing exception does not hold, so they count.
+          if (r.width && r.height && (r.height < 22 || r.width < 22)) list.push(`${e.tagName} ${e.getAttribute('aria-label') ?? e.textContent}: ${r.width} × ${r.height}`);
+        }
+      };
+      visit(document);
+      return list;
+    });
+    assert.deepEqual(small, []);
+  });
+});
+
+test('memory: sectors of a load, banks of shared memory', async () => {
+  await opened('strided', {}, async (p) => {
+    await button(p, 'Run to line 15').click();
+    await p.getByRole('tab', { name: 'Memory' }).click();
+    assert.match(await p.locator('gemu-memory .card p').innerText(), /All 32 lanes load 4 bytes each from global memory.* 32 sectors of 32 bytes; 13 % of the transferred bytes are used/);
+    assert.equal(await p.locator('gemu-memory .arc').count(), 32);
+    assert.equal(await p.locator('gemu-memory .sector').count(), 32);
+  });
+  await opened('banks', {}, async (p) => {
+    await p.getByRole('tab', { name: 'Memory' }).click();
+    for (let i = 0; i < 20 && !(await p.locator('gemu-memory .word').count()); i++) await button(p, 'next access →').click();
+    assert.ok((await p.locator('gemu-memory .word').count()) >= 32);
+    await clean(p, 'banks');
+  });
+});
+
+test('a strip as SVG and PNG', async () => {
+  await opened('ifelse', {}, async (p) => {
+    const [svg] = await Promise.all([p.waitForEvent('download'), button(p, 'Save stack as SVG').click()]);
+    const text = readFileSync((await svg.path())!, 'utf8');
+    assert.equal(svg.suggestedFilename(), 'ifelse-stack.svg');
+    assert.match(text, /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg"/);
+    assert.match(text, /<title>stack: 15 instructions/);
+    const [png] = await Promise.all([p.waitForEvent('download'), button(p, 'Save stack as PNG').click()]);
+    assert.equal(readFileSync((await png.path())!).subarray(1, 4).toString(), 'PNG');
+  });
+});
+
+test('a page that embeds the page steers it by messages', async () => {
+  await opened('ifelse', {}, async (p) => {
+    await p.evaluate((url) => {
+      const w = window as unknown as { got: { gemu: string; step?: number; line?: number }[] };
+      w.got = [];
+      addEventListener('message', (e) => w.got.push(e.data));
+      document.body.innerHTML = `<iframe src="${url}" style="width:800px;height:600px"></iframe>`;
+    }, served.url + 'recordings');
+    const got = () => p.evaluate(() => (window as unknown as { got: { gemu: string; step: number; line: number }[] }).got);
+    await p.waitForFunction(() => (window as unknown as { got: { gemu: string }[] }).got.some((m) => m.gemu === 'ready'));
+    await p.evaluate(() => document.querySelector('iframe')!.contentWindow!.postMessage({ gemu: 'step', step: 9 }, '*'));
+    await p.waitForFunction(() => (window as unknown as { got: { gemu: string; step: number }[] }).got.some((m) => m.gemu === 'state' && m.step === 9));
+    assert.equal((await got()).find((m) => m.gemu === 'state')!.line, 19);
+  });
+});
+
+test('hostile texts are shown as texts', async () => {
+  await opened('empty', {}, async (p) => {
+    const { bytes } = record(kernel('hostile'), '-g', '1', '-b', '32', '-a', 'u32[32]');
+    await p.locator('#file').setInputFiles({ name: '<img src=x onerror=alert(1)>.gemu', mimeType: '', buffer: Buffer.from(bytes) });
+    await p.waitForSelector('gemu-program');
+    assert.match(await p.locator('gemu-program').innerText(), /<img src=x onerror/);
+    assert.equal(await p.locator('gemu-program img').count(), 0);
+  });
+});
