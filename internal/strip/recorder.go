@@ -130,17 +130,15 @@ func (s *sink) step(e *probe.Event, w *Warp) {
 	if place.endsBlock {
 		lanes = e.Active
 	}
-	if e.Step < 0 { // a part of a step: of a collective instruction, or the exit of lanes by a branch
-		if !place.endsBlock && len(w.Runs) > 0 && !w.Cut {
-			r := w.splitLast()
-			r.Active |= e.Active
-			r.Lanes |= lanes
-			r.Waits = without(r.Waits, e.Active)
-		}
-		return
+	if e.Step < 0 && place.endsBlock {
+		return // the exit of lanes by a branch, which is a step already
 	}
 	s.stack = e.AppendStack(s.stack[:0])
-	run := Run{First: w.Steps + 1, Steps: 1, Block: place.Block, From: e.Index, To: e.Index, Active: e.Active, Lanes: lanes, Waits: waits(s.stack)}
+	waiting := waits(s.stack)
+	if e.Step < 0 { // lanes at several places execute a collective instruction together: a step for each place
+		waiting = without(append(s.running(Blocked), waiting...), e.Active)
+	}
+	run := Run{First: w.Steps + 1, Steps: 1, Block: place.Block, From: e.Index, To: e.Index, Active: e.Active, Lanes: lanes, Waits: waiting}
 	if n := len(w.Runs); n > 0 {
 		if last := &w.Runs[n-1]; last.Block == run.Block && last.Active == run.Active && last.Lanes == run.Lanes && slices.Equal(last.Waits, run.Waits) {
 			last.Steps++
@@ -155,18 +153,6 @@ func (s *sink) step(e *probe.Event, w *Warp) {
 	}
 	w.Runs = append(w.Runs, run)
 	w.Steps++
-}
-
-// splitLast makes a run of the last step, and returns it.
-func (w *Warp) splitLast() *Run {
-	last := &w.Runs[len(w.Runs)-1]
-	if last.Steps > 1 {
-		step := *last
-		last.Steps--
-		step.First, step.Steps, step.From, step.Waits = last.First+last.Steps, 1, step.To, slices.Clone(step.Waits)
-		w.Runs = append(w.Runs, step)
-	}
-	return &w.Runs[len(w.Runs)-1]
 }
 
 // waits returns the waits of a reconvergence stack.
@@ -192,17 +178,23 @@ func waits(stack []probe.StackEntry) (list []Wait) {
 	return list
 }
 
-// finalWaits returns the waits of the stack at a trap, with the running lanes first.
-func (s *sink) finalWaits() (list []Wait) {
+// running returns the running warp split of the stack as a wait of a kind.
+func (s *sink) running(kind WaitKind) (list []Wait) {
 	for _, x := range s.stack {
-		if x.Kind != probe.RunningSplit {
-			continue
+		if x.Kind == probe.RunningSplit {
+			list = append(list, Wait{Kind: kind, Lanes: x.Lanes, At: x.Index})
 		}
-		w := Wait{Kind: Stuck, Lanes: x.Lanes, At: x.Index}
-		if x.Index >= 0 && s.strip.Program[x.Index].isBarrier {
-			w.Kind = Blocked
+	}
+	return list
+}
+
+// finalWaits returns the waits of the stack at a trap, with the running lanes first.
+func (s *sink) finalWaits() []Wait {
+	list := s.running(Stuck)
+	for i := range list {
+		if at := list[i].At; at >= 0 && s.strip.Program[at].isBarrier {
+			list[i].Kind = Blocked
 		}
-		list = append(list, w)
 	}
 	return append(list, waits(s.stack)...)
 }

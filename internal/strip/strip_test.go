@@ -446,3 +446,84 @@ func TestAccesses(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestCollective: lanes at two places that execute a vote together. Each place is a step, as in the counts of the launch.
+func TestCollective(t *testing.T) {
+	const src = header + `.visible .entry k(.param .u64 p)
+{
+	.reg .pred %p;
+	.reg .u32 %t;
+	mov.u32 %t, %tid.x;
+	and.b32 %t, %t, 1;
+	setp.eq.u32 %p, %t, 0;
+	@%p bra even;
+	vote.sync.any.pred %p, %p, 0xf;
+	bra join;
+even:
+	vote.sync.any.pred %p, %p, 0xf;
+join:
+	ret;
+}
+`
+	s, result := launched(t, src, launch(4), "auto", Options{})
+	w := s.Warps[0]
+	if result == nil || int64(w.Steps) != result.WarpInstructions {
+		t.Fatalf("%d steps of %+v", w.Steps, result)
+	}
+	want := []string{
+		"steps 1 to 4, lines 8 to 11, A: lanes 0-3 run",
+		"step 5, line 12, B: lanes 1,3 run; lanes 0,2 wait at line 15",
+		"step 6, line 15, C: lanes 0,2 run; lanes 1,3 wait at line 12",
+	}
+	if diff := cmp.Diff(want, s.Sentences(w)[:3]); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if rows := drawn(s, 80); !strings.Contains(rows, "lanes 0,2  AAAA=C") || !strings.Contains(rows, "lanes 1,3  AAAAB=") {
+		t.Errorf("rows\n%s", rows)
+	}
+}
+
+// TestShades: the character of a column of four steps, for lanes that run in all of them, in two, in one and in none.
+func TestShades(t *testing.T) {
+	s := &Strip{Blocks: []Block{{Letter: 'A'}}, WarpSize: 4}
+	waiting := func(lanes uint64) []Wait { return []Wait{{Kind: Ready, Lanes: lanes}} }
+	w := &Warp{Lanes: 0xf, Steps: 4, Runs: []Run{
+		{First: 1, Steps: 1, Active: 0b0111, Lanes: 0b0111, Waits: waiting(0b1000)},
+		{First: 2, Steps: 1, Active: 0b0011, Lanes: 0b0011, Waits: waiting(0b1100)},
+		{First: 3, Steps: 2, Active: 0b0001, Lanes: 0b0001, Waits: waiting(0b1110)},
+	}}
+	got := ""
+	g := Group{Strip: s}
+	for lane := range 4 {
+		got += g.row(w, lane, 4, &Screen{})
+	}
+	if got != "█▓▒·" {
+		t.Errorf("columns %s, want █▓▒·", got)
+	}
+}
+
+// TestRestoreOtherFuture: a launch that takes another course after a restore does not change a later state.
+func TestRestoreOtherFuture(t *testing.T) {
+	r := NewRecorder(Options{})
+	w := &Warp{Steps: 1, Runs: []Run{{First: 1, Steps: 1}}}
+	s := &Strip{Warps: []*Warp{w}}
+	r.running[nil] = s
+	early := r.Save()
+	add := func(block int) {
+		w.Runs = append(w.Runs, Run{First: w.Steps + 1, Steps: 1, Block: block})
+		w.Steps++
+	}
+	for range 3 {
+		add(1)
+	}
+	late := r.Save()
+	r.Restore(early)
+	if w.Steps != 1 || len(w.Runs) != 1 {
+		t.Errorf("after the restore: %+v", w)
+	}
+	add(2)
+	r.Restore(late)
+	if w.Steps != 4 || len(w.Runs) != 4 || w.Runs[1].Block != 1 {
+		t.Errorf("after the second restore: %+v", w)
+	}
+}
