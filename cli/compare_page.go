@@ -136,6 +136,7 @@ type compareSection struct {
 // shownInterpretation is an interpretation on the page.
 type shownInterpretation struct {
 	Name, Doc string
+	Label     string // name of the table and of the interpretation
 	Plot      template.HTML
 	Heads     []pageHead // of the columns
 	Lines     []compareLine
@@ -165,7 +166,7 @@ func comparisonPage(c *papers.Comparison, tables []*papers.Table) ([]byte, error
 		}
 		for k := range table.Interpretations {
 			r := &table.Interpretations[k]
-			shown := shownInterpretation{Name: r.Name, Doc: r.Doc, Plot: template.HTML(comparisonPicture(t, comparisonPictureTitle(c, table, r), r).svg()), Heads: heads}
+			shown := shownInterpretation{Name: r.Name, Doc: r.Doc, Label: t.Name + ", " + r.Name, Plot: template.HTML(comparisonPicture(t, comparisonPictureTitle(c, table, r), r).svg()), Heads: heads}
 			for n := range r.Rows {
 				shown.Lines = append(shown.Lines, pageLines(t, &r.Rows[n])...)
 			}

@@ -6,6 +6,7 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,6 +15,7 @@ import (
 	"gemu/internal/input"
 	"gemu/internal/visible"
 	"gemu/ptx"
+	"gemu/sanitize/finding"
 	"gemu/structure"
 )
 
@@ -32,7 +34,76 @@ type listingRow struct {
 	source bool
 	place  string              // file:line of an instruction's source, "" if unknown
 	counts *affinetrack.Counts // for an instruction
+	paths  structure.Paths     // for an instruction
 	in     *ptx.Instr          // for an instruction
+}
+
+// chip is a part of the label of an instruction in a listing.
+type chip struct {
+	Class string // class of the page: "u", "a", "g", "d" (diverges), "few" (executions by one or two lanes), "" (never executed)
+	Text  string // letters, with shares in percent if there are several
+	Doc   string // meaning, in words
+	Lead  string // text between the previous chip and this one
+}
+
+// chips returns the label of an executed instruction: the classes of its results; of a load or store, of its address and of the
+// value; of a branch, how often it diverges.
+func (r *listingRow) chips() []chip {
+	c, few := r.counts, ""
+	label := c.Label
+	if r.paths.Divergent > 0 {
+		share := percentText(share(r.paths.Divergent, c.Execs), 0)
+		doc := fmt.Sprintf("the lanes take different paths in %s %% of the executions", share)
+		if r.paths.Divergent == c.Execs {
+			return []chip{{"d", "d", doc, ""}}
+		}
+		return []chip{{"d", "d " + share, doc, ""}}
+	}
+	space, _ := r.in.Space()
+	if space != ptx.Param && r.paths.FewLanes > 0 && 2*r.paths.FewLanes >= label.Total() && mainClass(label) != affinetrack.Generic {
+		few = fmt.Sprintf("; in %s %% of the executions only one or two lanes, whose values are always uniform or affine", percentText(share(r.paths.FewLanes, label.Total()), 0))
+	}
+	one := func(subject string, s affinetrack.ClassCounts, lead string) chip {
+		text := chip{Class: mainClass(s).String(), Text: classText(s), Doc: fmt.Sprintf("%s: %d uniform, %d affine, %d generic%s", subject, s.Uniform, s.Affine, s.Generic, few), Lead: lead}
+		if few != "" {
+			text.Class, text.Text = "few", text.Text+"?"
+		}
+		return text
+	}
+	if space != ptx.Param && c.Data.Total() > 0 {
+		switch r.in.Form.Affine {
+		case ptx.AffineLoad:
+			return []chip{one("address", c.Addresses, ""), one("loaded value", c.Data, "→")}
+		case ptx.AffineStore:
+			return []chip{one("address", c.Addresses, ""), one("stored value", c.Data, "←")}
+		}
+	}
+	return []chip{one("classes", label, "")}
+}
+
+// chipText returns the text of chips, and the meaning in words.
+func chipText(chips []chip) (text, doc string) {
+	for i, c := range chips {
+		if i > 0 {
+			doc += "; "
+		}
+		text, doc = text+c.Lead+c.Text, doc+c.Doc
+	}
+	return text, doc
+}
+
+// chipPaints are the colours of chips on a terminal.
+var chipPaints = map[string]paint{"u": classPaints[affinetrack.Uniform], "a": classPaints[affinetrack.Affine], "g": classPaints[affinetrack.Generic], "d": magenta, "few": dim}
+
+// chips paints the label of an instruction, padded to a number of columns.
+func (s *screen) chips(list []chip, columns int) string {
+	var b strings.Builder
+	width := 0
+	for _, c := range list {
+		b.WriteString(c.Lead + s.paint(chipPaints[c.Class], c.Text))
+		width += utf8.RuneCountInString(c.Lead + c.Text)
+	}
+	return b.String() + strings.Repeat(" ", max(columns-width, 0))
 }
 
 // lanes returns the mean number of active lanes.
@@ -47,15 +118,15 @@ func (r *listingRow) lanes() float64 {
 // reached them.
 func newListings(s *structure.Structure, from *input.Sources) []*listing {
 	var list []*listing
-	counts := map[*ptx.Func]map[*ptx.Instr]*affinetrack.Counts{}
+	counts := map[*ptx.Func]map[*ptx.Instr]*structure.Instr{}
 	sources := sourceFiles{from}
 	for i := range s.Instrs {
 		instr := &s.Instrs[i]
 		if counts[instr.Func] == nil {
-			counts[instr.Func] = map[*ptx.Instr]*affinetrack.Counts{}
+			counts[instr.Func] = map[*ptx.Instr]*structure.Instr{}
 			list = append(list, &listing{fn: instr.Func, place: fmt.Sprintf("%s:%d", instr.Func.Module().Name, instr.Func.Pos.Line)})
 		}
-		counts[instr.Func][instr.Instr] = &instr.Counts
+		counts[instr.Func][instr.Instr] = instr
 	}
 	for _, l := range list {
 		l.fill(counts[l.fn], &sources)
@@ -64,7 +135,7 @@ func newListings(s *structure.Structure, from *input.Sources) []*listing {
 }
 
 // fill makes the rows.
-func (l *listing) fill(counts map[*ptx.Instr]*affinetrack.Counts, sources *sourceFiles) {
+func (l *listing) fill(counts map[*ptx.Instr]*structure.Instr, sources *sourceFiles) {
 	targets := map[*ptx.Block]bool{}
 	l.fn.EachInstr(func(instr *ptx.Instr) {
 		for _, b := range instr.Targets() {
@@ -82,14 +153,15 @@ func (l *listing) fill(counts map[*ptx.Instr]*affinetrack.Counts, sources *sourc
 			}
 		}
 		for _, instr := range b.Instrs {
-			row := listingRow{line: int(instr.Pos.Line), text: instr.Format(l.fn) + ";", counts: counts[instr], in: instr}
-			if instr.Loc >= 0 && l.fn.Locs[instr.Loc].Line > 0 {
-				loc := &l.fn.Locs[instr.Loc]
-				name := l.fn.Module().FileName(loc.File)
-				row.place = fmt.Sprintf("%s:%d", name, loc.Line)
-				if row.place != shown {
-					shown = row.place
-					l.rows = append(l.rows, sources.row(name, int(loc.Line)))
+			row := listingRow{line: int(instr.Pos.Line), text: instr.Format(l.fn) + ";", in: instr}
+			if n := counts[instr]; n != nil {
+				row.counts, row.paths = &n.Counts, n.Paths
+			}
+			if row.place = placeOf(l.fn, instr); row.place != "" {
+				name, line := sourceOf(l.fn, instr)
+				if place := fmt.Sprintf("%s:%d", name, line); line > 0 && place != shown {
+					shown = place
+					l.rows = append(l.rows, sources.row(name, line))
 				}
 			}
 			if list := instr.Targets(); list != nil {
@@ -113,18 +185,45 @@ func (l *listing) title() string {
 	if l.fn.Entry {
 		noun = "kernel"
 	}
-	return fmt.Sprintf("%s %s, %s", noun, l.fn.Name, l.place)
+	return fmt.Sprintf("%s %s, %s", noun, finding.Name(l.fn.Name), l.place)
 }
+
+// sourceOf returns the line of an instruction's source to show before it: where the function that a header of a compiler
+// defines is called, not the line of the header. The line is 0 if there is none.
+func sourceOf(f *ptx.Func, instr *ptx.Instr) (name string, line int) {
+	loc := &f.Locs[instr.Loc]
+	name = f.Module().FileName(loc.File)
+	switch {
+	case !isCompilerHeader(name):
+		return name, int(loc.Line)
+	case loc.InlinedAtLine > 0:
+		if name = f.Module().FileName(loc.InlinedAtFile); !isCompilerHeader(name) {
+			return name, int(loc.InlinedAtLine)
+		}
+	}
+	return "", 0
+}
+
+// compilerHeaders matches the paths of headers that clang and nvcc include in every compilation.
+var compilerHeaders = regexp.MustCompile(`/lib/clang/|(^|/)__clang_[a-z_]*\.h$|/cuda[^/]*/(targets/[^/]+/)?include/|/include/crt/`)
+
+// isCompilerHeader reports whether a source file is a header of a compiler.
+func isCompilerHeader(name string) bool { return compilerHeaders.MatchString(filepath.ToSlash(name)) }
 
 // print writes the listing to a screen: line of the PTX, classes of the results,
 // executions, mean active lanes, control flow, instruction.
 func (l *listing) print(s *screen) {
 	const execs, lanes = 7, 6
-	line, class := len("line"), len("class")
+	line, class, few, diverges := len("line"), len("class"), false, false
 	for i := range l.rows {
 		if r := &l.rows[i]; r.counts != nil {
 			line = max(line, len(fmt.Sprint(r.line)))
-			class = max(class, len(classText(r.counts.Label)))
+			if r.counts.Execs > 0 {
+				text, _ := chipText(r.chips())
+				class = max(class, utf8.RuneCountInString(text))
+				few = few || strings.Contains(text, "?")
+				diverges = diverges || r.paths.Divergent > 0
+			}
 		}
 	}
 	s.heading(l.title())
@@ -142,7 +241,7 @@ func (l *listing) print(s *screen) {
 			style = dim
 			head = s.paint(dim, fitted(fmt.Sprint(r.line), -line)+"  "+fitted("-", class)+fitted("-", -execs)+fitted("-", -lanes))
 		default:
-			head = s.paint(dim, fitted(fmt.Sprint(r.line), -line)) + "  " + s.classes(r.counts.Label, class) +
+			head = s.paint(dim, fitted(fmt.Sprint(r.line), -line)) + "  " + s.chips(r.chips(), class) +
 				fitted(countText(r.counts.Execs), -execs) + fitted(fmt.Sprintf("%.1f", r.lanes()), -lanes)
 		}
 		// Labels stand out to the left, and the lines of branches reach the text.
@@ -172,12 +271,19 @@ func (l *listing) print(s *screen) {
 			}
 		}
 	}
-}
-
-// classes returns the label of an instruction, padded to a number of columns.
-func (s *screen) classes(shares affinetrack.ClassCounts, columns int) string {
-	text := fitted(classText(shares), columns)
-	return s.paint(classPaints[mainClass(shares)], text)
+	for _, note := range []struct {
+		shown bool
+		text  string
+	}{
+		{diverges, "d: the lanes of the warp take different paths"},
+		{few, "?: in most executions only one or two lanes, whose values are always uniform or affine"},
+	} {
+		if note.shown {
+			for _, text := range wrap(note.text, s.width) {
+				s.printf("%s\n", s.paint(dim, text))
+			}
+		}
+	}
 }
 
 // sourceFiles are the files named in .file directives.

@@ -82,6 +82,10 @@ type pageColumn struct {
 	X, Y, W, H float64
 	Tick       string
 	Title      string
+
+	Active int    // number of active lanes
+	Count  int64  // number of instructions
+	Share  string // of all instructions, in percent
 }
 
 // pageListing is the listing of a function.
@@ -98,7 +102,8 @@ type pageRow struct {
 	Line                    int
 	Guard, Opcode, Operands string // for an instruction
 	Text                    string // for a label or source line
-	Class, Label, Title     string
+	Title                   string
+	Chips                   []chip
 	Parts                   []pagePart
 	Execs                   string
 	Lanes                   string
@@ -126,7 +131,7 @@ func (d *pageData) html() ([]byte, error) {
 
 // pageData returns the data of the page about value structure.
 func (r *structureReport) pageData(title string) *pageData {
-	d := &pageData{structureReport: r, Title: title, PolicyDoc: r.structure.Policy.Doc, Summary: summaryRows(r.structure), Lanes: r.pageLanes()}
+	d := &pageData{structureReport: r, Title: title, PolicyDoc: r.structure.Policy.Doc, Summary: informative(summaryRows(r.structure)), Lanes: r.pageLanes()}
 	for _, g := range r.groups {
 		d.Launches = append(d.Launches, g.String())
 	}
@@ -161,8 +166,9 @@ func (r *structureReport) pageLanes() pageHistogram {
 	for i, n := range counts {
 		c := pageColumn{
 			X: left + step*float64(i) + 2, W: step - 4, H: float64(n) / float64(top) * (base - 12),
-			Title: fmt.Sprintf("%d active: %d instructions, %s %%", i+1, n, percentText(share(n, total), 1)),
+			Active: i + 1, Count: n, Share: percentText(share(n, total), 1),
 		}
+		c.Title = fmt.Sprintf("%d active: %d instructions, %s %%", c.Active, c.Count, c.Share)
 		if n > 0 {
 			c.H = max(c.H, 1)
 		}
@@ -188,14 +194,21 @@ func (r *structureReport) pageListing(l *listing) pageListing {
 		default:
 			p.in = row.in
 			p.Guard, p.Opcode, p.Operands = splitInstruction(row.text)
-			p.Class, p.Label = mainClass(c.Label).String(), classText(c.Label)
 			p.Execs, p.Lanes = countText(c.Execs), fmt.Sprintf("%.1f", row.lanes())
 			p.LanesWidth = row.lanes() / float64(r.Warp) * 100
-			p.Title = fmt.Sprintf("%d executions: %d uniform, %d affine, %d generic", c.Execs, c.Label.Uniform, c.Label.Affine, c.Label.Generic)
-			if c.Execs == 0 {
-				p.Title = "never executed"
+			p.Title = "never executed"
+			if c.Execs > 0 {
+				p.Chips = row.chips()
+				_, doc := chipText(p.Chips)
+				p.Title = fmt.Sprintf("%d executions; %s", c.Execs, doc)
 			}
-			p.Parts = pageParts(valueKinds, classShares(c.Label))
+			if p.Parts = pageParts(valueKinds, classShares(c.Label)); row.paths.Divergent > 0 {
+				together := c.Execs - row.paths.Divergent
+				p.Parts = []pagePart{
+					{"d", "divergent", percentText(share(row.paths.Divergent, c.Execs), 1), row.paths.Divergent, share(row.paths.Divergent, c.Execs)},
+					{"u", "together", percentText(share(together, c.Execs), 1), together, share(together, c.Execs)},
+				}
+			}
 			if row.place != "" {
 				p.Title += "; from " + row.place
 			}

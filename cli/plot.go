@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -55,8 +56,12 @@ var plotColours = []struct{ light, dark, letters string }{
 	{"#c9b458", "#d8c878", "over"}, {"#7f8c98", "#9aa7b3", "over"}, {"#b33a3a", "#ea8080", "on"}, {"#6fb7c9", "#8fd3e3", "over"},
 }
 
-// classColours has the indices in plotColours of the classes of values. They are the colours of the classes on all pages.
-var classColours = map[string]int{"uniform": 0, "affine": 2, "generic": 1}
+// classColours has the indices in plotColours of the classes of values, and of divergence. They are the colours of the classes
+// on all pages.
+var classColours = map[string]int{"uniform": 0, "affine": 2, "generic": 1, "divergent": 3}
+
+// otherColours has the indices in plotColours of the colours for other series, in order: those that mean no class come first.
+var otherColours = []int{7, 4, 5, 6, 0, 1, 2, 3}
 
 // colours returns the index in plotColours of each series. Series that are not classes of values have the remaining colours,
 // in order.
@@ -67,15 +72,14 @@ func (p *picture) colours() []int {
 			taken[c] = true
 		}
 	}
-	list, free := make([]int, len(p.series)), 0
+	free := slices.DeleteFunc(slices.Clone(otherColours), func(c int) bool { return taken[c] })
+	list := make([]int, len(p.series))
+	next := 0
 	for i, name := range p.series {
 		c, isClass := classColours[name]
 		if !isClass {
-			for taken[free] {
-				free++
-			}
-			c = free
-			free++
+			c = free[next%len(free)]
+			next++
 		}
 		list[i] = c
 	}
@@ -377,6 +381,11 @@ func plot(t *models.Table) string {
 			g.bars = []bar{whole}
 		}
 		n.groups = append(n.groups, g)
+	}
+	if !slices.ContainsFunc(t.Rows, func(r models.Row) bool {
+		return slices.ContainsFunc(r.Values, func(v float64) bool { return v != 0 && finite(v) })
+	}) {
+		return "" // an axis without bars says less than the table
 	}
 	return (&picture{title: t.Title + ", " + t.Unit, series: t.Columns, panels: []panel{n}}).svg()
 }

@@ -240,7 +240,7 @@ func TestAxisTicks(t *testing.T) {
 }
 
 // TestClassesHaveTheirColours: uniform, affine and generic are blue, green and orange in all pictures, as on the pages of
-// gemu structure, whatever their order; other series have other colours.
+// gemu structure, whatever their order; divergent is purple; other series have other colours.
 func TestClassesHaveTheirColours(t *testing.T) {
 	for _, c := range []struct {
 		series []string
@@ -248,9 +248,10 @@ func TestClassesHaveTheirColours(t *testing.T) {
 	}{
 		{[]string{"uniform", "affine", "generic"}, []int{0, 2, 1}},
 		{[]string{"generic", "affine", "uniform"}, []int{1, 2, 0}},
-		{[]string{"zero", "uniform", "affine", "generic", "more"}, []int{3, 0, 2, 1, 4}},
-		{[]string{"affine", "first", "second"}, []int{2, 0, 1}},
-		{[]string{"first", "second", "third"}, []int{0, 1, 2}},
+		{[]string{"zero", "uniform", "affine", "generic", "more"}, []int{7, 0, 2, 1, 4}},
+		{[]string{"affine", "first", "second"}, []int{2, 7, 4}},
+		{[]string{"first", "second", "third"}, []int{7, 4, 5}},
+		{[]string{"divergent", "first", "generic"}, []int{3, 7, 1}},
 	} {
 		got := (&picture{series: c.series}).colours()
 		if !slices.Equal(got, c.want) {

@@ -65,6 +65,7 @@ const (
 	dim     paint = "2"
 	cyan    paint = "36"
 	green   paint = "32"
+	yellow  paint = "33"
 	magenta paint = "35"
 )
 
@@ -74,8 +75,8 @@ var blockPaints = [strip.Colours]paint{"97;100", "97;45", "30;46", "30;105", "30
 // classGlyphs fill bars on screens without colours.
 var classGlyphs = [3]rune{'█', '▓', '░'}
 
-// classPaints are the colours of uniform, affine and generic.
-var classPaints = map[affinetrack.Class]paint{affinetrack.Uniform: cyan, affinetrack.Affine: green, affinetrack.Generic: magenta}
+// classPaints are the colours of uniform, affine and generic; yellow is the terminal's colour nearest to the orange of pages.
+var classPaints = map[affinetrack.Class]paint{affinetrack.Uniform: cyan, affinetrack.Affine: green, affinetrack.Generic: yellow}
 
 // paint colours a text, if the screen has colours.
 func (s *screen) paint(p paint, text string) string {
@@ -95,7 +96,7 @@ func (p paint) sequence() string {
 
 // styles lists the escape sequences sent by gemu itself.
 func styles() (list []string) {
-	for _, p := range slices.Concat([]paint{plain, bold, dim, cyan, green, magenta}, blockPaints[:]) {
+	for _, p := range slices.Concat([]paint{plain, bold, dim, cyan, green, yellow, magenta}, blockPaints[:]) {
 		list = append(list, p.sequence())
 	}
 	return list

@@ -111,7 +111,7 @@ func TestColoursAndWidth(t *testing.T) {
 	if got := (&screen{}).bar(4, shares); got != "██░░" {
 		t.Errorf("bar %q", got)
 	}
-	if got, want := (&screen{color: true}).bar(4, shares), "\x1b[36m██\x1b[0m\x1b[35m░░\x1b[0m"; got != want {
+	if got, want := (&screen{color: true}).bar(4, shares), "\x1b[36m██\x1b[0m\x1b[33m░░\x1b[0m"; got != want {
 		t.Errorf("bar %q, want %q", got, want)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/internal/notation"
+	"gemu/sanitize/finding"
 	"gemu/structure"
 )
 
@@ -146,7 +147,7 @@ func share(n, of int64) float64 { return notation.Percentage(n, of) }
 func extentText(d [3]int) string { return fmt.Sprintf("(%d,%d,%d)", d[0], d[1], d[2]) }
 
 func (g launchGroup) String() string {
-	s := fmt.Sprintf("%s, grid %s of blocks %s", g.Kernel, extentText(g.Grid), extentText(g.Block))
+	s := fmt.Sprintf("%s, grid %s of blocks %s", finding.Name(g.Kernel), extentText(g.Grid), extentText(g.Block))
 	if g.Count > 1 {
 		s += fmt.Sprintf(", %d times", g.Count)
 	}
@@ -264,6 +265,11 @@ type instructionJSON struct {
 	Execs  int64   `json:"execs"`            // number of warp instructions
 	Lanes  float64 `json:"lanes"`            // mean number of active lanes
 	Source string  `json:"source,omitempty"` // "file:line" of the .loc in force
+
+	Address   *sharesJSON `json:"address,omitempty"`   // of a load or store: executions by the class of the address
+	Value     *sharesJSON `json:"value,omitempty"`     // of a load or store: executions by the class of the loaded or stored value
+	FewLanes  int64       `json:"few_lanes"`           // executions by one or two lanes, whose values are always uniform or affine
+	Divergent int64       `json:"divergent,omitempty"` // executions of a branch at which the lanes took different paths
 }
 
 func (r *structureReport) json() *structureJSON {
@@ -279,7 +285,11 @@ func (r *structureReport) json() *structureJSON {
 			}
 			in := instructionJSON{
 				Line: row.line, Text: row.text, Class: mainClass(row.counts.Label).String(), U: row.counts.Label.Uniform, A: row.counts.Label.Affine, G: row.counts.Label.Generic,
-				Execs: row.counts.Execs, Lanes: row.lanes(), Source: row.place,
+				Execs: row.counts.Execs, Lanes: row.lanes(), Source: row.place, FewLanes: row.paths.FewLanes, Divergent: row.paths.Divergent,
+			}
+			if row.counts.Data.Total() > 0 {
+				address, value := sharesJSON(row.counts.Addresses), sharesJSON(row.counts.Data)
+				in.Address, in.Value = &address, &value
 			}
 			if l.fn.Entry {
 				in.Kernel = l.fn.Name
@@ -332,6 +342,13 @@ func summaryRows(s *structure.Structure) []summaryRow {
 		rows = append(rows, summaryRow{p.name, value, p.doc})
 	}
 	return rows
+}
+
+// informative returns the rows that say something: it drops rows without instructions to count, and shares that are zero.
+func informative(rows []summaryRow) []summaryRow {
+	return slices.DeleteFunc(rows, func(r summaryRow) bool {
+		return r.Value == "none" || r.Value == "0.0 %" && r.Name != "under divergence"
+	})
 }
 
 // printSummary prints the summary, a row in each line.

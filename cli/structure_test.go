@@ -209,8 +209,10 @@ line  class  execs lanes
 function twice, k.ptx:6
 line  class  execs lanes
                            gone.cu:7
-   9  u          1   2.0    add.u32 %t, %in, %in;
+   9  u?         1   2.0    add.u32 %t, %in, %in;
   10  u          1   2.0    ret;
+?: in most executions only one or two lanes, whose values
+are always uniform or affine
 `
 	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(strings.ReplaceAll(listing, dir+"/", ""), "\n")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -233,6 +235,72 @@ line  class  execs lanes
 	}
 	if want := []string{"k/", "k/", "k/", "k/", "k/", "k/", "/twice", "/twice"}; !slices.Equal(functions, want) {
 		t.Errorf("functions %q, want %q", functions, want)
+	}
+}
+
+// chipsPTX has a branch that half of the lanes take, loads and stores of all kinds of addresses and values, and instructions of
+// a single lane. The functions have the name of a C++ function, and a line inlined from a header of a compiler.
+const chipsPTX = `.version 8.0
+.target sm_80
+.address_size 64
+.file 1 "code.cu"
+.file 2 "/usr/lib/llvm/lib/clang/19/include/__clang_cuda_builtin_vars.h"
+.entry _Z3runPj(.param .u64 out)
+{
+	.reg .pred %p, %q;
+	.reg .u32 %t, %x;
+	.reg .u64 %o, %at;
+	.loc 2 53 3
+	mov.u32 %t, %tid.x;
+	.loc 1 1 0
+	ld.param.u64 %o, [out];
+	mad.wide.u32 %at, %t, 4, %o;
+	ld.global.u32 %x, [%at];
+	ld.global.u32 %x, [%o];
+	st.global.u32 [%at], %t;
+	setp.lt.u32 %p, %t, 16;
+	@%p bra SKIP;
+	add.u32 %x, %x, 1;
+SKIP:
+	setp.ne.u32 %q, %t, 3;
+	@%q bra END;
+	add.u32 %x, %x, %t;
+END:
+	ret;
+}
+`
+
+// TestChips: a load or store has the class of its address and that of the value, a divergent branch is marked, and so are classes
+// of one or two lanes; names are demangled, and lines of compilers' headers are left out.
+func TestChips(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "k.ptx")
+	if err := os.WriteFile(file, []byte(chipsPTX), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	args := []string{"structure", file, "-g", "1", "-b", "32", "-a", "u32[32]=rand:1", "--show", "listing"}
+	if status := run(t.Context(), args, strings.NewReader(""), &out, &errs); status != exitGood {
+		t.Fatalf("status %d: %s", status, &errs)
+	}
+	_, listing, _ := strings.Cut(out.String(), "\n\n")
+	var got []string
+	for _, line := range strings.Split(listing, "\n") {
+		if strings.Contains(line, "clang") {
+			t.Errorf("a header of the compiler: %s", line)
+		}
+		if f := strings.Fields(line); len(f) > 4 && f[0] >= "10" && f[0] <= "99" {
+			got = append(got, f[1])
+		}
+	}
+	// mov, ld.param, mad, ld of generic values, ld of one word, st of the index, setp with two results, a branch, add,
+	// setp with two results, a branch, add of one lane, ret
+	if want := []string{"a", "u", "a", "a→g", "u→u", "a←a", "g", "d", "u", "g", "d", "u?", "u"}; !slices.Equal(got, want) {
+		t.Errorf("labels %q, want %q\n%s", got, want, listing)
+	}
+	for _, want := range []string{"kernel run(unsigned int*), ", "d: the lanes of the warp take different paths", "?: in most executions only one or two lanes"} {
+		if !strings.Contains(listing, want) {
+			t.Errorf("%q is not in\n%s", want, listing)
+		}
 	}
 }
 

@@ -106,6 +106,9 @@ func (t *tracker) end(e *probe.Event) {
 		label = max(label, step.class)
 	}
 	n.Label.Count(label)
+	if c := instr.Form.Class; bits.OnesCount64(e.Lanes) < 3 && c != ptx.ClassControl && c != ptx.ClassBarrier && c != ptx.ClassMisc {
+		t.paths[e.Index].FewLanes++
+	}
 	switch {
 	case !step.compact || len(operations.Writes) == 0:
 	case step.suppressed:
@@ -117,6 +120,15 @@ func (t *tracker) end(e *probe.Event) {
 
 // branch counts a conditional branch, and whether a compact predicate decides it.
 func (t *tracker) branch(e *probe.Event) {
+	places := 0
+	for _, g := range e.Groups {
+		if g.Lanes != 0 {
+			places++
+		}
+	}
+	if places > 1 {
+		t.paths[e.Index].Divergent++
+	}
 	guard := e.Instr.Guard
 	if guard.Reg == ptx.NoReg || e.Instr.Form.Effects != ptx.Jumps {
 		return // not a conditional branch, but a return, or a branch with a list of labels

@@ -28,6 +28,7 @@ type Probe struct {
 // tally contains the counts of a CTA or a launch.
 type tally struct {
 	counts []affinetrack.Counts // by instruction (Event.Index)
+	paths  []Paths              // by instruction
 	lanes  []int64              // number of instructions by number of active lanes
 }
 
@@ -70,7 +71,7 @@ func (p *Probe) OnEvent(e *probe.Event) {
 
 // emptyTally returns a tally with zero counts.
 func (p *Probe) emptyTally() tally {
-	return tally{make([]affinetrack.Counts, p.launch.Program.Len()), make([]int64, p.launch.WarpSize+1)}
+	return tally{make([]affinetrack.Counts, p.launch.Program.Len()), make([]Paths, p.launch.Program.Len()), make([]int64, p.launch.WarpSize+1)}
 }
 
 // CTA returns a tracker for the CTA. It reuses trackers of CTAs that have ended.
@@ -98,16 +99,20 @@ func (n *tally) add(other *tally) {
 	for i := range other.counts {
 		if other.counts[i].Execs != 0 {
 			n.counts[i].Add(&other.counts[i])
+			n.paths[i].Add(&other.paths[i])
 		}
 	}
 	for i, k := range other.lanes {
 		n.lanes[i] += k
 	}
 	clear(other.counts)
+	clear(other.paths)
 	clear(other.lanes)
 }
 
-func (n *tally) clone() tally { return tally{slices.Clone(n.counts), slices.Clone(n.lanes)} }
+func (n *tally) clone() tally {
+	return tally{slices.Clone(n.counts), slices.Clone(n.paths), slices.Clone(n.lanes)}
+}
 
 // Structure returns the counts of all CTAs that have ended.
 func (p *Probe) Structure() *Structure {
@@ -116,7 +121,7 @@ func (p *Probe) Structure() *Structure {
 	s := &Structure{Policy: p.Policy, Lanes: slices.Clone(p.total.lanes)}
 	for i := range p.total.counts {
 		instr, f := p.launch.Program.At(i)
-		s.Instrs = append(s.Instrs, Instr{instr, f, p.total.counts[i]})
+		s.Instrs = append(s.Instrs, Instr{instr, f, p.total.counts[i], p.total.paths[i]})
 	}
 	return s
 }

@@ -34,6 +34,19 @@ type Instr struct {
 	*ptx.Instr
 	Func *ptx.Func // the function of the instruction
 	affinetrack.Counts
+	Paths
+}
+
+// Paths counts executions of an instruction by the lanes that take part.
+type Paths struct {
+	FewLanes  int64 // executions, of those in Label, of instructions with values by one or two lanes: any two values are uniform or affine
+	Divergent int64 // executions of a branch after which lanes of the warp continue at different places
+}
+
+// Add adds the counts of o.
+func (p *Paths) Add(o *Paths) {
+	p.FewLanes += o.FewLanes
+	p.Divergent += o.Divergent
 }
 
 // Add adds the counts of other, which must be under the same policy. Instructions that s does not have are appended.
@@ -46,6 +59,7 @@ func (s *Structure) Add(other *Structure) {
 		instr := &other.Instrs[i]
 		if j, ok := index[instr.Instr]; ok {
 			s.Instrs[j].Counts.Add(&instr.Counts)
+			s.Instrs[j].Paths.Add(&instr.Paths)
 		} else {
 			s.Instrs = append(s.Instrs, *instr)
 		}

@@ -150,6 +150,7 @@ func (t *tracker) OnEvent(e *probe.Event) {
 // beginCTA discards the state of an earlier CTA.
 func (t *tracker) beginCTA() {
 	clear(t.counts) // counts of a CTA that has not ended
+	clear(t.paths)
 	clear(t.lanes)
 	for i := range t.warps {
 		w := &t.warps[i]
