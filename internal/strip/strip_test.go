@@ -438,6 +438,9 @@ func TestAccesses(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || more {
 		t.Errorf("more: %v (-want +got)\n%s", more, diff)
 	}
+	if len(list) > 0 && (list[0].Addr[0] != buffer.Addr() || list[0].Addr[31] != buffer.Addr()+31*48) {
+		t.Errorf("lanes 0 and 31 load from %#x and %#x, the buffer is at %#x", list[0].Addr[0], list[0].Addr[31], buffer.Addr())
+	}
 	picture := string(AccessSVG("accesses", list, false))
 	if strings.Count(picture, "<circle") != 32 || !strings.Contains(picture, "2 passes") {
 		t.Error("the picture lacks lanes or passes")
@@ -483,19 +486,19 @@ join:
 	}
 }
 
-// TestShades: the character of a column of four steps, for lanes that run in all of them, in two, in one and in none.
+// TestShades: the character of a column of five steps, for lanes that run in all of them, in three, in two and in none.
 func TestShades(t *testing.T) {
 	s := &Strip{Blocks: []Block{{Letter: 'A'}}, WarpSize: 4}
 	waiting := func(lanes uint64) []Wait { return []Wait{{Kind: Ready, Lanes: lanes}} }
-	w := &Warp{Lanes: 0xf, Steps: 4, Runs: []Run{
-		{First: 1, Steps: 1, Active: 0b0111, Lanes: 0b0111, Waits: waiting(0b1000)},
-		{First: 2, Steps: 1, Active: 0b0011, Lanes: 0b0011, Waits: waiting(0b1100)},
-		{First: 3, Steps: 2, Active: 0b0001, Lanes: 0b0001, Waits: waiting(0b1110)},
+	w := &Warp{Lanes: 0xf, Steps: 5, Runs: []Run{
+		{First: 1, Steps: 2, Active: 0b0111, Lanes: 0b0111, Waits: waiting(0b1000)},
+		{First: 3, Steps: 1, Active: 0b0011, Lanes: 0b0011, Waits: waiting(0b1100)},
+		{First: 4, Steps: 2, Active: 0b0001, Lanes: 0b0001, Waits: waiting(0b1110)},
 	}}
 	got := ""
 	g := Group{Strip: s}
 	for lane := range 4 {
-		got += g.row(w, lane, 4, &Screen{})
+		got += g.row(w, lane, 5, &Screen{})
 	}
 	if got != "█▓▒·" {
 		t.Errorf("columns %s, want █▓▒·", got)
@@ -505,7 +508,7 @@ func TestShades(t *testing.T) {
 // TestRestoreOtherFuture: a launch that takes another course after a restore does not change a later state.
 func TestRestoreOtherFuture(t *testing.T) {
 	r := NewRecorder(Options{})
-	w := &Warp{Steps: 1, Runs: []Run{{First: 1, Steps: 1}}}
+	w := &Warp{Steps: 1, Runs: append(make([]Run, 0, 8), Run{First: 1, Steps: 1})} // with room for more runs
 	s := &Strip{Warps: []*Warp{w}}
 	r.running[nil] = s
 	early := r.Save()
