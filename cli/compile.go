@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,10 +58,18 @@ func clangArgs(sm int, headers string) []string {
 // device, new enough for the default device.
 const defaultArch = 80
 
-// compile makes PTX of a file of CUDA C++.
+// compile makes PTX of a file of CUDA C++. Messages of the compiler, such as warnings, go to standard error.
 func (a *app) compile(name string, flags compileFlags) (string, error) {
+	text, messages, err := compileFile(a.ctx, name, flags)
+	io.WriteString(a.stderr, messages)
+	return text, err
+}
+
+// compileFile makes PTX of a file of CUDA C++, with further arguments for the compiler. It also returns the messages of the
+// compiler.
+func compileFile(ctx context.Context, name string, flags compileFlags, further ...string) (text, messages string, err error) {
 	if _, err := os.Stat(name); err != nil {
-		return "", input.FileError("read", name, errors.Unwrap(err))
+		return "", "", input.FileError("read", name, errors.Unwrap(err))
 	}
 	var c *compiler
 	var program string
@@ -74,15 +83,15 @@ func (a *app) compile(name string, flags compileFlags) (string, error) {
 		}
 	}
 	if c == nil && flags.Branches {
-		return "", fmt.Errorf("%s: --branches needs clang, version %d or later, and there is none on the path", name, oldestClang)
+		return "", "", fmt.Errorf("%s: --branches needs clang, version %d or later, and there is none on the path", name, oldestClang)
 	}
 	if c == nil {
-		return "", fmt.Errorf("%s: no compiler for CUDA C++ (nvcc, clang) is on the path. Install one, or compile to PTX on another machine, with gemu.h from kernels/cuda:\n   clang-19 %s %s", name,
+		return "", "", fmt.Errorf("%s: no compiler for CUDA C++ (nvcc, clang) is on the path. Install one, or compile to PTX on another machine, with gemu.h from kernels/cuda:\n   clang-19 %s %s", name,
 			strings.Replace(strings.Join(clangArgs(defaultArch, "kernels/cuda"), " "), "-o -", "-o "+strings.TrimSuffix(filepath.Base(name), ".cu")+".ptx", 1), name)
 	}
 	dir, remove, err := cleanup.Dir("", "gemu-*")
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	defer remove()
 	// Sources that include CUDA's headers get the small header, which is included already.
@@ -92,7 +101,7 @@ func (a *app) compile(name string, flags compileFlags) (string, error) {
 			text = "#pragma once\n"
 		}
 		if err := os.WriteFile(filepath.Join(dir, h), []byte(text), 0o644); err != nil {
-			return "", err
+			return "", "", err
 		}
 	}
 	source := name
@@ -103,23 +112,23 @@ func (a *app) compile(name string, flags compileFlags) (string, error) {
 	if flags.Branches {
 		args = append(args, c.branches...)
 	}
-	cmd := exec.CommandContext(a.ctx, program, append(args, source)...)
+	cmd := exec.CommandContext(ctx, program, append(append(args, further...), source)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = runGroup(cmd)
-	a.stderr.Write(stderr.Bytes()) // includes warnings
-	if a.ctx.Err() != nil {
-		return "", fmt.Errorf("%s: %s stopped: %w", name, c.program, context.Cause(a.ctx))
+	messages = stderr.String()
+	if ctx.Err() != nil {
+		return "", messages, fmt.Errorf("%s: %s stopped: %w", name, c.program, context.Cause(ctx))
 	}
 	if err != nil {
 		if c.program == "clang" { // the other names of clang contain a version that is new enough
-			if version := clangVersion(a.ctx, program); version > 0 && version < oldestClang {
-				return "", fmt.Errorf("%s: %s is clang %d, which is too old: install clang %d or later, or nvcc", name, program, version, oldestClang)
+			if version := clangVersion(ctx, program); version > 0 && version < oldestClang {
+				return "", messages, fmt.Errorf("%s: %s is clang %d, which is too old: install clang %d or later, or nvcc", name, program, version, oldestClang)
 			}
 		}
-		return "", fmt.Errorf("%s: %s: %w", name, c.program, err)
+		return "", messages, fmt.Errorf("%s: %s: %w", name, c.program, err)
 	}
-	return stdout.String(), nil
+	return stdout.String(), messages, nil
 }
 
 // clangVersion returns the major version of a clang, 0 if the program does not print it.

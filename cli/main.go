@@ -45,6 +45,7 @@ type cli struct {
 	Replay     replayCmd     `cmd:"" help:"Run a kernel and compare it with another simulator's log, up to the first difference."`
 	Compare    compareCmd    `cmd:"" help:"Run the benchmarks of a paper and print its tables next to gemu's."`
 	Bench      benchCmd      `cmd:"" help:"Measure the speed of the modes on workloads of the library."`
+	Play       playCmd       `cmd:"" help:"Open a page that shows each step of each lane, under several reconvergence policies, and runs kernels. Or write the page to files."`
 	Fuzz       fuzzCmd       `cmd:"" help:"Write random programs with their results, and test another implementation with them."`
 	Debug      debugCmd      `cmd:"" help:"Debug a kernel: breakpoints, state of its threads, steps forward and back."`
 	Check      checkCmd      `cmd:"" help:"Parse and check PTX files."`

@@ -21,24 +21,6 @@ import (
 // kernel that calls functions, the registers of the functions lie there.
 func ReferenceAdjoins(c *machine.Kernel) bool { return c.CheckReference != nil && len(c.Funcs) == 1 }
 
-// NativeCheck returns the machine code of check mode for a kernel; nil unless ReferenceAdjoins.
-func NativeCheck(c *machine.Kernel) *native.Check {
-	if !ReferenceAdjoins(c) {
-		return nil
-	}
-	steps := make([][]native.Step, len(c.Blocks))
-	for i := range c.Blocks {
-		for j := range c.CheckReference.Pairs[i] {
-			steps[i] = append(steps[i], stepOf(c, &c.CheckReference.Pairs[i][j]))
-		}
-		end := c.CheckReference.End(&c.CheckReference.Blocks[i])
-		steps[i] = append(steps[i], native.Step{IsEnd: true, Ref: end, Reads: nativePairs(c.CheckReference.CheckedBlocks[i].EndReads)})
-	}
-	return native.NewCheck(c.Native, c.CheckReference.Program, c.Entry.Frame, steps, native.Counts{
-		Compact: unsafe.Offsetof(probe.EngineCounts{}.Compact), Quick: unsafe.Offsetof(probe.EngineCounts{}.FastForm), OnLanes: unsafe.Offsetof(probe.EngineCounts{}.VectorExecuted),
-	})
-}
-
 // stepOf returns a pair of instructions as package native describes it.
 func stepOf(c *machine.Kernel, p *machine.InstrPair) native.Step {
 	s := native.Step{PC: p.From, Instr: p.Instr, Ref: p.Reference, Reads: nativePairs(p.Reads), Writes: nativePairs(p.Writes), ComparedFirst: nativePairs(p.UncheckedReads), Copied: nativePairs(p.Needed), Overwritten: p.OverwrittenReads, ProvedUniform: p.Proved, AddressCompared: p.AddressChecked}

@@ -1,0 +1,20 @@
+//go:build !js
+
+package play
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed page
+var pageFiles embed.FS
+
+// Page returns the files of the page, which the sources in web build: index.html and the files beside it.
+func Page() fs.FS {
+	f, err := fs.Sub(pageFiles, "page")
+	if err != nil {
+		panic(err) // the name of the directory is valid
+	}
+	return f
+}

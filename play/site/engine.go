@@ -1,0 +1,121 @@
+package site
+
+// This file finds or builds the engine in WebAssembly.
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"gemu/internal/cleanup"
+)
+
+// Engine is the engine in WebAssembly, and the script of Go that loads it. Both must come from the same version of Go.
+type Engine struct {
+	Module []byte // gemu.wasm
+	Loader []byte // wasm_exec.js
+}
+
+// Names of the engine's files, as releases have them beside the command.
+const (
+	moduleName = "gemu.wasm"
+	loaderName = "wasm_exec.js"
+)
+
+// FindEngine returns the engine: from the files beside the running command, or built by Go from the source of the command. building
+// is called before a build, which takes up to a minute the first time. The error says what is missing and what to do.
+func FindEngine(ctx context.Context, building func()) (*Engine, error) {
+	e, beside, err := besideCommand()
+	if e != nil || err != nil {
+		return e, err
+	}
+	source := sourceDir()
+	program, err := exec.LookPath("go")
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the engine for browsers is missing: there is no %s and %s in %s, where releases have them, and no Go (https://go.dev/dl) on the path to build it", moduleName, loaderName, beside)
+	case source == "":
+		return nil, fmt.Errorf("the engine for browsers is missing: there is no %s and %s in %s, where releases have them, and the source of gemu is not here to build it: run the command in a clone of gemu", moduleName, loaderName, beside)
+	}
+	building()
+	return BuildEngine(ctx, program, source)
+}
+
+// besideCommand returns the engine beside the running command; nil if it is not there.
+func besideCommand() (e *Engine, dir string, err error) {
+	command, err := os.Executable()
+	if err != nil {
+		return nil, "the directory of the command", nil // where it is cannot be known
+	}
+	if resolved, err := filepath.EvalSymlinks(command); err == nil {
+		command = resolved
+	}
+	dir = filepath.Dir(command)
+	module, err := os.ReadFile(filepath.Join(dir, moduleName))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, dir, nil
+	}
+	if err != nil {
+		return nil, dir, err
+	}
+	loader, err := os.ReadFile(filepath.Join(dir, loaderName))
+	if err != nil {
+		return nil, dir, fmt.Errorf("%s is not complete: %w", filepath.Join(dir, moduleName), err)
+	}
+	return &Engine{module, loader}, dir, nil
+}
+
+// sourceDir returns the directory of package play/wasm: in the source from which the command was built, or else below the current
+// directory; "" if it is in neither.
+func sourceDir() string {
+	_, file, _, _ := runtime.Caller(0)
+	for _, dir := range []string{filepath.Join(filepath.Dir(file), "..", "wasm"), filepath.Join("play", "wasm")} {
+		if _, err := os.Stat(filepath.Join(dir, "main.go")); err == nil && (filepath.IsAbs(dir) || isModule()) {
+			return dir
+		}
+	}
+	return ""
+}
+
+// isModule reports whether the current directory is the root of gemu's source.
+func isModule() bool {
+	b, err := os.ReadFile("go.mod")
+	return err == nil && bytes.HasPrefix(b, []byte("module gemu\n"))
+}
+
+// BuildEngine builds the engine with a Go command, from the directory of package play/wasm.
+func BuildEngine(ctx context.Context, program, source string) (*Engine, error) {
+	dir, remove, err := cleanup.Dir("", "gemu-wasm-*")
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	out := filepath.Join(dir, moduleName)
+	build := exec.CommandContext(ctx, program, "build", "-trimpath", "-ldflags", "-s -w", "-o", out, ".")
+	build.Dir = source
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	if text, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(build.Args, " "), err, text)
+	}
+	module, err := os.ReadFile(out)
+	if err != nil {
+		return nil, err
+	}
+	env := exec.CommandContext(ctx, program, "env", "GOROOT")
+	env.Dir = source // the go.mod there can choose another version of Go
+	root, err := env.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s env GOROOT: %w", program, err)
+	}
+	loader, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", loaderName))
+	if err != nil {
+		return nil, err
+	}
+	return &Engine{module, loader}, nil
+}
