@@ -1,4 +1,4 @@
-package learn
+package learn_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"gemu/argument"
 	"gemu/cli"
 	"gemu/docs"
+	"gemu/docs/learn"
 	"gemu/internal/part"
 	"gemu/internal/strip"
 	"gemu/interp"
@@ -52,13 +53,13 @@ func gemu(t *testing.T, dir string, args ...string) (output string, status int) 
 }
 
 // launchArguments returns the arguments of gemu that launch an example.
-func (e *Example) launchArguments() []string {
+func launchArguments(e *learn.Example) []string {
 	size := func(d [3]int) string { return strings.Trim(strings.ReplaceAll(fmt.Sprint(d), " ", ","), "[]") }
 	return append([]string{"docs/learn/" + e.ID + ".ptx", "-k", e.Kernel, "-g", size(e.Grid), "-b", size(e.Block), "-a"}, e.Arguments...)
 }
 
 // strips runs an example under each of its policies.
-func (e *Example) strips(t *testing.T) (list []*strip.Strip) {
+func strips(e *learn.Example, t *testing.T) (list []*strip.Strip) {
 	t.Helper()
 	for _, name := range e.Policies {
 		r := strip.NewRecorder(strip.Options{})
@@ -90,23 +91,23 @@ func dim(d [3]int) ptx.Dim3 { return ptx.Dim3{X: d[0], Y: d[1], Z: d[2]} }
 // TestPages: each example has its files, a page with a title, a question and an answer; the page shows the CUDA C and lines of the PTX
 // as they are, and its commands launch the kernel as the example does. The README lists all pages in order.
 func TestPages(t *testing.T) {
-	if len(Examples) != 10 {
-		t.Errorf("%d examples", len(Examples))
+	if len(learn.Examples) != 10 {
+		t.Errorf("%d examples", len(learn.Examples))
 	}
 	overview, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	rest := string(overview)
-	for i := range Examples {
-		e := &Examples[i]
+	for i := range learn.Examples {
+		e := &learn.Examples[i]
 		link := fmt.Sprintf("[%d. %s](%s.md)", i+1, e.Title, e.ID)
 		_, after, ok := strings.Cut(rest, link)
 		if !ok {
 			t.Errorf("README.md does not list %s in this order", link)
 		}
 		rest = after
-		if e.Title == "" || e.Question == "" || e.Answer == "" || Find(e.ID) != e {
+		if e.Title == "" || e.Question == "" || e.Answer == "" || learn.Find(e.ID) != e {
 			t.Errorf("%s: title %q, question %q, answer %q", e.ID, e.Title, e.Question, e.Answer)
 		}
 		if !strings.Contains(e.Text, "```cuda\n"+strings.TrimSuffix(e.CUDA, "\n")+"\n```\n") {
@@ -123,7 +124,7 @@ func TestPages(t *testing.T) {
 				t.Errorf("%s.md: %q is not line %d of the PTX", e.ID, line[2], n)
 			}
 		}
-		launch := strings.Join(e.launchArguments()[3:], " ")
+		launch := strings.Join(launchArguments(e)[3:], " ")
 		for _, command := range regexp.MustCompile(`(?m)^\$ gemu .*$`).FindAllString(e.Text, -1) {
 			words := strings.ReplaceAll(command, "'", "")
 			short := strings.ReplaceAll(strings.ReplaceAll(launch, ",1,1", ""), "  ", " ")
@@ -178,7 +179,7 @@ func TestTerms(t *testing.T) {
 func TestPictures(t *testing.T) {
 	part.SkipShort(t)
 	dir := t.TempDir()
-	for _, e := range Examples {
+	for _, e := range learn.Examples {
 		command := regexp.MustCompile(`(?m)^\$ gemu ((?:reconverge|profile) .*--svg ` + e.ID + `\.svg)$`).FindStringSubmatch(e.Text)
 		if command == nil || !strings.Contains(e.Text, "]("+e.ID+".svg)") {
 			t.Errorf("%s.md has no command that writes %s.svg, or does not show it", e.ID, e.ID)
@@ -208,16 +209,17 @@ func TestCompiled(t *testing.T) {
 		t.Skip(err)
 	}
 	dir := t.TempDir()
-	for _, e := range Examples {
+	for i := range learn.Examples {
+		e := &learn.Examples[i]
 		policies := []string{"auto"}
 		if e.ID == "lock" || e.ID == "barrier" {
 			policies = e.Policies
 		}
 		for _, policy := range policies {
 			run := func(file string, more ...string) (string, int) {
-				args := e.launchArguments()
+				args := launchArguments(e)
 				args[0] = file
-				out, status := gemu(t, dir, slices.Concat([]string{"run"}, args, []string{"--reconverge", policy}, e.outputs(), more)...)
+				out, status := gemu(t, dir, slices.Concat([]string{"run"}, args, []string{"--reconverge", policy}, outputs(e), more)...)
 				if status != 0 { // other lines and counts
 					_, out, _ = strings.Cut(out, "trap: ")
 					out, _, _ = strings.Cut(out, "\n")
@@ -234,7 +236,7 @@ func TestCompiled(t *testing.T) {
 }
 
 // outputs returns the flags that print the buffers of an example.
-func (e *Example) outputs() (flags []string) {
+func outputs(e *learn.Example) (flags []string) {
 	for i, a := range e.Arguments {
 		if strings.Contains(a, "[") {
 			flags = append(flags, "--out", fmt.Sprintf("%d=-", i))
@@ -245,14 +247,14 @@ func (e *Example) outputs() (flags []string) {
 
 // TestMoments: each moment is a step of the first warp under its policy.
 func TestMoments(t *testing.T) {
-	for i := range Examples {
-		e := &Examples[i]
+	for i := range learn.Examples {
+		e := &learn.Examples[i]
 		p := slices.Index(e.Policies, e.Moment.Policy)
 		if p < 0 {
 			t.Errorf("%s: the moment has the policy %s, which is not compared", e.ID, e.Moment.Policy)
 			continue
 		}
-		if w := e.strips(t)[p].Warps[0]; w.RunAt(e.Moment.Step) == nil {
+		if w := strips(e, t)[p].Warps[0]; w.RunAt(e.Moment.Step) == nil {
 			t.Errorf("%s: step %d of %d", e.ID, e.Moment.Step, w.Steps)
 		}
 	}
@@ -267,7 +269,7 @@ const (
 
 // TestAnswers: each answer is what happens, read from the steps and not from the printed strips.
 func TestAnswers(t *testing.T) {
-	of := func(id string) []*strip.Strip { return Find(id).strips(t) }
+	of := func(id string) []*strip.Strip { return strips(learn.Find(id), t) }
 	check := func(id string, statements ...bool) {
 		t.Helper()
 		for i, holds := range statements {
@@ -325,8 +327,8 @@ func TestAnswers(t *testing.T) {
 // TestAnswersOfPolicies: under stack the lock is a deadlock, with lane 0 waiting for all others; under its:8 lanes leave one after
 // another. With a time slice of one instruction the statements run in the order A X B Y Z, and under stack in the order A B X Y Z.
 func TestAnswersOfPolicies(t *testing.T) {
-	lock := Find("lock")
-	list := lock.strips(t)
+	lock := learn.Find("lock")
+	list := strips(lock, t)
 	w := list[0].Warps[0]
 	if last := w.Final; !strings.HasPrefix(list[0].EndText(), "deadlock") || len(last) != 2 || last[1].Lanes != 1 || last[1].Missing != full&^1 || list[0].Program[last[1].At].Line != 21 {
 		t.Errorf("lock under stack: %q, %+v", list[0].EndText(), w.Final)
@@ -344,9 +346,9 @@ func TestAnswersOfPolicies(t *testing.T) {
 		t.Errorf("lock under its:8: %v, lanes %#x are the last", list[1].Err, alive)
 	}
 
-	scheduling := Find("scheduling")
+	scheduling := learn.Find("scheduling")
 	for i, want := range map[int]string{0: "IAXBYZ", 2: "IABXYZ"} {
-		s, got := scheduling.strips(t)[i], ""
+		s, got := strips(scheduling, t)[i], ""
 		for _, r := range s.Warps[0].Runs {
 			if letter := string(s.Blocks[r.Block].Letter); !strings.HasSuffix(got, letter) {
 				got += letter
@@ -363,7 +365,7 @@ func TestAnswersOfPolicies(t *testing.T) {
 func TestMemoryAnswer(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ stride, width, sectors, conflicts string }{{"8", "32", "32.0", "31"}, {"1", "33", "4.0", "0"}} {
-		args := Find("memory").launchArguments()
+		args := launchArguments(learn.Find("memory"))
 		args = append(args[:len(args)-2], c.stride, c.width)
 		out, _ := gemu(t, dir, slices.Concat([]string{"profile"}, args, []string{"--show", "lines", "--ptx", "--lines"})...)
 		for _, want := range []string{` ` + regexp.QuoteMeta(c.sectors) + ` .* 19  ld\.global`, ` ` + c.conflicts + ` .* 25  st\.shared`} {
@@ -381,7 +383,7 @@ func TestMemoryAnswer(t *testing.T) {
 func TestPaperLabels(t *testing.T) {
 	const printed = "u u u u a a a a a a g a g u u u a u"
 	const ctaid = 4 // index of mov.u32 %r6, %ctaid.x
-	out, status := gemu(t, t.TempDir(), slices.Concat([]string{"structure"}, Find("values").launchArguments(), []string{"--show", "listing"})...)
+	out, status := gemu(t, t.TempDir(), slices.Concat([]string{"structure"}, launchArguments(learn.Find("values")), []string{"--show", "listing"})...)
 	if status != 0 {
 		t.Fatal(out)
 	}
