@@ -32,19 +32,27 @@ type debugCmd struct {
 	Mode        string        `group:"device" default:"vector" enum:"check,affine,vector" help:"Mode of execution: check, affine or vector; see gemu run." placeholder:"MODE"`
 	Async       string        `group:"device" default:"late" enum:"late,early" help:"Time at which asynchronous copies and tensor operations take effect: late (at the wait that orders them) or early (where they are issued)." placeholder:"TIME"`
 	Commands    string        `short:"x" help:"Execute the commands of FILE, one per line, instead of prompting for commands." placeholder:"FILE"`
+	HTML        string        `name:"html" help:"Write a page with each step of the run to FILE (- for standard output) instead of starting a session; see docs/play.md." placeholder:"FILE"`
 	DAP         string        `name:"dap" help:"Speak the Debug Adapter Protocol: --dap on standard input and output, --dap=:PORT on that TCP port." placeholder:":PORT"`
 	Checkpoints notation.Size `help:"Host memory for the checkpoints that stepping back uses, in bytes, or with K, M or G." unset:"256M" placeholder:"BYTES"`
 }
 
 func (c *debugCmd) Run(a *app) error {
 	if c.DAP != "" {
-		if c.File != "" || c.Commands != "" {
-			return errors.New("--dap takes no program and no -x FILE: the client chooses the program and sends the commands")
+		if c.File != "" || c.Commands != "" || c.HTML != "" {
+			return errors.New("--dap takes no program, no -x FILE and no --html: the client chooses the program and sends the commands")
 		}
 		return c.serve(a)
 	}
 	if c.File == "" {
 		return errors.New("the program is missing: a PTX file, CUDA C++, or @NAME")
+	}
+	if c.HTML != "" {
+		if c.Commands != "" || c.Async != "late" {
+			return errors.New("--html writes a page instead of starting a session: -x and --async do not apply to it")
+		}
+		page := traceCmd{launchFlags: launchFlags{sourceArg{c.File}, c.Extra, c.kernelFlags}, machineFlags: machineFlags{policyFlag: c.policyFlag, Mode: c.Mode}, Out: "-", Format: "auto", HTML: c.HTML}
+		return page.page(a)
 	}
 	front, stdout, err := c.front(a)
 	if err != nil {

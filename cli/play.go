@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ import (
 	"gemu/play/site"
 	"gemu/ptx"
 	"gemu/record"
+	"gemu/trace"
 )
 
 type playCmd struct {
@@ -189,11 +191,7 @@ func (c *playCmd) recordRun(a *app, policy *interp.Reconverger) ([]byte, error) 
 // recordedRun runs a kernel or a workload under a policy, and returns its recording for a page. A trap of the kernel is in the
 // recording, and no error.
 func recordedRun(a *app, run *launchFlags, policy *interp.Reconverger, events uint64) ([]byte, error) {
-	var file bytes.Buffer
-	r, err := record.NewRecorder(&file, record.Options{
-		Contents:  record.Contents{Results: true, Accesses: true, Memory: true, Stack: true, Source: true},
-		MaxEvents: int64(events), MaxBytes: play.DefaultLimits.Bytes, ReadSource: input.NewSources(run.File, run.Source...).Text,
-	})
+	r, err := newPageRecorder(run, trace.Filter{}, events)
 	if err != nil {
 		return nil, err
 	}
@@ -202,19 +200,58 @@ func recordedRun(a *app, run *launchFlags, policy *interp.Reconverger, events ui
 		return nil, err
 	}
 	ran := j.run(a, func(l *interp.Launch) { l.Mode, l.Reconverge = interp.Vector, policy })
-	if err := r.Close(); err != nil {
-		return nil, err
-	}
-	if r.Events() == 0 || a.ctx.Err() != nil {
-		return nil, ran
+	recording, err := r.close(a, policy.Name())
+	if err != nil || len(recording.Base64) == 0 || a.ctx.Err() != nil {
+		return nil, cmp.Or(err, ran)
 	}
 	if ran != nil {
 		a.report(ran)
 	}
-	if full := r.Full(); full != "" {
-		fmt.Fprintf(a.stderr, "%s, policy %s: the page shows the run up to its limit of %s\n", run.File, policy.Name(), full)
+	return recording.Base64, nil
+}
+
+// pageRecorder is a probe that records a run for a page.
+type pageRecorder struct {
+	*record.Recorder
+	file *bytes.Buffer
+	name string // of the program
+}
+
+// newPageRecorder returns a recorder of a run that the flags describe, with the events that a filter selects.
+func newPageRecorder(run *launchFlags, filter trace.Filter, events uint64) (*pageRecorder, error) {
+	file := new(bytes.Buffer)
+	r, err := record.NewRecorder(file, record.Options{
+		Contents: record.Contents{Results: true, Accesses: true, Memory: true, Stack: true, Source: true}, Filter: filter,
+		MaxEvents: int64(events), MaxBytes: play.DefaultLimits.Bytes, ReadSource: input.NewSources(run.File, run.Source...).Text,
+	})
+	return &pageRecorder{r, file, run.File}, err
+}
+
+// close ends the recording and returns it, with the name of its policy; without bytes if no event was recorded. It reports a limit that
+// was reached.
+func (r *pageRecorder) close(a *app, policy string) (play.Recording, error) {
+	if err := r.Close(); err != nil {
+		return play.Recording{}, err
 	}
-	return file.Bytes(), nil
+	if r.Events() == 0 {
+		return play.Recording{}, nil
+	}
+	if full := r.Full(); full != "" {
+		fmt.Fprintf(a.stderr, "%s, policy %s: the page shows the run up to its limit of %s\n", r.name, policy, full)
+	}
+	return play.Recording{Name: filepath.Base(r.name) + " " + policy, Base64: r.file.Bytes()}, nil
+}
+
+// writePage writes recordings as a page in one file; "-" is standard output.
+func writePage(a *app, file string, recordings []play.Recording) error {
+	if len(recordings) == 0 {
+		return errors.New("--html: there is nothing to show: no event was recorded")
+	}
+	b, err := site.SingleFile(nil, &play.Start{Engine: "none", Recordings: recordings})
+	if err != nil {
+		return err
+	}
+	return writeOutput(a, file, b)
 }
 
 // events returns the limit of events.

@@ -209,3 +209,49 @@ func TestBrowserCommand(t *testing.T) {
 		}
 	}
 }
+
+// TestHTML: reconverge, debug and trace write pages with the recordings of their runs, also of runs that fail.
+func TestHTML(t *testing.T) {
+	dir := t.TempDir()
+	lock := []string{"../docs/learn/lock.ptx", "-g", "1", "-b", "32", "-a", "u32[1]", "u32[1]"}
+	for _, c := range []struct {
+		args   []string
+		status int
+		names  []string
+	}{
+		{append([]string{"reconverge", "--policies", "stack,its:8"}, lock...), 0, []string{"lock.ptx stack", "lock.ptx its:8"}},
+		{append([]string{"debug", "--reconverge", "pc2"}, lock...), 0, []string{"lock.ptx pc2"}},
+		{append([]string{"trace", "--reconverge", "stack"}, lock...), exitFailed, []string{"lock.ptx stack"}},
+		{append([]string{"trace", "--reconverge", "its:8", "--only-kernel", "other"}, lock...), exitBad, nil},
+		{append([]string{"trace", "-o", "x.log"}, lock...), exitBad, nil},
+		{append([]string{"debug", "-x", "commands"}, lock...), exitBad, nil},
+	} {
+		file := filepath.Join(dir, strings.ReplaceAll(strings.Join(c.args[:3], "_"), "/", "_")+".html")
+		_, messages, status := extended(t, Extensions{}, append(c.args, "--html", file)...)
+		if status != c.status {
+			t.Errorf("%q: status %d, %s", c.args, status, messages)
+		}
+		b, err := os.ReadFile(file)
+		if c.names == nil {
+			if err == nil || messages == "" {
+				t.Errorf("%q: a page was written, %q", c.args, messages)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%q: %v", c.args, err)
+			continue
+		}
+		s := playStart(t, string(b))
+		var names []string
+		for _, r := range s.Recordings {
+			names = append(names, r.Name)
+			if _, err := record.Open(r.Name, bytes.NewReader(r.Base64), int64(len(r.Base64))); err != nil {
+				t.Error(err)
+			}
+		}
+		if s.Engine != "none" || strings.Join(names, ",") != strings.Join(c.names, ",") {
+			t.Errorf("%q: engine %s, recordings %q", c.args, s.Engine, names)
+		}
+	}
+}

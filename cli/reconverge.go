@@ -13,6 +13,7 @@ import (
 
 	"gemu/internal/strip"
 	"gemu/interp"
+	"gemu/play"
 	"gemu/probe"
 	"gemu/trace"
 )
@@ -25,6 +26,7 @@ type reconvergeCmd struct {
 	CTA      trace.Ranges `name:"cta" help:"Strips: only the warps of these CTAs, by linear index in the grid, from 0, such as 0-3,7." unset:"all" placeholder:"N,…"`
 	Warps    trace.Ranges `help:"Strips: only these warps of each CTA, by index, from 0, such as 0-3,7. The first four warps that begin have strips." unset:"all" placeholder:"N,…"`
 	SVG      string       `name:"svg" help:"Write the strips as a picture to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+	HTML     string       `name:"html" help:"Write a page with every step of each run to FILE (- for standard output, instead of the text); see docs/play.md." placeholder:"FILE"`
 	JSON     string       `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 }
 
@@ -51,7 +53,7 @@ type reconvergeRow struct {
 }
 
 func (c *reconvergeCmd) Run(a *app) error {
-	files := outputs{{"--svg", c.SVG}, {"--json", c.JSON}}
+	files := outputs{{"--svg", c.SVG}, {"--html", c.HTML}, {"--json", c.JSON}}
 	if err := files.check(); err != nil {
 		return err
 	}
@@ -62,8 +64,9 @@ func (c *reconvergeCmd) Run(a *app) error {
 	output := &reconvergeJSON{Schema: "gemu-reconverge/1", File: c.File, SameMemory: true}
 	var finished *reconvergeRow
 	var strips []*strip.Strip
+	var recordings []play.Recording
 	for _, r := range policies {
-		row, err := c.measure(a, r, &strips)
+		row, err := c.measure(a, r, &strips, &recordings)
 		if err != nil {
 			return err
 		}
@@ -97,6 +100,11 @@ func (c *reconvergeCmd) Run(a *app) error {
 			return err
 		}
 	}
+	if c.HTML != "" {
+		if err := writePage(a, c.HTML, recordings); err != nil {
+			return err
+		}
+	}
 	if c.JSON != "" {
 		return writeJSON(a, c.JSON, output)
 	}
@@ -125,12 +133,19 @@ func (c *reconvergeCmd) policies(a *app) (list []*interp.Reconverger, err error)
 func (c *reconvergeCmd) wantsStrips() bool { return slices.Contains(c.Show, "lanes") || c.SVG != "" }
 
 // measure runs the kernel under a policy, from the beginning. It appends the strip of its first launch to strips, if strips are
-// drawn.
-func (c *reconvergeCmd) measure(a *app, r *interp.Reconverger, strips *[]*strip.Strip) (*reconvergeRow, error) {
+// drawn, and its recording to recordings, if a page is written.
+func (c *reconvergeCmd) measure(a *app, r *interp.Reconverger, strips *[]*strip.Strip, recordings *[]play.Recording) (*reconvergeRow, error) {
 	var probes []probe.Probe
 	recorder := strip.NewRecorder(strip.Options{CTAs: c.CTA, Warps: c.Warps})
 	if c.wantsStrips() {
 		probes = append(probes, recorder)
+	}
+	page, err := newPageRecorder(&c.launchFlags, trace.Filter{CTAs: c.CTA, Warps: c.Warps}, play.DefaultEvents)
+	if err != nil {
+		return nil, err
+	}
+	if c.HTML != "" {
+		probes = append(probes, page)
 	}
 	j, err := c.open(a, dataOf(a.stderr), probes...)
 	if err != nil {
@@ -141,6 +156,15 @@ func (c *reconvergeCmd) measure(a *app, r *interp.Reconverger, strips *[]*strip.
 	err = j.run(a, func(l *interp.Launch) { l.Mode, l.Reconverge = interp.Vector, r })
 	if list := recorder.Strips(); len(list) > 0 {
 		*strips = append(*strips, list[0])
+	}
+	if c.HTML != "" {
+		recording, err := page.close(a, r.Name())
+		if err != nil {
+			return nil, err
+		}
+		if len(recording.Base64) > 0 {
+			*recordings = append(*recordings, recording)
+		}
 	}
 	switch {
 	case errors.As(err, &trap):

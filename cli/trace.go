@@ -16,6 +16,7 @@ import (
 	"gemu/internal/input"
 	"gemu/internal/wholefile"
 	"gemu/interp"
+	"gemu/play"
 	"gemu/ptx"
 	"gemu/trace"
 )
@@ -59,6 +60,7 @@ type traceCmd struct {
 	filterFlags
 
 	Out    string `short:"o" default:"-" help:"Write the log to FILE (- for standard output); the formats for Accel-Sim write to the directory FILE." placeholder:"FILE"`
+	HTML   string `name:"html" help:"Write a page with each step of the run instead of a log, to FILE (- for standard output); see docs/play.md." placeholder:"FILE"`
 	Format string `enum:"auto,text,binary,bare,accelsim,accelsim-tracez" default:"auto" help:"Format of the log. One of:${logformats}" placeholder:"FORMAT"`
 }
 
@@ -66,6 +68,9 @@ type traceCmd struct {
 var formats = map[string]trace.Format{"text": trace.Text, "binary": trace.Binary, "bare": trace.Bare}
 
 func (c *traceCmd) Run(a *app) error {
+	if c.HTML != "" {
+		return c.page(a)
+	}
 	if strings.HasPrefix(c.Format, "accelsim") {
 		return c.accelsim(a)
 	}
@@ -81,6 +86,39 @@ func (c *traceCmd) Run(a *app) error {
 		return err
 	}
 	return a.writeLate(c.Out, func(to io.Writer) (ran, wrote error) { return c.record(a, to, format, filter, a.stderr) })
+}
+
+// page writes a page with the part of the run that the filters select.
+func (c *traceCmd) page(a *app) error {
+	if c.Out != "-" || c.Format != "auto" {
+		return errors.New("--html writes a page instead of a log: -o and --format do not apply to it")
+	}
+	if err := checkOutput(c.HTML); err != nil {
+		return fmt.Errorf("--html %s: %w", c.HTML, err)
+	}
+	filter, err := c.filter()
+	if err != nil {
+		return err
+	}
+	r, err := newPageRecorder(&c.launchFlags, filter, play.DefaultEvents)
+	if err != nil {
+		return err
+	}
+	j, err := c.open(a, dataOf(a.stderr), r)
+	if err != nil {
+		return err
+	}
+	ran := j.run(a, c.prepare(a))
+	recording, err := r.close(a, c.Reconverge)
+	switch {
+	case err != nil:
+		return err
+	case len(recording.Base64) == 0 && ran == nil:
+		return errFilters
+	case len(recording.Base64) == 0:
+		return ran
+	}
+	return all(ran, writePage(a, c.HTML, []play.Recording{recording}))
 }
 
 // errNotWritten is the write error of an output with nothing to keep.
