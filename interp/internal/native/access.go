@@ -5,11 +5,14 @@ package native
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"strconv"
+	"strings"
 	"unsafe"
 
+	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
 	"gemu/ptx"
 	"gemu/regfile"
@@ -54,7 +57,7 @@ func (a *assembler) putAccess(pc int32, instr *code.Instr, suffix string) {
 		a.putExitAtFault(pc, instr, acc)
 	}
 	switch {
-	case acc.Tile != nil || acc.Cluster || acc.Size > 8:
+	case acc.Tile != nil || acc.Cluster || acc.Size > 8 && instr.Op != code.Atomic:
 		a.leaveToGo()
 	case instr.Op == code.Atomic:
 		a.addCost(atomicCost)
@@ -284,10 +287,16 @@ var atomics = map[code.AtomicOp]string{
 	code.AtomInc: "inc", code.AtomDec: "dec", code.AtomMin: "min", code.AtomMax: "max",
 }
 
-// sumsOfHalves has the names of the atomic sums of two halves of a word.
-var sumsOfHalves = map[code.Op]string{
-	code.ReductionOn(code.AtomAdd, ptx.F16x2, ptx.Global).Float: "add_f16x2", code.ReductionOn(code.AtomAdd, ptx.BF16x2, ptx.Global).Float: "add_bf16x2",
-}
+// atomicsOfHalves has the names of the atomic operations on f16 and bf16, and on pairs of them.
+var atomicsOfHalves = func() map[code.Op]string {
+	names := map[code.Op]string{}
+	for _, t := range []ptx.Type{ptx.F16, ptx.BF16, ptx.F16x2, ptx.BF16x2} {
+		for _, op := range []code.AtomicOp{code.AtomAdd, code.AtomMin, code.AtomMax} {
+			names[code.ReductionOn(op, t, ptx.Global).Float] = atomics[op] + "_" + strings.TrimPrefix(t.String(), ".")
+		}
+	}
+	return names
+}()
 
 // putAtomic makes the code of atom and red on global or shared memory.
 func (a *assembler) putAtomic(instr *code.Instr, acc *code.Access, h *holes, suffix string) {
@@ -321,7 +330,7 @@ func atomicName(t code.Reduction) string {
 	name := atomics[t.Op]
 	switch {
 	case t.Op == code.AtomFloat:
-		return sumsOfHalves[t.Float]
+		return atomicsOfHalves[t.Float]
 	case t.Type.IsFloat():
 		if t.Global {
 			name += "global"
@@ -338,8 +347,12 @@ func atomicName(t code.Reduction) string {
 // putAtomicElements makes the code of an atomic operation on each element of a vector, at the pointers of the lanes. The order is
 // that of Go, lane by lane: vectors of different lanes are the same memory or do not overlap.
 func (a *assembler) putAtomicElements(acc *code.Access, t code.Reduction, suffix string) {
-	pattern := 0 // the elements of a vector are not contiguous
-	if len(acc.Elems) == 1 {
+	if acc.Size == 16 {
+		a.putAtomic128(acc, suffix)
+		return
+	}
+	pattern := 0 // the elements of a vector are not contiguous, and those of 2 bytes fill no host's vector
+	if len(acc.Elems) == 1 && acc.Size >= 4 {
 		pattern = acc.Size
 	}
 	a.putOrLeave("alike_"+strconv.Itoa(pattern)+suffix, holes{})
@@ -355,6 +368,24 @@ func (a *assembler) putAtomicElements(acc *code.Access, t code.Reduction, suffix
 		}
 		a.putOrLeave(kind+atomicName(t)+suffix, h)
 	}
+}
+
+// putAtomic128 makes the code of an exch or cas of 128 bits, at the pointers of the lanes.
+func (a *assembler) putAtomic128(acc *code.Access, suffix string) {
+	h, d := holes{}, acc.Elems[0]
+	if d.Slot == code.NoSlot {
+		a.leaveToGo()
+		return
+	}
+	a.setRegister(&h, 'D', code.Q, d.Row)
+	a.setRegister(&h, 'F', code.Q, d.High)
+	a.setPlace(&h, 'A', code.Q, acc.Atom.B[0].Row)
+	a.setPlace(&h, 'B', code.Q, acc.Atom.B[0].High)
+	if acc.Atom.C != nil {
+		a.setPlace(&h, 'C', code.Q, acc.Atom.C[0].Row)
+		a.setPlace(&h, 'E', code.Q, acc.Atom.C[0].High)
+	}
+	a.putOrLeave("atom_"+atomics[acc.Atom.Op]+"_b128"+suffix, h)
 }
 
 // specialRow returns the stencil and the row of a special register with different values in the lanes.
@@ -414,9 +445,10 @@ var (
 		code.Reduction{Op: code.AtomOr, Type: ptx.B32}.Imm():  "redux_or",
 		code.Reduction{Op: code.AtomXor, Type: ptx.B32}.Imm(): "redux_xor",
 	}
+	floatReductions = map[code.Op]string{code.OpNamed("min.any.f32"): "redux_min_f32", code.OpNamed("max.any.f32"): "redux_max_f32"}
 )
 
-// putCollective makes the code of a shuffle, vote, ballot, activemask, match, elect or a reduction of integers. The code exits to
+// putCollective makes the code of a shuffle, vote, ballot, activemask, match, elect or a reduction. The code exits to
 // Go if a live lane of the membermask does not execute the instruction; except for shuffles, also if the executing lanes have
 // different membermasks.
 func (a *assembler) putCollective(pc int32, instr *code.Instr, suffix string) {
@@ -437,6 +469,8 @@ func (a *assembler) putCollective(pc int32, instr *code.Instr, suffix string) {
 		name, before = matches[instr.Op][instr.Imm], "equal_members"
 	case code.Redux:
 		name, before = reductions[instr.Imm], "equal_members"
+	case code.ReduxFloat:
+		name, before = floatReductions[code.FloatReductionOf(instr.Imm).Op], "equal_members"
 	case code.Elect:
 		name, before = "elect", "equal_members"
 	}
@@ -445,6 +479,9 @@ func (a *assembler) putCollective(pc int32, instr *code.Instr, suffix string) {
 	}
 	h := a.operandHoles(instr)
 	h.leave = a.exitLabel(pc, Unsupported)
+	if instr.Op == code.ReduxFloat {
+		h.n0, h.n1 = floatReductionHoles(code.FloatReductionOf(instr.Imm).Imm)
+	}
 	if s.Member > 0 {
 		member := holes{leave: h.leave}
 		a.setPlace(&member, 'A', code.R, instr.Sources()[s.Member-1])
@@ -454,6 +491,20 @@ func (a *assembler) putCollective(pc int32, instr *code.Instr, suffix string) {
 	if s.Dst2 != code.NoSlot && instr.F != code.NoRow {
 		a.put("compared"+suffix, holes{d: h.f})
 	}
+}
+
+// floatReductionHoles returns the numbers of a reduction of floats for its modifiers: the bits of an operand that count, and all bits
+// if a NaN among the operands is the result.
+func floatReductionHoles(modifiers uint32) (operandBits, propagates int64) {
+	has := func(m alu.Modifiers) bool { return modifiers&uint32(m.Imm()) != 0 }
+	operandBits = -1
+	if has(alu.Modifiers{Abs: true}) {
+		operandBits = math.MaxInt32
+	}
+	if has(alu.Modifiers{NaN: true}) {
+		propagates = -1
+	}
+	return operandBits, propagates
 }
 
 // uniformSources returns the special registers read by a program whose values are uniform and constant for a warp.

@@ -85,9 +85,10 @@ func newAccessHarness(shape, rng *rand.Rand, kind string) *accessHarness {
 	n, draw := 1, func() code.Elem { // a row that fits the elements
 		slot := code.Slot(code.R + code.Slot(shape.IntN(2)))
 		if a.Size == 8 || a.Atom != nil {
-			slot = map[int]code.Slot{4: code.R, 8: code.Q}[a.Size]
+			slot = map[int]code.Slot{2: code.R, 4: code.R, 8: code.Q, 16: code.Q}[a.Size]
 		}
-		return code.Elem{Slot: slot, Row: rng.Int32N(int32(frame.R))}
+		rows := rng.Perm(frame.R)
+		return code.Elem{Slot: slot, Row: int32(rows[0]), High: int32(rows[1])}
 	}
 	source := func() code.Elem {
 		e := draw()
@@ -97,6 +98,7 @@ func newAccessHarness(shape, rng *rand.Rand, kind string) *accessHarness {
 			e.Row = r.prog.Consts.Add32(rng.Uint32() & -rng.Uint32N(2))
 		default:
 			e.Row = r.prog.Consts.Add64(rng.Uint64() & -rng.Uint64N(2))
+			e.High = r.prog.Consts.Add64(rng.Uint64() & -rng.Uint64N(2))
 		}
 		return e
 	}
@@ -135,8 +137,20 @@ func newAccessHarness(shape, rng *rand.Rand, kind string) *accessHarness {
 		if shape.IntN(4) == 0 {
 			a.Atom.Reduction = code.ReductionOn(code.AtomAdd, []ptx.Type{4: ptx.F32, 8: ptx.F64}[a.Size], a.Space)
 		}
+		onHalves := []code.AtomicOp{code.AtomAdd, code.AtomMin, code.AtomMax}[shape.IntN(3)]
 		if a.Size == 4 && shape.IntN(4) == 0 {
-			a.Atom.Reduction = code.ReductionOn(code.AtomAdd, []ptx.Type{ptx.F16x2, ptx.BF16x2}[shape.IntN(2)], a.Space)
+			a.Atom.Reduction = code.ReductionOn(onHalves, []ptx.Type{ptx.F16x2, ptx.BF16x2}[shape.IntN(2)], a.Space)
+		}
+		switch shape.IntN(8) {
+		case 0, 1:
+			a.Size, n = 2, 1<<shape.IntN(4)
+			a.Atom.Reduction = code.ReductionOn(onHalves, []ptx.Type{ptx.F16, ptx.BF16}[shape.IntN(2)], a.Space)
+		case 2:
+			a.Size, n = 2, 1
+			a.Atom.Reduction = code.Reduction{Op: code.AtomCas, Type: ptx.B16}
+		case 3:
+			a.Size, n = 16, 1
+			a.Atom.Reduction = code.Reduction{Op: []code.AtomicOp{code.AtomCas, code.AtomExch}[shape.IntN(2)], Type: ptx.B128}
 		}
 		for range n {
 			a.Atom.B = append(a.Atom.B, source())
@@ -230,7 +244,7 @@ func (r *accessHarness) applyAtomic(t *code.Atom) {
 	draw := func() uint64 { return from[r.IntN(len(from))] }
 	if r.IntN(2) == 0 {
 		for _, memory := range [][]byte{r.allocation.Data, r.shared.Data} {
-			for n := t.Type.Bits() / 8; len(memory) >= n; memory = memory[n:] {
+			for n := min(t.Type.Bits()/8, 8); len(memory) >= n; memory = memory[n:] {
 				copy(memory[:n], binary.LittleEndian.AppendUint64(nil, draw()))
 			}
 		}
@@ -240,7 +254,7 @@ func (r *accessHarness) applyAtomic(t *code.Atom) {
 			if v := draw(); e.Row >= 0 && e.Slot == code.R {
 				r.file.Row32(e.Row)[lane] = uint32(v)
 			} else if e.Row >= 0 {
-				r.file.Row64(e.Row)[lane] = v
+				r.file.Row64(e.Row)[lane], r.file.Row64(e.High)[lane] = v, draw()
 			}
 		}
 	}
@@ -397,6 +411,8 @@ func (r *accessHarness) execute(f *regfile.File, m uint32) (may, changed bool) {
 				}
 			}
 			switch {
+			case a.Size == 16:
+				changed = atomically128(a, f, data, lane) || changed
 			case a.Atom != nil:
 				v = load()
 				t := a.Atom.Reduction
@@ -418,9 +434,30 @@ func (r *accessHarness) execute(f *regfile.File, m uint32) (may, changed bool) {
 	return true, changed
 }
 
+// atomically128 executes exch or cas of 128 bits and reports whether it changes the memory.
+func atomically128(a *code.Access, f *regfile.File, data []byte, lane int) (changed bool) {
+	get := func(e code.Elem) [2]uint64 { return [2]uint64{f.Src64(e.Row)[lane], f.Src64(e.High)[lane]} }
+	was := [2]uint64{binary.LittleEndian.Uint64(data), binary.LittleEndian.Uint64(data[8:])}
+	now := get(a.Atom.B[0])
+	if a.Atom.Op == code.AtomCas {
+		if now == was {
+			now = get(a.Atom.C[0])
+		} else {
+			now = was
+		}
+	}
+	binary.LittleEndian.PutUint64(data, now[0])
+	binary.LittleEndian.PutUint64(data[8:], now[1])
+	if d := a.Elems[0]; d.Slot == code.Q {
+		f.Row64(d.Row)[lane], f.Row64(d.High)[lane] = was[0], was[1]
+	}
+	return now != was
+}
+
 // atomically computes an atomic operation (manual 9.7.13.5).
 func atomically(t code.Reduction, x, y uint64, z func() uint64) uint64 {
 	cut := ^uint64(0) >> (64 - t.Type.Bits())
+	y &= cut
 	sign := uint64(0)
 	if t.Type.IsSigned() {
 		sign = 1 << (t.Type.Bits() - 1)
@@ -471,7 +508,7 @@ func atomically(t code.Reduction, x, y uint64, z func() uint64) uint64 {
 		return y
 	case code.AtomCas:
 		if x == y {
-			return z()
+			return z() & cut
 		}
 		return x
 	case code.AtomInc:
@@ -766,7 +803,7 @@ func TestOffsets(t *testing.T) {
 }
 
 // frame is the number of registers of the test programs.
-var frame = regfile.Size{R: 6, Q: 6, P: 5}
+var frame = regfile.Size{R: 8, Q: 8, P: 5}
 
 // corners has values that operations may treat specially.
 var corners = []uint64{

@@ -217,6 +217,7 @@ func (d *digest) addElems(list []code.Elem) {
 	for _, e := range list {
 		addInteger(d, e.Slot)
 		addInteger(d, e.Row)
+		addInteger(d, e.High)
 	}
 }
 

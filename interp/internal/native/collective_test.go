@@ -3,11 +3,13 @@ package native
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/bits"
 	"math/rand/v2"
 	"testing"
 
 	"gemu/internal/part"
+	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/native/harness/epilogue"
@@ -310,6 +312,15 @@ func testCollective(t *testing.T, rng *rand.Rand, list []collective) {
 			f.Row64(2)[rng.IntN(regfile.Lanes)] ^= 1 << rng.IntN(64)
 			f.Row32(2)[rng.IntN(regfile.Lanes)] ^= 1 << rng.IntN(32)
 		}
+		if c.instr.Op == code.ReduxFloat && rng.IntN(2) == 0 { // few values, some of them no numbers
+			few := [3]uint32{}
+			for i := range few {
+				few[i] = uint32(corners[rng.IntN(len(corners))])
+			}
+			for lane := range regfile.Lanes {
+				f.Row32(2)[lane] = few[rng.IntN(len(few))]
+			}
+		}
 		may := agreeing(rng, f.Row32(1), m)
 		now, want := p.Instrs[0], copied(p, f)
 		operand := func(lane int) uint64 {
@@ -342,7 +353,7 @@ func testCollective(t *testing.T, rng *rand.Rand, list []collective) {
 	}
 }
 
-// TestReductions checks redux.sync of integers and bits (manual 9.7.13.12).
+// TestReductions checks redux.sync (manual 9.7.13.12).
 func TestReductions(t *testing.T) {
 	var list []collective
 	for _, o := range []struct {
@@ -371,6 +382,35 @@ func TestReductions(t *testing.T) {
 					sum = o.apply(sum, value(bits.TrailingZeros32(n)))
 				}
 				return uint32(sum), false
+			}})
+		}
+	}
+	less := func(a, b float32) bool { // -0 is less than +0
+		return a < b || a == b && math.Signbit(float64(a)) && !math.Signbit(float64(b))
+	}
+	for _, op := range []string{"min", "max"} {
+		for _, m := range []alu.Modifiers{{}, {Abs: true}, {NaN: true}, {Abs: true, NaN: true}} {
+			imm := code.FloatReduction{Op: code.OpNamed(op + ".any.f32"), Imm: uint32(m.Imm())}.Packed()
+			instr := code.Instr{Op: code.ReduxFloat, Imm: imm, A: 2, B: 1, F: code.NoRow}
+			list = append(list, collective{instr, func(_ int, lanes uint32, operand func(int) uint64) (uint32, bool) {
+				best := float32(math.NaN())
+				for n := lanes; n != 0; n &= n - 1 {
+					v := math.Float32frombits(uint32(operand(bits.TrailingZeros32(n))))
+					if m.Abs {
+						v = math.Float32frombits(math.Float32bits(v) &^ (1 << 31))
+					}
+					switch {
+					case v != v && m.NaN:
+						return 0x7fffffff, false
+					case v != v:
+					case best != best, op == "min" && less(v, best), op == "max" && less(best, v):
+						best = v
+					}
+				}
+				if best != best {
+					return 0x7fffffff, false
+				}
+				return math.Float32bits(best), false
 			}})
 		}
 	}

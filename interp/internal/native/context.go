@@ -50,8 +50,8 @@ type Context struct {
 
 	fragments *Fragments // of the matrix instruction that executes
 
-	_      [regfile.Lanes]uint64 // pointers to the memory of the lanes: scratch space of stencils
-	halves [2]uint64             // the same for the first lanes of the halves
+	_      [regfile.Lanes + 7]uint64 // pointers to the memory of the lanes, from a cache line on: scratch space of stencils
+	halves [2]uint64                 // the same for the first lanes of the halves
 
 	addresses [regfile.Lanes]uint64 // address row of an access that overwrites it, as before the access: see Code.Catching
 }

@@ -72,26 +72,73 @@ OVERLOADED ROW_r to_f16(float_r x) { return __builtin_convertvector(__builtin_bi
 	OVERLOADED U sum_bf16(U x, U y) { return upper_sum_bf16(x << 16, y << 16) >> 16 | upper_sum_bf16(x & 0xffff0000u, y & 0xffff0000u); }
 SUMS_OF_HALVES(u32) SUMS_OF_HALVES(ROW_r)
 
+// The least and the greatest of both halves of words, in the order of numbers with -0 before +0, which is that of integers after
+// ordered. A NaN becomes the greatest or the least of all: the result is the other operand, or the canonical NaN.
+typedef u16 u16x2 __attribute__((ext_vector_type(2)));
+typedef s16 s16x2 __attribute__((ext_vector_type(2)));
+typedef u16 all_halves __attribute__((ext_vector_type(2 * KEPT_r)));
+typedef s16 all_signed_halves __attribute__((ext_vector_type(2 * KEPT_r)));
+#define EXTREMES_OF_HALVES(U, H, S) \
+	OVERLOADED H ordered(H x) { return x ^ (H)((S)x >> 15) & 0x7fff; } \
+	OVERLOADED H numbers_or(H x, u16 inf, u16 other) { \
+		H isNaN = (H)((x & 0x7fff) > inf); \
+		return x & ~isNaN | other & isNaN; \
+	} \
+	OVERLOADED U least_half(U x, U y, u16 inf) { \
+		H v = ordered(numbers_or(__builtin_bit_cast(H, x), inf, 0x7fff)), w = ordered(numbers_or(__builtin_bit_cast(H, y), inf, 0x7fff)); \
+		return __builtin_bit_cast(U, ordered((H)__builtin_elementwise_min((S)v, (S)w))); \
+	} \
+	OVERLOADED U greatest_half(U x, U y, u16 inf) { \
+		H v = ordered(numbers_or(__builtin_bit_cast(H, x), inf, 0xffff)), w = ordered(numbers_or(__builtin_bit_cast(H, y), inf, 0xffff)); \
+		return __builtin_bit_cast(U, numbers_or(ordered((H)__builtin_elementwise_max((S)v, (S)w)), inf, 0x7fff)); \
+	}
+EXTREMES_OF_HALVES(u32, u16x2, s16x2) EXTREMES_OF_HALVES(ROW_r, all_halves, all_signed_halves)
+enum { INF_f16 = 0x7c00, INF_bf16 = 0x7f80 };
+
 // The quick functions are the same for one lane: they expect sums that are neither NaN nor denormal, so that a lane waits only
-// for the addition of the lane before.
-OVERLOADED u32 quick_sum(u32 x, u32 y) {
-	f32 s = as_float(x) + as_float(y);
-	return UNLIKELY(s != s) ? 0x7fffffff : as_bits(s);
+// for the addition of the lane before. RARE keeps the compiler from computing a rare result always.
+#define RARE(condition) (UNLIKELY(condition) && ({ __asm__ volatile(""); 1; }))
+OVERLOADED f32 quick_sum(f32 x, u32 y) {
+	f32 s = x + as_float(y);
+	if (RARE(s != s))
+		s = as_float(0x7fffffffu);
+	return s;
 }
 static inline int denormal(u32 x) { return (x << 1) - 2 < 0x00fffffe; }
-OVERLOADED u32 quick_flushed_sum(u32 x, u32 y) {
-	f32 s = as_float(x) + as_float(y);
-	if (UNLIKELY(s != s || denormal(x) || denormal(y) || denormal(as_bits(s))))
-		return flushed_sum(x, y);
-	return as_bits(s);
+OVERLOADED f32 quick_flushed_sum(f32 x, u32 y) {
+	f32 s = x + as_float(y);
+	if (RARE(s != s || denormal(as_bits(x)) || denormal(y) || denormal(as_bits(s))))
+		s = as_float(flushed_sum(as_bits(x), y));
+	return s;
 }
-OVERLOADED u64 quick_sum(u64 x, u64 y) {
-	f64 s = as_float(x) + as_float(y);
-	return UNLIKELY(s != s) ? sum(x, y) : as_bits(s);
+OVERLOADED f64 quick_sum(f64 x, u64 y) {
+	f64 s = x + as_float(y);
+	if (RARE(s != s))
+		s = as_float(sum(as_bits(x), y));
+	return s;
 }
-OVERLOADED u64 quick_global_sum(u64 x, u64 y) {
-	f64 s = as_float(x) + as_float(y);
-	return UNLIKELY(s != s) ? global_sum(x, y) : as_bits(s);
+OVERLOADED f64 quick_global_sum(f64 x, u64 y) {
+	f64 s = x + as_float(y);
+	if (RARE(s != s))
+		s = as_float(global_sum(as_bits(x), y));
+	return s;
+}
+typedef _Float16 f16x2 __attribute__((ext_vector_type(2)));
+typedef f32 f32x2 __attribute__((ext_vector_type(2)));
+static inline u32 quick_sum_f16(u32 x, u32 y) {
+	f32x2 s = __builtin_convertvector(__builtin_bit_cast(f16x2, x), f32x2) + __builtin_convertvector(__builtin_bit_cast(f16x2, y), f32x2);
+	u32 v = __builtin_bit_cast(u32, __builtin_convertvector(s, f16x2));
+	if (RARE((v & 0x7fff7fff) + 0x03ff03ff & 0x80008000)) // a half is a NaN
+		v = sum_f16(x, y);
+	return v;
+}
+static inline u32 quick_sum_bf16(u32 x, u32 y) {
+	f32 low = as_float(x << 16) + as_float(y << 16), high = as_float(x & 0xffff0000) + as_float(y & 0xffff0000);
+	u32 u = as_bits(low), v = as_bits(high);
+	u = u + 0x7fff + (u >> 16 & 1) >> 16 | v + 0x7fff + (v >> 16 & 1) & 0xffff0000;
+	if (RARE(__builtin_isunordered(low, high)))
+		u = sum_bf16(x, y);
+	return u;
 }
 
 // EVERY_OF_HALF iterates over the executing lanes from j to j + 15.
@@ -125,16 +172,17 @@ OVERLOADED u64 quick_global_sum(u64 x, u64 y) {
 #define OPERAND(ds, row, i) (*(const ROW_##ds *)((row) + (i)) & EXECUTE_KEPT_##ds(i))
 
 // ATOMIC_ is an operation on the element at H0 of each lane's memory: value is the new value of memory, from its old value and
-// the operands x and y; one computes value for a single lane. keep stores the old value in a row, in lane i or from lane i on.
-// alone is 1 if no lane needs the old value: then one atomic instruction of the host may update the element for all lanes of a
-// half.
-#define ATOMIC_(kind, name, T, ds, value, one, keep, keep_all, alone) \
+// the operands x and y. M is the element's type in memory, T in a row, V in registers of the host: one computes value for a single
+// lane, in type V. keep stores the old value in a row, in lane i or from lane i on. alone is 1 if no lane needs the old value.
+// If other CTAs may change the memory, and the lanes of a half have the same element, one atomic instruction of the host updates
+// it for all of them, and then the lanes get their old values.
+#define ATOMIC_(kind, name, M, T, V, ds, value, one, keep, keep_all, alone) \
 	STENCIL(FORM(kind##_##name)) { \
 		const T *b = (const T *)AT(char, B, BASE_##ds), *c = (const T *)AT(char, C, BASE_##ds); \
 		T *d = (T *)AT(char, D, BASE_##ds); \
 		const u64 *a = LANE_POINTERS; \
 		u64 changed = 0; \
-		if (outcome == CONTIGUOUS && !spare) { \
+		if (sizeof(M) == sizeof(T) && outcome == CONTIGUOUS && !spare) { \
 			ROW_##ds differences = {0}; \
 			EACH_KEPT(ds, i) { \
 				char *q = (char *)HALF_POINTERS[i / 16] + (i % 16) * sizeof(T); \
@@ -144,50 +192,71 @@ OVERLOADED u64 quick_global_sum(u64 x, u64 y) {
 				differences |= (now ^ old) & EXECUTE_KEPT_##ds(i); \
 			} \
 			changed = CHANGED_##ds(differences); \
-		} else if (outcome == SAME && (alone || !spare)) { \
+		} else if (outcome == SAME) { \
 			_Pragma("clang loop unroll(disable)") for (int j = 0; j < 32; j += 16) { \
-				T *q = (T *)(HALF_POINTERS[j / 16] + PLACE(H0)), first = *(volatile T *)q, memory; \
+				M *q = (M *)(HALF_POINTERS[j / 16] + PLACE(H0)), first = *(volatile M *)q, last; \
+				V memory; \
 				u64 differences; \
-				do { \
-					memory = first, differences = 0; \
+				if (spare) { \
+					do { \
+						memory = __builtin_bit_cast(V, (T)first), differences = 0; \
+						EVERY_OF_HALF(i) { \
+							T x = (M)b[i], y = (M)c[i]; \
+							V old = memory; \
+							memory = one; \
+							differences |= BITS(T, memory) ^ BITS(T, old); \
+						} \
+						last = (M)BITS(T, memory); \
+					} while (last != first && !__atomic_compare_exchange_n(q, &first, last, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
+					changed |= differences; \
+				} \
+				if (!alone || !spare) { \
+					memory = __builtin_bit_cast(V, (T)first), differences = 0; \
 					EVERY_OF_HALF(i) { \
-						T x = b[i], y = c[i], old = memory; \
+						T x = (M)b[i], y = (M)c[i]; \
+						V old = memory; \
 						memory = one; \
 						keep; \
-						differences |= memory ^ old; \
+						differences |= BITS(T, memory) ^ BITS(T, old); \
 					} \
-				} while (alone && spare && memory != first && !__atomic_compare_exchange_n(q, &first, memory, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
-				if (!alone || !spare) \
-					*q = memory; \
-				changed |= differences; \
+					changed |= differences; \
+				} \
+				if (!spare) \
+					*q = (M)BITS(T, memory); \
 			} \
 		} else if (spare) { \
 			EVERY(i) { \
-				T *q = (T *)(a[i] + PLACE(H0)), x = b[i], y = c[i], old = *(volatile T *)q, now; \
-				do \
-					now = one; \
-				while (now != old && !__atomic_compare_exchange_n(q, &old, now, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
+				M *q = (M *)(a[i] + PLACE(H0)), was = *(volatile M *)q, next; \
+				T x = (M)b[i], y = (M)c[i]; \
+				V old; \
+				do { \
+					old = __builtin_bit_cast(V, (T)was); \
+					next = (M)BITS(T, one); \
+				} while (next != was && !__atomic_compare_exchange_n(q, &was, next, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
 				keep; \
-				changed |= now ^ old; \
+				changed |= next ^ was; \
 			} \
 		} else { \
 			EVERY(i) { \
-				T *q = (T *)(a[i] + PLACE(H0)), x = b[i], y = c[i], old = *q, now = one; \
-				*q = now; \
+				M *q = (M *)(a[i] + PLACE(H0)); \
+				T x = (M)b[i], y = (M)c[i]; \
+				V old = __builtin_bit_cast(V, (T)*q), now = one; \
+				*q = (M)BITS(T, now); \
 				keep; \
-				changed |= now ^ old; \
+				changed |= BITS(T, now) ^ BITS(T, old); \
 			} \
 		} \
 		if (changed) \
 			*ctx->memory_changed = 1; \
 		NEXT; \
 	}
+#define BITS(T, v) __builtin_bit_cast(T, v)
 #define BASE_r R
 #define BASE_q Q
 // atom stores the old values in a row, red does not.
-#define ATOMIC(name, T, ds, value, one) \
-	ATOMIC_(atom, name, T, ds, value, one, d[i] = old, KEEP_##ds(i, old), 0) ATOMIC_(red, name, T, ds, value, one, , , 1)
-#define INTEGER(name, T, ds, value) ATOMIC(name, T, ds, value, value)
+#define ATOMIC(name, M, T, V, ds, value, one) \
+	ATOMIC_(atom, name, M, T, V, ds, value, one, d[i] = BITS(T, old), KEEP_##ds(i, old), 0) ATOMIC_(red, name, M, T, V, ds, value, one, , , 1)
+#define INTEGER(name, T, ds, value) ATOMIC(name, T, T, T, ds, value, value)
 #define INTEGERS(T, S, ds) \
 	INTEGER(add_##T, T, ds, old + x) INTEGER(and_##T, T, ds, old & x) INTEGER(or_##T, T, ds, old | x) INTEGER(xor_##T, T, ds, old ^ x) \
 	INTEGER(exch_##T, T, ds, x) INTEGER(cas_##T, T, ds, pick(old == x, y, old)) \
@@ -196,6 +265,12 @@ OVERLOADED u64 quick_global_sum(u64 x, u64 y) {
 INTEGERS(u32, s32, r) INTEGERS(u64, s64, q)
 INTEGER(inc_u32, u32, r, pick(old >= x, old ^ old, old + 1))
 INTEGER(dec_u32, u32, r, pick((old == 0) | (old > x), x, old - 1))
-ATOMIC(add_f32, u32, r, sum(old, x), quick_sum(old, x)) ATOMIC(addglobal_f32, u32, r, flushed_sum(old, x), quick_flushed_sum(old, x))
-ATOMIC(add_f64, u64, q, sum(old, x), quick_sum(old, x)) ATOMIC(addglobal_f64, u64, q, global_sum(old, x), quick_global_sum(old, x))
-INTEGER(add_f16x2, u32, r, sum_f16(old, x)) INTEGER(add_bf16x2, u32, r, sum_bf16(old, x))
+ATOMIC(cas_u16, u16, u32, u32, r, pick(old == x, y, old), pick(old == x, y, old))
+ATOMIC(add_f32, u32, u32, f32, r, sum(old, x), quick_sum(old, x)) ATOMIC(addglobal_f32, u32, u32, f32, r, flushed_sum(old, x), quick_flushed_sum(old, x))
+ATOMIC(add_f64, u64, u64, f64, q, sum(old, x), quick_sum(old, x)) ATOMIC(addglobal_f64, u64, u64, f64, q, global_sum(old, x), quick_global_sum(old, x))
+// A single half is the lower half of a word whose upper half is 0, and remains 0.
+#define HALVES_OF(type, M, format) \
+	ATOMIC(add_##type, M, u32, u32, r, sum_##format(old, x), quick_sum_##format(old, x)) \
+	ATOMIC(min_##type, M, u32, u32, r, least_half(old, x, INF_##format), least_half(old, x, INF_##format)) \
+	ATOMIC(max_##type, M, u32, u32, r, greatest_half(old, x, INF_##format), greatest_half(old, x, INF_##format))
+HALVES_OF(f16, u16, f16) HALVES_OF(bf16, u16, bf16) HALVES_OF(f16x2, u32, f16) HALVES_OF(bf16x2, u32, bf16)

@@ -183,3 +183,27 @@ REDUX(min_u32, vector_r, ~0u, __builtin_elementwise_min(sum, v), __builtin_reduc
 REDUX(max_u32, vector_r, 0, __builtin_elementwise_max(sum, v), __builtin_reduce_max)
 REDUX(min_s32, vector_signed, 0x7fffffff, __builtin_elementwise_min(sum, v), __builtin_reduce_min)
 REDUX(max_s32, vector_signed, 0x80000000, __builtin_elementwise_max(sum, v), __builtin_reduce_max)
+
+// min and max of .f32, of the operands' bits in H0. In the order of numbers -0 is before +0; it is that of integers after ordered. A NaN
+// becomes the greatest or the least of all, and so does not count; but if H1 has all bits, the result is the canonical NaN.
+static inline vector_signed ordered(vector_r v) { return (vector_signed)v ^ ((vector_signed)v >> 31 & 0x7fffffff); }
+#define REDUX_FLOAT(name, nan) \
+	STENCIL(FORM(redux_##name##_f32)) { \
+		const u32 *a = ROW(u32, A); \
+		DATA_r(D) \
+		vector_signed sum = ordered((vector_r)(u32)(nan)); \
+		vector_r any = {0}; \
+		VECTORS(r, i) { \
+			vector_r v = VECTOR(r, a, i) & (u32)NUMBER(H0) & EXECUTE(r, i) | (u32)(nan) & ~EXECUTE(r, i); \
+			vector_r is = (vector_r)((v & 0x7fffffff) > 0x7f800000); \
+			any |= is & EXECUTE(r, i); \
+			sum = __builtin_elementwise_##name(sum, ordered(v & ~is | (u32)(nan) & is)); \
+		} \
+		s32 best = __builtin_reduce_##name(sum); \
+		u32 v = (u32)(best ^ (best >> 31 & 0x7fffffff)); \
+		if ((v & 0x7fffffff) > 0x7f800000 || NUMBER(H1) && ANY(any)) \
+			v = 0x7fffffff; \
+		FILL(r, v); \
+		NEXT; \
+	}
+REDUX_FLOAT(min, 0x7fffffff) REDUX_FLOAT(max, 0xffffffff)

@@ -2,7 +2,8 @@
 //
 // A stencil pointers checks that the accesses of all executing lanes are in bounds, and writes a pointer for each lane. It
 // leaves before anything is changed. So the stencils after it need no bounds, and they are the same for every kind of address
-// and memory. An idle lane gets the pointer of the first executing lane: its memory may be read.
+// and memory. An idle lane gets the pointer of the first executing lane: its memory may be read. If few lanes execute, it handles
+// only these, one after the other, and so do the stencils after it.
 
 #include "rows.h"
 #include "warp.h"
@@ -38,6 +39,19 @@ STENCIL(save_addresses_q) {
 #else
 #define ELSE_FIRST(v, i) (v)
 #endif
+// FEW is whether few lanes execute. EACH_OF_FEW executes a statement for each of them, in a stencil after pointers.
+#ifdef MASKED
+#define FEW (__builtin_popcount((u32)m) <= 6)
+#define EACH_OF_FEW(...) \
+	if (outcome == SCATTERED) { \
+		u64 *at = LANE_POINTERS; \
+		EVERY(i) __VA_ARGS__ \
+		NEXT; \
+	}
+#else
+#define FEW 0
+#define EACH_OF_FEW(...)
+#endif
 #define PARALLEL_hit (MACHINE->parallel && al != ctx->shared) // a generic address may be of shared memory
 #define PARALLEL_shared 0
 #define PARALLEL_fixed MACHINE->parallel
@@ -45,6 +59,19 @@ STENCIL(save_addresses_q) {
 #define POINTERS(n, as, space) \
 	STENCIL(FORM(pointers_##n##_##as##_##space)) { \
 		REACH_##space(n) ADDR_##as \
+		if (FEW) { \
+			u64 bad = 0, *to = LANE_POINTERS; \
+			EVERY(i) { \
+				u64 o = a[i] + off; \
+				bad |= outside(o, last, n); \
+				to[i] = (u64)p + o; \
+			} \
+			if (UNLIKELY(bad)) \
+				LEAVE; \
+			outcome = SCATTERED; \
+			spare = PARALLEL_##space; \
+			NEXT; \
+		} \
 		vector_q low = {0}, high = {0}; \
 		vector_q first = (vector_q)((u64)p + off + a[__builtin_ctz((u32)m)]); \
 		VECTORS(q, i) { \
@@ -54,6 +81,7 @@ STENCIL(save_addresses_q) {
 		} \
 		if (UNLIKELY(ANY_OF(low | high & (vector_q)SIGN, (vector_q)(SIGN | ((n) - 1))))) \
 			LEAVE; \
+		outcome = UNKNOWN; \
 		spare = PARALLEL_##space; \
 		NEXT; \
 	}
@@ -63,13 +91,15 @@ STENCIL(save_addresses_q) {
 		AT_##space(n) \
 		u64 first = (u64)al->ptr + o; \
 		VECTORS(q, i) VECTOR(q, LANE_POINTERS, i) = (vector_q)first; \
+		HALF_POINTERS[0] = HALF_POINTERS[1] = first; \
+		outcome = FEW ? SCATTERED : SAME; \
 		spare = PARALLEL_##space; \
 		NEXT; \
 	}
 #define POINTERS_OF(n) \
 	POINTERS(n, r, hit) POINTERS(n, q, hit) POINTERS(n, r, shared) POINTERS(n, q, shared) \
 	POINTERS_FIXED(n, fixed) POINTERS_FIXED(n, shared)
-POINTERS_OF(4) POINTERS_OF(8) POINTERS_OF(16)
+POINTERS_OF(2) POINTERS_OF(4) POINTERS_OF(8) POINTERS_OF(16)
 
 // if_shared jumps to OTHER if the lanes of an access at generic addresses are in shared memory.
 STENCIL(FORM(if_shared)) {
@@ -78,9 +108,11 @@ STENCIL(FORM(if_shared)) {
 	NEXT;
 }
 
-// alike finds the pattern of pointers to elements of n bytes. If n is 0, it does not look for contiguous elements.
+// alike finds an unknown pattern of pointers to elements of n bytes. If n is 0, it does not look for contiguous elements.
 #define ALIKE(n) \
 	STENCIL(FORM(alike_##n)) { \
+		if (outcome != UNKNOWN) \
+			NEXT; \
 		const u64 *a = LANE_POINTERS; \
 		OUTERMOST \
 		outcome = SCATTERED; \
@@ -97,6 +129,26 @@ STENCIL(FORM(if_shared)) {
 		NEXT; \
 	}
 ALIKE(0) ALIKE(4) ALIKE(8)
+
+// exch and cas of elements of 128 bits, in pairs of rows: operand b is in A and B, c in C and E; the old value goes to D and F. They
+// are not atomic on the host: Go has no atomics of 128 bits, either.
+#define ATOMIC_128(name, new, new2) \
+	STENCIL(FORM(atom_##name##_b128)) { \
+		const u64 *x = WIDE(u64, A), *x2 = WIDE(u64, B), *y = WIDE(u64, C), *y2 = WIDE(u64, E); \
+		u64 *d = WIDE(u64, D), *d2 = WIDE(u64, F), changed = 0; \
+		const u64 *a = LANE_POINTERS; \
+		EVERY(i) { \
+			u64 *q = (u64 *)a[i], old = q[0], old2 = q[1], now = new, now2 = new2; \
+			q[0] = now, q[1] = now2; \
+			changed |= (now ^ old) | (now2 ^ old2); \
+			d[i] = old, d2[i] = old2; \
+		} \
+		if (changed) \
+			*ctx->memory_changed = 1; \
+		NEXT; \
+	}
+#define EQUAL (((old ^ x[i]) | (old2 ^ x2[i])) == 0)
+ATOMIC_128(exch, x[i], x2[i]) ATOMIC_128(cas, EQUAL ? y[i] : old, EQUAL ? y2[i] : old2)
 
 // Vectors of 2 or 4 elements, in the rows A, B, C and E. CAT joins vectors; the other macros choose elements of two vectors, in
 // each part of 128 bits: the first or last two of 32 bits alternately, or the first or last 64 bits.
@@ -155,7 +207,12 @@ typedef u64 u64x2 __attribute__((ext_vector_type(2), aligned(1)));
 #define VECTORS_AT(ds, n, i) ROW_##ds *at = (ROW_##ds *)(LANE_POINTERS[0] + (n) * (i));
 
 #define FROM(i) const u64 *a = LANE_POINTERS + (i);
+// The elements of lane i are from here on.
+#define ROWS_r u32 *x = ROW(u32, A), *y = ROW(u32, B), *z = ROW(u32, C), *w = ROW(u32, E);
+#define ROWS_q u64 *x = WIDE(u64, A), *y = WIDE(u64, B);
+#define ELEMENTS(T) T##_u *e = (T##_u *)at[i];
 STENCIL(FORM(load_vector_u32x4)) {
+	EACH_OF_FEW({ ROWS_r ELEMENTS(u32) x[i] = e[0], y[i] = e[1], z[i] = e[2], w[i] = e[3]; })
 	if (WHOLE_WARP(16)) {
 		EACH_KEPT(r, i) {
 			VECTORS_AT(r, 16, i)
@@ -181,6 +238,7 @@ STENCIL(FORM(load_vector_u32x4)) {
 }
 #define WORDS(k) (u64x8){*(u64_u *)a[k], *(u64_u *)a[k + 1], *(u64_u *)a[k + 2], *(u64_u *)a[k + 3], *(u64_u *)a[k + 4], *(u64_u *)a[k + 5], *(u64_u *)a[k + 6], *(u64_u *)a[k + 7]}
 STENCIL(FORM(load_vector_u32x2)) {
+	EACH_OF_FEW({ ROWS_r ELEMENTS(u32) x[i] = e[0], y[i] = e[1]; })
 	if (WHOLE_WARP(8)) {
 		EACH_KEPT(r, i) {
 			VECTORS_AT(r, 8, i)
@@ -206,6 +264,7 @@ STENCIL(FORM(load_vector_u32x2)) {
 	NEXT;
 }
 STENCIL(FORM(load_vector_u64x2)) {
+	EACH_OF_FEW({ ROWS_q ELEMENTS(u64) x[i] = e[0], y[i] = e[1]; })
 	if (WHOLE_WARP(16)) {
 		EACH_KEPT(q, i) {
 			VECTORS_AT(q, 16, i)
@@ -235,6 +294,7 @@ STENCIL(FORM(load_vector_u64x2)) {
 #endif
 STENCIL(FORM(store_vector_u32x4)) {
 	*ctx->memory_changed = 1;
+	EACH_OF_FEW({ ROWS_r ELEMENTS(u32) e[0] = x[i], e[1] = y[i], e[2] = z[i], e[3] = w[i]; })
 	if (WHOLE_WARP(16)) {
 		EACH_KEPT(r, i) {
 			VECTORS_AT(r, 16, i)
@@ -257,6 +317,7 @@ STENCIL(FORM(store_vector_u32x4)) {
 }
 STENCIL(FORM(store_vector_u32x2)) {
 	*ctx->memory_changed = 1;
+	EACH_OF_FEW({ ROWS_r ELEMENTS(u32) e[0] = x[i], e[1] = y[i]; })
 	if (WHOLE_WARP(8)) {
 		EACH_KEPT(r, i) {
 			VECTORS_AT(r, 8, i)
@@ -272,6 +333,7 @@ STENCIL(FORM(store_vector_u32x2)) {
 }
 STENCIL(FORM(store_vector_u64x2)) {
 	*ctx->memory_changed = 1;
+	EACH_OF_FEW({ ROWS_q ELEMENTS(u64) e[0] = x[i], e[1] = y[i]; })
 	if (WHOLE_WARP(16)) {
 		EACH_KEPT(q, i) {
 			VECTORS_AT(q, 16, i)
