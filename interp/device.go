@@ -74,7 +74,8 @@ type Config struct {
 // DefaultSM is the compute capability of a device without Config.SM: 8.6.
 const DefaultSM = 86
 
-// Device is an emulated GPU: memory and the modules loaded into it. Launches on a device run in sequence.
+// Device is an emulated GPU: memory and the modules loaded into it. Launches on a device run in sequence, or take turns
+// (Launch.Yield).
 type Device struct {
 	cfg Config
 	mu  deviceLock

@@ -111,6 +111,12 @@ type Launch struct {
 	// ended, or return an error to end it. It must not use the device for other launches.
 	Drive func(ctx context.Context, e *Execution) error
 
+	// Yield, if set, lets launches of a device take turns: Run calls it after each round in which no CTA has ended. During the
+	// call the device is free for other goroutines: they may run launches, allocate, and load modules, but must not unload the
+	// launch's module. The launch continues when Yield returns. Without Yield, a launch keeps the device to its end. Yield has no
+	// effect together with Drive. See Turn.
+	Yield func(*Turn) Resumption
+
 	rules        *affinetrack.Table // faulty rules of tests; nil means affinetrack.Rules
 	verifyProofs bool               // for tests: see machine.Launch
 }
@@ -167,7 +173,12 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = r.run(func() (bool, error) { return false, grid.Run(r.grid, ctx) })
+	_, err = r.run(func() (bool, error) {
+		if l.Yield != nil {
+			return false, r.runInTurns(ctx)
+		}
+		return false, grid.Run(r.grid, ctx)
+	})
 	return r.result(err), err
 }
 
@@ -184,6 +195,8 @@ type launched struct {
 	policy         *Reconverger
 	structureProbe *structure.Probe // with Launch.Structure
 	duration       time.Duration
+	parameters     []byte // the parameter block; set when the launch yields
+	shadow         []byte // its shadow bytes
 }
 
 // running is the number of launches that execute now.
@@ -325,6 +338,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 		return nil, launchErrorf("kernel %s: %v", fn.Name, err)
 	}
 	grid.CompileNative(g)
+	d.simtDevice.Current = g
 	return &launched{Launch: l, dev: d, module: m, kernel: fn, ctas: extent, cluster: cluster, grid: g, width: width, policy: reconverge, structureProbe: values}, nil
 }
 

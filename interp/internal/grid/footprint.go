@@ -95,7 +95,31 @@ func maxDepthWords(c *machine.Kernel, fn *code.Func, limit int, seen map[*code.F
 	return seen[fn]
 }
 
-// MaxInFlight returns the maximum number of CTAs of the grid in flight, at least one.
+// MaxInFlight returns the maximum number of CTAs of the grid in flight, at least one. Other grids in flight reduce it.
 func MaxInFlight(g *machine.Grid) int {
-	return int(max(g.Device.HostMemory/Footprint(g), 1))
+	others := g.Device.Reserved - g.Reserved
+	return int(max((g.Device.HostMemory-min(others, g.Device.HostMemory))/Footprint(g), 1))
+}
+
+// Fits reports whether the grid can begin next to the grids in flight: its first cluster, or all CTAs of a cooperative launch,
+// must fit in the memory that they leave.
+func Fits(g *machine.Grid) bool {
+	need := g.ClusterSize
+	if g.Cooperative {
+		need = g.NumCTAs
+	}
+	return g.Device.Reserved == 0 || g.Device.Reserved+uint64(need)*Footprint(g) <= g.Device.HostMemory
+}
+
+// reserve reserves host memory for the CTAs of the window, after a change of the window.
+func reserve(g *machine.Grid) {
+	release(g)
+	g.Reserved = uint64(min(g.Window, g.NumCTAs)) * Footprint(g)
+	g.Device.Reserved += g.Reserved
+}
+
+// release ends the reservation of the grid.
+func release(g *machine.Grid) {
+	g.Device.Reserved -= g.Reserved
+	g.Reserved = 0
 }

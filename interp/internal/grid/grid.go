@@ -11,6 +11,9 @@ package grid
 //
 // The number of CTAs in flight is bounded by the window. If all CTAs in flight wait, more CTAs are admitted, as far as
 // memory allows: a CTA may wait for any other CTA. All CTAs of a cooperative launch are in flight from the beginning.
+//
+// Launches that take turns (TakeTurns) may be in flight together. After a round in which no CTA has ended, Continue returns, and
+// the caller may continue with another launch of the device: the launch may wait for it.
 
 import (
 	"context"
@@ -105,11 +108,16 @@ func Run(g *machine.Grid, ctx context.Context) error {
 	if err == nil {
 		_, err = Continue(g, ctx)
 	}
+	Finish(g, err)
+	return err
+}
+
+// Finish is End for a launch that no saved state can restore: later launches may use its contexts.
+func Finish(g *machine.Grid, err error) {
 	End(g, err)
 	if err == nil {
 		poolIdleContexts(g)
 	}
-	return err
 }
 
 // PauseAt makes the launch pause before instruction number step. Instructions count from 0, in the order of events. The
@@ -128,6 +136,24 @@ func Program(g *machine.Grid) probe.Program { return g.Info.Program }
 
 // AllowPause permits probes to pause the launch. It must be called before Begin.
 func AllowPause(g *machine.Grid) { g.MayPause, g.Visited = true, make([]bool, len(g.Kernel.Blocks)) }
+
+// TakeTurns makes Continue return after each round in which no CTA has ended. It must be called before Begin.
+func TakeTurns(g *machine.Grid) { g.TakesTurns = true }
+
+// Resume prepares the device to continue a launch that takes turns. The parameter block must hold the launch's arguments again.
+// changed must be true if anything but the launch may have changed memory since its last turn, except the host by itself.
+func Resume(g *machine.Grid, changed bool) error {
+	if changed {
+		g.Stall = machine.StallDetector{}
+	}
+	g.Stalled, g.MemoryChanged = false, false
+	g.HostMayFault = g.Device.Memory.MayFault()
+	if g.Device.Current == g {
+		return nil
+	}
+	defer fpenv.UseDefault()()
+	return computeConstants(g)
+}
 
 // Begin prepares the grid to run.
 func Begin(g *machine.Grid) error {
@@ -154,6 +180,7 @@ func Begin(g *machine.Grid) error {
 	if g.Cooperative {
 		g.Window = g.NumCTAs
 	}
+	reserve(g)
 	parallel := g.Workers > 1 && g.NumCTAs > g.ClusterSize // a single worker runs the CTAs of a cluster
 	g.HostAtomics, g.PauseStep = parallel || g.Device.HostGrace > 0, math.MaxInt64
 	g.LowestFailed.Store(noFailure)
@@ -165,12 +192,13 @@ func End(g *machine.Grid, err error) {
 	if g.Workspace != nil && !g.Workspace.Freed {
 		g.Device.Memory.Free(g.Workspace)
 	}
+	release(g)
 	lanes.CloseCTAMemory(g)
 	access.TellTolerated(g)
 	event.EmitGrid(g, probe.OnLaunchEnd, err)
 }
 
-// Continue executes the grid until it has ended or pauses. The error is like that of Run.
+// Continue executes the grid until it has ended, pauses, or yields the device. The error is like that of Run.
 func Continue(g *machine.Grid, ctx context.Context) (paused bool, err error) {
 	defer fpenv.UseDefault()()
 	g.Cancelled.Store(false)
@@ -215,8 +243,20 @@ func Continue(g *machine.Grid, ctx context.Context) (paused bool, err error) {
 		if err := makesProgress(g); err != nil {
 			return false, err
 		}
+		if g.TakesTurns && g.IdleRounds > 0 {
+			return true, nil
+		}
 	}
 	return false, nil
+}
+
+// kernelTrap returns a trap of the launch as a whole, at the kernel's declaration.
+func kernelTrap(g *machine.Grid, kind error, format string, args ...any) *probe.Trap {
+	k := g.Kernel.Kernel
+	return &probe.Trap{
+		Kind: kind, Msg: fmt.Sprintf("%v: %s", kind, fmt.Sprintf(format, args...)), Kernel: k.Name,
+		File: g.Kernel.Module.Name, Pos: k.Pos, Line: g.Kernel.Module.Line(int(k.Pos.Line)), Grid: g.Dim, Warp: -1, Index: -1, Width: g.Kernel.Width,
+	}
 }
 
 // timeLimitTrap returns the trap of a launch that has reached its time limit. It names the first live warp, and the places
@@ -243,11 +283,7 @@ func timeLimitTrap(g *machine.Grid) error {
 		}
 	}
 	if trap == nil { // no CTA in flight has a live warp
-		k := g.Kernel.Kernel
-		return &probe.Trap{
-			Kind: probe.ErrTimeLimit, Msg: fmt.Sprintf("%v: the launch has run for %v; %d of %d CTAs have ended", probe.ErrTimeLimit, g.Device.TimeLimit, g.Finished.Load(), g.NumCTAs), Kernel: k.Name,
-			File: g.Kernel.Module.Name, Pos: k.Pos, Line: g.Kernel.Module.Line(int(k.Pos.Line)), Grid: g.Dim, Warp: -1, Index: -1, Width: g.Kernel.Width,
-		}
+		return kernelTrap(g, probe.ErrTimeLimit, "the launch has run for %v; %d of %d CTAs have ended", g.Device.TimeLimit, g.Finished.Load(), g.NumCTAs)
 	}
 	all.AddTo(trap)
 	event.EmitTrap(trapCTA, trap)
@@ -285,7 +321,7 @@ func runRound(g *machine.Grid) (paused bool) {
 // for which no measure is left.
 func makesProgress(g *machine.Grid) error {
 	if g.Finished.Load() > g.EndedBefore {
-		g.IdleRounds, g.Stall, g.StuckSince = 0, machine.StallDetector{}, time.Time{}
+		g.IdleRounds, g.Stall, g.StuckSince, g.MemoryChanged = 0, machine.StallDetector{}, time.Time{}, true
 		return nil
 	}
 	g.IdleRounds++
@@ -297,12 +333,14 @@ func makesProgress(g *machine.Grid) error {
 		g.Stall = machine.StallDetector{}
 	case canWiden && (stalled || g.IdleRounds%roundsBeforeWidening == 0):
 		g.Window = min(g.Window+windowOrdered, maxWindow)
+		reserve(g)
 		g.Stall = machine.StallDetector{LoopInstrs: g.Stall.LoopInstrs}
+	case stalled && g.TakesTurns:
+		g.Stalled = true // the caller waits for other launches and for the host
 	case stalled && waitForHost(g):
 		g.Stall = machine.StallDetector{}
 	case stalled:
-		flushOutput(g, g.NumCTAs)
-		return deadlockTrap(g)
+		return Deadlock(g)
 	}
 	return nil
 }
@@ -327,11 +365,7 @@ func computeConstants(g *machine.Grid) (err error) {
 			return
 		}
 		if r := recover(); r != nil {
-			k := g.Kernel.Kernel
-			err = &probe.Trap{
-				Kind: probe.ErrMismatch, Msg: fmt.Sprintf("%v: the constants of the launch: %v", probe.ErrMismatch, r), Kernel: k.Name,
-				File: g.Kernel.Module.Name, Pos: k.Pos, Line: g.Kernel.Module.Line(int(k.Pos.Line)), Grid: g.Dim, Warp: -1, Index: -1, Width: g.Kernel.Width,
-			}
+			err = kernelTrap(g, probe.ErrMismatch, "the constants of the launch: %v", r)
 		}
 	}()
 	lanes.ComputeFixed(g)
@@ -665,6 +699,7 @@ func isStalled(s *machine.StallDetector, g *machine.Grid) bool {
 			c.Changed, c.ChangedBefore, c.ReadClock = false, false, false
 		}
 	}
+	g.MemoryChanged = g.MemoryChanged || changed
 	switch {
 	case changed || !allSpin(g):
 		s.LoopInstrs = 0
@@ -789,8 +824,15 @@ func rawBytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// deadlockTrap returns the trap of a launch that can never continue.
-func deadlockTrap(g *machine.Grid) error {
+// Deadlock returns the trap of a launch that can never continue, and prints the output of its CTAs in flight. notes are further
+// lines of the trap.
+func Deadlock(g *machine.Grid, notes ...string) error {
+	flushOutput(g, g.NumCTAs)
+	if len(g.Flights) == 0 {
+		t := kernelTrap(g, probe.ErrKeptOut, "no CTA fits in the host memory that the other kernels in flight leave: a CTA can take %d bytes, the limit for all is %d", Footprint(g), g.Device.HostMemory)
+		t.Notes = notes
+		return t
+	}
 	kind, why := probe.ErrDeadlock, "no thread can make progress: all wait for a change of memory, and no thread can store"
 	if g.Next < g.NumCTAs {
 		kind = probe.ErrKeptOut
@@ -824,7 +866,7 @@ func deadlockTrap(g *machine.Grid) error {
 		}
 	}
 	all.AddTo(trap)
-	trap.Notes = append(trap.Notes, mbarriers...)
+	trap.Notes = slices.Concat(trap.Notes, mbarriers, notes)
 	if diverged && !g.TimeSliced() {
 		trap.Notes = append(trap.Notes, g.Reconverge.Advice())
 	}

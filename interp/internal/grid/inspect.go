@@ -3,6 +3,8 @@ package grid
 // This file reports the warp splits of a paused launch.
 
 import (
+	"fmt"
+
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/event"
 	"gemu/interp/internal/machine"
@@ -69,6 +71,28 @@ func Stack(g *machine.Grid, cta, warp int) []probe.StackEntry {
 // sourceOfPause returns the PTX instruction before which a warp has paused inside a block.
 func sourceOfPause(w *machine.Warp) *code.Source {
 	return &w.CTA.Code.Sources[w.CTA.Code.Block(w.PC).Sources.End-w.Uncounted]
+}
+
+// maxPlaces is the maximum number of warp splits that Places describes.
+const maxPlaces = 2
+
+// Places describes where the first warp splits in flight are, for a message about a launch that yields the device.
+func Places(g *machine.Grid) (list []string) {
+	all := WarpSplits(g)
+	for i := range all[:min(len(all), maxPlaces)] {
+		s, verb, at := &all[i], "loop", ""
+		if s.Wait != nil {
+			verb = "wait"
+		}
+		if s.Instr != nil {
+			at = fmt.Sprintf(" at %s:%s", g.Kernel.Module.Name, s.Instr.Pos)
+		}
+		list = append(list, fmt.Sprintf("cta %s warp %d: %s%s", s.ID, s.Warp, machine.LanesDo(s.Lanes, verb), at))
+	}
+	if more := len(all) - maxPlaces; more > 0 {
+		list = append(list, fmt.Sprintf("and %d more warp splits", more))
+	}
+	return list
 }
 
 // describeSplit describes a warp split for probes. running: it is the running split of the warp.

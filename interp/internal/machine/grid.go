@@ -150,6 +150,11 @@ type Schedule struct {
 	IdleRounds  int           // number of consecutive rounds in which no CTA ended
 	Stall       StallDetector // detects a stall in idle rounds
 	StuckSince  time.Time     // time of the first stall since a CTA has ended
+
+	TakesTurns    bool   // the launch yields the device after each round in which no CTA has ended
+	Stalled       bool   // only others can let the launch continue, by a change of memory; set only if TakesTurns
+	MemoryChanged bool   // the launch may have changed memory since it yielded last; kept only if TakesTurns
+	Reserved      uint64 // host memory that the launch reserves for its CTAs in flight, in bytes: part of Device.Reserved
 }
 
 // RoundPhase is a part of a round.

@@ -12,7 +12,8 @@ import (
 	"gemu/ptx"
 )
 
-// Device has the properties and the memory of a device that launches need. It runs one grid at a time.
+// Device has the properties and the memory of a device that launches need. It runs one grid at a time. Grids that take turns
+// may be in flight together.
 type Device struct {
 	Number uint64 // number among the devices of the process, from 1 on
 	Memory *mem.Map
@@ -39,6 +40,8 @@ type Device struct {
 
 	HeapUsed uint64 // bytes of the heap in use
 	Grids    uint64 // number of grids so far
+	Current  *Grid  // the grid for which the parameter block and the constants of kernels are set; nil: none
+	Reserved uint64 // host memory reserved by the grids in flight, in bytes
 }
 
 // Launch is a validated launch.

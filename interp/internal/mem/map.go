@@ -188,6 +188,9 @@ func (m *Map) SizeParams(n int) *Allocation {
 // Parameters returns a copy of the parameter block.
 func (m *Map) Parameters() []byte { return slices.Clone(m.params.Data) }
 
+// ParameterShadow returns a copy of the shadow bytes of the parameter block.
+func (m *Map) ParameterShadow() []byte { return slices.Clone(m.params.Shadow) }
+
 // Used returns the number of live bytes, without mapped memory.
 func (m *Map) Used() uint64 {
 	m.changes.RLock()
@@ -297,11 +300,15 @@ func (m *Map) place(size uint64) uint64 {
 }
 
 // OpenWorkspace makes the workspace of a cooperative launch, in which the grid barrier counts its arrivals; Free removes it
-// from the map. It consists of a word with its size in bytes and a word that is 0 (struct grid_workspace of CUDA's
+// from the map. It lies at WorkspaceBase, or after the workspaces of the other launches in flight. It consists of a word with its size in bytes and a word that is 0 (struct grid_workspace of CUDA's
 // cooperative_groups/details/driver_abi.h).
 func (m *Map) OpenWorkspace() *Allocation {
 	const size = 8
-	a := &Allocation{Allocation: probe.Allocation{Base: WorkspaceBase, Size: size, Span: size, Data: AlignedBytes(size), Kind: probe.WorkspaceMemory}}
+	base := uint64(WorkspaceBase)
+	for used := m.Lookup(base); used != nil && !used.Freed; used = m.Lookup(base) {
+		base += workspaceDistance
+	}
+	a := &Allocation{Allocation: probe.Allocation{Base: base, Size: size, Span: size, Data: AlignedBytes(size), Kind: probe.WorkspaceMemory}}
 	if m.ShadowBytes > 0 {
 		a.Shadow = make([]byte, size*m.ShadowBytes)
 	}

@@ -16,6 +16,9 @@ const (
 	// WorkspaceBase is the address of the workspace of a cooperative launch.
 	WorkspaceBase = 0x000e_0000
 
+	// workspaceDistance is the distance between the workspaces of launches in flight.
+	workspaceDistance = 64
+
 	// CodeBase is the address of the first function. Each function has 16 bytes.
 	CodeBase = 0x0400_0000
 

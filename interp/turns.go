@@ -1,0 +1,98 @@
+package interp
+
+// This file has launches that take turns on a device: Launch.Yield.
+//
+// A device has one parameter block, and a kernel has one set of constants for a launch. Both are set again when a launch
+// continues after another launch.
+
+import (
+	"context"
+	"time"
+
+	"gemu/interp/internal/grid"
+)
+
+// Turn describes a launch at the end of its turn.
+type Turn struct {
+	// Changed reports that the launch may have changed memory in the turn.
+	Changed bool
+	// Stalled reports that the launch cannot continue by itself: no CTA has changed memory, and the state of all threads has
+	// occurred before. Only a change of memory by others can let it continue. A launch that does not fit in the host memory left by
+	// the launches in flight is also stalled, before it begins.
+	Stalled bool
+	// Places describes the places of the first warps in flight. It may be called until Yield returns, from any goroutine.
+	Places func() []string
+}
+
+// Resumption says how a launch continues after Yield.
+type Resumption struct {
+	// Changed must be true if other launches, copies or functions may have changed memory during Yield. The host's own writes need
+	// not be reported: a stalled launch that runs again finds them.
+	Changed bool
+	// Deadlock ends the launch with a trap of kind probe.ErrDeadlock. It has an effect only for a stalled launch.
+	Deadlock bool
+	// Notes are further lines of the deadlock's trap.
+	Notes []string
+	// Err, unless nil, ends the launch with this error.
+	Err error
+}
+
+// runInTurns runs the launch to its end, and yields the device between its turns. The caller holds the device's lock.
+func (r *launched) runInTurns(ctx context.Context) error {
+	g := r.grid
+	grid.TakeTurns(g)
+	for !grid.Fits(g) {
+		why := func() []string {
+			return []string{"it has not begun: its CTAs do not fit in the host memory that the other kernels leave"}
+		}
+		if err := r.yield(&Turn{Stalled: true, Places: why}); err != nil {
+			grid.End(g, err)
+			return err
+		}
+	}
+	err := grid.Begin(g)
+	for yields := true; err == nil; {
+		if yields, err = grid.Continue(g, ctx); !yields || err != nil {
+			break
+		}
+		err = r.yield(&Turn{Changed: g.MemoryChanged, Stalled: g.Stalled, Places: func() []string { return grid.Places(g) }})
+	}
+	grid.Finish(g, err)
+	return err
+}
+
+// yield releases the device, calls Yield, and takes the device back for the launch. The error ends the launch.
+func (r *launched) yield(t *Turn) error {
+	d := r.dev
+	if r.parameters == nil {
+		r.parameters, r.shadow = d.mem.Parameters(), d.mem.ParameterShadow()
+	}
+	d.mu.release()
+	running.Add(-1)
+	from := time.Now()
+	resumption := r.Yield(t)
+	r.duration -= time.Since(from)
+	running.Add(1)
+	if err := d.mu.acquire(true); err != nil {
+		panic("BUG: Yield returned to a callback of the device: " + err.Error())
+	}
+	if d.simtDevice.Current != r.grid {
+		block := d.mem.SizeParams(len(r.parameters))
+		copy(block.Data, r.parameters)
+		copy(block.Shadow, r.shadow)
+		for name, o := range r.Objects {
+			if err := r.module.bind(name, o); err != nil {
+				return launchErrorf("%v", err)
+			}
+		}
+	}
+	err := grid.Resume(r.grid, resumption.Changed)
+	d.simtDevice.Current = r.grid
+	switch {
+	case resumption.Err != nil:
+		return resumption.Err
+	case resumption.Deadlock && t.Stalled:
+		return grid.Deadlock(r.grid, resumption.Notes...)
+	}
+	return err
+}
