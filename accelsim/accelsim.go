@@ -40,10 +40,10 @@ type Exporter struct {
 	opcodes       map[string]bool // opcodes of the version
 
 	mu           sync.Mutex
-	list         []string // lines of kernelslist.g
-	lostLaunches []error  // reasons for missing launches, with Partial
-	kernel       int      // number of launches so far
-	launch       *launch  // the current launch
+	list         []string                      // lines of kernelslist.g
+	lostLaunches []error                       // reasons for missing launches, with Partial
+	kernel       int                           // number of launches so far
+	launches     map[*probe.LaunchInfo]*launch // launches in flight
 	err          error
 }
 
@@ -54,7 +54,7 @@ func New(dir string, version int) (*Exporter, error) {
 	if supported == nil {
 		return nil, fmt.Errorf("no opcodes for binary version %d; available: %v", version, Versions())
 	}
-	x := &Exporter{dir: dir, version: version, opcodes: supported}
+	x := &Exporter{launches: map[*probe.LaunchInfo]*launch{}, dir: dir, version: version, opcodes: supported}
 	if _, err := x.earlier(nil); err != nil {
 		return nil, err
 	}
@@ -140,13 +140,13 @@ func (x *Exporter) OnEvent(e *probe.Event) {
 	case probe.OnLaunch:
 		x.begin(e.Launch)
 	case probe.OnLaunchEnd:
-		x.end(e.Err)
+		x.end(e.Launch, e.Err)
 	}
 }
 
 // CTA returns the sink for the events of a CTA.
-func (x *Exporter) CTA(_ *probe.LaunchInfo, _ int, id ptx.Dim3) probe.Sink {
-	l := x.launch
+func (x *Exporter) CTA(info *probe.LaunchInfo, _ int, id ptx.Dim3) probe.Sink {
+	l := x.launches[info]
 	if l == nil || l.err != nil {
 		return nil
 	}
@@ -201,7 +201,7 @@ func (op *instr) count(in *ptx.Instr) int {
 func (x *Exporter) begin(info *probe.LaunchInfo) {
 	x.kernel++
 	l := &launch{info: info, id: x.kernel, version: x.version, regs: map[*ptx.Func][]int{}}
-	x.launch = l
+	x.launches[info] = l
 	if x.Packed {
 		if l.packer, l.err = newPacker(nil); l.err != nil {
 			return
@@ -321,11 +321,12 @@ func (l *launch) pressure() int {
 }
 
 // end completes the file of a launch.
-func (x *Exporter) end(err error) {
-	l := x.launch
-	if x.launch = nil; l == nil {
+func (x *Exporter) end(info *probe.LaunchInfo, err error) {
+	l := x.launches[info]
+	if l == nil {
 		return
 	}
+	delete(x.launches, info)
 	if l.file != nil {
 		if l.err == nil && l.packer != nil {
 			l.err = l.packer.end()

@@ -75,11 +75,14 @@ type ctaLog struct {
 	begun   bool      // all earlier CTAs and the CTA entry are in the log; new entries are written directly
 }
 
+// noCTA is the number of no CTA.
+const noCTA = ^uint64(0)
+
 // ctaOrder writes the CTAs of a launch in ascending order.
 type ctaOrder struct {
 	w            *Writer
 	spool        spool
-	next         uint64                  // number of the CTA that is written directly
+	next         uint64                  // number of the CTA that is written directly; noCTA: the launch waits for an earlier launch
 	parts        map[uint64]*ctaLog      // CTAs that are not completely written, by number
 	waitingBytes int                     // bytes in buf, summed over ended CTAs
 	free         [][]byte                // buffers of written CTAs, for later CTAs
@@ -174,6 +177,17 @@ func (o *ctaOrder) end(p *ctaLog) error {
 		}
 		return nil
 	}
+	return o.writeEnded()
+}
+
+// open ends the launch's wait for an earlier launch. first is the number of the first CTA to be written.
+func (o *ctaOrder) open(first uint64) error {
+	o.next = first
+	return o.writeEnded()
+}
+
+// writeEnded writes all ended CTAs before which all CTAs are written.
+func (o *ctaOrder) writeEnded() error {
 	for p := o.parts[o.next]; p != nil && p.ended; p = o.parts[o.next] {
 		o.waitingBytes -= len(p.buf)
 		if err := o.write(p); err != nil {

@@ -21,6 +21,7 @@ type Recorder struct {
 	err      error
 	launches uint64
 	running  map[*probe.LaunchInfo]*launchRecording
+	queue    []*launchRecording // launches that are not completely in the log, in the order of their beginning; the first is being written
 }
 
 // NewRecorder returns a recorder of the launches that the filter selects.
@@ -36,7 +37,7 @@ func (r *Recorder) Close() error {
 	if r.err != nil {
 		return r.err
 	}
-	if len(r.running) > 0 {
+	if len(r.queue) > 0 {
 		return r.w.abandon()
 	}
 	return r.w.Close()
@@ -49,12 +50,15 @@ func (r *Recorder) Err() error {
 	return r.err
 }
 
-// launchRecording is the recording of a running launch.
+// launchRecording is the recording of a launch. Launches may be in flight together; the log has one after another.
 type launchRecording struct {
 	*Recorder
+	begin *Launch
 	order ctaOrder
 	code  []Code
-	omits bool // the filter omits instructions or warps of a recorded CTA
+	omits bool   // the filter omits instructions or warps of a recorded CTA
+	end   *End   // nil: the launch has not ended
+	last  uint64 // once it has ended: the last CTA to be written
 }
 
 // Subscription selects executed instructions, their deferred results and their asynchronous effects. An undone instruction
@@ -87,17 +91,39 @@ func (r *Recorder) begin(l *probe.LaunchInfo) {
 	}
 	f := &r.filter
 	c := &launchRecording{Recorder: r, omits: len(f.Warps) > 0 || len(f.Lines) > 0 || len(f.Classes) > 0}
-	c.order = ctaOrder{w: r.w, parts: map[uint64]*ctaLog{}, after: func(cta uint64) uint64 { return r.filter.CTAs.after(cta + 1) }}
-	c.order.next = r.filter.CTAs.after(0)
-	r.running[l] = c
-	r.setError(r.w.Write(&Launch{
+	c.order = ctaOrder{w: r.w, next: noCTA, parts: map[uint64]*ctaLog{}, after: func(cta uint64) uint64 { return r.filter.CTAs.after(cta + 1) }}
+	c.begin = &Launch{
 		Number: number, Kernel: l.Kernel.Name, File: l.Module.Name, Grid: extentOf(l.Grid), Block: extentOf(l.Block), Cluster: clusterOf(l.Cluster),
 		WarpSize: uint64(l.WarpSize), Reconverge: l.Reconverge.Name,
-	}))
+	}
 	for i := range l.Program.Len() {
 		c.code = append(c.code, CodeOf(uint64(i), l.Program))
-		r.setError(r.w.Write(&c.code[i]))
 	}
+	r.running[l] = c
+	if r.queue = append(r.queue, c); len(r.queue) == 1 {
+		r.setError(c.open())
+	}
+}
+
+// open begins to write a launch: its CTAs no longer wait for other launches.
+func (c *launchRecording) open() error {
+	if err := c.w.Write(c.begin); err != nil {
+		return err
+	}
+	for i := range c.code {
+		if err := c.w.Write(&c.code[i]); err != nil {
+			return err
+		}
+	}
+	return c.order.open(c.filter.CTAs.after(0))
+}
+
+// close writes the remaining entries of an ended launch that is open.
+func (c *launchRecording) close() error {
+	if err := c.order.finish(c.last); err != nil {
+		return err
+	}
+	return c.w.Write(c.end)
 }
 
 // setError keeps the first error.
@@ -116,17 +142,20 @@ func (r *Recorder) end(e *probe.Event) {
 	}
 	defer delete(r.running, e.Launch)
 	// The log omits the CTAs after the trapped CTA: which of them have run depends on the host.
-	last := ^uint64(0)
-	end := &End{Number: c.w.launch}
+	c.end, c.last = &End{Number: c.begin.Number}, ^uint64(0)
 	if e.Err != nil {
-		end.Error = e.Err.Error()
+		c.end.Error = e.Err.Error()
 	}
 	if e.Trap != nil {
 		t := e.Trap
-		last = uint64(t.CTA.X + t.Grid.X*(t.CTA.Y+t.Grid.Y*t.CTA.Z))
+		c.last = uint64(t.CTA.X + t.Grid.X*(t.CTA.Y+t.Grid.Y*t.CTA.Z))
 	}
-	r.setError(c.order.finish(last))
-	r.setError(r.w.Write(end))
+	for len(r.queue) > 0 && r.queue[0].end != nil {
+		r.setError(r.queue[0].close())
+		if r.queue = r.queue[1:]; len(r.queue) > 0 {
+			r.setError(r.queue[0].open())
+		}
+	}
 }
 
 func extentOf(d ptx.Dim3) []uint64 { return []uint64{uint64(d.X), uint64(d.Y), uint64(d.Z)} }

@@ -20,6 +20,9 @@ type operation struct {
 	issuers []agent           // by channel, the latest issuing thread
 }
 
+// has reports whether a CTA belongs to the operation.
+func (o *operation) has(cta int32) bool { return cta >= o.first && cta-o.first < o.ctas }
+
 // id returns the index of a CTA in its launch.
 func (o *operation) id(cta int32) ptx.Dim3 {
 	i, g := int(cta-o.first), o.launch.Grid
@@ -84,7 +87,7 @@ func (h *history) begin(order *probe.HostOrder, ctas int) *history {
 	return h
 }
 
-// add adds a completed operation to the history.
+// add adds a new operation to the history.
 func (h *history) add(o *operation) {
 	if o.order == nil {
 		return
@@ -96,6 +99,10 @@ func (h *history) add(o *operation) {
 		h.lines[o.order.Line] = l
 	}
 	l.list = append(l.list, o)
+}
+
+// forgetGone drops the accesses to allocations that no longer exist. No launch may be in flight.
+func (h *history) forgetGone() {
 	for a := range h.shadows {
 		if a.Freed || a.Space() == ptx.Shared {
 			h.forget(a)

@@ -65,8 +65,9 @@ func (p *Probe) OnEvent(e *probe.Event) {
 		if r := p.runs[e.Launch]; r != nil {
 			r.completeBatch()
 			r.report(e, p.log)
-			r.history.add(r.operation)
-			delete(p.runs, e.Launch)
+			if delete(p.runs, e.Launch); len(p.runs) == 0 {
+				r.history.forgetGone()
+			}
 			if r.order == nil {
 				p.history, p.before = nil, nil
 			}
@@ -87,11 +88,19 @@ func (p *Probe) operation(order *probe.HostOrder, l *probe.LaunchInfo, ctas int)
 	if h == p.history && p.before != nil { // the new operation may overlap with deferred accesses of the last operation
 		p.before.catchUpAll()
 	}
+	for _, inFlight := range p.runs { // a deferred access is compared with the accesses of a single operation
+		inFlight.eager = true
+	}
 	p.history = h
 	r := &run{LaunchInfo: l, history: h, operation: &operation{order: order, first: h.next, ctas: int32(ctas), launch: l}, perCTAs: 1, found: map[raceKey]*finding.Finding{}}
 	p.before = r
 	h.next += int32(ctas)
 	r.priorCTAs = h.allBefore(order, r.first)
+	r.eager = p.eager || len(p.runs) > 0
+	h.add(r.operation)
+	if len(p.runs) == 0 {
+		h.forgetGone()
+	}
 	return r
 }
 
@@ -101,7 +110,6 @@ func (p *Probe) accessFromHost(e *probe.Event) {
 	r := p.host
 	if r == nil || r.order != e.Order {
 		r = p.operation(e.Order, nil, 1)
-		r.history.add(r.operation)
 		p.host = r
 	}
 	x := access{record: record{moment: r.now, cta: r.first}, view: view{cta: r.first, upTo: r.now}}
@@ -193,7 +201,7 @@ func (p *Probe) begin(l *probe.LaunchInfo) *run {
 	if r.lockstep = p.warpSync; r.lockstep == 0 && l.Module.SM() < 70 {
 		r.lockstep = l.WarpSize
 	}
-	r.eager, r.lastGlobals = p.eager, make([]lastGlobal, l.Program.Len())
+	r.lastGlobals = make([]lastGlobal, l.Program.Len())
 	for i := range l.Program.Len() {
 		instr, _ := l.Program.At(i)
 		o := newRole(instr)
@@ -218,8 +226,8 @@ func (r *run) cluster(cta int32) int32 {
 	switch {
 	case r.perCTAs <= 1:
 		return cta
-	case cta < r.first:
-		return ^cta // a number of an earlier launch: shares no cluster with this launch
+	case !r.has(cta):
+		return ^cta // a number of another launch: shares no cluster with this launch
 	}
 	return r.clusterOf(cta - r.first)
 }
@@ -573,7 +581,7 @@ const (
 // reportRace adds a race between access a and the earlier access o to the findings.
 func (r *run) reportRace(a *access, o *record, alloc *probe.Allocation, offset uint64, n int, written bool, kind string) {
 	p := raceKey{kind: kind, index: a.index(), otherIndex: o.index(), operation: r.operation}
-	if o.cta < r.first {
+	if !r.has(o.cta) {
 		p.operation = r.history.operationOf(o.cta)
 	}
 	if f := r.found[p]; f != nil {

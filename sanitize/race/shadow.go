@@ -193,7 +193,7 @@ func (r *run) happensBefore(a *access, o *record) bool {
 		}
 		return true
 	}
-	if o.cta < r.first {
+	if !r.has(o.cta) {
 		return r.operationHappensBefore(a, o)
 	}
 	v := &a.view
@@ -214,7 +214,7 @@ func (r *run) happensBefore(a *access, o *record) bool {
 	return v.momentOf(o.cta, o.agent) >= o.moment
 }
 
-// operationHappensBefore is happensBefore for an access of an earlier operation.
+// operationHappensBefore is happensBefore for an access of another operation, which is earlier or in flight together with this one.
 func (r *run) operationHappensBefore(a *access, o *record) bool {
 	otherOperation := r.history.operationOf(o.cta)
 	if otherOperation == nil || r.order.IsAfter(otherOperation.order) {
@@ -223,8 +223,15 @@ func (r *run) operationHappensBefore(a *access, o *record) bool {
 	if o.kind&coarse != 0 && a.knowsSince(o.moment, a.view.cta) || a.momentOf(o.cta, o.agent) >= o.moment {
 		return true
 	}
-	// A thread of a third operation, ordered after the earlier operation, may have released to this thread.
-	return a.clock.before(r.first, func(cta int32) bool {
+	// A thread of a third operation, ordered after the other operation, may have released to this thread.
+	end := r.first
+	if r.next > r.first+r.ctas { // later operations were in flight together with this one
+		end = r.next
+	}
+	return a.clock.before(end, func(cta int32) bool {
+		if r.has(cta) {
+			return false
+		}
 		third := r.history.operationOf(cta)
 		return third == nil || third != otherOperation && third.order.IsAfter(otherOperation.order)
 	})
@@ -233,7 +240,7 @@ func (r *run) operationHappensBefore(a *access, o *record) bool {
 // isFenced reports whether a read a by the asynchronous proxy needs no further proxy fence for access o: a
 // proxy fence follows o, or o needs none.
 func (r *run) isFenced(a *access, o *record) bool {
-	return o.cta < r.first || o.kind&(proxy|coarse) != 0 || a.clock.isFenced(o.cta, o.agent, o.moment) || !r.happensBefore(a, o)
+	return !r.has(o.cta) || o.kind&(proxy|coarse) != 0 || a.clock.isFenced(o.cta, o.agent, o.moment) || !r.happensBefore(a, o)
 }
 
 // writtenBytes returns the n bytes that the access writes at an offset; nil if unknown.
@@ -538,7 +545,7 @@ next:
 			continue
 		case o.cta != a.record.cta:
 			operationOf := func(k *record) *operation {
-				if k.cta >= r.first {
+				if r.has(k.cta) {
 					return r.operation
 				}
 				return r.history.operationOf(k.cta)
