@@ -40,8 +40,9 @@
 //
 // Devices and contexts: device.go, context.go, context_limits.go, context_primary.go, context_green.go.
 //
-// Streams: stream_task.go (the order of work), stream.go, stream_queue.go, stream_event.go, stream_event_shared.go,
-// stream_memop.go, stream_attribute.go, stream_order.go (for race detection), stream_capture.go.
+// Streams: stream_task.go (the order of work), stream_turns.go (turns of ready work), stream.go, stream_queue.go,
+// stream_event.go, stream_event_shared.go, stream_memop.go, stream_attribute.go, stream_order.go (for race detection),
+// stream_capture.go.
 //
 // Memory: memory_region.go, memory.go, memory_copy.go, memory_pointer.go, memory_advice.go, memory_pool.go,
 // memory_pool_shared.go, memory_virtual.go, memory_ipc.go.

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"gemu/debug"
 	"gemu/driver/internal/sharedmem"
@@ -58,6 +57,7 @@ type Driver struct {
 	ordering         ordering
 	paused           *task // all work submitted from now on runs after this task; nil: none. See pause
 	queues           queues
+	turns            turns
 	lastHandle       Handle
 	regions          regions
 	freeGraphRegions regions                  // memory of allocation nodes of graphs while it is not allocated
@@ -69,15 +69,12 @@ type Driver struct {
 	nextPool uint64 // address of the next stream-ordered allocation
 }
 
-// memoryWaitGrace is the time for which all threads of a kernel may wait for a value in memory before this is a deadlock:
-// meanwhile other streams and the host may write the value.
-const memoryWaitGrace = 500 * time.Millisecond
-
 // New makes a driver. Close releases its memory.
 func New(s Settings) *Driver {
 	s.Stderr = s.PlainText(s.Stderr)
 	d := &Driver{settings: s, unended: newUnendedLaunches(&s), objects: map[Handle]any{}, pools: map[poolPlace]*pools{}, nextPool: poolAddress}
 	d.queues.room = sync.NewCond(&d.mu)
+	d.turns.pass = 1
 	d.kernelOutput.w = s.Stdout
 	d.sanitizer = sanitize.New(s.Sanitize, sanitize.Options{Host: true})
 	d.announceFindings()
@@ -109,7 +106,7 @@ func New(s Settings) *Driver {
 	}
 	d.ordering.enabled = slices.ContainsFunc(ordered, func(p probe.Probe) bool { return p.Subscription().InOrder })
 	hostGrace := memoryWaitGrace
-	if d.ordering.enabled { // operations run one at a time: during a launch, no other operation writes memory
+	if d.ordering.enabled { // no function of the host runs during a turn
 		hostGrace = 0
 	}
 	d.gpu = interp.NewDevice(interp.Config{

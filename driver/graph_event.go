@@ -30,11 +30,8 @@ func (w *recordWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
 	}, nil
 }
 
-// start takes the task of the event's last record. The node waits for this task when it runs.
-func (w *waitWork) start(*Driver) (func(*probe.HostOrder) error, error) {
-	t := w.event.task
-	return func(*probe.HostOrder) error { wait([]*task{t}); return nil }, nil
-}
+// start has no effect: the task of the event's last record is a predecessor of the node's task.
+func (w *waitWork) start(d *Driver) (func(*probe.HostOrder) error, error) { return noWork{}.start(d) }
 
 // eventTask returns the task of a node's event in the launch being submitted, or nil. The caller must hold d.mu.
 func eventTask(w work) *task {

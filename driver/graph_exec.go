@@ -126,8 +126,8 @@ func (g *Graph) flatten(list []execNode, predecessors []int) (all []execNode, en
 	return list, ends, nil
 }
 
-// waitLate reorders the list so that each node that waits for an event comes as late as its successors allow. Nodes
-// run in sequence, and the event may depend on another branch of the graph.
+// waitLate reorders the list so that each node that waits for an event comes as late as its successors allow: a launch starts
+// nodes in sequence, and another branch of the graph may record the event.
 func waitLate(nodes []execNode) []execNode {
 	list := make([]execNode, 0, len(nodes))
 	position := make([]int, len(nodes)) // 1 + the new index of each node; 0: not in list yet
@@ -229,8 +229,8 @@ func (x *GraphExec) newOrders(s *Stream, t *task, events []*task) []*probe.HostO
 // nodeNames are the names of operations for probes.
 var nodeNames = map[NodeKind]string{KernelNode: "a launch", MemcpyNode: "a copy", MemsetNode: "a fill"}
 
-// GraphLaunch is cuGraphLaunch: the nodes run in sequence, as a single operation of the stream, after earlier launches
-// of the graph.
+// GraphLaunch is cuGraphLaunch. The launch comes after earlier launches of the graph. Each node becomes a task after the tasks of
+// its predecessors, so branches of the graph take turns as streams do. The launch has ended when all its nodes have ended.
 func (t *Thread) GraphLaunch(exec, stream Handle) error {
 	s, err := t.enterWork(stream)
 	if err != nil {
@@ -253,12 +253,9 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 	if x.flags&autoFreeOnLaunch != 0 {
 		x.freeRemaining(s)
 	}
-	launchTask := newTask(nil)
 	var runs []func(*probe.HostOrder) error
-	var kernels []string  // kernels of all launches, in order
-	var launches []string // by node: the name of its kernel; "": none
-	var events []*task    // by node: the task of its event; nil: none
-	var undos []func()    // by node: reverts its start
+	var events []*task // by node: the task of its event; nil: none
+	var undos []func() // by node: reverts its start
 	for _, n := range x.nodes {
 		w := n.enabled()
 		undo := func() {}
@@ -280,20 +277,9 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 			t.d.mu.Unlock()
 			return err
 		}
-		kernel := ""
-		switch w := w.(type) {
-		case hostWork, *waitWork:
-			launchTask.onHost = true
-		case *launch:
-			kernel = w.f.kernel.Name
-		case *conditionalRun:
-			kernel = conditionalKernels
-		}
-		if launches = append(launches, kernel); kernel != "" {
-			kernels = append(kernels, kernel)
-		}
 		runs, events, undos = append(runs, run), append(events, eventTask(w)), append(undos, undo)
 	}
+	launchTask := newTask(nil)
 	predecessors := s.next(launchTask, "", []*task{x.last})
 	x.last = launchTask
 	for _, n := range x.nodes {
@@ -301,25 +287,7 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 			w.region.allocTask = launchTask
 		}
 	}
-	orders := x.newOrders(s, launchTask, events)
-	launchTask.run = func(*probe.HostOrder) error {
-		for _, c := range x.conditions {
-			c.reset()
-		}
-		for i, run := range runs {
-			if launches[i] != "" {
-				if err := launchTask.noteLaunch(t.d); err != nil {
-					return err
-				}
-			}
-			if err := run(orders[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	s.start(launchTask, predecessors)
-	t.d.expectLaunches(launchTask, kernels...)
+	s.start(launchTask, x.startNodes(s, predecessors, runs, events, x.newOrders(s, launchTask, events)))
 	for i, n := range x.nodes {
 		if n.kind == EventRecordNode {
 			go func() { // ends the task of the event if a failed launch does not run the node
@@ -331,6 +299,74 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		}
 	}
 	return s.finish(launchTask, t.d.settings.Blocking)
+}
+
+// startNodes submits a task for each node of a launch, after the given predecessors of the launch, and returns the tasks. runs, events
+// and orders hold, by node, its operation, the task of its event and its order. The caller must hold d.mu.
+func (x *GraphExec) startNodes(s *Stream, predecessors []*task, runs []func(*probe.HostOrder) error, events []*task, orders []*probe.HostOrder) []*task {
+	d := s.ctx.dev.d
+	begin := newTask(func(*probe.HostOrder) error {
+		for _, c := range x.conditions {
+			c.reset()
+		}
+		return nil
+	})
+	failed := false // a node has failed; d.mu guards it
+	all := []*task{begin}
+	tasks := make([]*task, len(x.nodes))
+	for i := range x.nodes {
+		n := &x.nodes[i]
+		t := newTask(nil)
+		kernel := ""
+		switch w := n.enabled().(type) {
+		case hostWork:
+			t.onHost = true
+		case *launch:
+			kernel = w.f.kernel.Name
+		case *conditionalRun:
+			kernel = conditionalKernels
+		}
+		t.order = orders[i]
+		t.run = func(o *probe.HostOrder) error {
+			d.mu.Lock()
+			skip := failed
+			d.mu.Unlock()
+			if skip {
+				return nil
+			}
+			err := error(nil)
+			if kernel != "" {
+				err = t.noteLaunch(d)
+			}
+			if err == nil {
+				err = runs[i](o)
+			}
+			if err != nil {
+				d.mu.Lock()
+				failed = true
+				d.mu.Unlock()
+			}
+			return err
+		}
+		if kernel != "" {
+			d.expectLaunches(t, kernel)
+		}
+		tasks[i] = t
+		all = append(all, t)
+	}
+	s.start(begin, predecessors)
+	for i := range x.nodes {
+		n := &x.nodes[i]
+		before := []*task{begin}
+		for _, p := range n.predecessors {
+			before = append(before, tasks[p])
+		}
+		if n.kind == EventWaitNode {
+			before = append(before, events[i])
+		}
+		s.start(tasks[i], before)
+	}
+	return all
 }
 
 // adoptObjectReferences moves the references of childReferences to objectReferences. The caller must hold d.mu.

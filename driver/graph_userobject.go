@@ -54,7 +54,7 @@ func (x *GraphExec) releaseAfterLastLaunch(d *Driver, k objectReferences) {
 		return
 	}
 	go func() {
-		wait([]*task{last})
+		waitInBackground([]*task{last})
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		k.release(d)

@@ -258,6 +258,7 @@ func (l *launch) execute(o *probe.HostOrder) (*interp.Result, error) {
 	d := l.f.module.ctx.dev.d
 	run := l.spec
 	run.Order = o
+	run.Yield = func(turn *interp.Turn) interp.Resumption { return d.yield(l.f.kernel.Name, turn) }
 	launch := func() (*interp.Result, error) {
 		d.reportEngine(&run)
 		return l.f.module.mod.Run(d.unended.ctx, &run)

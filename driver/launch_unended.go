@@ -114,6 +114,11 @@ func (d *Driver) awaitLaunches(inStream bool) {
 	if d.unended.tasks == nil {
 		return
 	}
+	d.waitWhile(func() { d.awaitOrStopLaunches(inStream) })
+}
+
+// awaitOrStopLaunches is awaitLaunches while the exit of the process counts as a wait of the host.
+func (d *Driver) awaitOrStopLaunches(inStream bool) {
 	deadline := time.NewTimer(d.settings.ExitWait)
 	defer deadline.Stop()
 	reason := fmt.Sprintf("it had not begun %v after the end of the process; GEMU_EXIT_WAIT sets this time", d.settings.ExitWait)

@@ -433,14 +433,14 @@ func (d *Driver) pause() *task {
 			break
 		}
 		d.mu.Unlock()
-		wait(tasks)
+		d.wait(tasks)
 		d.mu.Lock()
 		tasks = append(d.pending(), d.paused)
 	}
 	p := newTask(nil)
 	d.paused = p
 	d.mu.Unlock()
-	wait(tasks)
+	d.wait(tasks)
 	d.mu.Lock()
 	return p
 }

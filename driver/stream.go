@@ -151,6 +151,7 @@ func (t *Thread) StreamQuery(h Handle) error {
 	tasks := s.waitedTasks()
 	for _, last := range tasks {
 		if !last.ended() {
+			t.d.notePoll()
 			return NotReady
 		}
 	}

@@ -166,6 +166,7 @@ func (t *Thread) EventQuery(h Handle) error {
 		}
 		return e.ctx.outcome()
 	case !e.task.ended() && !e.recordEnded():
+		t.d.notePoll()
 		return NotReady
 	}
 	t.d.ordering.learn([]*task{e.task})

@@ -4,10 +4,11 @@ package driver
 // memory, or waits until a word satisfies a condition.
 
 import (
+	"fmt"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
+	"gemu/interp"
 	"gemu/probe"
 )
 
@@ -125,7 +126,7 @@ func (t *Thread) StreamMemoryOps(h Handle, ops []MemoryOp, flags uint32) error {
 			switch w := &words[i]; {
 			case w.waits():
 				var err error
-				if t.d.awaitHost(func() { err = s.ctx.waitFor(w, faultsBefore) }); err != nil {
+				if t.d.dependOnHost(func() { err = s.ctx.waitFor(w, faultsBefore) }); err != nil {
 					return err
 				}
 			case w.size() > 0:
@@ -165,18 +166,12 @@ func (d *Driver) word(op MemoryOp) (operationWord, error) {
 	return w, err
 }
 
-// The interval between two polls of a waiting stream doubles from minPollInterval to maxPollInterval.
-const (
-	minPollInterval = 10 * time.Microsecond
-	maxPollInterval = time.Millisecond
-)
-
 // waitFor waits until the condition holds, or the context is destroyed or has a lasting fault. It returns an error if an
 // operation of the context has failed since the wait was submitted, because that operation might have written the
 // expected value. faultsBefore is the context's number of faults at the submission.
 func (c *Context) waitFor(w *operationWord, faultsBefore int) error {
 	d := c.dev.d
-	for interval := minPollInterval; !w.conditionHolds(); interval = min(2*interval, maxPollInterval) {
+	for !w.conditionHolds() {
 		d.mu.Lock()
 		isEnded := c.dead || c.err != nil
 		failed := c.faults != faultsBefore
@@ -187,7 +182,7 @@ func (c *Context) waitFor(w *operationWord, faultsBefore int) error {
 		case failed:
 			return fail(LaunchFailed, "the wait for the value at %#x was given up: an earlier operation of the context failed", w.Addr)
 		}
-		time.Sleep(interval)
+		d.yield("", &interp.Turn{Stalled: true, Places: func() []string { return []string{fmt.Sprintf("wait for the value at %#x", w.Addr)} }})
 	}
 	return nil
 }

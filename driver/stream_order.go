@@ -7,8 +7,6 @@ package driver
 // previous operation of its line, after the events for which its stream waits, and after all operations whose end the
 // host knew at the submission. Host threads count as a single thread, because gemu does not see how they synchronise.
 //
-// If a probe needs the order, operations also run one at a time, in the order of submission. This is legal: streams may
-// run concurrently, but need not.
 
 import (
 	"fmt"
@@ -59,7 +57,6 @@ type ordering struct {
 	lines     []uint64 // number of operations ever submitted on each line
 	freeLines []int    // lines that get no more operations from their stream or graph
 	known     clock    // operations whose end the host knows
-	last      *task    // the last task submitted to any stream
 }
 
 // newLine returns a free line if the host knows the end of all its operations, and otherwise a new line.

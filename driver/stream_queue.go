@@ -33,16 +33,25 @@ func (t *Thread) queue(h Handle) (*Stream, error) {
 	s, err := t.stream(h)
 	for err == nil && s.capture == nil && s.queued >= maxQueued && q.hosts == 0 {
 		q.waiting++
+		t.d.turns.waiting++
+		t.d.schedule()
 		q.room.Wait()
+		t.d.turns.waiting--
 		q.waiting--
 		s, err = t.stream(h)
 	}
 	return s, err
 }
 
-// awaitHost calls wait, in which a task waits for the host. Until wait returns, no call waits for room in a queue, because
-// the task may depend on the thread that would wait.
+// awaitHost calls wait, in which a task runs a function of the host, or waits for another process; other tasks have turns
+// meanwhile. The caller must be the running task.
 func (d *Driver) awaitHost(wait func()) {
+	d.dependOnHost(func() { d.runInHost(wait) })
+}
+
+// dependOnHost calls wait, in which a task depends on the host. Until wait returns, no call waits for room in a queue, because
+// the task may depend on the thread that would wait.
+func (d *Driver) dependOnHost(wait func()) {
 	change := func(n int) {
 		d.mu.Lock()
 		defer d.mu.Unlock()

@@ -15,7 +15,8 @@ import (
 )
 
 // streamKernels are the kernels of these programs: each thread of write writes a word of x; read copies a word to y;
-// add adds to a word; all threads of same read the first word. publish releases a flag, and consume waits for it.
+// add adds to a word; all threads of same read the first word. publish releases a flag, and consume waits for it; announce sets the
+// flag without releasing it.
 const streamKernels = `.version 7.8
 .target sm_80
 .address_size 64
@@ -63,6 +64,14 @@ const streamKernels = `.version 7.8
 	ld.param.u64 %rd0, [x]; ld.param.u64 %rd1, [flag];
 	st.global.u32 [%rd0], 7;
 	st.release.gpu.global.u32 [%rd1], 1;
+	ret;
+}
+.visible .entry announce(.param .u64 x, .param .u64 flag)
+{
+	.reg .u64 %rd<2>;
+	ld.param.u64 %rd0, [x]; ld.param.u64 %rd1, [flag];
+	st.global.u32 [%rd0], 7;
+	st.relaxed.gpu.global.u32 [%rd1], 1;
 	ret;
 }
 .visible .entry consume(.param .u64 x, .param .u64 flag)
@@ -167,7 +176,7 @@ func (s *streams) passes() {
 	s.d.mu.Lock()
 	tasks := s.top().pending()
 	s.d.mu.Unlock()
-	wait(tasks)
+	waitInBackground(tasks)
 }
 
 // readers makes a graph of a node that writes x and two nodes that read it afterwards.
@@ -539,6 +548,40 @@ var streamPrograms = []struct {
 		s.one(s.a, "publish", s.y, s.z)
 		s.on(s.a, "write", s.x, 1)
 		s.one(s.b, "consume", s.x, s.z)
+	}, []string{"read after write: read, write"}},
+	{"a flag of a kernel in flight", func(s *streams) {
+		s.one(s.b, "consume", s.x, s.z)
+		s.one(s.a, "publish", s.x, s.z)
+	}, nil},
+	{"a flag of a kernel in flight, not released", func(s *streams) {
+		s.one(s.b, "consume", s.x, s.z)
+		s.one(s.a, "announce", s.x, s.z)
+	}, []string{"read after write: read, write"}},
+	{"a flag of a kernel in flight that hands on what came before it", func(s *streams) {
+		s.one(s.b, "consume", s.x, s.z)
+		s.on(s.a, "write", s.x, 1)
+		s.one(s.a, "publish", s.y, s.z)
+	}, nil},
+	{"a flag of a kernel in flight that does not", func(s *streams) {
+		s.one(s.b, "consume", s.x, s.z)
+		s.on(s.a, "write", s.x, 1)
+		s.one(s.a, "announce", s.y, s.z)
+	}, []string{"read after write: read, write"}},
+	{"a flag after a fill next to a kernel in flight", func(s *streams) {
+		s.one(s.b, "consume", s.x, s.z)
+		s.fill(s.x, s.a, true)
+		s.one(s.a, "publish", s.y, s.z)
+	}, nil},
+	{"a fill next to a kernel in flight", func(s *streams) {
+		s.one(s.b, "consume", s.x, s.z)
+		s.fill(s.x, s.a, true)
+		s.one(s.a, "announce", s.y, s.z)
+	}, []string{"read after write: read, write by a fill"}},
+	{"a kernel that ends while another is in flight, and a later one", func(s *streams) {
+		s.one(s.b, "consume", s.y, s.z)
+		s.on(s.a, "write", s.x, 1)
+		s.on(s.p, "read", s.x, s.y)
+		s.one(s.p, "publish", s.y, s.z)
 	}, []string{"read after write: read, write"}},
 	{"memory of a stream, on it", func(s *streams) {
 		m := must(s.MemAllocAsync(4*words, 0, s.a))(s.T)

@@ -7,7 +7,8 @@ package driver
 // stream (driver API, "Stream synchronization behavior"). The predecessors of a task were submitted before it, so the
 // order has no cycles.
 //
-// A task is ready when all its predecessors have ended. A ready task runs in one of three places:
+// A task is ready when all its predecessors have ended. Ready tasks take turns (stream_turns.go). A task runs in one of three
+// places:
 //
 //   - on a new goroutine, if it was ready when it was submitted, or if the goroutine of its last predecessor continues with
 //     another task;
@@ -37,8 +38,10 @@ type task struct {
 	run     operation // nil: the task only waits for its predecessors
 	always  bool      // run is called even after a fault of the context
 	onHost  bool      // run calls functions of the client, or waits for the host
-	begun   bool      // the task runs, or has ended
+	counted bool      // the task counts as one of the stream's queue
+	begun   bool      // the task runs, or waits for its turn, or has ended
 	unmet   int       // number of predecessors that have not ended
+	taskTurns
 
 	predecessors []*task // tasks before it that had not ended at the submission; nil when the task has begun
 	successors   []*task // tasks that have it as predecessor
@@ -122,6 +125,7 @@ func (s *Stream) next(t *task, name string, predecessors []*task) []*task {
 		predecessors = append(predecessors, c.legacy.last)
 	}
 	s.queued++
+	t.counted = true
 	if s.last = t; !ordering.enabled {
 		return predecessors
 	}
@@ -135,21 +139,26 @@ func (s *Stream) next(t *task, name string, predecessors []*task) []*task {
 		known = known.union(c.endedClocks[0])
 	}
 	t.order = ordering.newOrder(s.line, name, s.name(), known)
-	predecessors = append(predecessors, ordering.last)
-	ordering.last = t
 	return predecessors
 }
 
-// link makes the task come after its predecessors. The caller must hold d.mu.
+// link makes the task come after its predecessors, and gives it its place in the order of turns. The caller must hold d.mu.
 func (t *task) link(s *Stream, predecessors []*task) {
-	t.stream = s
+	u := &s.ctx.dev.d.turns
+	u.submitted++
+	t.stream, t.number = s, u.submitted
 	for _, p := range predecessors {
 		if !p.ended() {
 			p.successors = append(p.successors, t)
 			t.predecessors = append(t.predecessors, p)
 		}
 	}
-	t.unmet = len(t.predecessors)
+	if t.unmet = len(t.predecessors); t.run != nil {
+		u.released = false
+		if t.unmet == 0 {
+			s.ctx.dev.d.addReady(t)
+		}
+	}
 }
 
 // start links the task, and starts its goroutine if it is ready. The caller must hold d.mu.
@@ -183,6 +192,7 @@ func (d *Driver) runTask(t *task) (ready []*task) {
 		return nil
 	}
 	t.begun, t.predecessors = true, nil
+	d.takeTurn(t)
 	err := c.err
 	d.mu.Unlock()
 	if err == nil || t.always {
@@ -204,10 +214,11 @@ func (d *Driver) end(t *task) (ready []*task) {
 		t, ended = ended[0], ended[1:]
 		t.endedAt, t.begun, t.predecessors, t.run = now, true, nil, nil
 		t.noteEnd(d)
-		if t.stream != nil {
+		if t.counted {
 			t.stream.queued--
 			d.queues.changed()
 		}
+		d.leave(t)
 		close(t.done)
 		for _, next := range t.successors {
 			if next.unmet--; next.unmet > 0 {
@@ -216,11 +227,13 @@ func (d *Driver) end(t *task) (ready []*task) {
 			if next.run == nil {
 				ended = append(ended, next)
 			} else {
+				d.addReady(next)
 				ready = append(ready, next)
 			}
 		}
 		t.successors = nil
 	}
+	d.schedule()
 	return ready
 }
 
@@ -237,6 +250,9 @@ func (d *Driver) endNow(t *task) {
 // awaitTasks waits until the tasks have ended; nil tasks are skipped. The calling thread of the client runs ready tasks that
 // no goroutine has begun, if a task of the list depends on them. The caller must not hold d.mu.
 func (d *Driver) awaitTasks(tasks []*task) {
+	if !d.beginWait(tasks) {
+		return
+	}
 	for _, t := range tasks {
 		if !t.ended() {
 			d.runHere(t)
@@ -284,9 +300,14 @@ func (t *task) unendedPredecessor() *task {
 	return nil
 }
 
-// wait waits until the tasks have ended; nil tasks are skipped. It is for goroutines, and for callers that hold locks: it
-// runs no tasks.
-func wait(tasks []*task) {
+// wait is awaitTasks for callers that hold locks: it runs no tasks. The caller must not hold d.mu.
+func (d *Driver) wait(tasks []*task) {
+	d.beginWait(tasks)
+	waitInBackground(tasks)
+}
+
+// waitInBackground waits until the tasks have ended; nil tasks are skipped. It is for goroutines: no thread of the host waits.
+func waitInBackground(tasks []*task) {
 	for _, t := range tasks {
 		if t != nil {
 			<-t.done

@@ -28,7 +28,7 @@ func TestTasksOnWaitingThread(t *testing.T) {
 	if ids[0] != caller || ids[1] != caller {
 		t.Errorf("the awaited task and its predecessor ran on goroutines %#x of %#x", ids[:2], caller)
 	}
-	wait([]*task{onHost, last}) // runs no tasks
+	c.d.wait([]*task{onHost, last}) // runs no tasks
 	if ids[2] == caller || ids[2] == 0 || ids[3] == caller || ids[3] == 0 {
 		t.Errorf("the tasks after the awaited one ran on goroutines %#x of %#x", ids[2:4], caller)
 	}
@@ -53,11 +53,11 @@ func TestReadyTasksRunTogether(t *testing.T) {
 	c.d.mu.Lock()
 	one, two := c.d.objects[first].(*Stream), c.d.objects[second].(*Stream)
 	common := one.submitFor(true, "", func(*probe.HostOrder) error { return nil })
-	receiver := one.submit("", func(*probe.HostOrder) error { <-signal; return nil })
-	sender := two.submit("", func(*probe.HostOrder) error { signal <- true; return nil }, common)
+	receiver := one.submit("", func(*probe.HostOrder) error { c.d.awaitHost(func() { <-signal }); return nil })
+	sender := two.submit("", func(*probe.HostOrder) error { c.d.awaitHost(func() { signal <- true }); return nil }, common)
 	c.d.mu.Unlock()
 	c.d.awaitTasks([]*task{receiver}) // would wait for ever if the sender did not run meanwhile
-	wait([]*task{sender})
+	c.d.wait([]*task{sender})
 
 	// A task that is ready at its submission runs although nobody waits for it.
 	c.d.mu.Lock()
@@ -67,33 +67,16 @@ func TestReadyTasksRunTogether(t *testing.T) {
 	c.ok(c.StreamSynchronize(first))
 }
 
-// TestGraphOnWaitingThread: a launch of a graph depends on the client only if a node calls a function of the client or
-// waits for an event.
+// TestGraphOnWaitingThread: a thread that waits for a launch of a graph runs no node that calls a function of the client.
 func TestGraphOnWaitingThread(t *testing.T) {
 	c := newClient(t, nil)
-	x, e := c.alloc(8), must(c.EventCreate(0))(t)
-	launch := func(g Handle) bool {
-		exec := must(c.GraphInstantiate(g, 0))(t)
-		c.ok(c.GraphLaunch(exec, 0))
-		c.d.mu.Lock()
-		onHost := c.d.objects[exec].(*GraphExec).last.onHost
-		c.d.mu.Unlock()
-		c.ok(c.CtxSynchronize(0))
-		return onHost
-	}
+	x, caller, on := c.alloc(8), goroutine.ID(), uint64(0)
 	g := must(c.GraphCreate(0))(t)
-	must(c.GraphAddMemsetNode(g, nil, fillOf(x, 5, 2)))(t)
-	must(c.GraphAddEventNode(g, nil, EventRecordNode, e))(t)
-	if launch(g) {
-		t.Error("a fill and the record of an event depend on the client")
-	}
-	wait := must(c.GraphClone(g))(t)
-	must(c.GraphAddEventNode(wait, nil, EventWaitNode, e))(t)
-	if !launch(wait) {
-		t.Error("a wait for an event does not depend on the client")
-	}
-	must(c.GraphAddHostNode(g, nil, HostFunc{Call: func() {}}))(t)
-	if !launch(g) {
-		t.Error("a function of the client does not depend on it")
+	fill := must(c.GraphAddMemsetNode(g, nil, fillOf(x, 5, 2)))(t)
+	must(c.GraphAddHostNode(g, []Handle{fill}, HostFunc{Call: func() { on = goroutine.ID() }}))(t)
+	c.ok(c.GraphLaunch(must(c.GraphInstantiate(g, 0))(t), 0))
+	c.ok(c.CtxSynchronize(0))
+	if on == caller || on == 0 {
+		t.Errorf("the function of the client ran on goroutine %#x of %#x", on, caller)
 	}
 }

@@ -443,7 +443,7 @@ func (r *Reference) drop() {
 	if o := r.launchObject; o != nil {
 		tasks := r.module.ctx.pending()
 		go func() {
-			wait(tasks)
+			waitInBackground(tasks)
 			o.Free()
 		}()
 	}
