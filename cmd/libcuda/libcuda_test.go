@@ -62,6 +62,34 @@ func TestCProgram(t *testing.T) {
 	}
 }
 
+// Kernels on several streams wait for each other. Their turns are the same for any number of cores.
+func TestKernelsTakeTurns(t *testing.T) {
+	program := libtest.Client(t, "testdata/streams.c", "libcuda.so.1")
+	first := ""
+	for _, env := range []string{"GOMAXPROCS=1", "GOMAXPROCS=2", "GOMAXPROCS=8", "GEMU_WORKERS=1", "GEMU_WORKERS=8", "GEMU_MODE=check", "GEMU_ENGINE=portable", "GEMU_SANITIZE=init,bounds,sync"} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // in case a kernel waits in vain
+		defer cancel()
+		cmd := exec.CommandContext(ctx, program)
+		cmd.Env = append(os.Environ(), env)
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		err := cmd.Run()
+		turns, found := strings.CutSuffix(stdout.String(), "\nok\n")
+		if !found || err != nil && !strings.Contains(env, "SANITIZE") { // the deadlock is an error for sanitizers
+			t.Fatalf("%s: %v\n%s%s", env, err, &stdout, &stderr)
+		}
+		if first == "" {
+			first = turns
+		}
+		if turns != first || strings.Count(turns, "01") < 3 || strings.Count(turns, "12") < 3 {
+			t.Errorf("%s: the turns are %s, of the first process %s", env, turns, first)
+		}
+		if !strings.Contains(stderr.String(), "deadlock") {
+			t.Errorf("%s: no message about the deadlock\n%s", env, &stderr)
+		}
+	}
+}
+
 // Functions since CUDA 12.4: green contexts, graphs by number, copies with attributes.
 func TestNewerFunctions(t *testing.T) {
 	out, err := exec.Command(libtest.Client(t, "testdata/newer.c", "libcuda.so.1")).Output()

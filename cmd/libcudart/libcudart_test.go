@@ -125,6 +125,17 @@ func TestTwoProcessesShareMemory(t *testing.T) {
 	}
 }
 
+// Kernels on two streams wait for each other, whatever the kinds of the streams and the number of cores.
+func TestKernelsTakeTurns(t *testing.T) {
+	for _, major := range majors {
+		for _, env := range []string{"GOMAXPROCS=1", "GOMAXPROCS=8", "GEMU_SANITIZE=race"} {
+			if out, messages := run(t, []string{env}, link(t, major, "testdata/streams.c")); out != "ok\n" {
+				t.Errorf("%s, %s: printed %q\n%s", major, env, out, messages)
+			}
+		}
+	}
+}
+
 // Functions that need no kernel work with either library.
 func TestCallsWithoutKernels(t *testing.T) {
 	for _, major := range majors {
