@@ -4,16 +4,16 @@ package driver
 //
 // Of all ready tasks, one has the turn and runs. A turn ends when the task ends, or at a point where the task may depend on
 // another task: a kernel yields after a round in which none of its CTAs has ended, and a wait for a value yields while the value is
-// not there. In a pass each task has one turn. The next turn goes to the task that was submitted first, among all tasks without a
-// turn in this pass. So a kernel that spins on a flag yields, and the kernel that sets the flag runs, on whatever streams they are.
+// not there. In a lap each task has one turn. The next turn goes to the task that was submitted first, among all tasks without a
+// turn in this lap. So a kernel that spins on a flag yields, and the kernel that sets the flag runs, on whatever streams they are.
 //
-//	stream 1   A (spins on x)     pass 1: A yields, B sets x and ends, C yields
-//	stream 2   B (sets x)         pass 2: A ends, C yields
-//	stream 3   C (long)           pass 3: C ends
+//	stream 1   A (spins on x)     lap 1: A yields, B sets x and ends, C yields
+//	stream 2   B (sets x)         lap 2: A ends, C yields
+//	stream 3   C (long)           lap 3: C ends
 //
 // The order depends on the order of submissions only, not on the time of the host: a task that is submitted later has a later turn
-// in the pass, whether or not the earlier tasks have had theirs. For the same reason the schedule does not begin a pass, with a
-// second turn for tasks in flight, while the host may still submit a task that belongs to the current pass. It begins a pass if a
+// in the lap, whether or not the earlier tasks have had theirs. For the same reason the schedule does not begin a lap, with a
+// second turn for tasks in flight, while the host may still submit a task that belongs to the current lap. It begins a lap if a
 // thread of the host waits for a task, if the host polls, if it has made no call for idleTime, or if the context has a single stream.
 //
 // A function of the host runs beside the turns. The next turn waits for its end, for at most hostFunctionTime, because the function's
@@ -29,7 +29,7 @@ import (
 )
 
 const (
-	// idleTime is the time without a call of the host after which a pass begins although no thread waits.
+	// idleTime is the time without a call of the host after which a lap begins although no thread waits.
 	idleTime = 10 * time.Millisecond
 	// hostFunctionTime is the time for which turns wait for a function of the host.
 	hostFunctionTime = 100 * time.Millisecond
@@ -45,11 +45,11 @@ type turns struct {
 	submitted uint64  // number of submitted tasks
 	ready     []*task // ready tasks that have not ended, in the order of their submission
 	holder    *task   // task that has the turn; nil: none
-	pass      uint64  // number of the current pass, from 1
+	lap       uint64  // number of the current lap, from 1
 	changes   uint64  // number of changes of memory: turns and ended tasks
 
 	waiting  int       // threads of the host that wait for tasks
-	released bool      // passes may begin although no thread waits, until the next submission
+	released bool      // laps may begin although no thread waits, until the next submission
 	polled   time.Time // time of the host's last query of unfinished work
 
 	timer *time.Timer // next decision; nil: none
@@ -66,7 +66,7 @@ type turns struct {
 // taskTurns is a task's part of the schedule. The driver's mutex guards it.
 type taskTurns struct {
 	number   uint64        // number of the task in the order of submission, from 1
-	pass     uint64        // last pass in which the task had a turn; 0: none
+	lap      uint64        // last lap in which the task had a turn; 0: none
 	turn     chan struct{} // closed when the task gets the turn; nil: no goroutine waits for it
 	inHost   bool          // the task runs a function of the host, or waits for another process
 	hostEnds time.Time     // time until which turns wait for this function
@@ -182,7 +182,7 @@ func (d *Driver) takeTurn(t *task) {
 
 // grant gives a task the turn. The caller must hold d.mu.
 func (d *Driver) grant(t *task) {
-	d.turns.holder, t.pass = t, d.turns.pass
+	d.turns.holder, t.lap = t, d.turns.lap
 }
 
 // schedule gives the turn to the next task, if no task has it and the task's goroutine waits for it. The caller must hold d.mu.
@@ -198,7 +198,7 @@ func (d *Driver) schedule() {
 	}
 }
 
-// next returns the task whose turn is next; nil if there is none now. It may begin a pass. The caller must hold d.mu, and no task
+// next returns the task whose turn is next; nil if there is none now. It may begin a lap. The caller must hold d.mu, and no task
 // may have the turn.
 func (d *Driver) next() *task {
 	u := &d.turns
@@ -216,7 +216,7 @@ func (d *Driver) next() *task {
 					inHost = t
 				}
 				continue
-			case t.pass < u.pass && inHost == nil:
+			case t.lap < u.lap && inHost == nil:
 				return t
 			}
 			if inFlight++; t.stalled && t.stalledAt == u.changes {
@@ -239,7 +239,7 @@ func (d *Driver) next() *task {
 			d.decideIn(idleTime, func() { u.released = true })
 			return nil
 		}
-		u.pass++
+		u.lap++
 	}
 }
 
@@ -367,7 +367,7 @@ func (d *Driver) runInHost(f func()) {
 	defer func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		t.inHost, t.pass = false, 0
+		t.inHost, t.lap = false, 0
 		u.changes++
 		d.takeTurn(t)
 	}()
