@@ -15,6 +15,7 @@ import (
 	"gemu/interp"
 	"gemu/play"
 	"gemu/probe"
+	"gemu/sanitize/finding"
 	"gemu/trace"
 )
 
@@ -136,7 +137,7 @@ func (c *reconvergeCmd) wantsStrips() bool { return slices.Contains(c.Show, "lan
 // drawn, and its recording to recordings, if a page is written.
 func (c *reconvergeCmd) measure(a *app, r *interp.Reconverger, strips *[]*strip.Strip, recordings *[]play.Recording) (*reconvergeRow, error) {
 	var probes []probe.Probe
-	recorder := strip.NewRecorder(strip.Options{CTAs: c.CTA, Warps: c.Warps})
+	recorder := strip.NewRecorder(strip.Options{CTAs: c.CTA, Warps: c.Warps, SourceOf: sourceOf})
 	if c.wantsStrips() {
 		probes = append(probes, recorder)
 	}
@@ -187,7 +188,7 @@ func (c *reconvergeCmd) pictureTitle(groups []strip.Group) string {
 	if len(groups) == 0 {
 		return filepath.Base(c.File)
 	}
-	return fmt.Sprintf("%s of %s: every step of every lane", groups[0].Kernel, filepath.Base(c.File))
+	return fmt.Sprintf("%s of %s: every step of every lane", finding.Name(groups[0].Kernel), filepath.Base(c.File))
 }
 
 // printStrips draws strips on a screen, or says them in words on an output of plain text.

@@ -165,7 +165,7 @@ func (s *Strip) BlockText(i int) string {
 	for k := b.First; k <= b.Last; k++ {
 		p := &s.Program[k]
 		switch {
-		case p.SourceFile == "":
+		case p.SourceLine == 0:
 		case file == "":
 			file, low, high = p.SourceFile, p.SourceLine, p.SourceLine
 		case file == p.SourceFile:

@@ -26,6 +26,8 @@ type Options struct {
 	MaxWarps int
 	// MaxRuns is the largest number of runs of a warp; 0 is DefaultRuns.
 	MaxRuns int
+	// SourceOf returns the source line of an instruction with a .loc, "" and 0 for none; nil is the line of the .loc.
+	SourceOf func(f *ptx.Func, instr *ptx.Instr) (file string, line int)
 }
 
 // Recorder is a probe that records the strip of each launch. It is a probe.Saver: a launch that is restored to an earlier
@@ -68,7 +70,7 @@ func (r *Recorder) OnEvent(e *probe.Event) {
 	case probe.OnLaunch:
 		l := e.Launch
 		s := &Strip{Kernel: l.Kernel.Name, File: l.Module.Name, Policy: l.Reconverge.Name, Grid: l.Grid, Block: l.Block, WarpSize: l.WarpSize}
-		s.Program, s.Blocks = program(l.Program)
+		s.Program, s.Blocks = program(l.Program, r.options.SourceOf)
 		r.running[l] = s
 		r.strips = append(r.strips, s)
 	case probe.OnLaunchEnd:

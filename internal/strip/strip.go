@@ -62,7 +62,7 @@ type Place struct {
 // Block is a basic block.
 type Block struct {
 	Letter      rune   // letter of the block in drawings
-	Label       string // label in the PTX; "" for none
+	Label       string // its label in the PTX, if a branch leads there; otherwise ""
 	Function    string // name of the function
 	First, Last int    // indices in Strip.Program of its first and last instruction
 }
@@ -192,8 +192,8 @@ func Groups(strips []*Strip) (groups []Group) {
 	return groups
 }
 
-// program returns the places and the blocks of a program.
-func program(p probe.Program) (places []Place, blocks []Block) {
+// program returns the places and the blocks of a program. source is Options.SourceOf.
+func program(p probe.Program, source func(f *ptx.Func, instr *ptx.Instr) (file string, line int)) (places []Place, blocks []Block) {
 	type key struct {
 		f     *ptx.Func
 		block int
@@ -201,7 +201,8 @@ func program(p probe.Program) (places []Place, blocks []Block) {
 	numbers := map[key]int{}
 	of := map[*ptx.Instr]*ptx.Block{}
 	seen := map[*ptx.Func]bool{}
-	var names []string // single-letter label of each block
+	target := map[*ptx.Block]bool{} // blocks to which a branch leads
+	var names []string              // single-letter label of each block
 	for i := range p.Len() {
 		instr, f := p.At(i)
 		if !seen[f] {
@@ -209,6 +210,9 @@ func program(p probe.Program) (places []Place, blocks []Block) {
 			for _, b := range f.Blocks {
 				for _, in := range b.Instrs {
 					of[in] = b
+					for _, t := range in.Targets() {
+						target[t] = true
+					}
 				}
 			}
 		}
@@ -218,7 +222,7 @@ func program(p probe.Program) (places []Place, blocks []Block) {
 			n = len(blocks)
 			numbers[key{f, b.Index}] = n
 			block, name := Block{Function: f.Name, First: i}, ""
-			if len(b.Labels) > 0 {
+			if len(b.Labels) > 0 && target[b] { // compilers label other blocks for debuggers
 				block.Label = b.Labels[0]
 			}
 			for _, l := range b.Labels {
@@ -230,7 +234,11 @@ func program(p probe.Program) (places []Place, blocks []Block) {
 		}
 		blocks[n].Last = i
 		place := Place{Line: int(instr.Pos.Line), Text: strings.TrimSuffix(instr.Format(f), ";"), Block: n, endsBlock: instr.EndsBlock(), isBarrier: instr.Form.Class == ptx.ClassBarrier}
-		if instr.Loc >= 0 && f.Locs[instr.Loc].Line > 0 {
+		switch {
+		case instr.Loc < 0:
+		case source != nil:
+			place.SourceFile, place.SourceLine = source(f, instr)
+		case f.Locs[instr.Loc].Line > 0:
 			l := &f.Locs[instr.Loc]
 			place.SourceFile, place.SourceLine = f.Module().FileName(l.File), int(l.Line)
 		}

@@ -530,3 +530,48 @@ func TestRestoreOtherFuture(t *testing.T) {
 		t.Errorf("after the second restore: %+v", w)
 	}
 }
+
+// TestBlockText: blocks are named by labels to which a branch leads, and by their lines in the PTX and in the source.
+func TestBlockText(t *testing.T) {
+	const src = ".version 7.8\n.target sm_70\n.address_size 64\n.file 1 \"dir/k.cu\"\n.file 2 \"header.h\"\n" + `.visible .entry k(.param .u64 p)
+{
+	.reg .pred %p;
+	.reg .u32 %t;
+	.loc 2 9 1
+	mov.u32 %t, %tid.x;
+debug:
+	.loc 1 3 1
+	setp.eq.u32 %p, %t, 0;
+	.loc 1 4 1
+	@%p bra end;
+	.loc 1 0 0
+	add.u32 %t, %t, 1;
+end:
+	ret;
+}
+`
+	own := func(f *ptx.Func, instr *ptx.Instr) (string, int) {
+		l := &f.Locs[instr.Loc]
+		if name := f.Module().FileName(l.File); name != "header.h" {
+			return name, int(l.Line)
+		}
+		return "", 0
+	}
+	for i, want := range [][]string{
+		{"A: line 11 (header.h:9)", "B: lines 14 to 16 (k.cu:3-4)", "C: line 18", "D end: line 20"},
+		{"A: line 11", "B: lines 14 to 16 (k.cu:3-4)", "C: line 18", "D end: line 20"},
+	} {
+		o := Options{}
+		if i == 1 {
+			o.SourceOf = own
+		}
+		s, _ := launched(t, src, launch(4), "stack", o)
+		var got []string
+		for b := range s.Blocks {
+			got = append(got, s.BlockText(b))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}
+}
