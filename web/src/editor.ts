@@ -164,7 +164,7 @@ export function createEditor(o: EditorOptions): Editor {
           ...defaultKeymap,
           ...historyKeymap,
         ]),
-        EditorView.contentAttributes.of({ 'aria-label': o.label }),
+        EditorView.contentAttributes.of({ 'aria-label': o.label, tabindex: '0' }),
         EditorView.updateListener.of((u) => u.docChanged && o.changed()),
         theme,
       ],

@@ -33,7 +33,7 @@ export interface Response {
   instructions?: number;
 }
 
-/** Example is an example kernel with its question. */
+/** Example is an example kernel with its question. Its texts are Markdown; the step of its moment counts from 1. */
 export interface Example {
   id: string;
   title: string;

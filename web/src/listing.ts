@@ -84,7 +84,7 @@ function linesOf(launch: Launch, text: string, line: (i: Instruction) => number,
   const lines: Line[] = [];
   let done = 0;
   for (const [first, last] of ranges) {
-    for (let n = Math.max(first, done + 1); n <= last; n++) lines.push({ number: n, text: all[n - 1], instructions: at.get(n) ?? [] });
+    for (let n = Math.max(first, done + 1); n <= last; n++) if (!isPTX || !/^\s*\.loc\s/.test(all[n - 1])) lines.push({ number: n, text: all[n - 1], instructions: at.get(n) ?? [] });
     done = Math.max(done, last);
   }
   return lines;

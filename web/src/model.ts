@@ -894,12 +894,33 @@ export class WarpModel {
     const n = Math.min(Math.floor(Math.min(step, this.steps - 1) / this.interval), this.snapshots.length);
     const x = copy(n > 0 ? this.snapshots[n - 1] : undefined);
     for (let s = n * this.interval; s <= step && s < this.steps; s++) {
-      // Snapshot k-1 holds the registers before step k * interval.
+      // Snapshot k-1 holds the registers after step k * interval - 1.
       if (s > 0 && s % this.interval === 0 && s / this.interval === this.snapshots.length + 1) this.snapshots.push(copy(x));
+      if (s > 0) this.forget(x, s - 1);
       this.apply(x, s, this.rows[this.at[s]]);
       for (const r of this.after(s)) if (this.launch.columns.kind[r] !== Kind.Branch) this.apply(x, s, r);
     }
     return x;
+  }
+
+  /**
+   * forget makes the registers of a called function unknown after the call or the return at a step: each call has registers of its own.
+   * So those of a recursive function are unknown after the return, and never those of another call.
+   */
+  private forget(x: Snapshot, step: number): void {
+    const { launch } = this;
+    const c = launch.columns;
+    const W = launch.warpSize;
+    for (const r of this.after(step)) {
+      let fn = '';
+      if (c.kind[r] === Kind.Return) fn = this.instructionAt(step)!.function;
+      else if (c.kind[r] === Kind.Call) for (const i of launch.byEvent('calls').rows(r)) fn = launch.recording.table('calls').texts('function')[i];
+      if (!fn) continue;
+      for (const { index, function: owner } of launch.registers) {
+        if (owner !== fn) continue;
+        for (let l = 0; l < W; l++) if (((l < 32 ? c.lanesLo[r] >>> l : c.lanesHi[r] >>> (l - 32)) & 1) === 1) x.defined[index * W + l] = 0;
+      }
+    }
   }
 
   /**

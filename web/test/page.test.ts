@@ -364,7 +364,8 @@ test('a strip as SVG and PNG', async () => {
 });
 
 test('a page that embeds the page steers it by messages', async () => {
-  await opened('ifelse', {}, async (p) => {
+  await opened('empty', {}, async (p) => {
+    await p.goto(served.url + 'outer');
     await p.evaluate((url) => {
       const w = window as unknown as { got: { gemu: string; step?: number; line?: number }[] };
       w.got = [];
@@ -384,7 +385,7 @@ test('hostile texts are shown as texts', async () => {
     const { bytes } = record(kernel('hostile'), '-g', '1', '-b', '32', '-a', 'u32[32]');
     await p.locator('#file').setInputFiles({ name: '<img src=x onerror=alert(1)>.gemu', mimeType: '', buffer: Buffer.from(bytes) });
     await p.waitForSelector('gemu-program');
-    assert.match(await p.locator('gemu-program').innerText(), /<img src=x onerror/);
+    assert.match(await p.locator('gemu-program .rows').innerText(), /<img src=x onerror=alert\(1\)> <\/script>/);
     assert.equal(await p.locator('gemu-program img').count(), 0);
   });
 });

@@ -22,7 +22,7 @@ const example = (id: string, title: string, question: string, args: string[], po
   text: 'A warp has one instruction at a time.\n\nAt a branch whose lanes disagree it has two places to go.',
   policies,
   request: { name: id + '.ptx', source: source(id), kernel: '', grid: [1, 1, 1], block: [32, 1, 1], arguments: args },
-  moment: { policy: policies[0], step },
+  moment: { policy: policies[0], step: step + 1 },
 });
 
 export const examples: Example[] = [
@@ -72,6 +72,7 @@ export async function serve(starts: Record<string, object>, binary: string): Pro
       const answer = await run(JSON.parse(Buffer.concat(chunks).toString()) as Request, binary);
       return res.writeHead(200, { 'Content-Type': 'application/octet-stream' }).end(answer);
     }
+    if (name === 'outer') return res.writeHead(200, { 'Content-Type': types['.html'] }).end('<!doctype html><title>a page that embeds the page</title>');
     if (name === 'examples.json') return res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(examples));
     if (name in starts) {
       const html = readFileSync(path.join(root, 'play/page/index.html'), 'utf8').replace('id="gemu-start">', () => 'id="gemu-start">' + JSON.stringify(starts[name]).replaceAll('<', '\\u003c'));
@@ -79,7 +80,8 @@ export async function serve(starts: Record<string, object>, binary: string): Pro
     }
     try {
       const file = path.join(root, 'play/page', path.basename(name));
-      res.writeHead(200, { 'Content-Type': types[path.extname(file)] ?? 'application/octet-stream' }).end(readFileSync(file));
+      const content = readFileSync(file);
+      res.writeHead(200, { 'Content-Type': types[path.extname(file)] ?? 'application/octet-stream' }).end(content);
     } catch {
       res.writeHead(404).end();
     }

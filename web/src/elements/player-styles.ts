@@ -134,8 +134,19 @@ export const pageStyles = css`
   .prose {
     max-width: 72ch;
   }
-  .prose p {
+  .prose p,
+  .prose ul {
     margin: 6px 0;
+  }
+  .prose code,
+  .ask code {
+    font: 0.9em/1.4 var(--mono);
+  }
+  .prose td,
+  .prose th {
+    padding: 3px 10px;
+    text-align: left;
+    border-bottom: 1px solid var(--line);
   }
   pre {
     margin: 6px 0 0;
@@ -194,8 +205,8 @@ export const pageStyles = css`
     font-size: 14px;
   }
   .check input {
-    width: 18px;
-    height: 18px;
+    width: 24px;
+    height: 24px;
     accent-color: var(--accent);
     margin: 0;
   }
@@ -252,6 +263,11 @@ export const pageStyles = css`
   }
   .bad {
     color: var(--bad);
+  }
+  .busy {
+    font-size: 12.5px;
+    font-weight: 600;
+    color: var(--accent);
   }
   .columns {
     display: grid;

@@ -4,6 +4,7 @@ import { html, LitElement, nothing, type PropertyDeclarations } from 'lit';
 import { type Engine, type Example, type Request, type Response, engineOf } from '../engine.ts';
 import { type Lanes, equal, fromMembers, has, inWords, isEmpty, members, noLanes, or, size, without } from '../lanes.ts';
 import { type Launch, launchesOf, type WarpModel } from '../model.ts';
+import { blocks, inline } from '../markdown.ts';
 import { type Place, fromHash, toHash } from '../permalink.ts';
 import { Recording } from '../recording.ts';
 import { isDeadlock, sentence, text } from '../sentences.ts';
@@ -126,6 +127,8 @@ export class GemuPlayer extends LitElement {
   private editor?: Editor;
   private edited = '';
   private firstStep?: Place;
+  /** zoomed reports that the reader, or a link, has chosen the visible steps. */
+  private zoomed = false;
 
   // The start.
 
@@ -136,7 +139,7 @@ export class GemuPlayer extends LitElement {
     this.addEventListener('gemu-lines', ((e: CustomEvent) => (this.lines = e.detail.lines)) as EventListener);
     this.addEventListener('gemu-lane', ((e: CustomEvent) => (this.lane = e.detail.lane)) as EventListener);
     this.addEventListener('gemu-register', ((e: CustomEvent) => (this.register = this.register === e.detail.name ? '' : e.detail.name)) as EventListener);
-    this.addEventListener('gemu-zoom', ((e: CustomEvent) => (e.preventDefault(), (this.view = e.detail.view))) as EventListener);
+    this.addEventListener('gemu-zoom', this.onZoom as EventListener);
     this.addEventListener('gemu-run-to', ((e: CustomEvent) => this.runTo(e.detail)) as EventListener);
     this.addEventListener('gemu-pick', ((e: CustomEvent) => this.pick(e.detail.lane)) as EventListener);
     addEventListener('keydown', this.onKey);
@@ -224,6 +227,7 @@ export class GemuPlayer extends LitElement {
     this.runs = [];
     this.firstStep = undefined;
     [this.main, this.step, this.warpIndex, this.lane, this.register, this.view] = [0, 0, 0, -1, '', undefined];
+    this.zoomed = false;
     this.pane = x.id === 'memory' ? 'memory' : 'registers';
     this.syncEditor();
     await this.runAll();
@@ -256,6 +260,7 @@ export class GemuPlayer extends LitElement {
     [this.main, this.step, this.lane, this.register, this.view, this.message] = [Math.max(0, runs.findIndex((r) => r.launch)), 0, -1, '', undefined, runs.every((r) => !r.launch) ? runs.map((r) => r.failure).join('\n') : ''];
     if (this.message) this.runs = [];
     this.warpIndex = 0;
+    this.zoomed = false;
     this.resetView();
     this.resetPrediction();
   }
@@ -273,7 +278,7 @@ export class GemuPlayer extends LitElement {
     this.message = '';
     this.marks = [];
     this.editor?.setMarks([]);
-    this.runs = this.policies.map((p) => (only && p !== only ? old.find((r) => r.label === p) : undefined) ?? { label: p, busy: true, failure: '' });
+    this.runs = this.policies.map((p) => (only && p !== only ? old.find((r) => r.label === p) : undefined) ?? { label: p, launch: old.find((r) => r.label === p)?.launch, busy: true, failure: '' });
     this.main = Math.min(this.main, this.runs.length - 1);
     let placed = !!only;
     for (const p of this.policies) {
@@ -302,7 +307,7 @@ export class GemuPlayer extends LitElement {
     if (this.marks.length && this.message) this.message = ''; // the editor shows it
     for (const r of this.runs) r.busy = false;
     this.runs = [...this.runs];
-    if (!this.view) this.resetView();
+    if (!this.zoomed) this.resetView();
   }
 
   private putAt(run: Run, before: { at: ReturnType<WarpModel['occurrence']>; end: boolean; cta: number; warp: number } | undefined): void {
@@ -314,6 +319,7 @@ export class GemuPlayer extends LitElement {
       this.warpIndex = Math.max(0, launch.findWarp(first.cta ?? 0, first.warp ?? 0));
       this.step = clamp(first.step ?? 0, 0, this.model?.steps ?? 0);
       this.view = first.view;
+      this.zoomed = !!first.view;
       this.predict = first.predict ?? false;
     } else if (before) {
       this.warpIndex = Math.max(0, launch.findWarp(before.cta, before.warp));
@@ -322,9 +328,9 @@ export class GemuPlayer extends LitElement {
         const at = before.end ? m.steps : m.find(before.at);
         this.step = at >= 0 ? at : clamp(this.step, 0, m.steps);
       }
-      this.view = undefined;
+      this.zoomed = false;
     } else this.step = 0;
-    this.resetView();
+    if (!this.zoomed) this.resetView();
     this.resetPrediction();
   }
 
@@ -402,6 +408,12 @@ export class GemuPlayer extends LitElement {
     e.preventDefault();
     this.pause();
     this.go(e.detail.step);
+  };
+
+  private readonly onZoom = (e: CustomEvent): void => {
+    e.preventDefault();
+    this.view = e.detail.view;
+    this.zoomed = true;
   };
 
   private hoverTimer = 0;
@@ -685,10 +697,10 @@ export class GemuPlayer extends LitElement {
     if (!x) return nothing;
     const m = x.moment;
     return html`<section class="intro" aria-label="Example">
-      <p class="ask"><b>${x.question}</b></p>
+      <p class="ask"><b>${inline(x.question.replace(/\s+/g, ' ').trim())}</b></p>
       ${m ? html`<button @click=${() => this.toMoment(m)}>Show the moment</button>` : nothing}
-      ${x.text ? html`<details><summary>Read</summary><div class="prose">${x.text.split(/\n\s*\n/).map((p) => html`<p>${p}</p>`)}${x.cuda ? html`<pre tabindex="0" aria-label="CUDA C">${x.cuda}</pre>` : nothing}</div></details>` : nothing}
-      ${x.answer ? html`<details><summary>Answer</summary><div class="prose"><p>${x.answer}</p></div></details>` : nothing}
+      ${x.text ? html`<details><summary>Read</summary><div class="prose">${blocks(x.text)}${x.cuda ? html`<pre tabindex="0" aria-label="CUDA C">${x.cuda}</pre>` : nothing}</div></details>` : nothing}
+      ${x.answer ? html`<details><summary>Answer</summary><div class="prose">${blocks(x.answer)}</div></details>` : nothing}
     </section>`;
   }
 
@@ -696,7 +708,7 @@ export class GemuPlayer extends LitElement {
     const i = this.runs.findIndex((r) => r.label === m.policy && r.launch);
     if (i >= 0) this.main = i;
     if (this.predict) this.setPredict(false);
-    this.go(m.step);
+    this.go(m.step - 1); // the moment counts from 1
   }
 
   private transport(): unknown {
@@ -739,7 +751,7 @@ export class GemuPlayer extends LitElement {
     const m = this.modelOf(run);
     const chosen = i === this.main;
     const main = this.model;
-    if (run.busy || !m) {
+    if (!m) {
       return html`<section class="strip" aria-label="Policy ${run.label}"><div class="strip-title"><b class="mono">${run.label}</b> ${run.busy ? html`<span class="soft">running…</span>` : html`<span class="bad">${run.launch ? 'The recording has no events of this warp.' : run.failure.split('\n')[0]}</span>`} ${this.stripTools(run)}</div></section>`;
     }
     const n = this.runs.filter((r) => r.launch).length;
@@ -750,7 +762,7 @@ export class GemuPlayer extends LitElement {
         ${n > 1
           ? html`<button slot="title" class="pick" aria-pressed=${chosen} title="Show the state of this run: ${policyDoc(run.label)}" @click=${() => this.choose(i)}>${run.label}</button>`
           : html`<span slot="title" title=${policyDoc(run.label)}>${run.label}</span>`}
-        <span slot="tools">${this.stripTools(run)}</span>
+        <span slot="tools">${run.busy ? html`<span class="busy" role="status">running…</span>` : nothing}${this.stripTools(run)}</span>
       </gemu-strip>
     </section>`;
   }

@@ -331,7 +331,7 @@ export class GemuStack extends GemuElement {
       }
       li {
         display: grid;
-        grid-template-columns: 92px 108px 1fr;
+        grid-template-columns: 64px 108px 1fr;
         gap: 10px;
         align-items: center;
         padding: 5px 10px;
@@ -372,7 +372,7 @@ export class GemuStack extends GemuElement {
       }
       @media (max-width: 560px) {
         li {
-          grid-template-columns: 84px 1fr;
+          grid-template-columns: 64px 1fr;
         }
         li > :last-child {
           grid-column: 1 / -1;
@@ -398,7 +398,7 @@ export class GemuStack extends GemuElement {
     const { stack } = m.state(this.step);
     if (this.step >= m.steps && isEmpty(without(m.lanes, m.ended(m.steps)))) return html`<p>All lanes have ended.</p>`;
     const points = stack.filter((x) => x.kind === 'point').length;
-    const names = { running: 'running', ready: 'ready', blocked: 'blocked', point: 'waiting point' } as const;
+    const names = { running: 'running', ready: 'ready', blocked: 'blocked', point: 'point' } as const;
     return html`<p>${stack.length <= 1 ? 'The warp is one group: nothing waits on the stack.' : `${stack.length - points} warp ${stack.length - points === 1 ? 'split' : 'splits'}${points ? `, and ${points === 1 ? 'a reconvergence point' : `${points} reconvergence points`} at which lanes wait for each other` : ''}. The innermost is first.`}</p>
       <ol>
         ${stack.map((x) => {
