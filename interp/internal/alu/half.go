@@ -87,8 +87,8 @@ func (h *halfFormat) computeBoth(op floatOp, a, b, c uint32, s Modifiers, r fp.R
 	return pack2(uint32(lo), uint32(hi))
 }
 
-// compute computes the operation on numbers of the format. r is the rounding mode, instead of s.Rnd: it is a constant in all
-// callers but those of fma.bf16, so that the code of the others has no other modes.
+// compute computes the operation on numbers of the format, in rounding mode r; it ignores s.Rnd. Only fma of bf16 has several rounding
+// modes. The callers for all other operations pass the constant fp.RN, so that clang omits the code for other modes.
 //
 // Sums and products to nearest are rounded twice, to f32 and to the format, with the result of a single rounding: f32 has more
 // than twice the format's precision, sums below its least normal number are exact, and TestHalfProducts tries the products.

@@ -1,8 +1,8 @@
 package alu
 
 // This file holds the conversions of cvt between f32 and formats of at most 19 bits, and from packed numbers of f16 and bf16
-// (manual section 9.7.9.21). They compute on bits, without branches. slow.go has the forms with a second operand, with
-// fixed-point numbers and with powers of two.
+// (manual section 9.7.9.21), and of pairs of powers of two. They compute on bits, without branches. slow.go has the forms with a
+// scale and with fixed-point numbers.
 
 import (
 	"math"
@@ -32,7 +32,7 @@ const (
 // mask 0x1ef80000 has the bits from narrowUnsigned to narrowShift without this one; 0x20000000 is narrowBrain.
 
 // NarrowImm returns the Imm of a conversion from .f32, .f16 or .bf16 to a narrower format, or from a narrower format to .f16 or
-// .bf16; ok is false if this file has no such conversion.
+// .bf16; ok is false if this file has no such conversion. The Imm of a conversion in mode fp.RS is one of [narrowRandomF32].
 func NarrowImm(s ConvertSpec) (imm uint64, ok bool) {
 	format, wide := s.Dst, s.Src
 	if s.Dst == ptx.F16 || s.Dst == ptx.BF16 {
@@ -41,7 +41,7 @@ func NarrowImm(s ConvertSpec) (imm uint64, ok bool) {
 		}
 	}
 	f := fp.FormatOf(format)
-	if f == nil || wide != ptx.F32 && wide != ptx.F16 && wide != ptx.BF16 || format == wide || s.Integral || s.HasSecond || s.Rnd == fp.RS {
+	if f == nil || wide != ptx.F32 && wide != ptx.F16 && wide != ptx.BF16 || format == wide || s.Integral || s.HasSecond || s.Rnd == fp.RS && wide != ptx.F32 {
 		return 0, false
 	}
 	l, ok := f.Layout()
@@ -92,6 +92,71 @@ func cvtBF16F32(a float32) uint16 { return fp.F32ToBF16(a, fp.RN) }
 //gemu:kernel narrow.pair.f32; own loop = 0/0x1ef80000; takes = 3 slow
 func narrowPairF32(a, b float32, imm uint64) uint32 {
 	return narrowed(math.Float32bits(a), imm)<<pairWidth(imm) | narrowed(math.Float32bits(b), imm)
+}
+
+// narrowRandomF32 converts a to the format of imm in mode fp.RS, with the random bits in the low bits of b; the other bits of b are zero.
+//
+//gemu:kernel narrow.random.f32 slow
+func narrowRandomF32(a float32, b uint32, imm uint64) uint32 {
+	return narrowedBy(math.Float32bits(a), b, imm)
+}
+
+// Fields of the Imm of powersF32 and powersB32.
+const (
+	PowersUp        = 1 << 0 // the rounding is .rp, not .rz
+	PowersSatFinite = 1 << 1
+)
+
+// powersF32 converts a and b to .ue8m0; a becomes the upper number of the result.
+//
+//gemu:kernel powers.pair.f32 slow
+func powersF32(a, b float32, imm uint64) uint32 {
+	return powerOf(math.Float32bits(a), imm)<<8 | powerOf(math.Float32bits(b), imm)
+}
+
+// powersB32 converts both halves of a, numbers of bf16, to .ue8m0.
+//
+//gemu:kernel powers.pair.b32 slow
+func powersB32(a uint32, imm uint64) uint32 {
+	return powerOf(a&0xffff0000, imm)<<8 | powerOf(a<<16, imm)
+}
+
+// powerOf returns the power of two, in .ue8m0, to which the magnitude of an f32 with bits u is rounded. Numbers below the least power,
+// 2 to the power -127, become this power.
+func powerOf(u uint32, imm uint64) uint32 {
+	const inf, half = 0x7f800000, 0x00400000 // half is the least power: a subnormal number of f32
+	m := u &^ (1 << 31)
+	d, lost := m>>23, m&0x7fffff != 0
+	if d == 0 {
+		lost = m > half
+	}
+	if imm&PowersUp != 0 && lost {
+		d++
+	}
+	if d == 255 && imm&PowersSatFinite != 0 {
+		d = 254
+	}
+	if m > inf {
+		d = 255
+	}
+	return d
+}
+
+// widenPowers converts two numbers of .ue8m0 to bf16.
+//
+//gemu:kernel widen.powers.b32
+func widenPowers(a uint32) uint32 { return widenPower(a>>8&255)<<16 | widenPower(a&255) }
+
+// widenPower converts a number of .ue8m0 to bf16. The least power is a subnormal number of bf16.
+func widenPower(a uint32) uint32 {
+	d := a << 7
+	if a == 0 {
+		d = 0x40
+	}
+	if a == 255 {
+		d = uint32(fp.NaNBF16)
+	}
+	return d
 }
 
 // narrowPairB32 converts both halves of a, numbers of f16 or bf16, to the format of imm.
@@ -155,9 +220,26 @@ func directed(m, sign, frac uint32, bias int32, mode fp.Rounding) uint32 {
 	return uint32(max(biased-1, 0))<<frac + (sig+up)>>(shift&31)
 }
 
+// stochastic is [nearest] for the mode fp.RS: the random bits are added to as many of the lost bits, the upper ones, and a carry makes the
+// result larger. Conversions to f16 have 13 random bits, all others 16: no more than lost bits (see RandomBits).
+func stochastic(m, random, frac uint32, bias int32) uint32 {
+	n := uint32(16)
+	if frac == 10 {
+		n = 13
+	}
+	exp := int32(max(m>>23, 1))
+	sig := m&0x7fffff | min(m>>23, 1)<<23
+	biased := exp - 127 + bias
+	shift := 23 - frac + uint32(max(1-biased, 0))
+	return uint32(max(biased-1, 0))<<frac + (sig>>min(shift-n, 31)+random)>>n
+}
+
 // narrowed returns the bits of an f32 with bits u, rounded once to the format of imm. See fp.Format.Convert for the results of
 // numbers that are too large.
-func narrowed(u uint32, imm uint64) uint32 {
+func narrowed(u uint32, imm uint64) uint32 { return narrowedBy(u, 0, imm) }
+
+// narrowedBy is narrowed with random bits for the mode fp.RS.
+func narrowedBy(u, random uint32, imm uint64) uint32 {
 	frac, bias, width := uint32(imm>>narrowFraction&15), int32(imm>>narrowBias&255), uint32(imm>>narrowMagnitude&31)
 	kind, mode := fp.Kind(imm>>narrowKind&3), fp.Rounding(imm>>narrowRounding&7)
 	const inf = 0x7f800000
@@ -181,9 +263,12 @@ func narrowed(u uint32, imm uint64) uint32 {
 	}
 
 	var d uint32
-	if mode == fp.RN {
+	switch mode {
+	case fp.RN:
 		d = nearest(m, frac, bias)
-	} else {
+	case fp.RS:
+		d = stochastic(m, random, frac, bias)
+	default:
 		d = directed(m, sign, frac, bias, mode)
 	}
 

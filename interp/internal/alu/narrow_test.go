@@ -2,6 +2,7 @@ package alu
 
 import (
 	"math/bits"
+	"math/rand/v2"
 	"testing"
 
 	"gemu/internal/part"
@@ -65,6 +66,53 @@ func TestNarrow(t *testing.T) {
 				check(uint64(x), d>>width)
 				check(uint64(x^1), d&mask)
 			}
+		}
+	}
+}
+
+// TestRandomRounding compares conversions with random bits, and conversions of powers of two, with the general conversion.
+func TestRandomRounding(t *testing.T) {
+	rng := rand.New(rand.NewPCG(part.Seed(t), 1))
+	types := []ptx.Type{ptx.F16, ptx.BF16, ptx.E5M2, ptx.E4M3, ptx.E3M2, ptx.E2M3, ptx.E2M1}
+	for range part.Count(200_000, 2_000_000, 50_000_000) {
+		u, random := rng.Uint32(), rng.Uint32()
+		if rng.IntN(2) == 0 { // near the numbers of the narrow formats
+			u = u&0x80ffffff | (96+rng.Uint32N(40))<<23
+		}
+		switch rng.IntN(8) {
+		case 0:
+			u &= 0x807fffff
+		case 1:
+			u |= 0x7f800000
+		case 2:
+			u &= 0xffff0000
+		}
+		s := ConvertSpec{Dst: types[rng.IntN(len(types))], Src: ptx.F32, Rnd: fp.RS, Relu: rng.IntN(2) == 0, SatFinite: rng.IntN(2) == 0}
+		imm, ok := NarrowImm(s)
+		if random &= 1<<RandomBits(s.Dst) - 1; rng.IntN(4) == 0 {
+			random = -(random & 1) & (1<<RandomBits(s.Dst) - 1)
+		}
+		s.HasSecond = true
+		if got, want := narrowedBy(u, random, imm), convertWith(u, random, s.Imm()); !ok || got != want {
+			t.Fatalf("%+v: %#x with random bits %#x becomes %#x, want %#x", s, u, random, got, want)
+		}
+
+		powers := ConvertSpec{Dst: ptx.UE8M0, Src: ptx.F32, Rnd: fp.RZ, SatFinite: s.SatFinite}
+		imm = 0
+		if rng.IntN(2) == 0 {
+			powers.Rnd, imm = fp.RP, PowersUp
+		}
+		if s.SatFinite {
+			imm |= PowersSatFinite
+		}
+		if got, want := powerOf(u, imm), uint32(convert(uint64(u), powers.Imm())); got != want {
+			t.Fatalf("%+v: %#x becomes %#x, want %#x", powers, u, got, want)
+		}
+	}
+	for e := range uint32(256) {
+		spec := ConvertSpec{Dst: ptx.BF16, Src: ptx.UE8M0}
+		if got, want := widenPowers(e<<8|255-e), convert(uint64(e), spec.Imm())<<16|convert(uint64(255-e), spec.Imm()); uint64(got) != want {
+			t.Fatalf("powers %d and %d become %#x, want %#x", e, 255-e, got, want)
 		}
 	}
 }

@@ -638,6 +638,10 @@ var Vec = [code.Count]Kernel{
 	code.CvtRnBf16x2F32:           k_cvt_rn_bf16x2_f32,
 	code.CvtRnBf16F32:             k_cvt_rn_bf16_f32,
 	code.NarrowPairF32:            k_narrow_pair_f32,
+	code.NarrowRandomF32:          k_narrow_random_f32,
+	code.PowersPairF32:            k_powers_pair_f32,
+	code.PowersPairB32:            k_powers_pair_b32,
+	code.WidenPowersB32:           k_widen_powers_b32,
 	code.NarrowPairB32:            k_narrow_pair_b32,
 	code.WidenPairB32:             k_widen_pair_b32,
 	code.AddAnyF32:                k_add_any_f32,
@@ -1304,6 +1308,10 @@ var Single = [code.Count]One{
 	code.CvtRnBf16x2F32:           one_k_cvt_rn_bf16x2_f32,
 	code.CvtRnBf16F32:             one_k_cvt_rn_bf16_f32,
 	code.NarrowPairF32:            one_k_narrow_pair_f32,
+	code.NarrowRandomF32:          one_k_narrow_random_f32,
+	code.PowersPairF32:            one_k_powers_pair_f32,
+	code.PowersPairB32:            one_k_powers_pair_b32,
+	code.WidenPowersB32:           one_k_widen_powers_b32,
 	code.NarrowPairB32:            one_k_narrow_pair_b32,
 	code.WidenPairB32:             one_k_widen_pair_b32,
 	code.AddAnyF32:                one_k_add_any_f32,
@@ -12083,6 +12091,73 @@ func k_narrow_pair_f32(f *regfile.File, instr *code.Instr, m uint32) {
 
 func one_k_narrow_pair_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(narrowPairF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), imm)), 0
+}
+
+func k_narrow_random_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
+	_, _, _ = *a, *b, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = narrowRandomF32(a[i], b[i], instr.Imm)
+	}
+}
+
+func one_k_narrow_random_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(narrowRandomF32(math.Float32frombits(uint32(a)), uint32(b), imm)), 0
+}
+
+func k_powers_pair_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := f.Row32(instr.D)
+	_, _, _ = *a, *b, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = powersF32(a[i], b[i], instr.Imm)
+	}
+}
+
+func one_k_powers_pair_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(powersF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), imm)), 0
+}
+
+func k_powers_pair_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
+	_, _ = *a, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = powersB32(a[i], instr.Imm)
+	}
+}
+
+func one_k_powers_pair_b32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(powersB32(uint32(a), imm)), 0
+}
+
+func k_widen_powers_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
+	_, _ = *a, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = widenPowers(a[i])
+			d[i+1] = widenPowers(a[i+1])
+			d[i+2] = widenPowers(a[i+2])
+			d[i+3] = widenPowers(a[i+3])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = widenPowers(a[i])
+	}
+}
+
+func one_k_widen_powers_b32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(widenPowers(uint32(a))), 0
 }
 
 func k_narrow_pair_b32(f *regfile.File, instr *code.Instr, m uint32) {

@@ -633,6 +633,10 @@ const (
 	CvtRnBf16x2F32
 	CvtRnBf16F32
 	NarrowPairF32
+	NarrowRandomF32
+	PowersPairF32
+	PowersPairB32
+	WidenPowersB32
 	NarrowPairB32
 	WidenPairB32
 	AddAnyF32
@@ -1299,6 +1303,10 @@ var kernels = [...]Signature{
 	CvtRnBf16x2F32 - kernel:           {Name: "cvt.rn.bf16x2.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	CvtRnBf16F32 - kernel:             {Name: "cvt.rn.bf16.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 16}},
 	NarrowPairF32 - kernel:            {Name: "narrow.pair.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	NarrowRandomF32 - kernel:          {Name: "narrow.random.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	PowersPairF32 - kernel:            {Name: "powers.pair.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	PowersPairB32 - kernel:            {Name: "powers.pair.b32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	WidenPowersB32 - kernel:           {Name: "widen.powers.b32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	NarrowPairB32 - kernel:            {Name: "narrow.pair.b32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	WidenPairB32 - kernel:             {Name: "widen.pair.b32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	AddAnyF32 - kernel:                {Name: "add.any.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},

@@ -10,6 +10,9 @@ import (
 	"gemu/ptx"
 )
 
+// truncations has the conversions to integers of 8 and 16 bits, from 32 and 64 bits.
+var truncations = [2][2]code.Op{{code.CvtU8U32, code.CvtU8U64}, {code.CvtU16U32, code.CvtU16U64}}
+
 func lowerCvt(l *lowerer, instr *ptx.Instr) {
 	dt, at := instr.Conversion()
 	spec := alu.ConvertSpec{
@@ -29,6 +32,9 @@ func lowerCvt(l *lowerer, instr *ptx.Instr) {
 	d, finish := l.result(&instr.Ops[0], dt)
 	a := l.source(&instr.Ops[1], at, code.SlotOf(at))
 	conversion := code.Instr{Op: code.OpOf(instr.Variant), D: d, A: a}
+	if spec.Sat && dt.IsInt() && dt.Bits() <= 16 && at.IsInt() {
+		conversion.Op, conversion.A = bySlot(code.SlotOf(at), truncations[dt.Bits()/8-1][0], truncations[dt.Bits()/8-1][1]), l.saturate(a, dt, at)
+	}
 	if imm, ok := alu.NarrowImm(spec); ok && at == ptx.F32 && conversion.Op == code.Invalid {
 		conversion.Op, conversion.Imm = code.NarrowF32, imm
 	}
@@ -54,8 +60,11 @@ func (l *lowerer) convertPacked(instr *ptx.Instr, spec alu.ConvertSpec) {
 	if i := instr.Form.Operand(name); i >= 0 {
 		second = &instr.Ops[i]
 	}
-	if imm, ok := alu.NarrowImm(spec); ok && second.Kind == ptx.NoOperand {
-		l.convertPair(instr, spec, imm, packed)
+	narrowImm, isNarrow := alu.NarrowImm(spec)
+	if second.Kind == ptx.NoOperand && (isNarrow || l.convertPowers(instr, spec, packed)) {
+		if isNarrow {
+			l.convertPair(instr, spec, narrowImm, packed)
+		}
 		return
 	}
 	parts := make([]int32, n)
@@ -75,7 +84,7 @@ func (l *lowerer) convertPacked(instr *ptx.Instr, spec alu.ConvertSpec) {
 		switch {
 		case second.Kind == ptx.NoOperand:
 		case spec.Rnd == fp.RS:
-			o.Op, o.B = code.ConvertWithB32, l.random(l.source(second, ptx.B32, code.R), to, n, i)
+			o.Op, o.B = code.NarrowRandomF32, l.random(l.source(second, ptx.B32, code.R), to, n, i)
 		case instr.Has("scaled::n1::ue8m0"):
 			o.Op, o.B, spec.Flush = code.ConvertWithB32, l.extract(l.source(second, ptx.B8, code.R), 0, 8), true
 		default:
@@ -83,6 +92,9 @@ func (l *lowerer) convertPacked(instr *ptx.Instr, spec alu.ConvertSpec) {
 		}
 		spec.HasSecond = o.Op == code.ConvertWithB32
 		o.D, o.Imm = l.newTemp(code.R), spec.Imm()
+		if o.Op == code.NarrowRandomF32 {
+			o.Imm = narrowImm
+		}
 		l.emit(o)
 		parts[i] = o.D
 	}
@@ -98,8 +110,9 @@ func (l *lowerer) convertPacked(instr *ptx.Instr, spec alu.ConvertSpec) {
 	}
 }
 
-// convertPair emits a cvt of a pair of numbers, without a second operand, as one operation: its own, or the one with the given
-// Imm.
+// convertPair emits a single operation for a cvt whose result is a pair of numbers, without random bits and without scales. If the
+// variant has an operation in package code, such as cvt.rn.f16x2.f32, it emits this operation. Otherwise imm describes the formats and
+// the rounding, and the operation converts a pair of .f32, widens a pair, or narrows a pair of 16-bit numbers.
 func (l *lowerer) convertPair(instr *ptx.Instr, spec alu.ConvertSpec, imm uint64, packed ptx.Type) {
 	o := code.Instr{Imm: imm, A: l.source(instr.Arg("a"), packed, code.R)}
 	switch own := code.OpOf(instr.Variant); {
@@ -114,6 +127,50 @@ func (l *lowerer) convertPair(instr *ptx.Instr, spec alu.ConvertSpec, imm uint64
 	}
 	o.D = l.target(instr.Arg("d"), code.R)
 	l.emit(o)
+}
+
+// convertPowers emits a single operation for a cvt of a pair from or to .ue8m0, powers of two. It reports whether instr is one.
+func (l *lowerer) convertPowers(instr *ptx.Instr, spec alu.ConvertSpec, packed ptx.Type) bool {
+	var o code.Instr
+	switch {
+	case spec.Src == ptx.UE8M0 && spec.Dst == ptx.BF16:
+		o.Op = code.WidenPowersB32
+	case spec.Dst == ptx.UE8M0 && spec.Src == ptx.F32:
+		o.Op, o.B = code.PowersPairF32, l.source(instr.Arg("b"), packed, code.R)
+	case spec.Dst == ptx.UE8M0 && spec.Src == ptx.BF16:
+		o.Op = code.PowersPairB32
+	default:
+		return false
+	}
+	if o.Op != code.WidenPowersB32 && spec.Rnd == fp.RP {
+		o.Imm |= alu.PowersUp
+	}
+	if spec.SatFinite {
+		o.Imm |= alu.PowersSatFinite
+	}
+	o.A, o.D = l.source(instr.Arg("a"), packed, code.R), l.target(instr.Arg("d"), code.R)
+	l.emit(o)
+	return true
+}
+
+// saturate emits operations for a cvt.sat from an integer to one of at most 16 bits, and returns the row of the result.
+func (l *lowerer) saturate(a int32, dt, at ptx.Type) int32 {
+	if op, ok := map[ptx.Type]code.Op{ptx.S8: code.CvtS32S8, ptx.S16: code.CvtS32S16}[at]; ok {
+		d := l.newTemp(code.R)
+		l.emit(code.Instr{Op: op, D: d, A: a})
+		a = d
+	}
+	s, low, high := code.SlotOf(at), int64(0), int64(1)<<dt.Bits()-1
+	if dt.IsSigned() {
+		low, high = -(high+1)/2, high/2
+	}
+	if at.IsSigned() {
+		a = l.emitBinary(bySlot(s, code.MaxS32, code.MaxS64), s, a, l.constant(s, uint64(low)))
+		a = l.emitBinary(bySlot(s, code.MinS32, code.MinS64), s, a, l.constant(s, uint64(high)))
+	} else {
+		a = l.emitBinary(bySlot(s, code.MinU32, code.MinU64), s, a, l.constant(s, uint64(high)))
+	}
+	return a
 }
 
 // extract returns a row with width bits of a row, the lowest of which is bit first.

@@ -12,8 +12,9 @@ import (
 	"gemu/regfile"
 )
 
-// TestPanels compares the multiplications of wgmma, dense and sparse, in machine code with package matrix, which reads elements from
-// shared memory and adds them one by one. Specials and sums that machine code does not know are included.
+// TestPanels compares the multiplications of wgmma in machine code, dense and sparse, with Multiply.Execute of package matrix, which
+// multiplies and adds element by element. Some inputs are NaNs, infinities, or so far apart that machine code reports their panels as
+// unknown; ExecutePanel multiplies these panels in Go.
 func TestPanels(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")

@@ -78,6 +78,11 @@ var narrowImms = func() map[code.Op][]uint64 {
 		switch {
 		case !ok:
 		case spec.Src == ptx.F32:
+			if random := spec; spec.Rnd == fp.RN && spec.Dst != ptx.TF32 {
+				random.Rnd = fp.RS
+				imm, _ := alu.NarrowImm(random)
+				m[code.NarrowRandomF32] = append(m[code.NarrowRandomF32], imm)
+			}
 			m[code.NarrowF32] = append(m[code.NarrowF32], imm)
 			m[code.NarrowPairF32] = append(m[code.NarrowPairF32], imm)
 		case spec.Dst == ptx.F16 || spec.Dst == ptx.BF16:
