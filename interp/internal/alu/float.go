@@ -31,6 +31,59 @@ func fmaF32(a, b, c float32) float32 { return fp.FmaRN32(a, b, c) }
 //gemu:kernel $OP.ftz.f32; OP = fma.rn|mad.rn|mad
 func fmaFtzF32(a, b, c float32) float32 { return fp.FmaFTZ32(a, b, c, fp.RN) }
 
+// The operations to nearest on two numbers of f32 in 64 bits.
+//
+//gemu:kernel add$R.f32x2; R = |.rn
+func addF32x2(a, b uint64) uint64 {
+	return pairOf(addF32(lower(a), lower(b)), addF32(upper(a), upper(b)))
+}
+
+//gemu:kernel sub$R.f32x2; R = |.rn
+func subF32x2(a, b uint64) uint64 {
+	return pairOf(subF32(lower(a), lower(b)), subF32(upper(a), upper(b)))
+}
+
+//gemu:kernel add$R.ftz.f32x2; R = |.rn
+func addFtzF32x2(a, b uint64) uint64 {
+	return pairOf(addFtzF32(lower(a), lower(b)), addFtzF32(upper(a), upper(b)))
+}
+
+//gemu:kernel sub$R.ftz.f32x2; R = |.rn
+func subFtzF32x2(a, b uint64) uint64 {
+	return pairOf(addFtzF32(lower(a), -lower(b)), addFtzF32(upper(a), -upper(b)))
+}
+
+//gemu:kernel mul$R.f32x2; R = |.rn
+func mulF32x2(a, b uint64) uint64 {
+	return pairOf(mulF32(lower(a), lower(b)), mulF32(upper(a), upper(b)))
+}
+
+//gemu:kernel mul$R.ftz.f32x2; R = |.rn
+func mulFtzF32x2(a, b uint64) uint64 {
+	return pairOf(mulFtzF32(lower(a), lower(b)), mulFtzF32(upper(a), upper(b)))
+}
+
+//gemu:kernel fma.rn.f32x2
+func fmaF32x2(a, b, c uint64) uint64 {
+	return pairOf(fmaF32(lower(a), lower(b), lower(c)), fmaF32(upper(a), upper(b), upper(c)))
+}
+
+//gemu:kernel fma.rn.ftz.f32x2
+func fmaFtzF32x2(a, b, c uint64) uint64 {
+	return pairOf(fmaFtzF32(lower(a), lower(b), lower(c)), fmaFtzF32(upper(a), upper(b), upper(c)))
+}
+
+// addFtzF32 flushes subnormal operands and results. Sums below the least normal number are exact.
+func addFtzF32(a, b float32) float32 { return fp.FTZ32(addF32(fp.FTZ32(a), fp.FTZ32(b))) }
+
+// lower and upper return the numbers of a pair, which pairOf makes.
+func lower(v uint64) float32 { return math.Float32frombits(uint32(v)) }
+func upper(v uint64) float32 { return math.Float32frombits(uint32(v >> 32)) }
+
+func pairOf(lo, hi float32) uint64 {
+	return uint64(math.Float32bits(lo)) | uint64(math.Float32bits(hi))<<32
+}
+
 //gemu:kernel add$R.f64; R = |.rn
 func addF64(a, b float64) float64 { return fp.Result64(a+b, b, a) }
 

@@ -228,6 +228,20 @@ var Vec = [code.Count]Kernel{
 	code.FmaRnFtzF32:              k_fma_rn_ftz_f32,
 	code.MadFtzF32:                k_fma_rn_ftz_f32,
 	code.MadRnFtzF32:              k_fma_rn_ftz_f32,
+	code.AddF32x2:                 k_add_f32x2,
+	code.AddRnF32x2:               k_add_f32x2,
+	code.SubF32x2:                 k_sub_f32x2,
+	code.SubRnF32x2:               k_sub_f32x2,
+	code.AddFtzF32x2:              k_add_ftz_f32x2,
+	code.AddRnFtzF32x2:            k_add_ftz_f32x2,
+	code.SubFtzF32x2:              k_sub_ftz_f32x2,
+	code.SubRnFtzF32x2:            k_sub_ftz_f32x2,
+	code.MulF32x2:                 k_mul_f32x2,
+	code.MulRnF32x2:               k_mul_f32x2,
+	code.MulFtzF32x2:              k_mul_ftz_f32x2,
+	code.MulRnFtzF32x2:            k_mul_ftz_f32x2,
+	code.FmaRnF32x2:               k_fma_rn_f32x2,
+	code.FmaRnFtzF32x2:            k_fma_rn_ftz_f32x2,
 	code.AddF64:                   k_add_f64,
 	code.AddRnF64:                 k_add_f64,
 	code.SubF64:                   k_sub_f64,
@@ -898,6 +912,20 @@ var Single = [code.Count]One{
 	code.FmaRnFtzF32:              one_k_fma_rn_ftz_f32,
 	code.MadFtzF32:                one_k_fma_rn_ftz_f32,
 	code.MadRnFtzF32:              one_k_fma_rn_ftz_f32,
+	code.AddF32x2:                 one_k_add_f32x2,
+	code.AddRnF32x2:               one_k_add_f32x2,
+	code.SubF32x2:                 one_k_sub_f32x2,
+	code.SubRnF32x2:               one_k_sub_f32x2,
+	code.AddFtzF32x2:              one_k_add_ftz_f32x2,
+	code.AddRnFtzF32x2:            one_k_add_ftz_f32x2,
+	code.SubFtzF32x2:              one_k_sub_ftz_f32x2,
+	code.SubRnFtzF32x2:            one_k_sub_ftz_f32x2,
+	code.MulF32x2:                 one_k_mul_f32x2,
+	code.MulRnF32x2:               one_k_mul_f32x2,
+	code.MulFtzF32x2:              one_k_mul_ftz_f32x2,
+	code.MulRnFtzF32x2:            one_k_mul_ftz_f32x2,
+	code.FmaRnF32x2:               one_k_fma_rn_f32x2,
+	code.FmaRnFtzF32x2:            one_k_fma_rn_ftz_f32x2,
 	code.AddF64:                   one_k_add_f64,
 	code.AddRnF64:                 one_k_add_f64,
 	code.SubF64:                   one_k_sub_f64,
@@ -4783,6 +4811,200 @@ func k_fma_rn_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
 
 func one_k_fma_rn_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fmaFtzF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c))))), 0
+}
+
+func k_add_f32x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
+	_, _, _ = *a, *b, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = addF32x2(a[i], b[i])
+			d[i+1] = addF32x2(a[i+1], b[i+1])
+			d[i+2] = addF32x2(a[i+2], b[i+2])
+			d[i+3] = addF32x2(a[i+3], b[i+3])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = addF32x2(a[i], b[i])
+	}
+}
+
+func one_k_add_f32x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(addF32x2(a, b)), 0
+}
+
+func k_sub_f32x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
+	_, _, _ = *a, *b, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = subF32x2(a[i], b[i])
+			d[i+1] = subF32x2(a[i+1], b[i+1])
+			d[i+2] = subF32x2(a[i+2], b[i+2])
+			d[i+3] = subF32x2(a[i+3], b[i+3])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = subF32x2(a[i], b[i])
+	}
+}
+
+func one_k_sub_f32x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(subF32x2(a, b)), 0
+}
+
+func k_add_ftz_f32x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
+	_, _, _ = *a, *b, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = addFtzF32x2(a[i], b[i])
+			d[i+1] = addFtzF32x2(a[i+1], b[i+1])
+			d[i+2] = addFtzF32x2(a[i+2], b[i+2])
+			d[i+3] = addFtzF32x2(a[i+3], b[i+3])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = addFtzF32x2(a[i], b[i])
+	}
+}
+
+func one_k_add_ftz_f32x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(addFtzF32x2(a, b)), 0
+}
+
+func k_sub_ftz_f32x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
+	_, _, _ = *a, *b, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = subFtzF32x2(a[i], b[i])
+			d[i+1] = subFtzF32x2(a[i+1], b[i+1])
+			d[i+2] = subFtzF32x2(a[i+2], b[i+2])
+			d[i+3] = subFtzF32x2(a[i+3], b[i+3])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = subFtzF32x2(a[i], b[i])
+	}
+}
+
+func one_k_sub_ftz_f32x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(subFtzF32x2(a, b)), 0
+}
+
+func k_mul_f32x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
+	_, _, _ = *a, *b, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mulF32x2(a[i], b[i])
+			d[i+1] = mulF32x2(a[i+1], b[i+1])
+			d[i+2] = mulF32x2(a[i+2], b[i+2])
+			d[i+3] = mulF32x2(a[i+3], b[i+3])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = mulF32x2(a[i], b[i])
+	}
+}
+
+func one_k_mul_f32x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(mulF32x2(a, b)), 0
+}
+
+func k_mul_ftz_f32x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
+	_, _, _ = *a, *b, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mulFtzF32x2(a[i], b[i])
+			d[i+1] = mulFtzF32x2(a[i+1], b[i+1])
+			d[i+2] = mulFtzF32x2(a[i+2], b[i+2])
+			d[i+3] = mulFtzF32x2(a[i+3], b[i+3])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = mulFtzF32x2(a[i], b[i])
+	}
+}
+
+func one_k_mul_ftz_f32x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(mulFtzF32x2(a, b)), 0
+}
+
+func k_fma_rn_f32x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.Src64(instr.C)
+	d := f.Row64(instr.D)
+	_, _, _, _ = *a, *b, *c, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = fmaF32x2(a[i], b[i], c[i])
+			d[i+1] = fmaF32x2(a[i+1], b[i+1], c[i+1])
+			d[i+2] = fmaF32x2(a[i+2], b[i+2], c[i+2])
+			d[i+3] = fmaF32x2(a[i+3], b[i+3], c[i+3])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = fmaF32x2(a[i], b[i], c[i])
+	}
+}
+
+func one_k_fma_rn_f32x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(fmaF32x2(a, b, c)), 0
+}
+
+func k_fma_rn_ftz_f32x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.Src64(instr.C)
+	d := f.Row64(instr.D)
+	_, _, _, _ = *a, *b, *c, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = fmaFtzF32x2(a[i], b[i], c[i])
+			d[i+1] = fmaFtzF32x2(a[i+1], b[i+1], c[i+1])
+			d[i+2] = fmaFtzF32x2(a[i+2], b[i+2], c[i+2])
+			d[i+3] = fmaFtzF32x2(a[i+3], b[i+3], c[i+3])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = fmaFtzF32x2(a[i], b[i], c[i])
+	}
+}
+
+func one_k_fma_rn_ftz_f32x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(fmaFtzF32x2(a, b, c)), 0
 }
 
 func k_add_f64(f *regfile.File, instr *code.Instr, m uint32) {

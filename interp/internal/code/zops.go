@@ -223,6 +223,20 @@ const (
 	FmaRnFtzF32
 	MadFtzF32
 	MadRnFtzF32
+	AddF32x2
+	AddRnF32x2
+	SubF32x2
+	SubRnF32x2
+	AddFtzF32x2
+	AddRnFtzF32x2
+	SubFtzF32x2
+	SubRnFtzF32x2
+	MulF32x2
+	MulRnF32x2
+	MulFtzF32x2
+	MulRnFtzF32x2
+	FmaRnF32x2
+	FmaRnFtzF32x2
 	AddF64
 	AddRnF64
 	SubF64
@@ -893,6 +907,20 @@ var kernels = [...]Signature{
 	FmaRnFtzF32 - kernel:              {Name: "fma.rn.ftz.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	MadFtzF32 - kernel:                {Name: "mad.ftz.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	MadRnFtzF32 - kernel:              {Name: "mad.rn.ftz.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	AddF32x2 - kernel:                 {Name: "add.f32x2", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	AddRnF32x2 - kernel:               {Name: "add.rn.f32x2", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	SubF32x2 - kernel:                 {Name: "sub.f32x2", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	SubRnF32x2 - kernel:               {Name: "sub.rn.f32x2", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	AddFtzF32x2 - kernel:              {Name: "add.ftz.f32x2", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	AddRnFtzF32x2 - kernel:            {Name: "add.rn.ftz.f32x2", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	SubFtzF32x2 - kernel:              {Name: "sub.ftz.f32x2", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	SubRnFtzF32x2 - kernel:            {Name: "sub.rn.ftz.f32x2", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	MulF32x2 - kernel:                 {Name: "mul.f32x2", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	MulRnF32x2 - kernel:               {Name: "mul.rn.f32x2", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	MulFtzF32x2 - kernel:              {Name: "mul.ftz.f32x2", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	MulRnFtzF32x2 - kernel:            {Name: "mul.rn.ftz.f32x2", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	FmaRnF32x2 - kernel:               {Name: "fma.rn.f32x2", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	FmaRnFtzF32x2 - kernel:            {Name: "fma.rn.ftz.f32x2", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
 	AddF64 - kernel:                   {Name: "add.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
 	AddRnF64 - kernel:                 {Name: "add.rn.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
 	SubF64 - kernel:                   {Name: "sub.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
