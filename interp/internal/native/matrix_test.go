@@ -775,6 +775,36 @@ func TestFragments(t *testing.T) {
 	}
 }
 
+// TestSameValues: machine code exits unless all executing lanes have the same value, as wmma.load requires of its address.
+func TestSameValues(t *testing.T) {
+	if !Supported() {
+		t.Skip("this host executes no machine code of ours")
+	}
+	rng := rand.New(rand.NewPCG(part.Seed(t), 15))
+	for range part.Count(2000, 10000, 100000) {
+		p, f := single(rng, code.Instr{Op: code.CheckSame, A: 0, D: code.NoRow, F: code.NoRow}, nil)
+		mask := uint32(regfile.Full)
+		if rng.IntN(2) == 0 {
+			mask = rng.Uint32() | 1<<rng.IntN(32)
+		}
+		row := f.Row64(0)
+		for lane := range row {
+			row[lane] = row[0]
+		}
+		may := true
+		if lane := rng.IntN(32); rng.IntN(2) == 0 {
+			row[lane] ^= 1 << rng.IntN(64)
+			may = mask>>lane&1 == 0 || mask == 1<<lane
+		}
+		want := copied(p, f)
+		ctx := &Context{Mask: mask, Live: regfile.Full, ReconvergeAt: -1, CountLimit: 1 << 40}
+		randomLibrary(rng).New(p).RunBlock(ctx, f, 0)
+		if diff := differs(p, f, want, ctx, may); diff != "" {
+			t.Fatalf("lanes %#x, values %#x: %s", mask, *row, diff)
+		}
+	}
+}
+
 // TestMovedMatrices compares machine code of movmatrix with the manual (9.7.14.5.17): element (i, j) goes to (j, i), where lane
 // 4·i + j has elements 2·j and 2·j + 1 of row i.
 func TestMovedMatrices(t *testing.T) {
