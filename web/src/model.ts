@@ -5,7 +5,7 @@
 // After the last step there is one more state, the end.
 
 import { type Lanes, and, equal, fromMembers, has, isEmpty, lanesOf, members, noLanes, or, size, without } from './lanes.ts';
-import { type Recording, RecordingError, type Table } from './recording.ts';
+import { type Recording, RecordingError, type Table, type Wide } from './recording.ts';
 import { type Structure, structureOf } from './values.ts';
 
 /** Kinds of events, in the order of the table enumerations. */
@@ -98,6 +98,19 @@ interface Columns {
   lanesHi: Uint32Array;
   depth: ArrayLike<number>;
   reconverge: ArrayLike<number>;
+}
+
+interface ResultColumns {
+  lanes: Wide;
+  register: ArrayLike<number>;
+  cls: ArrayLike<number>;
+  base: Wide;
+  high: Wide;
+  stride: Wide;
+  values: Wide;
+  low: Wide;
+  top: Wide;
+  byEvent: ByEvent;
 }
 
 /** ByEvent finds the rows of a table that belong to an event; its column event ascends. */
@@ -360,6 +373,28 @@ export class Launch {
     return x;
   }
 
+  private resultColumns?: ResultColumns;
+
+  /** @internal results returns the columns of the table results and of its values. */
+  results(): ResultColumns {
+    if (!this.resultColumns) {
+      const [t, v] = [this.recording.table('results'), this.recording.table('values')];
+      this.resultColumns = {
+        lanes: t.wide('lanes'),
+        register: t.numbers('register'),
+        cls: t.numbers('class'),
+        base: t.wide('base'),
+        high: t.wide('high'),
+        stride: t.wide('stride'),
+        values: t.wide('values'),
+        low: v.wide('low'),
+        top: v.wide('high'),
+        byEvent: this.byEvent('results'),
+      };
+    }
+    return this.resultColumns;
+  }
+
   /** instruction returns the index of an instruction from its row in the table; -1 for none. */
   instructionOfRow(row: number): number {
     if (row < 0) return -1;
@@ -502,6 +537,18 @@ export interface RegisterView {
   last: number;
 }
 
+/** Counts is the sums of a strip. */
+export interface Counts {
+  steps: number;
+  /** activeSum is the sum of the active lanes of all steps; used is its share of all lanes. */
+  activeSum: number;
+  used: number;
+  splits: number;
+  reconvergences: number;
+  /** partial is the number of steps in which some lanes of the warp do not run. */
+  partial: number;
+}
+
 /** Snapshot is the registers of a warp before a step. */
 interface Snapshot {
   lo: Uint32Array;
@@ -536,6 +583,7 @@ export class WarpModel {
   private readonly interval: number;
   private stateCache?: State;
   private turns?: Uint32Array;
+  private sums?: Counts;
 
   constructor(
     readonly launch: Launch,
@@ -846,12 +894,10 @@ export class WarpModel {
 
   /** apply writes the results of an event to registers. */
   private apply(x: Snapshot, step: number, row: number): void {
-    const t = this.launch.recording.table('results');
     const W = this.launch.warpSize;
-    const [lanes, register, cls, base, high, stride, values] = [t.wide('lanes'), t.numbers('register'), t.numbers('class'), t.wide('base'), t.wide('high'), t.wide('stride'), t.wide('values')];
-    const v = this.launch.recording.table('values');
-    const [low, top] = [v.wide('low'), v.wide('high')];
-    for (const i of this.launch.byEvent('results').rows(row)) {
+    const { lanes, register, cls, base, high, stride, values, low, top, byEvent } = this.launch.results();
+    const rows = low.lo.length;
+    for (let i = byEvent.first(row); i < byEvent.length && byEvent.event(i) === row; i++) {
       const r = this.launch.firstRegister.get(register[i]);
       const kind = cls[i] as RowClass;
       if (r === undefined || kind === RowClass.None) continue;
@@ -870,7 +916,7 @@ export class WarpModel {
             [lo, hi] = [Number(sum & 0xffffffffn), Number(sum >> 32n)];
           }
         } else if (kind === RowClass.Generic) {
-          if (from >= v.rows) throw new RecordingError(0, 'a result names values that the recording lacks');
+          if (from >= rows) throw new RecordingError(0, 'a result names values that the recording lacks');
           [lo, hi] = [low.lo[from], low.hi[from]];
           if (bits > 64) x.top.set(k, (BigInt(top.hi[from]) << 32n) | BigInt(top.lo[from]));
           from++;
@@ -996,7 +1042,8 @@ export class WarpModel {
   }
 
   /** counts returns the sums of a strip. */
-  counts(): { steps: number; activeSum: number; used: number; splits: number; reconvergences: number; partial: number } {
+  counts(): Counts {
+    if (this.sums) return this.sums;
     let [activeSum, splits, reconvergences, partial] = [0, 0, 0, 0];
     const c = this.launch.columns;
     for (let s = 0; s < this.steps; s++) {
@@ -1008,7 +1055,7 @@ export class WarpModel {
       if (c.kind[r] === Kind.Split) splits++;
       if (c.kind[r] === Kind.Reconverge) reconvergences++;
     }
-    return { steps: this.steps, activeSum, used: this.steps ? activeSum / this.steps / this.launch.warpSize : 0, splits, reconvergences, partial };
+    return (this.sums = { steps: this.steps, activeSum, used: this.steps ? activeSum / this.steps / this.launch.warpSize : 0, splits, reconvergences, partial });
   }
 
   /** occurrence returns how often the instruction of a step was executed before: with the instruction it names the event of the step. */
@@ -1061,9 +1108,20 @@ export interface Outcome {
 
 /** firstDifference returns the first step at which two models execute different instructions or lanes; -1 if there is none. */
 export function firstDifference(a: WarpModel, b: WarpModel): number {
-  for (let s = 0; s < Math.max(a.steps, b.steps); s++) if (differs(a, b, s)) return s;
-  return -1;
+  let known = differences.get(a);
+  if (!known) differences.set(a, (known = new WeakMap()));
+  let at = known.get(b);
+  if (at === undefined) {
+    at = 0;
+    const n = Math.max(a.steps, b.steps);
+    while (at < n && !differs(a, b, at)) at++;
+    if (at === n) at = -1;
+    known.set(b, at);
+  }
+  return at;
 }
+
+const differences = new WeakMap<WarpModel, WeakMap<WarpModel, number>>();
 
 /** differs reports whether two models execute different instructions or lanes at a step. */
 export function differs(a: WarpModel, b: WarpModel, s: number): boolean {

@@ -14,7 +14,7 @@ let browser: Browser;
 let served: Awaited<ReturnType<typeof serve>>;
 const pages: Record<string, object> = Object.fromEntries(examples.map((e) => [e.id, { engine: 'http', example: e.id }]));
 
-const test = (name: string, f: () => Promise<void>): void => void nodeTest(name, { skip, timeout: 300_000 }, f);
+const test = (name: string, f: () => Promise<void>): void => void nodeTest(name, { skip, timeout: 900_000 }, f);
 
 before(async () => {
   if (skip) return;
