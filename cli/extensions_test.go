@@ -136,7 +136,7 @@ func TestOutside(t *testing.T) {
 		{"outside run ../kernels/cuda/saxpy.ptx -g 1 -b 8 -a 8 2 f32[8]=iota f32[8]=1 --sanitize all", 0, `1 launch judged by race, init, bounds, sync, nan`},
 		{"outside reconverge @bfs --size 1000", 0, `\nwidest +\d+`},
 		{"outside run @bfs --size 1000 --reconverge widest", 0, `host reference`},
-		{"outside run @saxpy --reconverge widening", 2, `no reconvergence policy "widening"(?s).*did you mean widest\?.*frontier, widest, and its:N`},
+		{"outside run @saxpy --reconverge wides", 2, `no reconvergence policy "wides"(?s).*did you mean widest\?.*frontier, widest, and its:N`},
 		{"outside run @bfs --size 1000 --reconverge its:8", 0, `host reference`},
 		{"saxpy ../kernels/cuda/saxpy.ptx", 0, `^\[1 3 5 7 9 11 13 15\] \d+ warp instructions\n.*1 3 5 7 9 11 13 15`},
 	} {
