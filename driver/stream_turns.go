@@ -14,7 +14,7 @@ package driver
 // The order depends on the order of submissions only, not on the time of the host: a task that is submitted later has a later turn
 // in the lap, whether or not the earlier tasks have had theirs. For the same reason the schedule does not begin a lap, with a
 // second turn for tasks in flight, while the host may still submit a task that belongs to the current lap. It begins a lap if a
-// thread of the host waits for a task, if the host polls, if it has made no call for idleTime, or if the context has a single stream.
+// thread of the host waits for a task, if the host polls, if it has made no call for a while (turns.idle), or if the context has a single stream.
 //
 // A function of the host runs beside the turns. The next turn waits for its end, for at most hostFunctionTime, because the function's
 // successors may come first in the order.
@@ -29,7 +29,7 @@ import (
 )
 
 const (
-	// idleTime is the time without a call of the host after which a lap begins although no thread waits.
+	// idleTime is the default of turns.idle.
 	idleTime = 10 * time.Millisecond
 	// hostFunctionTime is the time for which turns wait for a function of the host.
 	hostFunctionTime = 100 * time.Millisecond
@@ -48,9 +48,10 @@ type turns struct {
 	lap       uint64  // number of the current lap, from 1
 	changes   uint64  // number of changes of memory: turns and ended tasks
 
-	waiting  int       // threads of the host that wait for tasks
-	released bool      // laps may begin although no thread waits, until the next submission
-	polled   time.Time // time of the host's last query of unfinished work
+	waiting  int           // threads of the host that wait for tasks
+	idle     time.Duration // time without a call of the host after which laps begin although no thread waits
+	released bool          // laps may begin although no thread waits, until the next submission
+	polled   time.Time     // time of the host's last query of unfinished work
 
 	timer *time.Timer // next decision; nil: none
 
@@ -236,7 +237,7 @@ func (d *Driver) next() *task {
 				return t
 			}
 		case u.waiting == 0 && !u.released && d.hasSeveralStreams():
-			d.decideIn(idleTime, func() { u.released = true })
+			d.decideIn(u.idle, func() { u.released = true })
 			return nil
 		}
 		u.lap++

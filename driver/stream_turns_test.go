@@ -434,7 +434,7 @@ func TestKernelsThatDoNotFitTogether(t *testing.T) {
 	}
 }
 
-// The turns depend on the order of the launches only: not on the number of cores, on the engine or on the mode.
+// The turns depend on the order of the launches only: not on the number of cores, on the engine, or on the time between the launches.
 func TestTurnsAreFixed(t *testing.T) {
 	const n = 60
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
@@ -460,6 +460,19 @@ func TestTurnsAreFixed(t *testing.T) {
 					t.Errorf("%d cores, %d workers, engine %v: the turns differ:\n%v\n%v", cores, workers, engine, log, first)
 				}
 			}
+		}
+		// The kernels become ready one after another, but the host does not wait before it has launched the last.
+		c := newTurnClient(t, nil)
+		c.d.mu.Lock()
+		c.d.turns.idle = time.Hour
+		c.d.mu.Unlock()
+		for i, s := range c.streams {
+			c.ok(c.LaunchKernel(launchParams(c.function("order"), 2, 1, c.word(1), c.word(8), i+1, n), s))
+			time.Sleep(20 * time.Millisecond)
+		}
+		c.ok(c.CtxSynchronize(0))
+		if log := c.read(c.word(8), 6*n); !slices.Equal(log, first) {
+			t.Errorf("%d cores, time between the launches: the turns differ:\n%v\n%v", cores, log, first)
 		}
 	}
 }
