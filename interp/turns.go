@@ -67,15 +67,7 @@ func (r *launched) yield(t *Turn) error {
 	if r.parameters == nil {
 		r.parameters, r.shadow = d.mem.Parameters(), d.mem.ParameterShadow()
 	}
-	d.mu.release()
-	running.Add(-1)
-	from := time.Now()
-	resumption := r.Yield(t)
-	r.duration -= time.Since(from)
-	running.Add(1)
-	if err := d.mu.acquire(true); err != nil {
-		panic("BUG: Yield returned to a callback of the device: " + err.Error())
-	}
+	resumption := r.outside(t)
 	if d.simtDevice.Current != r.grid {
 		block := d.mem.SizeParams(len(r.parameters))
 		copy(block.Data, r.parameters)
@@ -95,4 +87,19 @@ func (r *launched) yield(t *Turn) error {
 		return grid.Deadlock(r.grid, resumption.Notes...)
 	}
 	return err
+}
+
+// outside calls Yield while the device is free. The caller holds the device's lock before and after, also if Yield panics.
+func (r *launched) outside(t *Turn) Resumption {
+	from := time.Now()
+	running.Add(-1)
+	r.dev.mu.release()
+	defer func() {
+		if err := r.dev.mu.acquire(true); err != nil {
+			panic("BUG: Yield returned to a callback of the device: " + err.Error())
+		}
+		running.Add(1)
+		r.duration -= time.Since(from)
+	}()
+	return r.Yield(t)
 }

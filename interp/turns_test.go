@@ -62,7 +62,7 @@ func TestLaunchesTakeTurns(t *testing.T) {
 			// launch runs a kernel; the first time it yields, it calls inner.
 			launch := func(kernel string, cooperative bool, inner func(), args ...any) {
 				yields := 0
-				_, err := m.Run(context.Background(), &Launch{Kernel: kernel, Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: args, Mode: mode, Cooperative: cooperative, Yield: func(*Turn) Resumption {
+				_, err := m.Run(context.Background(), &Launch{Kernel: kernel, Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: args, Mode: mode, Cooperative: cooperative, Yield: func(*Turn) Resumption {
 					if yields++; yields == 1 && inner != nil {
 						inner()
 					}
