@@ -744,8 +744,8 @@ func TestChosenInstructions(t *testing.T) {
 			sub.Events = probe.OnBefore | probe.OnAfter | probe.OnAccess | probe.OnUndo | probe.OnExit | probe.OnWake
 		case 1:
 			sub.Events &^= probe.OnOperation | probe.OnResult
-		case 2: // machine code may handle divergence and exits of lanes
-			sub.Events, sub.InOrder = probe.OnAccess|probe.OnTexels|probe.OnEffect|probe.OnTrap, true
+		case 2: // machine code may handle divergence and exits of lanes, and an exit may have a single event, of an access
+			sub.Events, sub.InOrder, sub.Values = probe.OnAccess|probe.OnTexels|probe.OnEffect|probe.OnTrap, true, i%2 == 0
 		case 3:
 			sub.Events, sub.InOrder = sub.Events&^(probe.OnBranch|probe.OnSplit|probe.OnReconverge), true
 		}

@@ -95,6 +95,9 @@ func (a *Access) Reset(r Request, lanes uint64, m AccessMachine) {
 	a.Request, a.Addr, a.Lanes, a.Lengths, a.Machine, a.runLanes = r, nil, lanes, nil, m, 0
 }
 
+// Renew makes a an access of the same request by other lanes, without addresses.
+func (a *Access) Renew(lanes uint64) { a.Addr, a.Lanes, a.runLanes = nil, lanes, 0 }
+
 // Reserve gives Addr room for n lanes, and reuses the memory of earlier calls. The content is unspecified.
 func (a *Access) Reserve(n int) {
 	if len(a.addrBuffer) != n {
@@ -136,6 +139,16 @@ func (a *Access) Runs(lanes uint64) []AddressRun {
 		a.runCount = a.computeRuns(lanes)
 	}
 	return a.runs[:a.runCount]
+}
+
+// SetStride sets the result of Runs for a set of lanes: a single run, whose addresses are stride bytes apart from lane to lane.
+// The access must have addresses.
+func (a *Access) SetStride(lanes uint64, stride int64) {
+	if lanes&(lanes-1) == 0 {
+		stride = 0
+	}
+	a.runLanes, a.runCount = lanes, 1
+	a.runs[0] = AddressRun{Lanes: lanes, Addr: a.Addr[bits.TrailingZeros64(lanes)], Stride: stride}
 }
 
 // computeRuns fills a.runs and returns the number of runs.

@@ -443,12 +443,7 @@ func (r *run) catchUp(s *shadow, alloc *probe.Allocation) {
 // mostReads and an access of another CTA. In the shared memory of a CTA, warps is its number of warps, and this
 // holds for each word and warp; else warps is 0.
 func (b *backlog) compact(words uint64, warps int) {
-	type seen struct {
-		cta   int32 // CTA of the latest access
-		count uint8
-		far   bool // an access of another CTA is kept
-	}
-	accesses := make([]seen, words*uint64(max(1, warps)))
+	accesses := make([]keptReads, words*uint64(max(1, warps)))
 	ends := make([]int, len(b.list)) // start of each entry's offsets
 	n := 0
 	for i := range b.list {
@@ -467,16 +462,12 @@ func (b *backlog) compact(words uint64, warps int) {
 			step, byteOffset = uint64(warps), uint64(t.warp)
 		}
 		keep := func(offset uint64) (retained bool) {
-			for word := offset / 4; word <= (offset+uint64(t.bytes)-1)/4; word++ {
-				o := &accesses[word*step+byteOffset]
-				if o.count == 0 {
-					o.cta = t.cta
-				}
-				if o.count < mostReads || !o.far && t.cta != o.cta {
-					o.count = min(o.count+1, mostReads)
-					o.far = o.far || t.cta != o.cta
-					retained = true
-				}
+			first, last := offset/4, (offset+uint64(t.bytes)-1)/4
+			if first == last && accesses[first*step+byteOffset].isFull(t.cta) { // mostly
+				return false
+			}
+			for word := first; word <= last; word++ {
+				retained = accesses[word*step+byteOffset].keep(t.cta) || retained
 			}
 			return retained
 		}
@@ -501,6 +492,28 @@ func (b *backlog) compact(words uint64, warps int) {
 		}
 	}
 	b.keepLanes(kept, ends)
+}
+
+// keptReads counts the kept reads of a word: see compact.
+type keptReads struct {
+	cta   int32 // CTA of the latest access
+	count uint8
+	far   bool // an access of another CTA is kept
+}
+
+// isFull reports whether a read by a CTA is not kept.
+func (o *keptReads) isFull(cta int32) bool { return o.count == mostReads && (o.far || o.cta == cta) }
+
+// keep counts a read by a CTA, and reports whether it is kept.
+func (o *keptReads) keep(cta int32) bool {
+	if o.isFull(cta) {
+		return false
+	}
+	if o.count == 0 {
+		o.cta = cta
+	}
+	o.count, o.far = min(o.count+1, mostReads), o.far || o.cta != cta
+	return true
 }
 
 // keepLanes reduces each entry to its kept lanes. ends holds the starts of the offsets.

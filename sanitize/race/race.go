@@ -175,6 +175,7 @@ type place struct {
 // cta is a running CTA.
 type cta struct {
 	number        int32
+	shared        *probe.Allocation // its shared memory, after the first access; nil: unknown, or the CTA is in a cluster
 	warps         []warp
 	barrierClocks map[barrierKey]*clock // the joined clocks of threads that arrived at a barrier without waiting
 	effects       map[int64]view        // the view of the issuing thread at the time of issue, by number of the asynchronous operation
@@ -308,7 +309,7 @@ func (r *run) access(c *cta, e *probe.Event) {
 	}
 	first := bits.TrailingZeros64(lanes)
 	base := a.Addr[first]
-	space, alloc, offset, ok := r.place(e.Index, a, base)
+	space, alloc, offset, ok := r.place(c, e.Index, a, base)
 	if ok && alloc != nil && role.skipped == 0 {
 		remaining := r.deferAccess(c, e, a, role, &x, alloc, offset, lanes, space == ptx.Shared)
 		if remaining == 0 {
@@ -392,14 +393,23 @@ type lastGlobal struct {
 	space    ptx.Space
 }
 
-// place returns the memory at an address, as probe.Access.AllocationAt does, with a cache by instruction.
-func (r *run) place(index int, a *probe.Access, addr uint64) (space ptx.Space, alloc *probe.Allocation, offset uint64, ok bool) {
+// place returns the memory at an address, as probe.Access.AllocationAt does, with a cache by instruction and
+// of the CTA's shared memory.
+func (r *run) place(c *cta, index int, a *probe.Access, addr uint64) (space ptx.Space, alloc *probe.Allocation, offset uint64, ok bool) {
 	h, n := &r.lastGlobals[index], uint64(a.Bytes)
 	if offset = addr - h.baseAddr; h.alloc != nil && h.space == a.Space && n > 0 && addr%n == 0 && offset < h.alloc.Size && n <= h.alloc.Size-offset {
 		return ptx.Global, h.alloc, offset, true
 	}
-	if space, alloc, offset, ok = a.AllocationAt(addr); ok && alloc != nil && space == ptx.Global {
-		*h = lastGlobal{alloc, addr - offset, a.Space}
+	if m := c.shared; a.Space == ptx.Shared && m != nil && n > 0 && addr%n == 0 && addr < m.Size && n <= m.Size-addr {
+		return ptx.Shared, m, addr, true
+	}
+	if space, alloc, offset, ok = a.AllocationAt(addr); ok && alloc != nil {
+		switch {
+		case space == ptx.Global:
+			*h = lastGlobal{alloc, addr - offset, a.Space}
+		case space == ptx.Shared && r.perCTAs <= 1:
+			c.shared = alloc
+		}
 	}
 	return space, alloc, offset, ok
 }

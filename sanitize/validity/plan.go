@@ -153,7 +153,7 @@ func (s *step) fullEvents() probe.Events {
 // easedEvents returns the events for an instruction in a warp whose registers are all valid. Only instructions
 // that may make a register invalid, or that access memory, need events; plain computations need none.
 func (s *step) easedEvents(kernel *ptx.Func) probe.Events {
-	if s.crossesPlaces || s.call != nil {
+	if s.call != nil {
 		return s.fullEvents()
 	}
 	switch s.instr.Form.Family {

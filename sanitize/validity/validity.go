@@ -309,7 +309,7 @@ func (w *warp) ease(e *probe.Event) {
 			return
 		}
 	}
-	w.eased = true
+	w.eased, w.exchanged = true, nil // lanes with invalid operands no longer wait at a collective instruction
 	e.ReduceEvents(true)
 }
 

@@ -67,7 +67,7 @@ func TestShuffleOfLanesAtDifferentPlaces(t *testing.T) {
 	const kernel = header + `.entry k()
 {
 	.reg .pred %p, %q;
-	.reg .u32 %t, %x, %y;
+	.reg .u32 %t, %x, %y; .shared .u32 board;
 	mov.u32 %t, %tid.x;
 	setp.lt.u32 %q, %t, 16;
 	@%q bra LOW;
@@ -96,6 +96,10 @@ END:
 		{"shfl.sync.idx.b32 %y, %x, 15, 31, 0xffffffff;", "mov.u32 %x, 3;", nil},
 		{"redux.sync.add.u32 %y, %x, 0xffffffff;", "", []string{"14: uninitialized branch", "20: uninitialized branch"}},
 		{"redux.sync.add.u32 %y, %x, 0xffffffff;", "mov.u32 %x, 3;", nil},
+		// All registers are valid, and the events reduced, when the first lanes arrive at the shuffle.
+		{"shfl.sync.bfly.b32 %y, %x, 16, 31, 0xffffffff;", "ld.shared.u32 %x, [board];", []string{"14: uninitialized branch"}},
+		{"shfl.sync.idx.b32 %y, %x, 16, 31, 0xffffffff;", "ld.shared.u32 %x, [board];", nil},
+		{"redux.sync.add.u32 %y, %x, 0xffffffff;", "ld.shared.u32 %x, [board];", []string{"14: uninitialized branch", "20: uninitialized branch"}},
 	} {
 		src := strings.NewReplacer("SHUFFLE", c.shuffle, "SET", c.set).Replace(kernel)
 		got, text := found(t, src, interp.Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32)}, nil)

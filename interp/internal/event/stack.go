@@ -18,6 +18,7 @@ func (m *eventMachine) AppendStack(to []probe.StackEntry) []probe.StackEntry {
 	if m.Warp == nil {
 		return to
 	}
+	m.Warp.CTA.ImportAll() // machine code may hold the warp's splits during an event of an access
 	return AppendStack(m.Warp, m.SourceInstr, to)
 }
 

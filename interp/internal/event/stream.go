@@ -321,20 +321,48 @@ func EmitTrap(c *machine.CTA, t *probe.Trap) {
 
 // BeginStep fills in s.Step: the event of an instruction that lanes of the running warp split are about to execute.
 func BeginStep(s *machine.EventStream, w *machine.Warp, src *code.Source, lanes uint64) {
-	// Sets the same fields as FillEvent. Most fields of the event are zero for every instruction; to clear the event each
-	// time would take as long as the whole remaining work for it.
-	e, c := &s.Step, s.CTA
-	s.ReducedSinks = w.ReducedSinks
-	e.Launch, e.Step, e.CTA, e.ID, e.Warp, e.Reconverge, e.Active, e.Lanes = c.Grid.Info, c.Grid.Steps, c.Index, c.ID, w.ID, -1, w.Mask, lanes
-	e.Depth, e.Local, e.Machine = w.Frame.Depth, 4*w.Frame.Local, (*eventMachine)(&s.StepPlace)
-	s.StepPlace = machine.EventPlace{Stream: s, Warp: w, SourceInstr: src, Frame: w.Frame}
-	e.Instr, e.Func, e.Index = src.Instr, src.Func.Func, int(src.Index)
+	reconverge := int32(machine.NoBlock)
 	if w.Reconvergence != nil {
-		e.Reconverge = int(c.Code.SourceAt(w.Reconvergence.PC))
+		reconverge = w.Reconvergence.PC
 	}
-	e.Writes, e.Accesses, e.Operation = nil, nil, nil
+	BeginReconvergingStep(s, w, src, lanes, reconverge)
+	s.Step.Accesses = nil
 	s.Reads = readValues(w, s.Reads, src, src.Reads, s.Subscription.Values)
-	e.Reads = s.Reads
+	s.Step.Reads = s.Reads
+}
+
+// BeginReconvergingStep fills in s.Step without Reads and Accesses, for lanes whose innermost reconvergence point is the block
+// at pc reconverge; machine.NoBlock: none.
+func BeginReconvergingStep(s *machine.EventStream, w *machine.Warp, src *code.Source, lanes uint64, reconverge int32) {
+	// Sets the same fields as FillEvent. Most fields of the event are zero for every instruction; to clear the event each
+	// time would take as long as the whole remaining work for it. A pointer is stored only if it changes, because during a
+	// garbage collection each store of a pointer takes as long as the remaining work, too.
+	e, c, p := &s.Step, s.CTA, &s.StepPlace
+	s.ReducedSinks = w.ReducedSinks
+	if e.Launch != c.Grid.Info || e.Machine == nil {
+		e.Launch, e.Machine = c.Grid.Info, (*eventMachine)(p)
+	}
+	e.Step, e.CTA, e.ID, e.Warp, e.Active, e.Lanes, e.Reconverge = c.Grid.Steps, c.Index, c.ID, w.ID, w.Mask, lanes, -1
+	e.Depth, e.Local = w.Frame.Depth, 4*w.Frame.Local
+	if p.Stream != s || p.Warp != w || p.Frame != w.Frame {
+		*p = machine.EventPlace{Stream: s, Warp: w, Frame: w.Frame}
+	}
+	if p.Pair != nil {
+		p.Pair = nil
+	}
+	if p.SourceInstr != src {
+		p.SourceInstr = src
+	}
+	if e.Instr != src.Instr || e.Index != int(src.Index) {
+		e.Instr, e.Func, e.Index = src.Instr, src.Func.Func, int(src.Index)
+	}
+	if reconverge != machine.NoBlock {
+		e.Reconverge = int(c.Code.SourceAt(reconverge))
+	}
+	if e.Operation != nil {
+		e.Operation = nil
+	}
+	e.Writes = nil
 }
 
 // EmitAfter emits the event after the execution of the instruction of BeginStep.

@@ -14,9 +14,10 @@ import (
 	"gemu/probe"
 )
 
-// maxObservedShare limits the instructions with events of a kernel in machine code: at most a third. An exit takes as
-// long as two or three instructions in Go.
-const maxObservedShare = 3
+// An exit before an instruction with events takes as long as exitCost instructions in Go; an exit with a single event, of an
+// access (machine.SoleAccess), takes no longer than the instruction in Go. The portable engine runs kernels whose exits would
+// take longer than all instructions in Go.
+const exitCost = 3
 
 // NewObservedRunner returns a runner of observed CTAs in machine code; nil if their launch must run in Go.
 func (MachineCode) NewObservedRunner(c *machine.CTA) machine.Runner {
@@ -35,14 +36,19 @@ func observedUnion(w *machine.Warp) *machine.EventUnion {
 	u := event.UnionFor(w.CTA.Stream, w)
 	if !u.NativeKnown {
 		u.NativeKnown = true
-		observed := 0
-		for _, kinds := range u.Selected {
-			if kinds != 0 {
-				observed++
+		if u.Selected != nil {
+			sole, cost := observe.SoleAccesses(w, u.Selected), 0
+			for i, kinds := range u.Selected {
+				switch {
+				case sole[i] != nil:
+					cost++
+				case kinds != 0:
+					cost += exitCost
+				}
 			}
-		}
-		if u.Selected != nil && maxObservedShare*observed <= len(u.Selected) {
-			u.Native = w.CTA.Code.Observing(u.Selected)
+			if cost <= len(u.Selected) {
+				u.Native, u.Sole = w.CTA.Code.Observing(u.Selected), sole
+			}
 		}
 	}
 	return u
@@ -85,14 +91,25 @@ func (NativeObservedRunner) Run(w *machine.Warp, budget int) machine.Reason {
 	u.Native.RunBlock(nativeContext(w), &w.Files[0], c.Code.Block(w.PC).Index)
 	for {
 		resumeUntilExit(w, u.Native.RunBlock, u.Native.RunInstr)
-		importSplits(w)
 		b, ctx := c.Code.Block(w.PC), &w.Exported.Context
+		pc, emitted := w.PC, false
+		if sole := soleAccess(u, ctx.Reason, pc); sole != nil {
+			if r.emitSole(sole, b); w.ReducedSinks == u.ReducedSinks && s.StopErr == nil {
+				if !w.Exported.InNative { // a sink has read the stack
+					exportAgain(w)
+				}
+				if u.Native.TryInstr(nativeContext(w), &w.Files[0], pc) {
+					continue
+				}
+			}
+			emitted = true
+		}
+		importIfExported(w) // unless a sink has read the stack
 		switch ctx.Reason {
 		case native.Observed, native.Unsupported:
-			pc := w.PC
 			w.PC = b.First
 			var reason machine.Reason
-			if u, pc, reason = r.executeInGo(u, b, pc, ctx.Reason == native.Unsupported); reason != machine.NoReason {
+			if u, pc, reason = r.executeInGo(u, b, pc, ctx.Reason == native.Unsupported, emitted); reason != machine.NoReason {
 				return reason
 			}
 			exportAgain(w)
@@ -111,19 +128,47 @@ func (NativeObservedRunner) Run(w *machine.Warp, budget int) machine.Reason {
 	}
 }
 
+// soleAccess returns the instruction at an exit that has a single event, of an access; nil for all other exits.
+func soleAccess(u *machine.EventUnion, reason native.Reason, pc int32) *machine.SoleAccess {
+	if reason != native.Observed {
+		return nil
+	}
+	return u.Sole[u.Native.Sources[pc]]
+}
+
+// emitSole sends the event of an instruction of block b before which machine code has exited. Machine code still holds the warp
+// splits, unless a sink has read them.
+func (r *observedRun) emitSole(x *machine.SoleAccess, b *code.Block) {
+	w, n := r.w, r.w.Exported
+	w.Mask = uint64(n.Mask)
+	w.Files[0].SetActive(n.Mask)
+	r.note(b.Sources.End - x.Source.Index)
+	reconverge := int32(machine.NoBlock)
+	if k := n.NumReconvergences; k > 0 {
+		reconverge = n.Reconvergences[k-1].PC
+	} else if j := n.NumberedReconvergences.Outer; j != nil {
+		reconverge = j.PC
+	}
+	observe.EmitSole(w.CTA.Stream, w, x, reconverge)
+}
+
 // executeInGo sends the events at pc, and executes instructions in Go up to an instruction of machine code, whose pc it
-// returns. With unsupported, machine code has left the instruction at pc to Go after its events. The union of the warp's
-// events may change.
-func (r *observedRun) executeInGo(u *machine.EventUnion, b *code.Block, pc int32, unsupported bool) (*machine.EventUnion, int32, machine.Reason) {
+// returns. With unsupported, machine code has left the instruction at pc to Go after its events; with emitted, only the first
+// event, of a machine.SoleAccess, has been sent. The union of the warp's events may change.
+func (r *observedRun) executeInGo(u *machine.EventUnion, b *code.Block, pc int32, unsupported, emitted bool) (*machine.EventUnion, int32, machine.Reason) {
 	w := r.w
 	ctx := &w.Exported.Context
 	for {
 		if !unsupported {
-			at := observe.Position{Source: u.Native.Sources[pc], PC: pc, MayLeave: true}
-			at.Counted = at.Source
-			r.note(b.Sources.End - at.Source)
+			first := u.Native.Sources[pc]
+			at := observe.Position{Source: first, Counted: first, PC: pc, MayLeave: true}
+			if emitted {
+				at.Source++
+				emitted = false
+			}
+			r.note(b.Sources.End - first)
 			reason := observe.ExecuteSources(w, b, &at, false)
-			r.noted += int64(at.Counted - u.Native.Sources[pc])
+			r.noted += int64(at.Counted - first)
 			switch {
 			case w.Err != nil:
 				return u, pc, warp.FailureReason(w, b)

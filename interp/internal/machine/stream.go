@@ -53,7 +53,16 @@ type EventUnion struct {
 	Next         []int32        // by instruction: the next instruction, itself included, with an event for a sink
 	Buffer       []probe.Events // array for Selected
 	Native       *ObservedCode  // machine code for warps with this union; nil: they run in Go
-	NativeKnown  bool           // Native is determined
+	NativeKnown  bool           // Native and Sole are determined
+	Sole         []*SoleAccess  // by instruction: its only access, if the exit from Native before it has no other event; else nil
+}
+
+// SoleAccess is an instruction whose only event is OnAccess, of the single load, store or atomic to which it is lowered.
+type SoleAccess struct {
+	Source   *code.Source
+	Instr    *code.Instr
+	Accesses []probe.Access // the accesses of EventStream.Step: one
+	Place    AccessPlace    // place of Accesses
 }
 
 // ObservedCode is machine code that exits before the instructions with events.

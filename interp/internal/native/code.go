@@ -193,6 +193,16 @@ func (c *Code) RunInstr(ctx *Context, f *regfile.File, pc int32) {
 	c.run(ctx, f, b, b.instrs[pc])
 }
 
+// TryInstr is RunInstr if the instruction at pc has a stencil or ends its block; otherwise it returns false.
+func (c *Code) TryInstr(ctx *Context, f *regfile.File, pc int32) bool {
+	b := c.bodyFor(ctx)
+	if b.instrs[pc] == noPlace {
+		return false
+	}
+	c.run(ctx, f, b, b.instrs[pc])
+	return true
+}
+
 // assemble makes the code of the program.
 func (c *Code) assemble(masked bool) *body {
 	a := newAssembler(c, masked)

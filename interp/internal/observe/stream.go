@@ -1,6 +1,8 @@
 package observe
 
 import (
+	"math/bits"
+
 	"gemu/interp/internal/access"
 	"gemu/interp/internal/async"
 	"gemu/interp/internal/code"
@@ -46,9 +48,20 @@ func describeAccess(s *machine.EventStream, w *machine.Warp, instr *code.Instr) 
 		return
 	}
 	a := w.AccessOf(instr)
+	request := setRequest(w, a, m)
+	to.Reset(request, s.Step.Lanes, (*event.AccessMachine)(m))
+	describeLanes(s, w, instr, a, to)
+}
+
+// setRequest returns the request of an access, and sets the fields of m that belong to it.
+func setRequest(w *machine.Warp, a *code.Access, m *machine.AccessPlace) probe.Request {
 	request := w.RequestOf(a)
 	m.Tolerate, m.Hardware, m.Unit = request.Tolerate, request.Hardware, request.Unit
-	to.Reset(request.Request, s.Step.Lanes, (*event.AccessMachine)(m))
+	return request.Request
+}
+
+// describeLanes sets the lanes and addresses of an access whose request is set.
+func describeLanes(s *machine.EventStream, w *machine.Warp, instr *code.Instr, a *code.Access, to *probe.Access) {
 	if a.SingleLane {
 		to.Lanes &= -to.Lanes
 	}
@@ -83,10 +96,60 @@ func describeAccess(s *machine.EventStream, w *machine.Warp, instr *code.Instr) 
 			}
 		}
 	}
+	if lanes := to.Lanes; a.Pattern != code.AnyPattern && len(w.Files) == 1 && lanes != 0 {
+		first, last := bits.TrailingZeros64(lanes), 63-bits.LeadingZeros64(lanes)
+		if stride := a.Distance(); to.Addr[last]-to.Addr[first] == uint64(stride)*uint64(last-first) {
+			to.SetStride(lanes, stride)
+		}
+	}
 	if instr.Op == code.StoreBulk {
 		to.Lengths = make([]uint64, len(to.Addr))
 		for h := range w.Files {
 			access.ReadRow(w, (*regfile.Row64)(to.Lengths[regfile.Lanes*h:]), h, code.Row{Slot: a.Elems[0].Slot, Row: a.Elems[0].Row})
 		}
 	}
+}
+
+// SoleAccesses returns, by instruction, those whose exit from machine code has a single event, of a single access: see
+// machine.SoleAccess. selected has the selected events, by instruction.
+func SoleAccesses(w *machine.Warp, selected []probe.Events) []*machine.SoleAccess {
+	p, sub := w.CTA.Code, &w.CTA.Stream.Subscription
+	list := make([]*machine.SoleAccess, len(selected))
+	if sub.Values || sub.Tags {
+		return list
+	}
+	accesses := p.Accesses()
+	for i, kinds := range selected {
+		a := &accesses[i]
+		if kinds != probe.OnAccess || len(a.Folded) > 0 || len(a.Run) != 1 || a.Run[0] != a.Start {
+			continue
+		}
+		instr := &p.Instrs[a.Start]
+		if instr.Op.Signature().Side != code.AccessSide || instr.Op == code.StoreBulk || p.Access[instr.Side].Tile != nil {
+			continue
+		}
+		x := &machine.SoleAccess{Source: &p.Sources[i], Instr: instr, Accesses: make([]probe.Access, 1)}
+		x.Place.Instr = instr
+		x.Accesses[0].Reset(setRequest(w, &p.Access[instr.Side], &x.Place), 0, (*event.AccessMachine)(&x.Place))
+		list[i] = x
+	}
+	return list
+}
+
+// EmitSole emits the event of an instruction before which machine code has exited. reconverge is the pc of the block where the
+// lanes reconverge; machine.NoBlock: none.
+func EmitSole(s *machine.EventStream, w *machine.Warp, x *machine.SoleAccess, reconverge int32) {
+	lanes := w.GuardedLanes(x.Source.Guard)
+	event.BeginReconvergingStep(s, w, x.Source, lanes, reconverge)
+	if lanes == 0 {
+		return
+	}
+	if x.Place.Warp != w {
+		x.Place.Warp = w
+	}
+	to := &x.Accesses[0]
+	to.Renew(lanes)
+	describeLanes(s, w, x.Instr, w.AccessOf(x.Instr), to)
+	s.Step.Accesses, s.Step.Reads = x.Accesses, nil
+	event.Emit(s, &s.Step, probe.OnAccess)
 }

@@ -1,0 +1,230 @@
+package interp_test
+
+// This file compares the events of accesses on the native engine, which sends them at exits of machine code, with the events on
+// the portable engine.
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+	"testing"
+
+	"gemu/interp"
+	"gemu/interp/internal/exchange"
+	"gemu/probe"
+	"gemu/ptx"
+)
+
+// accessesKernel has accesses of all kinds between blocks without events: in diverged lanes, under guards that hold for all, some
+// or no lanes, of vectors, and in every state space. It runs for several time slices, waits at barriers, and prints. With
+// fault, a lane traps.
+const accessesKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 ret) vprintf (.param .b64 format, .param .b64 args);
+.global .align 1 .b8 format[4] = {37, 100, 10, 0};
+.entry k(.param .u64 out, .param .u32 last, .param .u32 fault)
+{
+	.reg .u32 %t, %i, %x, %y, %s, %last, %fault;
+	.reg .u64 %p, %d, %f, %a;
+	.reg .pred %q, %r, %z;
+	.shared .align 8 .b8 board[1024];
+	.local .align 8 .b8 args[16];
+	.param .b64 fp;
+	.param .b64 ap;
+	.param .b32 ret;
+	ld.param.u64 %p, [out];
+	ld.param.u32 %last, [last];
+	ld.param.u32 %fault, [fault];
+	mov.u32 %t, %tid.x;
+	mad.wide.u32 %p, %t, 8, %p;
+	mov.u32 %s, board;
+	mad.lo.u32 %s, %t, 8, %s;
+	mov.u32 %i, 0;
+	mov.u32 %x, %t;
+	st.local.u32 [args], %t;
+NEXT:
+	and.b32 %y, %x, 1;
+	setp.ne.u32 %q, %y, 0;
+	setp.gt.u32 %z, %i, 5000;
+	@%z st.global.u32 [%p], %x;
+	@%q bra ODD;
+	ld.shared.u32 %y, [%s];
+	add.u32 %x, %x, %y;
+	@%z bra NEXT;
+	st.global.v2.u32 [%p], {%x, %y};
+	bra MEET;
+ODD:
+	add.u32 %x, %x, 3;
+	red.global.add.u32 [%p+4], 1;
+	@!%q st.shared.u32 [%s], %x;
+	@%q st.shared.u32 [%s], %i;
+	and.b32 %y, %t, 2;
+	setp.ne.u32 %r, %y, 0;
+	@%r bra DEEP;
+	st.global.u32 [%p], %x;
+	add.u32 %x, %x, 2;
+DEEP:
+	add.u32 %x, %x, 4;
+MEET:
+	ld.param.u32 %last, [last];
+	ld.local.u32 %y, [args];
+	add.u32 %x, %x, %y;
+	and.b32 %y, %i, 15;
+	setp.ne.u32 %r, %y, 0;
+	@%r bra SKIP;
+	bar.sync 0;
+	add.u32 %y, %y, %t;
+	bra PRINT;
+PRINT:
+	setp.ne.u32 %r, %t, 33;
+	@%r bra SKIP;
+	mov.u64 %f, format;
+	cvta.global.u64 %f, %f;
+	mov.u64 %a, args;
+	cvta.local.u64 %a, %a;
+	st.param.b64 [fp], %f;
+	st.param.b64 [ap], %a;
+	call (ret), vprintf, (fp, ap);
+SKIP:
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %q, %i, %last;
+	@%q bra NEXT;
+	setp.eq.u32 %q, %fault, %t;
+	cvt.u64.u32 %d, %fault;
+	mad.wide.u32 %d, %fault, 65536, %p;
+	@!%q mov.u64 %d, %p;
+	ld.global.u32 %x, [%d];
+	st.global.u32 [%p], %x;
+	ret;
+}
+`
+
+// accessReader records the events of accesses, with what the sink can read at them.
+type accessReader struct {
+	selects    func(index int) bool // selected instructions
+	reduced    func(index int) bool // those of warps with a reduced event set
+	reduceEach int                  // a sink switches the warp between the two at each event with this number; 0: never
+	stopAt     int                  // number of the event at which the sink ends the launch; 0: never
+	stack      bool                 // read the reconvergence stack
+
+	texts []string
+}
+
+func (r *accessReader) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAccess | probe.OnPrint | probe.OnTrap, Addresses: true, InOrder: true}
+}
+
+func (r *accessReader) choose(l *probe.LaunchInfo, selects func(int) bool) []probe.Events {
+	list := make([]probe.Events, l.Program.Len())
+	for i := range list {
+		if instr, _ := l.Program.At(i); selects(i) && instr.Form.Effects.Any(ptx.Reads|ptx.Writes|ptx.Atomic) {
+			list[i] = probe.OnAccess
+		}
+	}
+	return list
+}
+
+func (r *accessReader) SelectEvents(l *probe.LaunchInfo) []probe.Events {
+	return r.choose(l, r.selects)
+}
+func (r *accessReader) ReducedEvents(l *probe.LaunchInfo) []probe.Events {
+	return r.choose(l, r.reduced)
+}
+
+func (r *accessReader) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return r }
+
+func (r *accessReader) OnEvent(e *probe.Event) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s step %d cta %d warp %d instruction %d active %#x lanes %#x meet %d depth %d local %d", e.Kind, e.Step, e.CTA, e.Warp, e.Index, e.Active, e.Lanes, e.Reconverge, e.Depth, e.Local)
+	if e.Instr != nil {
+		fmt.Fprintf(&b, " %s of %s", e.Instr.Text, e.Func.Name)
+		for reg := range e.Instr.Uses() {
+			if v, ok := e.Read(reg); ok {
+				values(&b, []probe.Value{v}, e.Lanes)
+			}
+		}
+	}
+	for i := range e.Accesses {
+		a := &e.Accesses[i]
+		fmt.Fprintf(&b, " [%s %d %#x", a.String(), a.Bytes, a.Lanes)
+		for m := a.Lanes; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros64(m)
+			data, ok := a.Stored(nil, lane)
+			_, _, offset, found := a.PlaceOf(lane)
+			fmt.Fprintf(&b, " %x %x %v %x %v", a.Addr[lane], data, ok, offset, found)
+		}
+		fmt.Fprintf(&b, " %+v]", a.Runs(a.Lanes))
+	}
+	if e.Kind == probe.OnAccess {
+		if r.stack {
+			fmt.Fprintf(&b, " %+v", e.AppendStack(nil))
+		}
+		if n := len(r.texts); r.reduceEach > 0 {
+			e.ReduceEvents(n/r.reduceEach%2 == 1)
+		}
+		if r.stopAt == len(r.texts)+1 {
+			e.Stop(fmt.Errorf("stopped at event %d", r.stopAt))
+		}
+	}
+	r.texts = append(r.texts, b.String())
+}
+
+// TestEventsOfAccesses: machine code sends the same events of accesses, in the same order and with the same steps, registers and
+// memory, as the portable engine: up to a trap, in each time slice, around barriers, and where a sink ends the launch or
+// switches its event set at an event.
+func TestEventsOfAccesses(t *testing.T) {
+	all := func(int) bool { return true }
+	some := func(n, of int) func(int) bool { return func(i int) bool { return i%of == n } }
+	cases := map[string]accessReader{
+		"all":     {selects: all, reduced: all},
+		"stack":   {selects: all, reduced: all, stack: true},
+		"both":    {selects: all, reduced: some(1, 2), stack: true, reduceEach: 3},
+		"half":    {selects: some(1, 2), reduced: all},
+		"third":   {selects: some(0, 3), reduced: some(1, 3), reduceEach: 5},
+		"reduce":  {selects: all, reduced: some(1, 2), reduceEach: 1},
+		"nothing": {selects: func(int) bool { return false }, reduced: all},
+	}
+	for n := 1; n < 4000; n = 3*n + 1 {
+		cases[fmt.Sprint("stop at ", n)] = accessReader{selects: all, reduced: all, stopAt: n, stack: n%2 == 0}
+	}
+	for name, c := range cases {
+		for _, mode := range []interp.Mode{interp.Vector, interp.Affine} {
+			for _, last := range []uint32{3, 200} { // 200 iterations take several time slices
+				for _, fault := range []uint32{1 << 20, 5, 70} {
+					if last > 3 && (fault != 70 || c.stack) {
+						continue // takes long
+					}
+					run := func(engine interp.Engine) ([]string, string) {
+						mod, b := linker(t, interp.Config{}, accessesKernel, 8*80)
+						r := c
+						l := &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(80), Args: []any{b, last, fault}, Mode: mode, Engine: engine, Probes: []probe.Probe{&r}}
+						result, err := mod.Run(t.Context(), l)
+						if err != nil {
+							return r.texts, err.Error()
+						}
+						return r.texts, fmt.Sprintf("%+v", result.Counts)
+					}
+					want, wantResult := run(interp.Portable)
+					entered := exchange.Entered.Load()
+					got, gotResult := run(interp.Auto)
+					if interp.NativeUnavailable() == nil && interp.Native.Available() && exchange.Entered.Load() == entered && len(got) > 100 {
+						t.Fatalf("%s, %s: machine code has not run", name, mode)
+					}
+					if n := len(want); n < 10 && name != "nothing" && n != c.stopAt {
+						t.Fatalf("%s: %d events", name, n)
+					}
+					for i := range min(len(want), len(got)) {
+						if want[i] != got[i] {
+							t.Fatalf("%s, %s, last %d, fault %d, event %d:\n%s\nwant\n%s", name, mode, last, fault, i, got[i], want[i])
+						}
+					}
+					if !slices.Equal(want, got) || gotResult != wantResult {
+						t.Fatalf("%s, %s, last %d, fault %d: %d events and %s, want %d and %s", name, mode, last, fault, len(got), gotResult, len(want), wantResult)
+					}
+				}
+			}
+		}
+	}
+}
