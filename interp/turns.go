@@ -67,7 +67,11 @@ func (r *launched) yield(t *Turn) error {
 	if r.parameters == nil {
 		r.parameters, r.shadow = d.mem.Parameters(), d.mem.ParameterShadow()
 	}
+	from := time.Now()
 	resumption := r.outside(t)
+	if t.Stalled && !resumption.Changed { // it has waited for itself, which counts for the limit of time
+		r.grid.Elapsed += time.Since(from)
+	}
 	if d.simtDevice.Current != r.grid {
 		block := d.mem.SizeParams(len(r.parameters))
 		copy(block.Data, r.parameters)
