@@ -35,7 +35,7 @@ export function blocks(text: string): TemplateResult[] {
       if (!t || /^!\[[^\]]*\]\([^)]*\)$/.test(t) || t.startsWith('<!--')) continue;
       const heading = /^(#+)\s+(.*)$/.exec(t);
       if (heading) {
-        if (heading[1].length > 1) list.push(html`<h3>${inline(heading[2])}</h3>`);
+        if (heading[1].length > 1) list.push(html`<h2>${inline(heading[2])}</h2>`);
       } else if (t.startsWith('|')) {
         const rows = t.split('\n').filter((r) => !/^\|[\s|:-]+\|$/.test(r));
         const cells = rows.map((r) => r.replace(/^\||\|$/g, '').split('|').map((c) => c.trim()));
