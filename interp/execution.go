@@ -25,16 +25,6 @@ type Execution struct {
 // State is a saved launch, with the memory of its device. It is immutable, and only the Execution that saved it can restore it.
 type State struct{ state *machine.State }
 
-// Stack returns the reconvergence stack of a warp, as Event.AppendStack does, while the launch pauses; index is the index of the
-// warp in the CTA. It returns nil if the CTA is not in flight.
-func (e *Execution) Stack(cta, index int) ([]probe.StackEntry, error) {
-	if err := e.dev.mu.acquire(true); err != nil {
-		return nil, err
-	}
-	defer e.dev.mu.release()
-	return grid.Stack(e.grid, cta, index), nil
-}
-
 // Latest returns the latest instruction that a lane had begun when the state was saved; ok is false if its CTA was not in flight.
 // A probe of the launch must subscribe to all events in a single order (probe.Subscription.InOrder).
 func (s *State) Latest(cta, warp, lane int) (latest probe.Latest, ok bool) {
@@ -128,6 +118,16 @@ func (m *Module) runDriven(ctx context.Context, l *Launch) (*Result, error) {
 
 // Result returns the counts of the CTAs that have ended.
 func (e *Execution) Result() *Result { return e.result(e.err) }
+
+// Stack returns the reconvergence stack of a warp, as Event.AppendStack does, while the launch pauses; index is the index of the
+// warp in the CTA. It returns nil if the CTA is not in flight.
+func (e *Execution) Stack(cta, index int) ([]probe.StackEntry, error) {
+	if err := e.dev.mu.acquire(true); err != nil {
+		return nil, err
+	}
+	defer e.dev.mu.release()
+	return grid.Stack(e.grid, cta, index), nil
+}
 
 // WarpSplits returns the warp splits of the CTAs in flight, by CTA and warp, while the launch pauses.
 func (e *Execution) WarpSplits() ([]probe.WarpSplit, error) {

@@ -196,6 +196,7 @@ func (r *reentry) calls(t *testing.T) []call {
 			{"Execution.Continue", true, func() error { _, err := e.Continue(ctx); return err }},
 			{"Execution.ContinueTo", true, func() error { _, err := e.ContinueTo(ctx, 1); return err }},
 			{"Execution.WarpSplits", true, func() error { _, err := e.WarpSplits(); return err }},
+			{"Execution.Stack", true, func() error { _, err := e.Stack(0, 0); return err }},
 			{"Execution.WaitingSplits", true, func() error { _, err := e.WaitingSplits(); return err }},
 			{"Execution.InFlight", true, func() error { return e.InFlight(r.state, nil, func(int) bool { return true }) }},
 			{"Execution.Visited", true, func() error { return e.Visited(make([]bool, e.Program().Len())) }},
