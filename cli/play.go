@@ -274,7 +274,7 @@ func (c *playCmd) request(a *app) (*play.Request, error) {
 		return nil, fmt.Errorf("--source: %w", err)
 	}
 	q := &play.Request{
-		Name: filepath.Base(c.File), Kernel: c.Kernel, Arguments: slices.Concat([]string{}, c.Arg, c.Extra), Set: c.Set, Shared: c.Shared,
+		Name: filepath.Base(c.File), Kernel: c.Kernel, Arguments: append(append([]string{}, c.Arg...), c.Extra...), Set: c.Set, Shared: c.Shared,
 		Cooperative: c.Coop, Seed: c.Seed, Warp: c.Warp, MaxEvents: c.Events, MaxSteps: c.Steps, Memory: true, Policy: "stack",
 	}
 	if len(c.Policies) > 0 {
@@ -310,15 +310,22 @@ func (c *playCmd) request(a *app) (*play.Request, error) {
 	if !utf8.ValidString(q.Source) || strings.Contains(q.Source, "\x00") {
 		return nil, fmt.Errorf("%s is neither a text nor a recording: want PTX, CUDA C++ (.cu) or a recording of gemu record", c.File)
 	}
-	q.Files = c.sourceFiles(q)
+	if filepath.Ext(c.File) != ".cu" {
+		q.Files = c.sourceFiles(a, q)
+	}
 	return q, nil
 }
 
-// sourceFiles returns the texts of the source files that the PTX of a request names.
-func (c *playCmd) sourceFiles(q *play.Request) map[string]string {
+// sourceFiles returns the texts of the source files that the PTX of a request names. It reports PTX with an error or without a kernel;
+// the page shows the error, too, and the PTX can be mended there.
+func (c *playCmd) sourceFiles(a *app, q *play.Request) map[string]string {
 	m, err := ptx.ParseString(q.Name, q.Source)
-	if err != nil { // the page shows the error
+	if err != nil {
+		a.report(err)
 		return nil
+	}
+	if len(m.Kernels()) == 0 {
+		fmt.Fprintf(a.stderr, "%s has no kernel: write one (.entry) in the editor of the page\n", c.File)
 	}
 	sources, files := input.NewSources(c.File, c.Source...), map[string]string{}
 	for _, f := range m.Files {

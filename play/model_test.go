@@ -57,7 +57,9 @@ func (p *pauser) OnEvent(e *probe.Event) {
 		p.at = &probe.Event{CTA: e.CTA, Warp: e.Warp}
 		e.Pause()
 	case probe.OnAfter:
-		p.steps[[2]int{e.CTA, e.Warp}]++
+		if e.Step >= 0 || !e.Instr.EndsBlock() { // the exit of lanes by a branch is no step
+			p.steps[[2]int{e.CTA, e.Warp}]++
+		}
 	}
 }
 

@@ -326,13 +326,14 @@ export class Launch {
   /** groupByWarp fills warps and starts, and returns the rows of the events of warps, warp after warp. */
   private groupByWarp(e: Table): Uint32Array {
     const [launch, cta, warp, kind] = [e.numbers('launch'), e.numbers('cta'), e.numbers('warp'), e.numbers('kind')];
+    const exits = this.exitsByBranch(e);
     const place = new Map<number, number>();
     const of = new Int32Array(e.rows).fill(-1);
     const counts: number[] = [];
     let last = -1;
     let lastKey = -1;
     for (let i = 0; i < e.rows; i++) {
-      if (launch[i] !== this.row || warp[i] < 0) continue;
+      if (launch[i] !== this.row || warp[i] < 0 || exits.has(i)) continue;
       const key = cta[i] * 2048 + warp[i];
       if (key !== lastKey) {
         let w = place.get(key);
@@ -364,6 +365,29 @@ export class Launch {
     const order = new Uint32Array(at);
     for (let i = 0; i < e.rows; i++) if (of[i] >= 0) order[next[of[i]]++] = i;
     return order;
+  }
+
+  /**
+   * exitsByBranch returns the rows of the instruction events that are no steps: a branch sends lanes to the kernel's end, and other
+   * lanes live on. Such an event is followed by the exit of the same lanes, and a later instruction event has the same step.
+   */
+  private exitsByBranch(e: Table): Set<number> {
+    const [launch, cta, warp, kind, step] = [e.numbers('launch'), e.numbers('cta'), e.numbers('warp'), e.numbers('kind'), e.counts('step')];
+    const c = this.columns;
+    const exits = new Set<number>();
+    let later = -1; // step of the next instruction event of the launch that is a step
+    const next = new Map<number, number>(); // row of the next event of a warp
+    for (let i = e.rows - 1; i >= 0; i--) {
+      if (launch[i] !== this.row || warp[i] < 0) continue;
+      const key = cta[i] * 2048 + warp[i];
+      if (kind[i] === Kind.Instruction) {
+        const n = next.get(key) ?? -1;
+        if (step[i] === later && n >= 0 && kind[n] === Kind.Exit && c.lanesLo[n] === c.activeLo[i] && c.lanesHi[n] === c.activeHi[i]) exits.add(i);
+        else later = step[i];
+      }
+      next.set(key, i);
+    }
+    return exits;
   }
 
   /** byEvent returns the index of a table by its column event. */
@@ -483,7 +507,7 @@ export interface LaneGroup {
   lanes: Lanes;
   /** instruction is the index of the place; -1 is unknown, or the end. */
   instruction: number;
-  /** point is the reconvergence point at which the lanes wait; -1 is none. */
+  /** point is the reconvergence point at which the lanes wait, or will wait; -1 is none, or the end. */
   point: number;
   /** missing is the lanes for which the group waits. */
   missing: Lanes;
@@ -800,7 +824,7 @@ export class WarpModel {
         depth: depth[i],
       });
     }
-    return list;
+    return innermostFirst(list);
   }
 
   /** state returns the state at a step, from 0 to steps. */
@@ -835,7 +859,10 @@ export class WarpModel {
         const split = stack.find((x) => (x.kind === 'ready' || x.kind === 'blocked') && has(x.lanes, l));
         const place = next[l] >= 0 ? next[l] : (split ?? point)?.instruction ?? -1;
         if (point) put(l, 'joins', point.instruction, point.instruction, without(and(point.lanes, this.lanes), or(point.arrived, ended)));
-        else if (split) put(l, split.kind === 'blocked' ? 'collective' : 'ready', place);
+        else if (split && split.kind === 'ready') {
+          const meeting = stack.find((x) => x.kind === 'point' && isEmpty(without(split.lanes, x.lanes)));
+          put(l, 'ready', place, meeting?.instruction ?? -1, meeting ? without(without(and(meeting.lanes, this.lanes), ended), split.lanes) : noLanes);
+        } else if (split) put(l, 'collective', place);
         else put(l, end ? 'stuck' : 'waits', place);
       }
     }
@@ -865,6 +892,9 @@ export class WarpModel {
       for (const l of members(here)) list[l] = groups.find((g) => has(g.lanes, l))?.instruction ?? Math.min(this.instruction[s] + 1, this.launch.instructions.length - 1);
       left = without(left, here);
     }
+    // Lanes without a step: they are at the place of the trap.
+    const trap = isEmpty(left) ? -1 : this.rows.findLast((r) => this.launch.columns.kind[r] === Kind.Trap) ?? -1;
+    if (trap >= 0) for (const l of members(left)) list[l] = this.launch.instructionOfRow(this.launch.columns.instruction[trap]);
     return list;
   }
 
@@ -1090,6 +1120,21 @@ export class WarpModel {
     }
     return -1;
   }
+}
+
+/**
+ * innermostFirst orders a stack: the running warp split, then for each reconvergence point, the innermost first, the warp splits that
+ * meet there in the order in which they run, and the point. In a recording the warp split that runs next is the last.
+ */
+function innermostFirst(stack: StackEntry[]): StackEntry[] {
+  const list = stack.filter((x) => x.kind === 'running');
+  let left = stack.filter((x) => x.kind === 'ready' || x.kind === 'blocked').reverse();
+  for (const p of stack.filter((x) => x.kind === 'point')) {
+    const inside = (x: StackEntry) => isEmpty(without(x.lanes, p.lanes));
+    list.push(...left.filter(inside), p);
+    left = left.filter((x) => !inside(x));
+  }
+  return [...list, ...left];
 }
 
 /** Outcome is what a step causes. */

@@ -74,6 +74,7 @@ export function endText(m: WarpModel): string {
     .state(m.steps)
     .groups.filter((g) => g.reason !== 'ended')
     .map((g) => `${inWords(g.lanes, m.lanes)} ${size(g.lanes) === 1 ? 'is' : 'are'} at ${place(launch, g.instruction)}`);
+  if (m.steps === 0) return `No step was recorded. ${capital(where.join(', '))}.`;
   if (isDeadlock(launch)) return `Deadlock: no thread can make progress. ${capital(where.join(', '))}.`;
   if (launch.error) return `The kernel has failed. ${capital(where.join(', '))}.`;
   return `The recording ends here${launch.complete ? '' : ', at its limit'}. ${capital(where.join(', '))}.`;
@@ -82,19 +83,21 @@ export function endText(m: WarpModel): string {
 /** isDeadlock reports whether a launch ended because no thread could make progress. */
 export const isDeadlock = (launch: Launch): boolean => /\bdeadlock\b/.test(launch.error);
 
-/** doing says what a group of lanes does, or what it waits for. */
-export function doing(m: WarpModel, g: LaneGroup): string {
+/** doing says what a group of lanes does, or what it waits for; groups are all groups of the warp. */
+export function doing(m: WarpModel, g: LaneGroup, groups: LaneGroup[]): string {
   switch (g.reason) {
     case 'runs':
       return 'run now';
     case 'masked':
       return 'are here, but the guard does not hold';
     case 'ready':
-      return 'could run; the policy runs other lanes first';
+      return isEmpty(g.missing)
+        ? 'wait while the policy runs other lanes'
+        : `wait for ${inWords(g.missing, m.lanes)}, which ${m.launch.policy.startsWith('its') ? 'take turns with them' : size(g.missing) === 1 ? 'runs first' : 'run first'}; they meet at ${place(m.launch, g.point)}`;
     case 'joins':
       return isEmpty(g.missing) ? `wait at the reconvergence point, ${place(m.launch, g.point)}` : `wait at the reconvergence point for ${inWords(g.missing, m.lanes)}`;
     case 'barrier':
-      return `wait at barrier ${g.barrier} for other threads of the CTA`;
+      return `wait at the barrier in ${place(m.launch, g.instruction)} for ${others(m, g, groups)}`;
     case 'collective':
       return 'wait for the other lanes that the instruction names';
     case 'stuck':
@@ -108,13 +111,20 @@ export function doing(m: WarpModel, g: LaneGroup): string {
   }
 }
 
+/** others names the lanes of the warp for which a group waits at a barrier, and where they wait. */
+function others(m: WarpModel, g: LaneGroup, groups: LaneGroup[]): string {
+  const list = groups.filter((x) => x !== g && !['ended', 'absent'].includes(x.reason));
+  if (list.length === 0) return 'other threads of the CTA';
+  return list.map((x) => inWords(x.lanes, m.lanes) + (x.reason === 'barrier' ? `, which ${size(x.lanes) === 1 ? 'waits' : 'wait'} at the barrier in ${place(m.launch, x.instruction)}` : '')).join(', and ');
+}
+
 /** ofLane says what a lane does at a step, for a pointer over a strip. */
 export function ofLane(m: WarpModel, step: number, lane: number): string {
   const state = m.state(step);
   const g = state.groups[state.group[lane]];
   if (!g) return `Lane ${lane} has no thread.`;
   const at = g.instruction >= 0 ? ` – line ${m.launch.instructions[g.instruction].line}: ${m.launch.instructions[g.instruction].text}` : '';
-  const verb = doing(m, g)
+  const verb = doing(m, g, state.groups)
     .replace(/^(run|wait)\b/, '$1s')
     .replace(/^are\b/, 'is')
     .replace(/^have\b/, 'has');

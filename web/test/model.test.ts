@@ -61,7 +61,7 @@ test('if and else under stack', () => {
   assert.equal(text(sentence(m, 9)), 'Step 10, line 19: @%p bra EVEN. All 32 lanes execute it. The warp splits: the odd lanes go to line 20, the even lanes go to line 23. Next the odd lanes run, at line 20.');
   assert.equal(text(sentence(m, 9, true)), 'Step 10, line 19: @%p bra EVEN. All 32 lanes execute it.');
   assert.equal(text(sentence(m, 12)), 'Step 13, line 23: mul.lo.u32 %x, %x, 3. The even lanes execute it. All 32 lanes are together again, at line 25.');
-  assert.equal(ofLane(m, 10, 0), 'Step 11, lane 0 could run; the policy runs other lanes first – line 23: mul.lo.u32 %x, %x, 3');
+  assert.equal(ofLane(m, 10, 0), 'Step 11, lane 0 waits for the odd lanes, which run first; they meet at line 25 – line 23: mul.lo.u32 %x, %x, 3');
   assert.equal(countsText(m), '15 instructions; in 3 of them some lanes do not run. 90 % of the lanes are used: as if 1.5 steps were wasted.');
 });
 

@@ -169,6 +169,7 @@ export class GemuPlayer extends LitElement {
     if (start.view && panes.some(([p]) => p === start.view)) this.pane = start.view;
     this.engine = engineOf(start.engine);
     if (start.policies?.length) this.policies = start.policies;
+    if (start.request) start.request.arguments ??= [];
     try {
       if (this.src) {
         const r = await fetch(this.src);
@@ -289,7 +290,7 @@ export class GemuPlayer extends LitElement {
         run = { label: p, response, busy: false, failure: '' };
         if (recording.length) run.launch = launchesOf(new Recording(recording))[0];
         if (!run.launch) run.failure = response.message || 'The run has no recording.';
-        if (response.status === 'error' && (response.place || response.argument !== undefined)) this.refuse(response);
+        if (response.status === 'error') this.refuse(response);
       } catch (e) {
         if (abort.signal.aborted) return;
         run = { label: p, busy: false, failure: (e as Error).message };
@@ -300,7 +301,11 @@ export class GemuPlayer extends LitElement {
         placed = true;
         this.putAt(run, before);
       }
-      if (run.response?.place && run.response.status === 'error') break; // the same error under each policy
+      if (run.response?.place && run.response.status === 'error') {
+        // The same error under each policy.
+        this.runs = this.runs.map((r) => (r.busy ? { ...run, label: r.label } : r));
+        break;
+      }
     }
     const failed = this.runs.find((r) => r.failure);
     if (failed && !this.runs.some((r) => r.launch)) this.message = failed.failure;
@@ -366,13 +371,13 @@ export class GemuPlayer extends LitElement {
     return this.predict && this.step === this.revealed && !!this.model?.asksAt(this.step);
   }
 
-  /** resetView shows all steps; of runs of very different length, about three times the shortest that ends. */
+  /** resetView shows all steps; of runs of very different length, about three times the shortest that ends. If runs fail, it shows the others. */
   private resetView(): void {
     const steps = this.runs.map((r) => this.modelOf(r)).filter((m) => m !== undefined);
     const longest = Math.max(0, ...steps.map((m) => m.steps));
     const whole = steps.filter((m) => m.launch.complete && !m.launch.error).map((m) => m.steps);
     const shortest = whole.length ? Math.min(...whole) : longest;
-    const to = Math.min(longest, Math.max(shortest * 3, 80)) + 1;
+    const to = (whole.length && steps.some((m) => m.launch.error) ? Math.max(...whole) : Math.min(longest, Math.max(shortest * 3, 80))) + 1;
     this.view = { from: 0, to };
     this.keepInView();
   }
@@ -442,7 +447,7 @@ export class GemuPlayer extends LitElement {
   }
 
   private togglePlay(): void {
-    if (this.playing) return this.pause();
+    if (this.playing || !this.last) return this.pause();
     if (this.step >= this.last) this.go(0);
     this.playing = true;
     this.timer = window.setInterval(() => {
@@ -699,7 +704,7 @@ export class GemuPlayer extends LitElement {
     return html`<section class="intro" aria-label="Example">
       <p class="ask"><b>${inline(x.question.replace(/\s+/g, ' ').trim())}</b></p>
       ${m ? html`<button @click=${() => this.toMoment(m)}>Show the moment</button>` : nothing}
-      ${x.text ? html`<details><summary>Read</summary><div class="prose">${blocks(x.text)}${x.cuda ? html`<pre tabindex="0" aria-label="CUDA C">${x.cuda}</pre>` : nothing}</div></details>` : nothing}
+      ${x.text ? html`<details><summary>Read</summary><div class="prose">${blocks(x.text.split(/^## Question$/m)[0])}${x.cuda && !x.text.includes('```cuda') ? html`<pre tabindex="0" aria-label="CUDA C">${x.cuda}</pre>` : nothing}</div></details>` : nothing}
       ${x.answer ? html`<details><summary>Answer</summary><div class="prose">${blocks(x.answer)}</div></details>` : nothing}
     </section>`;
   }
@@ -715,13 +720,13 @@ export class GemuPlayer extends LitElement {
     const m = this.model;
     if (!m) return nothing;
     const total = m.steps;
-    const label = this.step >= total ? `the end, after ${plural(total, 'step')}` : `step ${(this.step + 1).toLocaleString('en')} of ${this.predict && this.revealed < total ? '?' : total.toLocaleString('en')}`;
+    const label = total === 0 ? 'no step was recorded' : this.step >= total ? `the end, after ${plural(total, 'step')}` : `step ${(this.step + 1).toLocaleString('en')} of ${this.predict && this.revealed < total ? '?' : total.toLocaleString('en')}`;
     return html`<div class="transport" role="toolbar" aria-label="Steps">
       <div class="buttons">
         <button class="icon" aria-label="To the start" title="To the start (Home)" @click=${() => this.moved(() => this.go(0))} ?disabled=${this.step === 0}>${icon('start')}</button>
         <button class="icon" aria-label="Previous split" title="Previous split or reconvergence (Shift ←)" @click=${() => this.moved(() => this.turn(-1))} ?disabled=${this.step === 0}>${icon('previous')}</button>
         <button class="icon" aria-label="Step back" title="Step back (←)" @click=${() => this.moved(() => this.go(this.step - 1))} ?disabled=${this.step === 0}>${icon('back')}</button>
-        <button class="icon play" aria-label=${this.playing ? 'Pause' : 'Play'} title="Play (space)" @click=${this.togglePlay}>${icon(this.playing ? 'pause' : 'play')}</button>
+        <button class="icon play" aria-label=${this.playing ? 'Pause' : 'Play'} title="Play (space)" @click=${this.togglePlay} ?disabled=${total === 0}>${icon(this.playing ? 'pause' : 'play')}</button>
         <button class="icon primary" aria-label="Step" title="Step (→)" @click=${() => this.moved(() => this.go(this.step + 1))} ?disabled=${this.step >= this.last && !this.asking}>${icon('forward')}</button>
         <button class="icon" aria-label="Next split" title="Next split or reconvergence (Shift →)" @click=${() => this.moved(() => this.turn(1))} ?disabled=${this.step >= this.last}>${icon('next')}</button>
         <button class="icon" aria-label="To the end" title="To the end (End)" @click=${() => this.moved(() => this.go(this.last))} ?disabled=${this.step >= this.last}>${icon('end')}</button>

@@ -323,7 +323,7 @@ export class GemuProgram extends GemuElement {
     let n = 0;
     for (let s = 0; s < m.steps; s++) if (l.instructions.some((i) => i.index === m.instruction[s])) n++;
     const times = this.hideNext ? '' : ` The warp executes it ${n === 1 ? 'once' : n === 0 ? 'never' : `${n.toLocaleString('en')} times`}.`;
-    const lanes = here.map((g) => `${inWords(g.lanes, m.lanes)} ${doing(m, g)}`).join('; ');
+    const lanes = here.map((g) => `${inWords(g.lanes, m.lanes)} ${doing(m, g, state.groups)}`).join('; ');
     this.send('gemu-hover', { text: `Line ${l.number}: ${isPTX ? l.instructions.map((i) => i.text).join('; ') : l.text.trim()}.${times}${lanes ? ` Now ${lanes}.` : ''}` });
   }
 

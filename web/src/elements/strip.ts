@@ -279,8 +279,8 @@ export class GemuStrip extends GemuElement {
     x.clip();
     const runs = runsOf(m);
     const [first, last] = [runAt(runs, Math.floor(from)), runAt(runs, Math.ceil(until) - 1)];
-    if (last - first < 6000) this.paintRuns(x, p, first, last, until, left, w);
-    else this.paintColumns(x, p, until, left, w, ratio);
+    if (runs.length > 0 && last - first < 6000) this.paintRuns(x, p, first, last, until, left, w);
+    else if (runs.length > 0) this.paintColumns(x, p, until, left, w, ratio);
     // Lanes that have ended: a dotted line, so that they differ from a future that is not drawn.
     x.strokeStyle = p.edge;
     x.globalAlpha = 0.55;
@@ -298,6 +298,16 @@ export class GemuStrip extends GemuElement {
     }
     x.setLineDash([]);
     x.globalAlpha = 1;
+    if (m.steps > to && this.revealed >= m.steps) {
+      // An arrow: the strip goes on.
+      const [ax, ay] = [left(to), bandHeight / 2];
+      x.fillStyle = p.ink;
+      x.beginPath();
+      x.moveTo(ax, ay);
+      x.lineTo(ax - 9, ay - 6);
+      x.lineTo(ax - 9, ay + 6);
+      x.fill();
+    }
     if (until === m.steps && to > m.steps) this.paintEnd(x, p, left(m.steps), Math.max(w, 6), W * h);
     x.textAlign = 'center';
     x.fillStyle = p.soft;
@@ -575,6 +585,7 @@ export class GemuStrip extends GemuElement {
     return html`<div class="head">
         <h3><slot name="title">${name}</slot></h3>
         ${failed ? html`<span class="bad">${isDeadlock(m.launch) ? '✕ deadlock' : '✕ stopped by an error'}</span>` : nothing}
+        ${failed && to < m.steps ? html`<span class="soft">… and so on up to step ${m.steps.toLocaleString('en')}</span>` : nothing}
         <p>${hides ? 'Predict which lanes run next: the future is not drawn yet.' : countsText(m)}</p>
         <div class="tools">
           ${zoomed

@@ -3,7 +3,7 @@
 import { css, html, nothing, type PropertyDeclarations, svg } from 'lit';
 import { type Lanes, has, inWords, isEmpty, size, without } from '../lanes.ts';
 import type { LaneGroup, Reason, RegisterView, State } from '../model.ts';
-import { doing, place } from '../sentences.ts';
+import { doing, isDeadlock, place } from '../sentences.ts';
 import { formatValue } from '../values.ts';
 import { GemuElement, hue, tokens } from './base.ts';
 
@@ -239,7 +239,7 @@ export class GemuWarp extends GemuElement {
     const letter = block >= 0 ? m.launch.blocks[block].letter : '';
     const value = view?.values[lane];
     const shown = reason === 'ended' ? 'end' : value === undefined ? '·' : formatValue(value, view!.register.type, view!.register.bits);
-    const does = g ? doing(m, g) : 'has no thread';
+    const does = g ? doing(m, g, state.groups) : 'has no thread';
     const label = this.asking ? `lane ${lane}` : `lane ${lane}: ${does}${g && g.instruction >= 0 ? `, ${place(m.launch, g.instruction)}` : ''}${view && value !== undefined ? `, ${view.register.name} is ${shown}` : ''}`;
     const pressed = this.asking ? has(this.picked, lane) : this.lane === lane;
     return html`<button
@@ -266,15 +266,16 @@ export class GemuWarp extends GemuElement {
       <table>
         <caption class="hidden">Groups of lanes, and what each waits for</caption>
         <thead><tr><th scope="col">lanes</th><th scope="col"><span class="hidden">picture</span></th><th scope="col">at</th><th scope="col">now</th></tr></thead>
-        <tbody>${state.groups.map((g) => this.group(g, m.launch.instructions[g.instruction]?.block ?? -1))}</tbody>
+        <tbody>${state.groups.map((g) => this.group(g, state.groups, m.launch.instructions[g.instruction]?.block ?? -1))}</tbody>
       </table>
     </div>`;
   }
 
-  private group(g: LaneGroup, block: number): unknown {
+  private group(g: LaneGroup, groups: LaneGroup[], block: number): unknown {
     const m = this.model!;
     const letter = m.launch.blocks[block]?.letter;
-    const text = size(g.lanes) === 1 ? doing(m, g).replace(/^are\b/, 'is').replace(/^have\b/, 'has').replace(/^(run|wait)\b/, '$1s') : doing(m, g);
+    const all = doing(m, g, groups);
+    const text = size(g.lanes) === 1 ? all.replace(/^are\b/, 'is').replace(/^have\b/, 'has').replace(/^(run|wait)\b/, '$1s') : all;
     return html`<tr style=${hue(block)}>
       <td>${inWords(g.lanes, m.lanes)}</td>
       <td>${this.mask(g, g.reason === 'runs')}</td>
@@ -398,14 +399,15 @@ export class GemuStack extends GemuElement {
     const { stack } = m.state(this.step);
     if (this.step >= m.steps && isEmpty(without(m.lanes, m.ended(m.steps)))) return html`<p>All lanes have ended.</p>`;
     const points = stack.filter((x) => x.kind === 'point').length;
-    const names = { running: 'running', ready: 'ready', blocked: 'blocked', point: 'point' } as const;
+    const end = this.step >= m.steps;
+    const names = { running: end ? (isDeadlock(m.launch) ? 'blocked' : 'stopped') : 'running', ready: 'ready', blocked: 'blocked', point: 'point' };
     return html`<p>${stack.length <= 1 ? 'The warp is one group: nothing waits on the stack.' : `${stack.length - points} warp ${stack.length - points === 1 ? 'split' : 'splits'}${points ? `, and ${points === 1 ? 'a reconvergence point' : `${points} reconvergence points`} at which lanes wait for each other` : ''}. The innermost is first.`}</p>
       <ol>
         ${stack.map((x) => {
           const ins = m.launch.instructions[x.instruction];
           const letter = ins ? m.launch.blocks[ins.block]?.letter : '';
-          return html`<li class=${x.kind} style="${hue(ins?.block ?? -1)};margin-left:${Math.min(x.depth, 12) * 10}px">
-            <b>${names[x.kind]}</b>${maskPicture(x.kind === 'point' ? x.arrived : x.lanes, m.launch.warpSize, x.kind === 'running')}
+          return html`<li class=${end && x.kind === 'running' ? 'blocked' : x.kind} style="${hue(ins?.block ?? -1)};margin-left:${Math.min(x.depth, 12) * 10}px">
+            <b>${names[x.kind]}</b>${maskPicture(x.kind === 'point' ? x.arrived : x.lanes, m.launch.warpSize, x.kind === 'running' && !end)}
             <span>${letter ? html`<span class="letter">${letter}</span> ` : nothing}${place(m.launch, x.instruction)}:
             ${x.kind === 'point' ? (isEmpty(x.arrived) ? `no lane has arrived of ${inWords(x.lanes, m.lanes)}` : `${inWords(x.arrived, m.lanes)} arrived of ${inWords(x.lanes, m.lanes)}`) : inWords(x.lanes, m.lanes)}</span>
           </li>`;

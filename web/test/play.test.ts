@@ -1,0 +1,164 @@
+// gemu play: its answers to the lessons' launches, and its page in Chromium.
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Example, parseAnswer } from '../src/engine.ts';
+import { fromMembers, equal, without } from '../src/lanes.ts';
+import { type Launch, launchesOf } from '../src/model.ts';
+import { Recording } from '../src/recording.ts';
+import { binaryOfGemu, root } from './gemu.ts';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const skip = existsSync(executablePath) ? false : `there is no ${executablePath}; CHROMIUM names another`;
+const dir = mkdtempSync(path.join(tmpdir(), 'gemu-play-test-'));
+let browser: Browser | undefined;
+const running: ChildProcess[] = [];
+
+before(async () => {
+  if (!skip) browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+});
+
+after(async () => {
+  await browser?.close();
+  for (const c of running) c.kill('SIGINT');
+  rmSync(dir, { recursive: true });
+});
+
+/** play starts gemu play and returns its address, and its messages up to the note that it serves. */
+function play(...args: string[]): Promise<{ url: string; notes: string }> {
+  return new Promise((resolve, reject) => {
+    const c = spawn(binaryOfGemu(), ['play', '--no-browser', ...args], { cwd: root });
+    running.push(c);
+    let [url, notes] = ['', ''];
+    const done = () => url && notes.includes('Ctrl-C') && resolve({ url, notes });
+    c.stdout.on('data', (d) => ((url += String(d).trim()), done()));
+    c.stderr.on('data', (d) => ((notes += String(d)), done()));
+    c.on('exit', (status) => reject(new Error(`gemu play ends with ${status}: ${notes}`)));
+  });
+}
+
+/** written writes a file of the tests and returns its name. */
+function written(name: string, text: string): string {
+  const file = path.join(dir, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+/** opened opens a page, runs f, and fails if the page has logged an error. */
+async function opened(url: string, f: (p: Page) => Promise<void>): Promise<void> {
+  const context = await browser!.newContext({ viewport: { width: 1280, height: 900 } });
+  const p = await context.newPage();
+  const errors: string[] = [];
+  p.on('pageerror', (e) => errors.push(String(e.stack)));
+  try {
+    await p.goto(url);
+    await p.waitForSelector('gemu-player[ready]', { timeout: 60_000 });
+    await f(p);
+    assert.deepEqual(errors, []);
+  } finally {
+    await context.close();
+  }
+}
+
+const sentence = (p: Page): Promise<string> => p.locator('.sentence').innerText();
+const button = (p: Page, name: string) => p.getByRole('button', { name, exact: true });
+
+let lessons: { url: string; examples: Example[] } | undefined;
+
+/** examples returns the lessons, as gemu play serves them. */
+async function examples(): Promise<{ url: string; examples: Example[] }> {
+  if (!lessons) {
+    const { url } = await play();
+    lessons = { url, examples: (await (await fetch(new URL('examples.json', url))).json()) as Example[] };
+  }
+  return lessons;
+}
+
+/** launched runs a lesson under a policy. */
+async function launched(id: string, policy?: string): Promise<{ launch: Launch; example: Example }> {
+  const { url, examples: list } = await examples();
+  const example = list.find((e) => e.id === id)!;
+  const body = JSON.stringify({ ...example.request, policy: policy ?? example.moment!.policy, memory: true });
+  const r = await fetch(new URL('run', url), { method: 'POST', headers: { 'Content-Type': 'application/json', Origin: new URL(url).origin }, body });
+  return { launch: launchesOf(new Recording(parseAnswer(new Uint8Array(await r.arrayBuffer())).recording))[0], example };
+}
+
+// Lines that the questions, answers and strips of the lessons name for their moments.
+const momentLines: Record<string, number> = { ifelse: 23, return: 19, nested: 21, memory: 19, values: 23 };
+
+test('the line at the moment of a lesson is the line that the lesson names', async () => {
+  for (const [id, line] of Object.entries(momentLines)) {
+    const { launch, example } = await launched(id);
+    assert.equal(launch.warp(0).line(example.moment!.step - 1), line, id);
+  }
+});
+
+test('lanes that a branch sends to the end of the kernel do not take a step', async () => {
+  const { launch } = await launched('return', 'stack'); // the lesson: 9 steps and 5
+  const [a, b] = [launch.warp(0), launch.warp(1)];
+  assert.deepEqual([a.steps, b.steps, launch.warps[0].steps], [9, 5, 9]);
+  const late = fromMembers(Array.from({ length: 12 }, (_, i) => 20 + i));
+  assert.ok(equal(a.outcome(3).ended, late));
+  assert.ok(equal(a.active(4), without(a.lanes, late)));
+  assert.equal((await launched('return', 'stack-wait')).launch.warp(0).steps, 9);
+});
+
+test('the stack has the innermost entry first', async () => {
+  const { launch } = await launched('nested', 'stack');
+  const m = launch.warp(0);
+  assert.equal(m.state(5).stack.map((x) => launch.blocks[launch.instructions[x.instruction].block].letter).join(''), 'CDEFG');
+});
+
+const endless = '.version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\nL:\n\tbra L;\n}\n';
+
+test('PTX with an error, and PTX without a kernel, open in the editor', { skip, timeout: 300_000 }, async () => {
+  const { url, notes } = await play(written('bad.ptx', 'this is not ptx\n'));
+  assert.match(notes, /bad\.ptx:1:1: /);
+  await opened(url, async (p) => {
+    await p.waitForSelector('.cm-bad-line');
+    assert.equal(await p.locator('.cm-bad-line').innerText(), 'this is not ptx');
+    assert.match(await p.locator('.cm-message').innerText(), /bad\.ptx:1:1/);
+    assert.equal(await p.getByText('running…').count(), 0);
+    // A file of the page: the same.
+    await p.locator('#file').setInputFiles({ name: 'worse.ptx', mimeType: '', buffer: Buffer.from('.version 8.0\n.target sm_80\nworse\n') });
+    await p.waitForFunction(() => /worse/.test(document.querySelector('gemu-player')!.shadowRoot!.querySelector('.cm-message')?.textContent ?? ''));
+    assert.equal(await p.locator('.cm-bad-line').innerText(), 'worse');
+  });
+  const none = await play(written('none.ptx', '.version 8.0\n.target sm_80\n'));
+  assert.match(none.notes, /none\.ptx has no kernel/);
+  await opened(none.url, async (p) => {
+    await p.waitForSelector('.cm-content');
+    assert.match(await p.locator('.bad-card').innerText(), /kernel/);
+  });
+});
+
+test('a loop without an end has no steps, and the page says so', { skip, timeout: 300_000 }, async () => {
+  const { url } = await play(written('endless.ptx', endless), '-g', '1', '-b', '32');
+  await opened(url, async (p) => {
+    assert.match(await sentence(p), /No step was recorded\. All 32 lanes are at line 7\./);
+    assert.ok(await button(p, 'Play').isDisabled());
+  });
+});
+
+test('a lesson is read up to its question; a deadlock is blocked; its strip does not squeeze the others', { skip, timeout: 300_000 }, async () => {
+  const { url } = await play('--example', 'lock');
+  await opened(url, async (p) => {
+    await p.locator('summary', { hasText: 'Read' }).click();
+    const read = await p.locator('.prose').first().innerText();
+    assert.doesNotMatch(read, /##|```|Question|Answer|lanes 1 to 31 leave the loop, too/);
+    assert.ok(await p.locator('.prose pre').first().isVisible());
+    const to = await p.evaluate(() => (document.querySelector('gemu-player') as unknown as { view: { to: number } }).view.to);
+    assert.equal(to, 333); // its:8 takes 332 steps
+    assert.ok(await p.getByText('… and so on up to step 12,296').isVisible());
+    await button(p, 'To the end').click();
+    assert.match(await p.locator('gemu-stack ol').innerText(), /blocked/);
+    assert.doesNotMatch(await p.locator('gemu-stack ol').innerText(), /running/);
+    assert.equal(await p.locator('gemu-stack li.running').count(), 0);
+  });
+});
+
