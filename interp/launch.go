@@ -296,6 +296,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.simtDevice.Current = nil // the parameter block no longer has the arguments of a launch in flight
 	if err := m.setArgs(fn, code, l.Args); err != nil {
 		return nil, err
 	}
@@ -328,10 +329,10 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	if err := hostmem.Check(grid.MinMemory(g)); err != nil {
 		return nil, launchErrorf("kernel %s: a CTA of %d threads takes %d bytes: %v", fn.Name, l.Block.Count(), grid.MinMemory(g), err)
 	}
-	switch maxThreads := grid.MaxInFlight(g); {
-	case l.Cooperative && extent.Count() > maxThreads:
+	switch most := grid.MaxAlone(g); {
+	case l.Cooperative && extent.Count() > most:
 		return nil, launchErrorf("kernel %s: a cooperative grid of %d CTAs: a CTA can take %d bytes of host memory, the limit for all is %d", fn.Name, extent.Count(), grid.Footprint(g), d.cfg.HostMemory)
-	case cluster.Count() > maxThreads:
+	case cluster.Count() > most:
 		return nil, launchErrorf("kernel %s: a cluster of %d CTAs: a CTA can take %d bytes of host memory, the limit for all is %d", fn.Name, cluster.Count(), grid.Footprint(g), d.cfg.HostMemory)
 	}
 	if err := lanes.OpenCTAMemory(g); err != nil {

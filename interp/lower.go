@@ -62,7 +62,11 @@ func (a linker) Address(s ptx.Symbol) (uint64, bool) { return a.m.symbolAddress(
 
 func (a linker) SM() int { return a.m.dev.cfg.SM }
 
-func (a linker) Params(bytes int) { a.m.dev.mem.SizeParams(bytes) }
+// Params sizes the parameter block, whose contents are then those of no launch in flight.
+func (a linker) Params(bytes int) {
+	a.m.dev.simtDevice.Current = nil
+	a.m.dev.mem.SizeParams(bytes)
+}
 
 func (a linker) Memory(addr uint64) *mem.Allocation { return a.m.dev.mem.Find(addr) }
 

@@ -191,6 +191,7 @@ func (m *Module) bind(name string, o *Object) error {
 	if o.object.Type != v.Type {
 		return fmt.Errorf("%s is a %s, but the object is a %s", name, v.Type, o.object.Type)
 	}
+	m.dev.simtDevice.Current = nil // a launch in flight binds its own objects again
 	binary.LittleEndian.PutUint64(m.vars[v].Data, o.handle)
 	return nil
 }

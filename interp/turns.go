@@ -86,6 +86,7 @@ func (r *launched) yield(t *Turn) error {
 	d.simtDevice.Current = r.grid
 	switch {
 	case resumption.Err != nil:
+		grid.Stop(r.grid)
 		return resumption.Err
 	case resumption.Deadlock && t.Stalled:
 		return grid.Deadlock(r.grid, resumption.Notes...)

@@ -136,3 +136,54 @@ func TestLaunchEndsBetweenTurns(t *testing.T) {
 		t.Errorf("after it: %v, %v", err, Slice[uint32](b))
 	}
 }
+
+// A launch that waits keeps its arguments while another kernel is lowered, and while another launch is refused.
+func TestArgumentsBetweenTurns(t *testing.T) {
+	const other = `.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry one(.param .u64 out) { ret; }
+.visible .entry many(.param .align 8 .b8 all[4000]) { ret; }
+`
+	for name, disturb := range map[string]func(m, others *Module, b *Buffer) error{
+		"a kernel with fewer parameters is lowered": func(_, others *Module, _ *Buffer) error { return others.Prepare("one") },
+		"a kernel with more parameters is lowered":  func(_, others *Module, _ *Buffer) error { return others.Prepare("many") },
+		"a launch is refused": func(m, _ *Module, b *Buffer) error {
+			_, err := m.Run(context.Background(), &Launch{Kernel: "await", Grid: ptx.Dim(1), Block: ptx.Dim(32), Shared: -1, Args: []any{b.Addr() + 16, 1, b.Addr() + 20}})
+			if err == nil {
+				return errors.New("a launch with a negative size is not refused")
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := NewDevice(Config{})
+			defer d.Close()
+			m, err := d.Load("turns.ptx", []byte(turnKernel))
+			if err != nil {
+				t.Fatal(err)
+			}
+			others, err := d.Load("others.ptx", []byte(other))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := NewBuffer(d, make([]uint32, 8))
+			if err != nil {
+				t.Fatal(err)
+			}
+			words, yields := Slice[uint32](b), 0
+			_, err = m.Run(context.Background(), &Launch{Kernel: "await", Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{b.Addr(), 7, b.Addr() + 4}, Yield: func(*Turn) Resumption {
+				if yields++; yields == 1 {
+					if err := disturb(m, others, b); err != nil {
+						t.Error(err)
+					}
+					words[0] = 7
+				}
+				return Resumption{Changed: yields == 1}
+			}})
+			if err != nil || yields == 0 || words[1] != 8 {
+				t.Errorf("after %d yields: %v, memory %v, want 8 in word 1", yields, err, words)
+			}
+		})
+	}
+}

@@ -95,6 +95,9 @@ func maxDepthWords(c *machine.Kernel, fn *code.Func, limit int, seen map[*code.F
 	return seen[fn]
 }
 
+// MaxAlone returns the maximum number of CTAs of the grid in flight while no other grid is in flight, at least one.
+func MaxAlone(g *machine.Grid) int { return int(max(g.Device.HostMemory/Footprint(g), 1)) }
+
 // MaxInFlight returns the maximum number of CTAs of the grid in flight, at least one. Other grids in flight reduce it.
 func MaxInFlight(g *machine.Grid) int {
 	others := g.Device.Reserved - g.Reserved

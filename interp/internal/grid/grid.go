@@ -824,6 +824,9 @@ func rawBytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
+// Stop prints the output of the CTAs of a launch that ends between two turns.
+func Stop(g *machine.Grid) { flushOutput(g, g.NumCTAs) }
+
 // Deadlock returns the trap of a launch that can never continue, and prints the output of its CTAs in flight. notes are further
 // lines of the trap.
 func Deadlock(g *machine.Grid, notes ...string) error {

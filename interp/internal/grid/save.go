@@ -57,6 +57,7 @@ func Restore(g *machine.Grid, s *machine.State) error {
 	g.Pool = nil
 	g.LastState, g.Steps = s, s.Steps
 	g.Device.HeapUsed, g.Schedule, g.ForcedTimeSlices = s.HeapUsed, s.Schedule, s.ForcedTimeSlices
+	reserve(g) // for the window at that time; a launch that has ended runs again
 	g.Finished.Store(s.Finished)
 	g.Count, g.Flights, g.Next, g.Output = s.Count, copyFlights(g, s.Flights), s.Next, maps.Clone(s.Output)
 	g.Tolerated = slices.Clone(s.Tolerated)

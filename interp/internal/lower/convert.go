@@ -153,9 +153,12 @@ func (l *lowerer) convertPowers(instr *ptx.Instr, spec alu.ConvertSpec, packed p
 	return true
 }
 
+// extensions has the operations that extend the low bits of a row to 32 bits.
+var extensions = map[ptx.Type]code.Op{ptx.S8: code.CvtS32S8, ptx.S16: code.CvtS32S16, ptx.U8: code.CvtU8U32, ptx.U16: code.CvtU16U32}
+
 // saturate emits operations for a cvt.sat from an integer to one of at most 16 bits, and returns the row of the result.
 func (l *lowerer) saturate(a int32, dt, at ptx.Type) int32 {
-	if op, ok := map[ptx.Type]code.Op{ptx.S8: code.CvtS32S8, ptx.S16: code.CvtS32S16}[at]; ok {
+	if op, ok := extensions[at]; ok { // the register may be wider than the source
 		d := l.newTemp(code.R)
 		l.emit(code.Instr{Op: op, D: d, A: a})
 		a = d

@@ -34,6 +34,7 @@ type Grid struct {
 	Flights []Flight     // ascending by Flight.Index
 	Next    int          // index of the next CTA to be admitted
 	Schedule
+	Reserved  uint64          // host memory that the launch reserves for its CTAs in flight, in bytes: part of Device.Reserved
 	Output    map[int][]byte  // printed text of ended CTAs by Flight.Index, until all CTAs before them have ended
 	Tolerated toleratedFaults // tolerated faults of the CTAs already removed from Flights
 }
@@ -151,10 +152,9 @@ type Schedule struct {
 	Stall       StallDetector // detects a stall in idle rounds
 	StuckSince  time.Time     // time of the first stall since a CTA has ended
 
-	TakesTurns    bool   // the launch yields the device after each round in which no CTA has ended
-	Stalled       bool   // only others can let the launch continue, by a change of memory; set only if TakesTurns
-	MemoryChanged bool   // the launch may have changed memory since it yielded last; kept only if TakesTurns
-	Reserved      uint64 // host memory that the launch reserves for its CTAs in flight, in bytes: part of Device.Reserved
+	TakesTurns    bool // the launch yields the device after each round in which no CTA has ended
+	Stalled       bool // only others can let the launch continue, by a change of memory; set only if TakesTurns
+	MemoryChanged bool // the launch may have changed memory since it yielded last; kept only if TakesTurns
 }
 
 // RoundPhase is a part of a round.
