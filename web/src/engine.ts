@@ -46,7 +46,7 @@ export interface Example {
   moment?: { policy: string; step: number };
 }
 
-/** Run is a response with its recording, which is empty if nothing ran. */
+/** Answer is a response with its recording, which is empty if nothing ran. */
 export interface Answer {
   response: Response;
   recording: Uint8Array;
@@ -79,7 +79,7 @@ class HTTPEngine implements Engine {
   }
 }
 
-type Message = { type: 'ready' } | { type: 'response'; id: number; bytes: Uint8Array } | { type: 'examples'; examples: Example[] } | { type: 'error'; message: string };
+type Message = { type: 'ready' } | { type: 'response'; id: number; bytes: Uint8Array } | { type: 'examples'; examples: Example[] } | { type: 'failed'; message: string };
 
 /** WorkerEngine is an engine in a worker, which is started at its first use and again after it was stopped. */
 class WorkerEngine implements Engine {
@@ -90,17 +90,19 @@ class WorkerEngine implements Engine {
     this.worker ??= new Promise((resolve, reject) => {
       const make = (globalThis as { gemuWorker?: () => Worker }).gemuWorker;
       const w = make ? make() : new Worker('engine.js');
+      const fail = (message: string) => {
+        w.terminate();
+        this.worker = undefined;
+        reject(new Error(message));
+      };
       const ready = (e: MessageEvent<Message>) => {
-        if (e.data.type === 'error') reject(new Error(e.data.message));
+        if (e.data.type === 'failed') fail(e.data.message);
         if (e.data.type !== 'ready') return;
         w.removeEventListener('message', ready);
         resolve(w);
       };
       w.addEventListener('message', ready);
-      w.addEventListener('error', (e) => {
-        this.worker = undefined;
-        reject(new Error(e.message || 'the engine does not start: this browser may lack WebAssembly'));
-      });
+      w.addEventListener('error', (e) => fail(e.message || 'the engine does not start: this browser may lack WebAssembly'));
     });
     return this.worker;
   }
@@ -115,24 +117,20 @@ class WorkerEngine implements Engine {
         signal?.removeEventListener('abort', stop);
       };
       const listen = (e: MessageEvent<Message>) => {
-        if (e.data.type === 'error') failed(new ErrorEvent('error', { message: e.data.message }));
+        if (e.data.type === 'failed') end(new Error(e.data.message));
         if (!wanted(e.data)) return;
         done();
         resolve(e.data as Extract<Message, { type: T }>);
       };
-      const failed = (e: ErrorEvent) => {
+      const end = (reason: unknown) => {
         done();
         w.terminate();
         this.worker = undefined;
-        reject(new Error(`the engine has failed: ${e.message}`));
+        reject(reason);
       };
-      const stop = () => {
-        // The engine cannot be interrupted: its worker ends, and the next run starts another.
-        done();
-        w.terminate();
-        this.worker = undefined;
-        reject(signal!.reason);
-      };
+      const failed = (e: ErrorEvent) => end(new Error(`the engine has failed: ${e.message}`));
+      // The engine cannot be interrupted: its worker ends, and the next run starts another.
+      const stop = () => end(signal!.reason);
       w.addEventListener('message', listen);
       w.addEventListener('error', failed);
       signal?.addEventListener('abort', stop);

@@ -180,7 +180,8 @@ export class GemuPlayer extends LitElement {
       }
       const shared = fromHash(location.hash);
       if (shared && !this.engine) throw new Error('This page has no engine: it cannot run the program of the link. Open the link with gemu play.');
-      const loading = this.engine ? this.engine.examples().catch(() => []) : Promise.resolve([]);
+      let failure = '';
+      const loading = this.engine ? this.engine.examples().catch((e: Error) => ((failure = `The examples cannot be loaded: ${e.message}`), [])) : Promise.resolve([]);
       if (shared) {
         this.openPlace(shared);
       } else if (start.request) {
@@ -188,6 +189,7 @@ export class GemuPlayer extends LitElement {
         await this.runAll();
       }
       this.examples = await loading;
+      if (failure) this.message ||= failure;
       if (!shared && !start.request && !start.recordings?.length) {
         const first = this.examples.find((x) => x.id === start.example) ?? this.examples[0];
         if (first) await this.openExample(first);
