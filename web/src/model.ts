@@ -153,6 +153,20 @@ export function launchesOf(rec: Recording): Launch[] {
 /** letterOf returns letter n of the alphabet of blocks: A to Z, 0 to 9, then #. */
 const letterOf = (n: number): string => (n < 26 ? String.fromCharCode(65 + n) : n < 36 ? String(n - 26) : '#');
 
+/** LaunchOutcome is the end of a launch: it is done, a limit has stopped it or its recording, it trapped, or no thread can continue. */
+export type LaunchOutcome = 'done' | 'stopped' | 'trap' | 'deadlock';
+
+/** outcomeOf returns the outcome of a launch from the table ends. The text of a trap is "FILE:LINE:COLUMN: trap in kernel NAME: KIND …" (probe.Trap). */
+export function outcomeOf(kernel: string, error: string, complete: boolean): LaunchOutcome {
+  if (!error) return complete ? 'done' : 'stopped';
+  const head = `: trap in kernel ${kernel}: `;
+  const at = error.indexOf(head);
+  if (at < 0) return complete ? 'trap' : 'stopped';
+  const kind = error.slice(at + head.length);
+  if (/^(deadlock\b|a CTA waits for a CTA that cannot begin)/.test(kind)) return 'deadlock';
+  return /^(step|time) limit reached/.test(kind) ? 'stopped' : 'trap';
+}
+
 /** Launch is a launch of a recording. */
 export class Launch {
   readonly kernel: string;
@@ -165,6 +179,8 @@ export class Launch {
   readonly error: string;
   /** complete reports that the whole launch is recorded. */
   readonly complete: boolean;
+  /** outcome is the end of the launch as far as it is recorded. The status of a response is more precise, and replaces it. */
+  outcome: LaunchOutcome;
   readonly instructions: Instruction[] = [];
   readonly registers: Register[] = [];
   readonly blocks: BasicBlock[] = [];
@@ -203,6 +219,7 @@ export class Launch {
     const end = Array.from(ends.numbers('launch')).indexOf(row);
     this.error = end < 0 ? '' : ends.texts('error')[end];
     this.complete = end >= 0 && ends.numbers('complete')[end] === 1;
+    this.outcome = outcomeOf(this.kernel, this.error, this.complete);
     this.readProgram(number('instructions'), number('first_block'), number('blocks'), number('first_source'), number('sources'));
 
     const e = rec.table('events');

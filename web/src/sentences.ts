@@ -13,7 +13,8 @@ function nounVerb(m: Lanes, all: Lanes, plural: string, singular: string): strin
   return `${inWords(m, all)} ${size(m) === 1 ? singular : plural}`;
 }
 
-const capital = (s: string): string => s[0].toUpperCase() + s.slice(1);
+/** capital returns a text with a capital first letter. */
+export const capital = (s: string): string => s[0].toUpperCase() + s.slice(1);
 
 /** ordinal names the entry of a sentence: the text of the instruction is code. */
 export interface Sentence {
@@ -75,13 +76,18 @@ export function endText(m: WarpModel): string {
     .groups.filter((g) => g.reason !== 'ended')
     .map((g) => `${inWords(g.lanes, m.lanes)} ${size(g.lanes) === 1 ? 'is' : 'are'} at ${place(launch, g.instruction)}`);
   if (m.steps === 0) return `No step was recorded. ${capital(where.join(', '))}.`;
-  if (isDeadlock(launch)) return `Deadlock: no thread can make progress. ${capital(where.join(', '))}.`;
-  if (launch.error) return `The kernel has failed. ${capital(where.join(', '))}.`;
-  return `The recording ends here${launch.complete ? '' : ', at its limit'}. ${capital(where.join(', '))}.`;
+  const head = { deadlock: 'Deadlock: no thread can make progress', trap: 'The kernel has failed', stopped: capital(limitText(launch)), done: 'The recording ends here' };
+  return `${head[launch.outcome]}. ${capital(where.join(', '))}.`;
 }
 
 /** isDeadlock reports whether a launch ended because no thread could make progress. */
-export const isDeadlock = (launch: Launch): boolean => /\bdeadlock\b/.test(launch.error);
+export const isDeadlock = (launch: Launch): boolean => launch.outcome === 'deadlock';
+
+/** limitText names the limit that stopped a launch, such as "stopped at the limit of 200000 events". */
+export function limitText(launch: Launch): string {
+  const limit = /\b(stopped at the limit of [^:;]+)|\b((?:step|time) limit reached)/.exec(launch.error);
+  return limit?.[1] ?? (limit ? `stopped: ${limit[2]}` : 'stopped at the limit of the recording');
+}
 
 /** doing says what a group of lanes does, or what it waits for; groups are all groups of the warp. */
 export function doing(m: WarpModel, g: LaneGroup, groups: LaneGroup[]): string {

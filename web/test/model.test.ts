@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { equal, fromMembers, inWords, lanesOf, members, ranges, firstLanes } from '../src/lanes.ts';
-import { firstDifference, launchesOf, type WarpModel } from '../src/model.ts';
+import { firstDifference, launchesOf, outcomeOf, type WarpModel } from '../src/model.ts';
 import { Recording } from '../src/recording.ts';
-import { countsText, endText, isDeadlock, ofLane, sentence, text } from '../src/sentences.ts';
+import { countsText, endText, isDeadlock, limitText, ofLane, sentence, text } from '../src/sentences.ts';
 import { formatValue, formula, structureOf } from '../src/values.ts';
 import { kernel, record } from './gemu.ts';
 
@@ -100,6 +100,26 @@ test('a lock: a deadlock under stack, a staircase under its', () => {
   for (let s = 0; s < stairs.steps; s++) if (stairs.line(s) === 21 && stairs.instructionAt(s)!.text === 'ret') order.push(...members(stairs.active(s)));
   assert.deepEqual(order, [0, 1, 2, 3, 4, 5, 6, 7]);
   assert.equal(firstDifference(wall, stairs) > 5, true);
+});
+
+test('the outcome of a launch: by the kind of its trap, not by a word in a name', () => {
+  const at = 'deadlock.ptx:3:5: trap in kernel deadlock: ';
+  assert.equal(outcomeOf('deadlock', at + 'misaligned address 0x3 (cta (0,0,0) warp 0 thread (0,0,0))', true), 'trap');
+  assert.equal(outcomeOf('deadlock', at + 'deadlock: no thread can make progress (cta (0,0,0))', true), 'deadlock');
+  assert.equal(outcomeOf('deadlock', at + 'step limit reached: warp 0 has executed 9 instructions without ending', true), 'stopped');
+  assert.equal(outcomeOf('deadlock', '', true), 'done');
+  assert.equal(outcomeOf('deadlock', '', false), 'stopped');
+  assert.equal(outcomeOf('deadlock', 'stopped at the limit of 9 events', false), 'stopped');
+  assert.equal(outcomeOf('deadlock', 'the host has no memory', true), 'trap');
+});
+
+test('a launch that a limit ends has not failed', () => {
+  const cut = warp(kernel('ifelse'), '--max-events', '9', ...ifelse);
+  assert.equal(cut.launch.outcome, 'stopped');
+  assert.match(endText(cut), /^Stopped at the limit of the recording\. All/);
+  const steps = warp(kernel('ifelse'), '--steps', '5', ...ifelse);
+  assert.equal(steps.launch.outcome, 'stopped');
+  assert.equal(limitText(steps.launch), 'stopped: step limit reached');
 });
 
 test('a barrier in a branch: who waits for whom', () => {

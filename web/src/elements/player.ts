@@ -7,7 +7,7 @@ import { type Launch, launchesOf, type WarpModel } from '../model.ts';
 import { blocks, inline } from '../markdown.ts';
 import { type Place, fromHash, toHash } from '../permalink.ts';
 import { Recording } from '../recording.ts';
-import { isDeadlock, sentence, text } from '../sentences.ts';
+import { capital, isDeadlock, limitText, sentence, text } from '../sentences.ts';
 import type { Editor, Mark } from '../editor.ts';
 import { clamp, hue, plural, tokens } from './base.ts';
 import { pageStyles } from './player-styles.ts';
@@ -291,6 +291,7 @@ export class GemuPlayer extends LitElement {
         const { response, recording } = await this.engine.run({ maxEvents: defaultMaxEvents, memory: true, ...this.request, policy: p }, abort.signal);
         run = { label: p, response, busy: false, failure: '' };
         if (recording.length) run.launch = launchesOf(new Recording(recording))[0];
+        if (run.launch && response.status !== 'error') run.launch.outcome = response.status;
         if (!run.launch) run.failure = response.message || 'The run has no recording.';
         if (response.status === 'error') this.refuse(response);
       } catch (e) {
@@ -377,9 +378,9 @@ export class GemuPlayer extends LitElement {
   private resetView(): void {
     const steps = this.runs.map((r) => this.modelOf(r)).filter((m) => m !== undefined);
     const longest = Math.max(0, ...steps.map((m) => m.steps));
-    const whole = steps.filter((m) => m.launch.complete && !m.launch.error).map((m) => m.steps);
+    const whole = steps.filter((m) => m.launch.outcome === 'done').map((m) => m.steps);
     const shortest = whole.length ? Math.min(...whole) : longest;
-    const to = (whole.length && steps.some((m) => m.launch.error) ? Math.max(...whole) : Math.min(longest, Math.max(shortest * 3, 80))) + 1;
+    const to = (whole.length && steps.some((m) => m.launch.outcome !== 'done') ? Math.max(...whole) : Math.min(longest, Math.max(shortest * 3, 80))) + 1;
     this.view = { from: 0, to };
     this.keepInView();
   }
@@ -834,7 +835,8 @@ export class GemuPlayer extends LitElement {
     if (this.message) return html`<section class="card bad-card" role="alert"><h2>${this.runs.length ? 'The program does not run' : 'gemu says'}</h2><pre>${this.message}</pre></section>`;
     const run = this.runs[this.main];
     const m = this.model;
-    if (!run?.launch?.error || !m || this.step < m.steps - 1 || this.predict && this.revealed < m.steps) return nothing;
+    if (!run?.launch || run.launch.outcome === 'done' || !m || this.step < m.steps - 1 || this.predict && this.revealed < m.steps) return nothing;
+    if (run.launch.outcome === 'stopped') return html`<section class="card" aria-label="How the run ends"><h2>Stopped</h2><p>${capital(limitText(run.launch))}. Later steps are not shown.</p></section>`;
     const message = run.response?.message || run.launch.error;
     return html`<section class="card bad-card" aria-label="How the run ends"><h2>${isDeadlock(run.launch) ? 'Deadlock' : 'The kernel has failed'}</h2>${isDeadlock(run.launch) ? html`<p>Lanes wait for something that no lane will ever do. gemu says:</p>` : nothing}<pre tabindex="0" aria-label="Message">${message}</pre></section>`;
   }

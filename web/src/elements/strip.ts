@@ -3,7 +3,7 @@
 import { css, html, nothing, type PropertyDeclarations } from 'lit';
 import { has, isEmpty, without } from '../lanes.ts';
 import { differs, firstDifference, type WarpModel } from '../model.ts';
-import { countsText, endText, isDeadlock, ofLane, sentence, text } from '../sentences.ts';
+import { countsText, endText, limitText, ofLane, sentence, text } from '../sentences.ts';
 import { type Palette, runAt, runsOf, stripSVG, tableRow } from '../strip-data.ts';
 import { clamp, GemuElement, hue, hues, tokens } from './base.ts';
 
@@ -413,7 +413,7 @@ export class GemuStrip extends GemuElement {
     const m = this.model!;
     const left = without(m.lanes, m.ended(m.steps));
     if (isEmpty(left)) return;
-    const stopped = !m.launch.error;
+    const stopped = m.launch.outcome === 'stopped' || m.launch.outcome === 'done';
     x.strokeStyle = p.ink;
     x.lineWidth = 2;
     x.setLineDash(stopped ? [3, 4] : []);
@@ -579,13 +579,14 @@ export class GemuStrip extends GemuElement {
     const step = clamp(this.step, 0, m.steps);
     const x = labelWidth + (step - from) * w;
     const shown = step >= from && step <= to;
-    const failed = !hides && m.launch.error;
+    const outcome = hides ? 'done' : m.launch.outcome;
     const zoomed = from > 0 || to < m.steps;
     const name = this.label || m.launch.policy;
     return html`<div class="head">
         <h3><slot name="title">${name}</slot></h3>
-        ${failed ? html`<span class="bad">${isDeadlock(m.launch) ? '✕ deadlock' : '✕ stopped by an error'}</span>` : nothing}
-        ${failed && to < m.steps ? html`<span class="soft">… and so on up to step ${m.steps.toLocaleString('en')}</span>` : nothing}
+        ${outcome === 'deadlock' || outcome === 'trap' ? html`<span class="bad">${outcome === 'deadlock' ? '✕ deadlock' : '✕ stopped by an error'}</span>` : nothing}
+        ${outcome === 'stopped' ? html`<span class="soft">${limitText(m.launch)}</span>` : nothing}
+        ${(outcome === 'deadlock' || outcome === 'trap') && to < m.steps ? html`<span class="soft">… and so on up to step ${m.steps.toLocaleString('en')}</span>` : nothing}
         <p>${hides ? 'Predict which lanes run next: the future is not drawn yet.' : countsText(m)}</p>
         <div class="tools">
           ${zoomed
