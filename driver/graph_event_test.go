@@ -125,6 +125,24 @@ func TestGraphFailsBeforeRecord(t *testing.T) {
 	c.want(IllegalAddress, "", c.EventSynchronize(first))
 }
 
+// A launch that fails before it records an event ends, although a later node waits for the event.
+func TestGraphFailsBeforeRecordAndWait(t *testing.T) {
+	c := newClient(t, nil)
+	s := must(c.StreamCreate(flagNonBlocking, 0))(t)
+	e := must(c.EventCreate(0))(t)
+	g := must(c.GraphCreate(0))(t)
+	bad := must(c.GraphAddKernelNode(g, nil, launchParams(c.function("add"), 1, 1, 8, 1)))(t)
+	record := must(c.GraphAddEventNode(g, []Handle{bad}, EventRecordNode, e))(t)
+	must(c.GraphAddEventNode(g, []Handle{record}, EventWaitNode, e))(t)
+	exec := must(c.GraphInstantiate(g, 0))(t)
+	hold, release := held()
+	c.ok(c.LaunchHostFunc(s, HostFunc{Call: hold}))
+	c.ok(c.GraphLaunch(exec, s)) // this launch fails
+	c.ok(c.GraphLaunch(exec, s)) // this launch does not begin
+	release()
+	c.want(IllegalAddress, "", c.CtxSynchronize(0))
+}
+
 // A refused launch does not change the recording of an event.
 func TestGraphRefusedBeforeRecord(t *testing.T) {
 	c := newClient(t, nil)

@@ -288,16 +288,6 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		}
 	}
 	s.start(launchTask, x.startNodes(s, predecessors, runs, events, x.newOrders(s, launchTask, events)))
-	for i, n := range x.nodes {
-		if n.kind == EventRecordNode {
-			go func() { // ends the task of the event if a failed launch does not run the node
-				<-launchTask.done
-				t.d.mu.Lock()
-				defer t.d.mu.Unlock()
-				t.d.endNow(events[i])
-			}()
-		}
-	}
 	return s.finish(launchTask, t.d.settings.Blocking)
 }
 
@@ -327,9 +317,10 @@ func (x *GraphExec) startNodes(s *Stream, predecessors []*task, runs []func(*pro
 			kernel = conditionalKernels
 		}
 		t.order = orders[i]
+		t.always = n.kind == EventRecordNode // after a fault too, the node must end the event's task: other tasks wait for it
 		t.run = func(o *probe.HostOrder) error {
 			d.mu.Lock()
-			skip := failed
+			skip := failed && !t.always
 			d.mu.Unlock()
 			if skip {
 				return nil

@@ -59,8 +59,8 @@ type turns struct {
 	stalledSince time.Time     // zero: they are not stalled
 	waitedSince  time.Time     // since when a thread of the host waits meanwhile; zero: none waits
 	stalledAt    uint64        // value of changes
-	interval     time.Duration // time until all tasks try again
-	retry        bool          // this time is over
+	interval     time.Duration // time between two retries; a retry is a turn of every task
+	retryAt      time.Time     // time of the next retry; zero: it is not chosen yet
 	noticed      bool          // the message of noticeTime was printed
 }
 
@@ -169,13 +169,11 @@ func (d *Driver) leave(t *task) {
 // takeTurn waits until a ready task gets the turn. The caller must hold d.mu, which takeTurn releases while it waits.
 func (d *Driver) takeTurn(t *task) {
 	u := &d.turns
-	if u.holder == nil && d.next() == t {
-		d.grant(t)
-		return
-	}
 	turn := make(chan struct{})
 	t.turn = turn
-	d.schedule()
+	if d.schedule(); u.holder == t {
+		return
+	}
 	d.mu.Unlock()
 	<-turn
 	d.mu.Lock()
@@ -258,10 +256,13 @@ func (d *Driver) decideIn(delay time.Duration, change func()) {
 	d.turns.timer = timer
 }
 
-// hasSeveralStreams reports whether a context with a task in flight has streams other than the default stream. The caller must hold
-// d.mu.
+// hasSeveralStreams reports whether a context with a ready task has streams other than the default stream, or ready tasks belong to
+// several contexts. The caller must hold d.mu.
 func (d *Driver) hasSeveralStreams() bool {
-	return slices.ContainsFunc(d.turns.ready, func(t *task) bool { return len(t.stream.ctx.streams) > 1 })
+	ready := d.turns.ready
+	return slices.ContainsFunc(ready, func(t *task) bool {
+		return len(t.stream.ctx.streams) > 1 || t.stream.ctx != ready[0].stream.ctx
+	})
 }
 
 // nextStalled is next while all tasks in flight are stalled: only the host can change memory. again is true if all tasks must have a
@@ -271,7 +272,7 @@ func (d *Driver) nextStalled() (t *task, again bool) {
 	u := &d.turns
 	now := time.Now()
 	if u.stalledSince.IsZero() || u.stalledAt != u.changes {
-		u.stalledSince, u.waitedSince, u.stalledAt, u.interval, u.retry, u.noticed = now, time.Time{}, u.changes, minInterval, false, false
+		u.stalledSince, u.waitedSince, u.stalledAt, u.interval, u.retryAt, u.noticed = now, time.Time{}, u.changes, minInterval, time.Time{}, false
 	}
 	runsFunction := slices.ContainsFunc(u.ready, func(t *task) bool { return t.inHost })
 	switch isWaited := (u.waiting > 0 || now.Sub(u.polled) < memoryWaitGrace) && !runsFunction; {
@@ -280,14 +281,15 @@ func (d *Driver) nextStalled() (t *task, again bool) {
 	case u.waitedSince.IsZero():
 		u.waitedSince = now
 	}
-	if u.retry {
-		u.retry = false
+	if !u.retryAt.IsZero() && !now.Before(u.retryAt) {
+		u.retryAt = time.Time{}
 		return nil, true
 	}
 	kernel := slices.IndexFunc(u.ready, func(t *task) bool { return t.kernel != "" && !t.inHost })
 	if kernel >= 0 {
 		t = u.ready[kernel]
-		if !u.waitedSince.IsZero() && now.Sub(u.waitedSince) >= memoryWaitGrace {
+		// A deadlock needs a retry just before it: the host may have changed memory since an earlier retry.
+		if u.retryAt.IsZero() && !u.waitedSince.IsZero() && now.Sub(u.waitedSince) >= memoryWaitGrace {
 			t.deadlock, u.stalledSince = true, time.Time{}
 			return t, false
 		}
@@ -297,8 +299,11 @@ func (d *Driver) nextStalled() (t *task, again bool) {
 				"It continues when the program makes the change; a call that waits for the kernel reports a deadlock instead.%s", t.kernel, noticeTime, d.placesText())
 		}
 	}
-	d.decideIn(u.interval, func() { u.retry = true })
-	u.interval = min(2*u.interval, maxInterval)
+	if u.retryAt.IsZero() { // another decision before the retry, such as one for a query of the host, does not postpone it
+		u.retryAt = now.Add(u.interval)
+		u.interval = min(2*u.interval, maxInterval)
+	}
+	d.decideIn(u.retryAt.Sub(now), func() {})
 	return nil, false
 }
 
@@ -344,8 +349,9 @@ func (d *Driver) yield(kernel string, turn *interp.Turn) interp.Resumption {
 	u.holder = nil
 	d.takeTurn(t)
 	r := interp.Resumption{Changed: u.changes != t.stalledAt}
-	if t.places = nil; t.deadlock {
-		t.deadlock, r.Deadlock = false, true
+	r.Deadlock = t.deadlock && !r.Changed
+	t.places, t.deadlock = nil, false
+	if r.Deadlock {
 		if others := d.inFlight(t); len(others) > 0 {
 			r.Notes = append([]string{fmt.Sprintf("kernel %s is on %s", kernel, t.stream.name())}, others...)
 		}

@@ -313,6 +313,43 @@ func TestKernelWaitsForHost(t *testing.T) {
 	c.ok(c.StreamSynchronize(c.streams[0]))
 }
 
+// The host sets the flag of a running kernel, and then queries the stream without a pause. The queries do not postpone the retries of
+// the kernel.
+func TestKernelWaitsForHostThatPolls(t *testing.T) {
+	t.Parallel()
+	c := newTurnClient(t, nil)
+	p := must(c.MemHostAlloc(8, 0))(t)
+	flag := (*[2]uint32)(p)
+	c.run("await", c.streams[0], uint64(uintptr(p)), 1, uint64(uintptr(p))+4)
+	err := error(NotReady)
+	for begin := time.Now(); err == NotReady; err = c.StreamQuery(c.streams[0]) {
+		if time.Since(begin) > 50*time.Millisecond {
+			atomic.StoreUint32(&flag[0], 1)
+		}
+	}
+	c.ok(err)
+	if flag[1] != 2 {
+		t.Errorf("the kernel stored %d, want 2", flag[1])
+	}
+}
+
+// Ready tasks of two contexts are on several streams, even if each context has only its default stream.
+func TestTurnsOfSeveralContexts(t *testing.T) {
+	var d Driver
+	a, b := &Stream{ctx: &Context{}}, &Stream{ctx: &Context{}}
+	for _, test := range []struct {
+		ready []*task
+		want  bool
+	}{
+		{[]*task{{stream: a}, {stream: a}}, false},
+		{[]*task{{stream: a}, {stream: b}}, true},
+	} {
+		if d.turns.ready = test.ready; d.hasSeveralStreams() != test.want {
+			t.Errorf("hasSeveralStreams is %v, want %v", !test.want, test.want)
+		}
+	}
+}
+
 // Kernels on two and three streams exchange messages.
 func TestKernelsExchangeMessages(t *testing.T) {
 	t.Parallel()
