@@ -9,15 +9,17 @@ import (
 	"strings"
 	"testing"
 
+	"gemu/internal/part"
 	"gemu/probe"
 	"gemu/ptx"
 )
 
-// Policies returns all reconvergence policies, and its with short time slices.
+// Policies returns all reconvergence policies, and its with time slices of three instructions; with GEMU_TEST=all also with
+// those of one and of eight.
 func Policies() []*Reconverger {
-	list := Reconvergers()
-	for _, n := range []string{"its:1", "its:3", "its:8"} {
-		list = append(list, ReconvergerNamed(n))
+	list := append(Reconvergers(), ReconvergerNamed("its:3"))
+	if part.TryAll() {
+		list = append(list, ReconvergerNamed("its:1"), ReconvergerNamed("its:8"))
 	}
 	return list
 }
