@@ -15,7 +15,8 @@ func TestReconvergenceOnRandomPaths(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		const exit = 1000
 		fr := &machine.Frame{Func: &code.Func{}}
-		w := &machine.Warp{CTA: &machine.CTA{}, Reconverger: new(Stack), WarpProgress: machine.WarpProgress{Live: 0xffffffff}, ShownFrame: fr}
+		grid := &machine.Grid{Execution: machine.Execution{Reconverge: &machine.Policy{TimeSlice: machine.DefaultTimeSlice}}}
+		w := &machine.Warp{CTA: &machine.CTA{Grid: grid}, Reconverger: new(Stack), WarpProgress: machine.WarpProgress{Live: 0xffffffff}, ShownFrame: fr}
 		ResumeSplit(w, machine.WarpSplit{Mask: w.Live, Frame: fr})
 		expected := map[int32]uint64{} // lanes at each reconvergence point
 		next := int32(1)
