@@ -29,53 +29,54 @@ type Example struct {
 	CUDA     string // the same program in CUDA C; the PTX names its lines
 }
 
-// Moment is a step of the first warp.
+// Moment is a step of a warp of the first CTA.
 type Moment struct {
 	Policy string // reconvergence policy, one of Example.Policies
 	Step   int    // number of the step, from 1, as in strips
+	Warp   int    // index of the warp
 }
 
 // Examples are the examples, in the order of the path from zero.
 var Examples = []Example{
 	{
 		ID: "threads", Kernel: "threads", Grid: [3]int{2, 1, 1}, Block: [3]int{40, 1, 1},
-		Arguments: []string{"u32[80]"}, Policies: []string{"stack"}, Moment: Moment{"stack", 4},
+		Arguments: []string{"u32[80]"}, Policies: []string{"stack"}, Moment: Moment{"stack", 4, 1},
 	},
 	{
 		ID: "ifelse", Kernel: "ifelse", Grid: [3]int{1, 1, 1}, Block: [3]int{32, 1, 1},
-		Arguments: []string{"u32[32]", "u32[32]=iota"}, Policies: []string{"stack", "frontier"}, Moment: Moment{"stack", 8},
+		Arguments: []string{"u32[32]", "u32[32]=iota"}, Policies: []string{"stack", "frontier"}, Moment: Moment{"stack", 8, 0},
 	},
 	{
 		ID: "return", Kernel: "squares", Grid: [3]int{1, 1, 1}, Block: [3]int{64, 1, 1},
-		Arguments: []string{"u32[64]", "20"}, Policies: []string{"stack", "stack-wait"}, Moment: Moment{"stack", 5},
+		Arguments: []string{"u32[64]", "20"}, Policies: []string{"stack", "stack-wait"}, Moment: Moment{"stack", 5, 0},
 	},
 	{
 		ID: "loop", Kernel: "bits", Grid: [3]int{1, 1, 1}, Block: [3]int{32, 1, 1},
-		Arguments: []string{"u32[32]"}, Policies: []string{"stack"}, Moment: Moment{"stack", 24},
+		Arguments: []string{"u32[32]"}, Policies: []string{"stack"}, Moment: Moment{"stack", 24, 0},
 	},
 	{
 		ID: "nested", Kernel: "nested", Grid: [3]int{1, 1, 1}, Block: [3]int{32, 1, 1},
-		Arguments: []string{"u32[32]"}, Policies: []string{"stack", "frontier"}, Moment: Moment{"stack", 6},
+		Arguments: []string{"u32[32]"}, Policies: []string{"stack", "frontier"}, Moment: Moment{"stack", 6, 0},
 	},
 	{
 		ID: "barrier", Kernel: "barrier", Grid: [3]int{1, 1, 1}, Block: [3]int{32, 1, 1},
-		Arguments: []string{"u32[32]"}, Policies: []string{"stack", "its"}, Moment: Moment{"stack", 8},
+		Arguments: []string{"u32[32]"}, Policies: []string{"stack", "its"}, Moment: Moment{"stack", 8, 0},
 	},
 	{
 		ID: "lock", Kernel: "lock", Grid: [3]int{1, 1, 1}, Block: [3]int{32, 1, 1},
-		Arguments: []string{"u32[1]", "u32[1]"}, Policies: []string{"stack", "its:8"}, Moment: Moment{"stack", 40},
+		Arguments: []string{"u32[1]", "u32[1]"}, Policies: []string{"stack", "its:8"}, Moment: Moment{"stack", 40, 0},
 	},
 	{
 		ID: "scheduling", Kernel: "scheduling", Grid: [3]int{1, 1, 1}, Block: [3]int{32, 1, 1},
-		Arguments: []string{"u32[32]"}, Policies: []string{"its:1", "its", "stack"}, Moment: Moment{"its:1", 5},
+		Arguments: []string{"u32[32]"}, Policies: []string{"its:1", "its", "stack"}, Moment: Moment{"its:1", 5, 0},
 	},
 	{
 		ID: "memory", Kernel: "memory", Grid: [3]int{1, 1, 1}, Block: [3]int{32, 1, 1},
-		Arguments: []string{"u32[32]", "u32[256]=iota", "8", "32"}, Policies: []string{"stack"}, Moment: Moment{"stack", 6},
+		Arguments: []string{"u32[32]", "u32[256]=iota", "8", "32"}, Policies: []string{"stack"}, Moment: Moment{"stack", 6, 0},
 	},
 	{
 		ID: "values", Kernel: "ex_gpsimt_kernel", Grid: [3]int{1, 1, 1}, Block: [3]int{32, 1, 1},
-		Arguments: []string{"u32[32]=rand:1", "3"}, Policies: []string{"stack"}, Moment: Moment{"stack", 11},
+		Arguments: []string{"u32[32]=rand:1", "3"}, Policies: []string{"stack"}, Moment: Moment{"stack", 11, 0},
 	},
 }
 

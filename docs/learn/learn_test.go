@@ -245,7 +245,7 @@ func outputs(e *learn.Example) (flags []string) {
 	return flags
 }
 
-// TestMoments: each moment is a step of the first warp under its policy.
+// TestMoments: each moment is a step of its warp under its policy.
 func TestMoments(t *testing.T) {
 	for i := range learn.Examples {
 		e := &learn.Examples[i]
@@ -254,7 +254,7 @@ func TestMoments(t *testing.T) {
 			t.Errorf("%s: the moment has the policy %s, which is not compared", e.ID, e.Moment.Policy)
 			continue
 		}
-		if w := strips(e, t)[p].Warps[0]; w.RunAt(e.Moment.Step) == nil {
+		if w := strips(e, t)[p].Warps[e.Moment.Warp]; w.RunAt(e.Moment.Step) == nil {
 			t.Errorf("%s: step %d of %d", e.ID, e.Moment.Step, w.Steps)
 		}
 	}

@@ -23,7 +23,8 @@ type Example struct {
 // Moment is a step of a run under a policy.
 type Moment struct {
 	Policy string `json:"policy"` // reconvergence policy, one of Example.Policies
-	Step   int    `json:"step"`   // number of the step of the first warp, from 1
+	Step   int    `json:"step"`   // number of the step, from 1
+	Warp   int    `json:"warp"`   // index of the warp in the first CTA
 }
 
 // Examples returns the examples, in the order of the course.

@@ -43,7 +43,7 @@ export interface Example {
   policies: string[];
   request: Request;
   cuda?: string;
-  moment?: { policy: string; step: number };
+  moment?: { policy: string; step: number; warp?: number };
 }
 
 /** Answer is a response with its recording, which is empty if nothing ran. */

@@ -189,6 +189,9 @@ export class Launch {
   /** has tells which optional parts the recording has. */
   readonly has: { results: boolean; accesses: boolean; stack: boolean };
 
+  /** trap is the warp of the first trap. */
+  trap?: { cta: number; warp: number };
+
   /** @internal */ readonly columns: Columns;
   /** @internal */ readonly firstRegister: Map<number, number> = new Map();
   private readonly firstInstruction: number;
@@ -366,6 +369,7 @@ export class Launch {
       counts[last]++;
       const info = this.warps[last];
       if (kind[i] === Kind.Instruction) info.steps++;
+      if (kind[i] === Kind.Trap) this.trap ??= { cta: cta[i], warp: warp[i] };
       info.lanes = or(info.lanes, lanesOf(this.columns.activeLo[i], this.columns.activeHi[i]));
     }
     // Warps in the order of CTA and warp, whatever the order of their first events.

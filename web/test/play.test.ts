@@ -145,6 +145,32 @@ test('a loop without an end has no steps, and the page says so', { skip, timeout
   });
 });
 
+test('a launch without its arguments opens the form', { skip, timeout: 300_000 }, async () => {
+  const { url } = await play('docs/learn/return.ptx', '-g', '1', '-b', '32');
+  await opened(url, async (p) => {
+    assert.match(await p.locator('.bad-card').innerText(), /Missing arguments, in the form below: out: an array such as u32\[32\]/);
+    await p.waitForFunction(() => document.querySelector('gemu-player')!.shadowRoot!.activeElement?.getAttribute('name') === 'argument');
+  });
+});
+
+test('a reload keeps the lesson and the step; an edited lesson can be restored', { skip, timeout: 300_000 }, async () => {
+  const { url } = await examples();
+  await opened(url + '#example=memory&step=6', async (p) => {
+    assert.match(await sentence(p), /^Step 6, line 19/);
+    await button(p, 'Step').click();
+    await p.waitForFunction(() => location.hash === '#example=memory&step=7');
+    await p.reload();
+    await p.waitForSelector('gemu-player[ready]');
+    assert.match(await sentence(p), /^Step 7, /);
+    assert.equal(await button(p, 'Restore').count(), 0);
+    await button(p, 'Edit').click();
+    await p.locator('.argument input').nth(2).fill('4');
+    await button(p, 'Run').click();
+    await button(p, 'Restore').click();
+    await button(p, 'Restore').waitFor({ state: 'detached' });
+  });
+});
+
 test('a lesson is read up to its question; a deadlock is blocked; its strip does not squeeze the others', { skip, timeout: 300_000 }, async () => {
   const { url } = await play('--example', 'lock');
   await opened(url, async (p) => {

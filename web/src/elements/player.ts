@@ -182,17 +182,19 @@ export class GemuPlayer extends LitElement {
       if (shared && !this.engine) throw new Error('This page has no engine: it cannot run the program of the link. Open the link with gemu play.');
       let failure = '';
       const loading = this.engine ? this.engine.examples().catch((e: Error) => ((failure = `The examples cannot be loaded: ${e.message}`), [])) : Promise.resolve([]);
+      const lesson = /^#example=([\w-]+)(?:&step=(\d+))?$/.exec(location.hash);
       if (shared) {
         this.openPlace(shared);
-      } else if (start.request) {
+      } else if (start.request && !lesson) {
         this.request = { ...start.request };
         await this.runAll();
       }
       this.examples = await loading;
       if (failure) this.message ||= failure;
-      if (!shared && !start.request && !start.recordings?.length) {
-        const first = this.examples.find((x) => x.id === start.example) ?? this.examples[0];
+      if (!shared && (lesson || (!start.request && !start.recordings?.length))) {
+        const first = this.examples.find((x) => x.id === (lesson?.[1] ?? start.example)) ?? this.examples[0];
         if (first) await this.openExample(first);
+        if (lesson?.[2] && first?.id === lesson[1]) this.go(Number(lesson[2]) - 1);
       }
     } catch (e) {
       this.message = (e as Error).message;
@@ -233,6 +235,7 @@ export class GemuPlayer extends LitElement {
     this.zoomed = false;
     this.pane = x.id === 'memory' ? 'memory' : 'registers';
     this.syncEditor();
+    this.remember();
     await this.runAll();
   }
 
@@ -345,7 +348,24 @@ export class GemuPlayer extends LitElement {
   private refuse(r: Response): void {
     this.editing = true;
     if (r.place) this.marks = [{ line: r.place.line, column: r.place.column, message: r.message }];
-    void this.updateComplete.then(() => this.editor?.setMarks(this.marks));
+    void this.updateComplete.then(() => {
+      this.editor?.setMarks(this.marks);
+      const fields = [...this.renderRoot.querySelectorAll<HTMLInputElement>('.argument input')];
+      if (!r.place) (fields[r.argument ?? -1] ?? fields.find((f) => !f.value))?.focus();
+    });
+  }
+
+  /** launchedKernel returns the kernel of the request, with its parameters, as the engine has read them. */
+  private get launchedKernel(): NonNullable<Response['kernels']>[number] | undefined {
+    const kernels = this.runs.find((x) => x.response?.kernels?.length)?.response?.kernels ?? [];
+    return kernels.find((k) => k.name === this.request?.kernel) ?? kernels[0];
+  }
+
+  /** missing names the parameters without an argument, and says what to write. */
+  private missing(): string {
+    const list = (this.launchedKernel?.parameters ?? []).filter((_, i) => !this.request?.arguments[i]);
+    if (list.length === 0 || !this.runs.some((r) => r.response?.status === 'error')) return '';
+    return `Missing arguments, in the form below: ${list.map((p) => `${p.name}: ${/64$/.test(p.type) ? 'an array such as u32[32], or u32[32]=iota' : `a number of type ${p.type}, such as 32`}`).join('; ')}. Then press Run.`;
   }
 
   private stopRuns(): void {
@@ -409,7 +429,23 @@ export class GemuPlayer extends LitElement {
     }
     this.step = next;
     this.keepInView();
+    this.remember();
     this.post(this.report());
+  }
+
+  private rememberTimer = 0;
+  /** remember writes the lesson and the step to the address, soon, so that a reload keeps them. */
+  private remember(): void {
+    clearTimeout(this.rememberTimer);
+    if (!this.example || this.changed || parent !== window) return;
+    const hash = `#example=${this.example.id}&step=${this.step + 1}`;
+    this.rememberTimer = window.setTimeout(() => history.replaceState(null, '', hash), 200);
+  }
+
+  /** changed reports whether the program or the launch of the lesson is edited. */
+  private get changed(): boolean {
+    const key = (r: Request) => JSON.stringify([r.source, r.kernel || '', r.grid, r.block, r.arguments, r.warp || 32]);
+    return !!this.example && !!this.request && key(this.example.request) !== key(this.request);
   }
 
   private readonly onStep = (e: CustomEvent): void => {
@@ -465,6 +501,7 @@ export class GemuPlayer extends LitElement {
   }
 
   private readonly onKey = (e: KeyboardEvent): void => {
+    if (e.key === 'Escape' && this.help) this.help = false;
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     const path = e.composedPath();
     const inField = path.some((x) => x instanceof HTMLElement && (/^(INPUT|SELECT|TEXTAREA)$/.test(x.tagName) || x.isContentEditable || x.tagName === 'DIALOG'));
@@ -707,14 +744,16 @@ export class GemuPlayer extends LitElement {
     return html`<section class="intro" aria-label="Example">
       <p class="ask"><b>${inline(x.question.replace(/\s+/g, ' ').trim())}</b></p>
       ${m ? html`<button @click=${() => this.toMoment(m)}>Show the moment</button>` : nothing}
+      ${this.changed ? html`<span class="soft">changed <button class="small" @click=${() => this.openExample(x)}>Restore</button></span>` : nothing}
       ${x.text ? html`<details><summary>Read</summary><div class="prose">${blocks(x.text.split(/^## Question$/m)[0])}${x.cuda && !x.text.includes('```cuda') ? html`<pre tabindex="0" aria-label="CUDA C">${x.cuda}</pre>` : nothing}</div></details>` : nothing}
       ${x.answer ? html`<details><summary>Answer</summary><div class="prose">${blocks(x.answer)}</div></details>` : nothing}
     </section>`;
   }
 
-  private toMoment(m: { policy: string; step: number }): void {
+  private toMoment(m: NonNullable<Example['moment']>): void {
     const i = this.runs.findIndex((r) => r.label === m.policy && r.launch);
     if (i >= 0) this.main = i;
+    this.warpIndex = Math.max(0, this.runs[this.main]?.launch?.findWarp(0, m.warp ?? 0) ?? 0);
     if (this.predict) this.setPredict(false);
     this.go(m.step - 1); // the moment counts from 1
   }
@@ -832,13 +871,15 @@ export class GemuPlayer extends LitElement {
 
   /** card is the message of a failed run, at its end, or of a program that did not run. */
   private card(): unknown {
-    if (this.message) return html`<section class="card bad-card" role="alert"><h2>${this.runs.length ? 'The program does not run' : 'gemu says'}</h2><pre>${this.message}</pre></section>`;
+    if (this.message) return html`<section class="card bad-card" role="alert"><h2>${this.runs.length ? 'The program does not run' : 'gemu says'}</h2><pre>${this.message}</pre>${this.missing() ? html`<p>${this.missing()}</p>` : nothing}</section>`;
     const run = this.runs[this.main];
     const m = this.model;
-    if (!run?.launch || run.launch.outcome === 'done' || !m || this.step < m.steps - 1 || this.predict && this.revealed < m.steps) return nothing;
+    const trap = run?.launch?.trap;
+    const elsewhere = trap && m && (trap.cta !== m.info.cta || trap.warp !== m.info.warp) ? run!.launch!.findWarp(trap.cta, trap.warp) + 1 : 0;
+    if (!run?.launch || run.launch.outcome === 'done' || !m || (!elsewhere && this.step < m.steps - 1) || this.predict && this.revealed < m.steps) return nothing;
     if (run.launch.outcome === 'stopped') return html`<section class="card" aria-label="How the run ends"><h2>Stopped</h2><p>${capital(limitText(run.launch))}. Later steps are not shown.</p></section>`;
     const message = run.response?.message || run.launch.error;
-    return html`<section class="card bad-card" aria-label="How the run ends"><h2>${isDeadlock(run.launch) ? 'Deadlock' : 'The kernel has failed'}</h2>${isDeadlock(run.launch) ? html`<p>Lanes wait for something that no lane will ever do. gemu says:</p>` : nothing}<pre tabindex="0" aria-label="Message">${message}</pre></section>`;
+    return html`<section class="card bad-card" aria-label="How the run ends"><h2>${isDeadlock(run.launch) ? 'Deadlock' : 'The kernel has failed'}</h2>${isDeadlock(run.launch) ? html`<p>Lanes wait for something that no lane will ever do. gemu says:</p>` : nothing}<pre tabindex="0" aria-label="Message">${message}</pre>${elsewhere ? html`<button @click=${() => (this.chooseWarp(elsewhere - 1), this.go(this.model!.steps))}>Go to CTA ${run.launch.ctaName(trap!.cta)} warp ${trap!.warp}</button>` : nothing}</section>`;
   }
 
   private question(): unknown {
@@ -877,6 +918,7 @@ export class GemuPlayer extends LitElement {
           const done = s >= m.steps;
           return html`<button aria-pressed=${i === this.warpIndex} style=${hue(block)} @click=${() => this.chooseWarp(i)} title="${done ? 'ended' : `${n} of ${size(m.lanes)} lanes at line ${m.line(s)}`}">
             <span class="mono">${launch.grid.some((g) => g > 1) ? launch.ctaName(w.cta) + ' ' : ''}w${w.warp}</span>
+            ${size(m.lanes) < launch.warpSize ? html`<span class="soft">${size(m.lanes)} of ${launch.warpSize}</span>` : nothing}${launch.trap?.cta === w.cta && launch.trap.warp === w.warp ? html`<span class="bad">✕<span class="hidden"> failed</span></span>` : nothing}
             ${done ? html`<span class="soft">end</span>` : html`<span class="letter">${launch.blocks[block]?.letter ?? ''}</span><span class="meter" aria-hidden="true"><i style="width:${(n / launch.warpSize) * 100}%"></i></span>`}
           </button>`;
         })}
@@ -935,7 +977,7 @@ export class GemuPlayer extends LitElement {
   private form(): unknown {
     const r = this.request!;
     const kernels = this.runs.find((x) => x.response?.kernels?.length)?.response?.kernels ?? [];
-    const kernel = kernels.find((k) => k.name === r.kernel) ?? kernels[0];
+    const kernel = this.launchedKernel;
     const n = Math.max(kernel?.parameters.length ?? 0, r.arguments.length, 1);
     const bad = this.runs.find((x) => x.response?.argument !== undefined)?.response;
     return html`<section class="edit" aria-label="Program and launch">
@@ -943,8 +985,8 @@ export class GemuPlayer extends LitElement {
       <div class="editor-host" style="height:min(52vh,520px)"><p class="soft">The editor is loading…</p></div>
       <form class="launch" @submit=${(e: Event) => (e.preventDefault(), this.runEdited())}>
         ${kernels.length > 1 ? html`<label>kernel <select name="kernel">${kernels.map((k) => html`<option ?selected=${k.name === (r.kernel || kernel?.name)}>${k.name}</option>`)}</select></label>` : html`<input type="hidden" name="kernel" .value=${r.kernel} />`}
-        <label>grid <input name="grid" size="7" .value=${r.grid.join(',')} /></label>
-        <label>block <input name="block" size="7" .value=${r.block.join(',')} /></label>
+        <label>grid <input name="grid" size="7" .value=${r.grid.map((n) => n || 1).join(',')} /></label>
+        <label>block <input name="block" size="7" .value=${r.block.some((n) => n) ? r.block.join(',') : '32'} /></label>
         <label>lanes of a warp <select name="warp">${[4, 8, 16, 32, 64].map((w) => html`<option ?selected=${w === (r.warp || 32)}>${w}</option>`)}</select></label>
         ${Array.from({ length: n }, (_, i) => {
           const p = kernel?.parameters[i];
