@@ -18,7 +18,7 @@ func markdownFiles(t *testing.T) map[string]string {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && name != ".":
+		case entry.IsDir() && (strings.HasPrefix(entry.Name(), ".") && name != "." || entry.Name() == "node_modules"):
 			return fs.SkipDir
 		case !entry.Type().IsRegular() || filepath.Ext(name) != ".md":
 			return nil
