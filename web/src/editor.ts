@@ -26,7 +26,6 @@ export interface EditorOptions {
   root: Document | ShadowRoot;
   text: string;
   label: string;
-  changed(): void;
   run(): void;
 }
 
@@ -165,7 +164,6 @@ export function createEditor(o: EditorOptions): Editor {
           ...historyKeymap,
         ]),
         EditorView.contentAttributes.of({ 'aria-label': o.label, tabindex: '0' }),
-        EditorView.updateListener.of((u) => u.docChanged && o.changed()),
         theme,
       ],
     }),

@@ -1,6 +1,6 @@
 // Engines that run kernels: over HTTP, or as WebAssembly in a worker. A run is a recording.
 
-/** Request is a run of a kernel, in the notation of gemu run. */
+/** Request is a run of a kernel, in the notation of gemu run: play.Request. */
 export interface Request {
   name: string;
   source: string;
@@ -15,6 +15,9 @@ export interface Request {
   maxSteps?: number;
   memory?: boolean;
   shared?: number;
+  cluster?: [number, number, number];
+  cooperative?: boolean;
+  seed?: number;
   set?: string[];
   files?: Record<string, string>;
 }
@@ -26,7 +29,7 @@ export interface Response {
   place?: { file?: string; line: number; column: number };
   argument?: number;
   offset?: number;
-  kernels?: { name: string; parameters: { name: string; type: string }[] }[];
+  kernels?: { name: string; parameters: { name: string; type: string }[]; block?: [number, number, number] }[];
   policy?: string;
   outputs?: { argument: number; name?: string; type: string; values: string[]; length: number }[];
   events?: number;

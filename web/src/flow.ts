@@ -10,7 +10,7 @@ export interface Box {
   y: number; // top
 }
 
-/** Line is an edge in the drawing. */
+/** FlowEdge is an edge in the drawing. */
 export interface FlowEdge {
   from: number;
   to: number; // -1: the end
@@ -34,12 +34,15 @@ export function layout(blocks: BasicBlock[]): FlowDrawing {
   const nodes = blocks.filter((b) => b.instructions > 0);
   const known = new Set(nodes.map((b) => b.index));
   // A block without instructions stands for the next one.
+  const byIndex = new Map(blocks.map((b) => [b.index, b]));
   const resolve = (i: number): number => {
-    for (let b = blocks.find((x) => x.index === i); b && b.instructions === 0; b = blocks.find((x) => x.index === i)) {
-      if (b.next.length === 0 || b.next[0] < 0 || b.next[0] === i) return -1;
-      i = b.next[0];
+    const visited = new Set<number>();
+    while (!known.has(i)) {
+      if (visited.has(i)) return -1;
+      visited.add(i);
+      i = byIndex.get(i)?.next[0] ?? -1;
     }
-    return known.has(i) ? i : -1;
+    return i;
   };
   const next = new Map(nodes.map((b) => [b.index, [...new Set(b.next.map(resolve))]]));
   // Back edges, by a search in depth.

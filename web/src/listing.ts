@@ -54,16 +54,17 @@ function linesOf(launch: Launch, text: string, line: (i: Instruction) => number,
   const all = text.split(/\r?\n/);
   const at = new Map<number, Instruction[]>();
   const ranges: [number, number][] = [];
-  const functions = new Map<string, Instruction[]>();
+  const functions = new Map<string, [number, number]>(); // first and last line with an instruction
   for (const i of launch.instructions) {
     const n = line(i);
     if (n < 1 || n > all.length) continue;
-    at.set(n, [...(at.get(n) ?? []), i]);
-    functions.set(i.function, [...(functions.get(i.function) ?? []), i]);
+    const here = at.get(n);
+    if (here) here.push(i);
+    else at.set(n, [i]);
+    const range = functions.get(i.function);
+    functions.set(i.function, [Math.min(range?.[0] ?? n, n), Math.max(range?.[1] ?? n, n)]);
   }
-  for (const list of functions.values()) {
-    let first = Math.min(...list.map(line));
-    let last = Math.max(...list.map(line));
+  for (let [first, last] of functions.values()) {
     // From the head of the function, or of the C function, to its closing brace.
     const head = isPTX ? /\.(entry|func)\b/ : /__(global|device)__|^\S.*\)\s*\{?\s*$/;
     for (let n = first; n > Math.max(0, first - 200); n--) {

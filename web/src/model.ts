@@ -140,14 +140,25 @@ class ByEvent {
   }
 }
 
-/** maxRows bounds the number of events that the page shows; a launch with more has a message of its own. */
+/** maxEvents bounds the number of events that the page shows; a launch with more has a message of its own. */
 const maxEvents = 4_000_000;
 
 /** launchesOf returns the launches of a recording. */
 export function launchesOf(rec: Recording): Launch[] {
   const n = rec.table('launches').rows;
   if (n > 10_000) throw new RecordingError(0, `the recording has ${n} launches; the page shows at most 10000: record fewer (--only-kernel)`);
-  return Array.from({ length: n }, (_, i) => new Launch(rec, i));
+  const rows = rowsOf(rec.table('events').numbers('launch'), n);
+  return rows.map((r, i) => new Launch(rec, i, r));
+}
+
+/** rowsOf returns the rows of each of n launches, in ascending order, from the column launch of a table. */
+function rowsOf(launch: ArrayLike<number>, n: number): Uint32Array[] {
+  const counts = new Uint32Array(n);
+  for (let i = 0; i < launch.length; i++) if (launch[i] < n) counts[launch[i]]++;
+  const rows = Array.from(counts, (c) => new Uint32Array(c));
+  const next = new Uint32Array(n);
+  for (let i = 0; i < launch.length; i++) if (launch[i] < n) rows[launch[i]][next[launch[i]]++] = i;
+  return rows;
 }
 
 /** letterOf returns letter n of the alphabet of blocks: A to Z, 0 to 9, then #. */
@@ -204,6 +215,7 @@ export class Launch {
   constructor(
     readonly recording: Recording,
     readonly row: number,
+    rows: Uint32Array, // of the table events
   ) {
     const rec = recording;
     const t = rec.table('launches');
@@ -240,7 +252,7 @@ export class Launch {
     };
     const o = rec.table('operands');
     this.operands = { instruction: o.numbers('instruction'), register: o.numbers('register'), writes: o.numbers('writes') };
-    this.order = this.groupByWarp(e);
+    this.order = this.groupByWarp(e, rows);
   }
 
   private readProgram(instructions: number, firstBlock: number, blocks: number, firstSource: number, sources: number): void {
@@ -344,16 +356,17 @@ export class Launch {
   }
 
   /** groupByWarp fills warps and starts, and returns the rows of the events of warps, warp after warp. */
-  private groupByWarp(e: Table): Uint32Array {
-    const [launch, cta, warp, kind] = [e.numbers('launch'), e.numbers('cta'), e.numbers('warp'), e.numbers('kind')];
-    const exits = this.exitsByBranch(e);
+  private groupByWarp(e: Table, rows: Uint32Array): Uint32Array {
+    const [cta, warp, kind] = [e.numbers('cta'), e.numbers('warp'), e.numbers('kind')];
+    const exits = this.exitsByBranch(e, rows);
     const place = new Map<number, number>();
-    const of = new Int32Array(e.rows).fill(-1);
+    const of = new Int32Array(rows.length).fill(-1); // by place in rows: the warp
     const counts: number[] = [];
     let last = -1;
     let lastKey = -1;
-    for (let i = 0; i < e.rows; i++) {
-      if (launch[i] !== this.row || warp[i] < 0 || exits.has(i)) continue;
+    for (let k = 0; k < rows.length; k++) {
+      const i = rows[k];
+      if (warp[i] < 0 || exits.has(i)) continue;
       const key = cta[i] * 2048 + warp[i];
       if (key !== lastKey) {
         let w = place.get(key);
@@ -365,7 +378,7 @@ export class Launch {
         }
         [last, lastKey] = [w, key];
       }
-      of[i] = last;
+      of[k] = last;
       counts[last]++;
       const info = this.warps[last];
       if (kind[i] === Kind.Instruction) info.steps++;
@@ -384,7 +397,7 @@ export class Launch {
     });
     this.starts.push(at);
     const order = new Uint32Array(at);
-    for (let i = 0; i < e.rows; i++) if (of[i] >= 0) order[next[of[i]]++] = i;
+    for (let k = 0; k < rows.length; k++) if (of[k] >= 0) order[next[of[k]]++] = rows[k];
     return order;
   }
 
@@ -392,19 +405,21 @@ export class Launch {
    * exitsByBranch returns the rows of the instruction events that are no steps: a branch sends lanes to the kernel's end, and other
    * lanes live on. Such an event is followed by the exit of the same lanes, and a later instruction event has the same step.
    */
-  private exitsByBranch(e: Table): Set<number> {
-    const [launch, cta, warp, kind, step] = [e.numbers('launch'), e.numbers('cta'), e.numbers('warp'), e.numbers('kind'), e.counts('step')];
+  private exitsByBranch(e: Table, rows: Uint32Array): Set<number> {
+    const [cta, warp, kind, step] = [e.numbers('cta'), e.numbers('warp'), e.numbers('kind'), e.wide('step')];
     const c = this.columns;
     const exits = new Set<number>();
-    let later = -1; // step of the next instruction event of the launch that is a step
+    let later = -1; // row of the next instruction event of the launch that is a step
     const next = new Map<number, number>(); // row of the next event of a warp
-    for (let i = e.rows - 1; i >= 0; i--) {
-      if (launch[i] !== this.row || warp[i] < 0) continue;
+    for (let k = rows.length - 1; k >= 0; k--) {
+      const i = rows[k];
+      if (warp[i] < 0) continue;
       const key = cta[i] * 2048 + warp[i];
       if (kind[i] === Kind.Instruction) {
         const n = next.get(key) ?? -1;
-        if (step[i] === later && n >= 0 && kind[n] === Kind.Exit && c.lanesLo[n] === c.activeLo[i] && c.lanesHi[n] === c.activeHi[i]) exits.add(i);
-        else later = step[i];
+        const same = later >= 0 && step.lo[i] === step.lo[later] && step.hi[i] === step.hi[later];
+        if (same && n >= 0 && kind[n] === Kind.Exit && c.lanesLo[n] === c.activeLo[i] && c.lanesHi[n] === c.activeHi[i]) exits.add(i);
+        else later = i;
       }
       next.set(key, i);
     }
@@ -440,7 +455,7 @@ export class Launch {
     return this.resultColumns;
   }
 
-  /** instruction returns the index of an instruction from its row in the table; -1 for none. */
+  /** instructionOfRow returns the index of an instruction from its row in the table; -1 for none. */
   instructionOfRow(row: number): number {
     if (row < 0) return -1;
     const i = row - this.firstInstruction;
@@ -509,7 +524,7 @@ export interface StackEntry {
 
 const stackKinds = ['running', 'ready', 'blocked', 'point'] as const;
 
-/** Reason is what a lane does while the warp executes a step. */
+/** Reason is the activity of a lane while the warp executes a step. */
 export type Reason =
   | 'runs' // executes the instruction
   | 'masked' // is active, but its guard does not hold
@@ -727,7 +742,7 @@ export class WarpModel {
     for (let i = this.at[step] + 1; i < (step + 1 < this.steps ? this.at[step + 1] : this.rows.length); i++) yield this.rows[i];
   }
 
-  /** outcome returns what a step causes: branches, splits, reconvergences, waits, wakes, ends, a trap. */
+  /** outcome returns the effects of a step: branches, splits, reconvergences, waits, wakes, ends, a trap. */
   outcome(step: number): Outcome {
     const o: Outcome = { groups: [], split: false, reconverged: noLanes, waiting: noLanes, barrier: -1, woken: noLanes, ended: noLanes, called: '', returned: false, trap: '' };
     if (step >= this.steps) return o;
@@ -1158,7 +1173,7 @@ function innermostFirst(stack: StackEntry[]): StackEntry[] {
   return [...list, ...left];
 }
 
-/** Outcome is what a step causes. */
+/** Outcome has the effects of a step. */
 export interface Outcome {
   groups: Group[];
   split: boolean;

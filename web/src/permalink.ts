@@ -3,7 +3,7 @@
 import { deflateSync, inflateSync } from 'fflate';
 import type { Request } from './engine.ts';
 
-/** Place is what a link holds. */
+/** Place is the content of a link: a program, its launch and a place in its run. */
 export interface Place {
   request: Request;
   policies: string[];
@@ -23,9 +23,11 @@ const prefix = '#v1:';
 /** maxPlaceBytes bounds the text of a link after inflation. */
 const maxPlaceBytes = 4 << 20;
 
-/** toHash returns the fragment of a link. */
+/** toHash returns the fragment of a link. It throws an error for a place that fromHash would not read. */
 export function toHash(p: Place): string {
-  const bytes = deflateSync(new TextEncoder().encode(JSON.stringify(p)), { level: 9 });
+  const json = new TextEncoder().encode(JSON.stringify(p));
+  if (json.length > maxPlaceBytes) throw new Error(`A link can hold a program of at most ${maxPlaceBytes >> 20} MiB, with its source files: send the files instead.`);
+  const bytes = deflateSync(json, { level: 9 });
   let text = '';
   for (const b of bytes) text += String.fromCharCode(b);
   return prefix + btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
@@ -44,13 +46,14 @@ export function fromHash(hash: string): Place | undefined {
   } catch {
     throw new Error('the link is damaged: a part of it may be missing. Copy it again');
   }
-  return check(place);
+  return checkPlace(place);
 }
 
-/** check returns a place with fields of the right types. */
-function check(x: unknown): Place {
+/** checkPlace returns a place with fields of the right types; fields of other types are left out. It throws an error if there is no program. */
+export function checkPlace(x: unknown): Place {
   const p = x as Place;
-  const number = (v: unknown): number | undefined => (typeof v === 'number' && Number.isFinite(v) && v >= -1 ? Math.floor(v) : undefined);
+  const number = (v: unknown): number | undefined => (typeof v === 'number' && Number.isSafeInteger(Math.floor(v)) && v >= 0 ? Math.floor(v) : undefined);
+  const boolean = (v: unknown): boolean | undefined => (typeof v === 'boolean' ? v : undefined);
   const text = (v: unknown): string => (typeof v === 'string' ? v : '');
   const texts = (v: unknown): string[] => (Array.isArray(v) ? v.map(text) : []);
   const three = (v: unknown): [number, number, number] => {
@@ -59,24 +62,29 @@ function check(x: unknown): Place {
   };
   const r = p?.request;
   if (typeof r !== 'object' || r === null || typeof r.source !== 'string') throw new Error('the link holds no program');
-  const view = p.view && number(p.view.from) !== undefined && number(p.view.to) !== undefined && p.view.to > p.view.from ? { from: Math.max(0, number(p.view.from)!), to: number(p.view.to)! } : undefined;
-  const files = Object.fromEntries(Object.entries(r.files ?? {}).filter(([, v]) => typeof v === 'string'));
+  const [from, to] = [number(p.view?.from), number(p.view?.to)];
+  const request: { [K in keyof Required<Request>]: Request[K] | undefined } = {
+    name: text(r.name) || 'kernel.ptx',
+    source: r.source,
+    kernel: text(r.kernel),
+    grid: three(r.grid),
+    block: three(r.block),
+    arguments: texts(r.arguments),
+    policy: text(r.policy) || undefined,
+    warp: number(r.warp),
+    sm: text(r.sm) || undefined,
+    maxEvents: number(r.maxEvents),
+    maxSteps: number(r.maxSteps),
+    memory: boolean(r.memory),
+    shared: number(r.shared),
+    cluster: r.cluster && three(r.cluster),
+    cooperative: boolean(r.cooperative),
+    seed: number(r.seed),
+    set: r.set && texts(r.set),
+    files: r.files && Object.fromEntries(Object.entries(r.files).filter(([, v]) => typeof v === 'string')),
+  };
   return {
-    request: {
-      name: text(r.name) || 'kernel.ptx',
-      source: r.source,
-      kernel: text(r.kernel),
-      grid: three(r.grid),
-      block: three(r.block),
-      arguments: texts(r.arguments),
-      warp: number(r.warp),
-      sm: text(r.sm) || undefined,
-      maxEvents: number(r.maxEvents),
-      maxSteps: number(r.maxSteps),
-      shared: number(r.shared),
-      set: texts(r.set),
-      files,
-    },
+    request: Object.fromEntries(Object.entries(request).filter(([, v]) => v !== undefined)) as unknown as Request,
     policies: texts(p.policies).filter(Boolean).slice(0, 8),
     policy: text(p.policy) || undefined,
     step: number(p.step),
@@ -85,7 +93,7 @@ function check(x: unknown): Place {
     lane: number(p.lane),
     register: text(p.register) || undefined,
     pane: text(p.pane) || undefined,
-    view,
+    view: from !== undefined && to !== undefined && to > from ? { from, to } : undefined,
     predict: p.predict === true,
   };
 }

@@ -16,7 +16,7 @@ function nounVerb(m: Lanes, all: Lanes, plural: string, singular: string): strin
 /** capital returns a text with a capital first letter. */
 export const capital = (s: string): string => s[0].toUpperCase() + s.slice(1);
 
-/** ordinal names the entry of a sentence: the text of the instruction is code. */
+/** Sentence explains a step; the text of its instruction is shown as code. */
 export interface Sentence {
   /** head names the step, and the line. */
   head: string;

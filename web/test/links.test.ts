@@ -1,20 +1,68 @@
 // Links, the answers of engines, and the texts of examples.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
 import { parseAnswer, type Request } from '../src/engine.ts';
 import { fromHash, toHash } from '../src/permalink.ts';
+import { parseExtent, policiesToRun } from '../src/request.ts';
+import { root } from './gemu.ts';
 
 const request: Request = { name: 'ä.ptx', source: '.version 8.0 // ü\n'.repeat(50), kernel: 'k', grid: [2, 1, 1], block: [32, 2, 1], arguments: ['u32[32]=iota', '7'] };
+/** whole has every field of a request. */
+const whole: Required<Request> = {
+  ...request,
+  policy: 'its',
+  warp: 16,
+  sm: '90',
+  maxEvents: 5,
+  maxSteps: 6,
+  memory: false,
+  shared: 128,
+  cluster: [2, 1, 1],
+  cooperative: true,
+  seed: 77,
+  set: ['c=1'],
+  files: { 'a.cu': 'text' },
+};
 
 test('a link gives back what it holds', () => {
   const hash = toHash({ request, policies: ['stack', 'its:8'], policy: 'its:8', step: 17, cta: 1, warp: 0, lane: 5, pane: 'memory', view: { from: 3, to: 40 }, predict: true });
   assert.match(hash, /^#v1:[\w-]+$/);
   assert.ok(hash.length < 400);
   const p = fromHash(hash)!;
-  assert.equal(p.request.source, request.source);
-  assert.deepEqual([p.request.grid, p.request.block, p.request.arguments, p.request.name], [[2, 1, 1], [32, 2, 1], ['u32[32]=iota', '7'], 'ä.ptx']);
+  assert.deepEqual(p.request, request);
   assert.deepEqual([p.policies, p.policy, p.step, p.cta, p.warp, p.lane, p.pane, p.view, p.predict], [['stack', 'its:8'], 'its:8', 17, 1, 0, 5, 'memory', { from: 3, to: 40 }, true]);
+});
+
+test('a link carries every field of play.Request', () => {
+  const go = /^type Request struct \{([\s\S]*?)^\}/m.exec(readFileSync(path.join(root, 'play/play.go'), 'utf8'))![1];
+  const fields = [...go.matchAll(/json:"(\w+)/g)].map((m) => m[1]);
+  assert.deepEqual(Object.keys(whole).sort(), fields.sort());
+  assert.deepEqual(fromHash(toHash({ request: whole, policies: ['stack'] }))!.request, whole);
+});
+
+test('a link is not made above the size that is read', () => {
+  const place = (n: number) => ({ request: { ...request, source: 'x'.repeat(n) }, policies: ['stack'] });
+  const rest = new TextEncoder().encode(JSON.stringify(place(0))).length;
+  const largest = (4 << 20) - rest;
+  assert.equal(fromHash(toHash(place(largest)))!.request.source.length, largest);
+  assert.throws(() => toHash(place(largest + 1)), /at most 4 MiB/);
+});
+
+test('extents of the form: one to three numbers, zeros without a text, errors for others', () => {
+  assert.deepEqual(parseExtent('32'), [32, 1, 1]);
+  assert.deepEqual(parseExtent(' 8, 4 '), [8, 4, 1]);
+  assert.deepEqual(parseExtent('2x3×4'), [2, 3, 4]);
+  assert.deepEqual(parseExtent(' '), [0, 0, 0]);
+  for (const bad of ['many', '1,2,3,4', '0', '8,0', '-1', '1.5', '8,,4', '1e3', '99999999999', '2147483648', ',']) assert.throws(() => parseExtent(bad), /want one to three numbers/, bad);
+});
+
+test('a new policy runs with those whose runs it interrupts', () => {
+  const runs = [{ label: 'stack', busy: false }, { label: 'its', busy: true }];
+  assert.deepEqual(policiesToRun(['stack', 'its', 'pc2'], runs, 'pc2'), ['its', 'pc2']);
+  assert.deepEqual(policiesToRun(['stack', 'its'], runs), ['stack', 'its']);
 });
 
 test('a damaged or hostile link is refused, or read with fields of the right types', () => {

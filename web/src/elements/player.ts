@@ -5,8 +5,9 @@ import { type Engine, type Example, type Request, type Response, engineOf } from
 import { type Lanes, equal, fromMembers, has, inWords, isEmpty, members, noLanes, or, size, without } from '../lanes.ts';
 import { type Launch, launchesOf, type WarpModel } from '../model.ts';
 import { blocks, inline } from '../markdown.ts';
-import { type Place, fromHash, toHash } from '../permalink.ts';
+import { type Place, checkPlace, fromHash, toHash } from '../permalink.ts';
 import { Recording } from '../recording.ts';
+import { parseExtent, policiesToRun, warpSizes } from '../request.ts';
 import { capital, isDeadlock, limitText, sentence, text } from '../sentences.ts';
 import type { Editor, Mark } from '../editor.ts';
 import { clamp, hue, plural, tokens } from './base.ts';
@@ -24,15 +25,13 @@ interface Run {
   failure: string;
 }
 
-/** Start is what the page finds in its element gemu-start. */
+/** Start is the content of the page's element gemu-start (play.Start). */
 interface Start {
   engine?: string;
   request?: Request;
   policies?: string[];
   example?: string;
   recordings?: { name: string; base64: string }[];
-  view?: string;
-  title?: string;
 }
 
 const panes = [
@@ -122,10 +121,11 @@ export class GemuPlayer extends LitElement {
   help = false;
 
   private engine?: Engine;
+  /** keys is the target of keys: the window if the player is the whole page, which has an element gemu-start; else the player. */
+  private keys?: EventTarget;
   private abort?: AbortController;
   private timer = 0;
   private editor?: Editor;
-  private edited = '';
   private firstStep?: Place;
   /** zoomed reports that the reader, or a link, has chosen the visible steps. */
   private zoomed = false;
@@ -142,7 +142,9 @@ export class GemuPlayer extends LitElement {
     this.addEventListener('gemu-zoom', this.onZoom as EventListener);
     this.addEventListener('gemu-run-to', ((e: CustomEvent) => this.runTo(e.detail)) as EventListener);
     this.addEventListener('gemu-pick', ((e: CustomEvent) => this.pick(e.detail.lane)) as EventListener);
-    addEventListener('keydown', this.onKey);
+    const whole = !this.src && document.getElementById('gemu-start') && document.querySelectorAll('gemu-player').length === 1;
+    this.keys = whole ? window : this;
+    this.keys.addEventListener('keydown', this.onKey as EventListener);
     addEventListener('message', this.onMessage);
     addEventListener('hashchange', this.onHash);
     void this.begin();
@@ -150,12 +152,12 @@ export class GemuPlayer extends LitElement {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    removeEventListener('keydown', this.onKey);
+    this.keys?.removeEventListener('keydown', this.onKey as EventListener);
     removeEventListener('message', this.onMessage);
     removeEventListener('hashchange', this.onHash);
     this.pause();
     this.abort?.abort();
-    this.editor?.destroy();
+    this.closeEditor();
   }
 
   private async begin(): Promise<void> {
@@ -166,7 +168,6 @@ export class GemuPlayer extends LitElement {
     } catch (e) {
       this.message = `The start of the page cannot be read: ${(e as Error).message}`;
     }
-    if (start.view && panes.some(([p]) => p === start.view)) this.pane = start.view;
     this.engine = engineOf(start.engine);
     if (start.policies?.length) this.policies = start.policies;
     if (start.request) start.request.arguments ??= [];
@@ -186,7 +187,7 @@ export class GemuPlayer extends LitElement {
       if (shared) {
         this.openPlace(shared);
       } else if (start.request && !lesson) {
-        this.request = { ...start.request };
+        this.setRequest({ ...start.request });
         await this.runAll();
       }
       this.examples = await loading;
@@ -214,8 +215,8 @@ export class GemuPlayer extends LitElement {
   };
 
   private openPlace(p: Place): void {
-    this.request = p.request;
-    this.policies = p.policies.length ? p.policies : ['stack'];
+    this.policies = p.policies;
+    this.setRequest(p.request);
     this.example = undefined;
     this.lane = p.lane ?? -1;
     this.register = p.register ?? '';
@@ -227,14 +228,13 @@ export class GemuPlayer extends LitElement {
 
   private async openExample(x: Example): Promise<void> {
     this.example = x;
-    this.request = { ...x.request };
-    this.policies = x.policies.length ? x.policies : ['stack'];
+    this.policies = x.policies;
+    this.setRequest({ ...x.request });
     this.runs = [];
     this.firstStep = undefined;
     [this.main, this.step, this.warpIndex, this.lane, this.register, this.view] = [0, 0, 0, -1, '', undefined];
     this.zoomed = false;
     this.pane = x.id === 'memory' ? 'memory' : 'registers';
-    this.syncEditor();
     this.remember();
     await this.runAll();
   }
@@ -260,7 +260,7 @@ export class GemuPlayer extends LitElement {
       }
     }
     this.example = undefined;
-    this.request = undefined;
+    this.setRequest(undefined);
     this.runs = runs;
     this.policies = [];
     [this.main, this.step, this.lane, this.register, this.view, this.message] = [Math.max(0, runs.findIndex((r) => r.launch)), 0, -1, '', undefined, runs.every((r) => !r.launch) ? runs.map((r) => r.failure).join('\n') : ''];
@@ -273,7 +273,15 @@ export class GemuPlayer extends LitElement {
 
   // Runs.
 
-  /** runAll runs the kernel under each policy. The place stays: the same event, not the same step. */
+  /** setRequest sets the program and its launch, also in the editor. */
+  private setRequest(r: Request | undefined): void {
+    this.request = r;
+    if (!r) return;
+    if (this.policies.length === 0) this.policies = ['stack'];
+    if (this.editor && this.editor.text !== r.source) this.editor.setText(r.source);
+  }
+
+  /** runAll runs the kernel under each policy, or under one policy and those that are still running. The place stays: the same event, not the same step. */
   private async runAll(only?: string): Promise<void> {
     if (!this.engine || !this.request) return;
     this.abort?.abort();
@@ -284,11 +292,11 @@ export class GemuPlayer extends LitElement {
     this.message = '';
     this.marks = [];
     this.editor?.setMarks([]);
-    this.runs = this.policies.map((p) => (only && p !== only ? old.find((r) => r.label === p) : undefined) ?? { label: p, launch: old.find((r) => r.label === p)?.launch, busy: true, failure: '' });
+    const again = policiesToRun(this.policies, old, only);
+    this.runs = this.policies.map((p) => (again.includes(p) ? undefined : old.find((r) => r.label === p)) ?? { label: p, launch: old.find((r) => r.label === p)?.launch, busy: true, failure: '' });
     this.main = Math.min(this.main, this.runs.length - 1);
-    let placed = !!only;
-    for (const p of this.policies) {
-      if (only && p !== only) continue;
+    let placed = !!only && !this.firstStep && !old[this.main]?.busy;
+    for (const p of again) {
       let run: Run;
       try {
         const { response, recording } = await this.engine.run({ maxEvents: defaultMaxEvents, memory: true, ...this.request, policy: p }, abort.signal);
@@ -303,7 +311,7 @@ export class GemuPlayer extends LitElement {
       }
       if (abort.signal.aborted) return;
       this.runs = this.runs.map((r) => (r.label === p ? run : r));
-      if (run.launch && !placed && (p === (this.firstStep?.policy ?? this.policies[this.main]) || this.policies.indexOf(p) === this.policies.length - 1)) {
+      if (run.launch && !placed && (p === (this.firstStep?.policy ?? this.policies[this.main]) || p === again.at(-1))) {
         placed = true;
         this.putAt(run, before);
       }
@@ -361,7 +369,7 @@ export class GemuPlayer extends LitElement {
     return kernels.find((k) => k.name === this.request?.kernel) ?? kernels[0];
   }
 
-  /** missing names the parameters without an argument, and says what to write. */
+  /** missing names the parameters without an argument, and gives an example for each. */
   private missing(): string {
     const list = (this.launchedKernel?.parameters ?? []).filter((_, i) => !this.request?.arguments[i]);
     if (list.length === 0 || !this.runs.some((r) => r.response?.status === 'error')) return '';
@@ -394,6 +402,11 @@ export class GemuPlayer extends LitElement {
     return this.predict && this.step === this.revealed && !!this.model?.asksAt(this.step);
   }
 
+  /** longest returns the number of steps of the longest run of the selected warp. */
+  private get longest(): number {
+    return Math.max(0, ...this.runs.map((r) => this.modelOf(r)?.steps ?? 0));
+  }
+
   /** resetView shows all steps; of runs of very different length, about three times the shortest that ends. If runs fail, it shows the others. */
   private resetView(): void {
     const steps = this.runs.map((r) => this.modelOf(r)).filter((m) => m !== undefined);
@@ -409,7 +422,7 @@ export class GemuPlayer extends LitElement {
     const v = this.view;
     if (!v || (this.step >= v.from && this.step < v.to)) return;
     const n = v.to - v.from;
-    const longest = Math.max(1, ...this.runs.map((r) => (this.modelOf(r)?.steps ?? 0) + 1));
+    const longest = this.longest + 1;
     const from = clamp(Math.round(this.step - (this.step < v.from ? n * 0.75 : n * 0.25)), 0, Math.max(0, longest - n));
     this.view = { from, to: from + n };
   }
@@ -417,7 +430,7 @@ export class GemuPlayer extends LitElement {
   // Moves.
 
   private get last(): number {
-    return Math.min(this.revealed, Math.max(this.model?.steps ?? 0, ...this.runs.map((r) => this.modelOf(r)?.steps ?? 0)));
+    return Math.min(this.revealed, this.longest);
   }
 
   /** go moves the playhead. */
@@ -456,8 +469,9 @@ export class GemuPlayer extends LitElement {
 
   private readonly onZoom = (e: CustomEvent): void => {
     e.preventDefault();
-    this.view = e.detail.view;
-    this.zoomed = true;
+    const view = e.detail.view as View | undefined;
+    this.view = view ?? { from: 0, to: this.longest + 1 };
+    this.zoomed = !!view;
   };
 
   private hoverTimer = 0;
@@ -584,10 +598,9 @@ export class GemuPlayer extends LitElement {
     const source = bytes.find((f) => /\.(ptx|cu)$/i.test(f.name));
     if (source && this.engine) {
       this.example = undefined;
-      this.request = { name: source.name, source: new TextDecoder().decode(source.bytes), kernel: '', grid: [1, 1, 1], block: [32, 1, 1], arguments: [] };
+      this.setRequest({ name: source.name, source: new TextDecoder().decode(source.bytes), kernel: '', grid: [1, 1, 1], block: [32, 1, 1], arguments: [] });
       this.runs = [];
       this.editing = true;
-      this.syncEditor();
       await this.runAll();
     } else this.openBytes(bytes);
   }
@@ -595,19 +608,25 @@ export class GemuPlayer extends LitElement {
   private share(): void {
     const m = this.model;
     if (!this.request) return;
-    const hash = toHash({
-      request: this.request,
-      policies: this.policies,
-      policy: this.runs[this.main]?.label,
-      step: this.step,
-      cta: m?.info.cta,
-      warp: m?.info.warp,
-      lane: this.lane >= 0 ? this.lane : undefined,
-      register: this.register || undefined,
-      pane: this.pane,
-      view: this.view,
-      predict: this.predict || undefined,
-    });
+    let hash: string;
+    try {
+      hash = toHash({
+        request: this.request,
+        policies: this.policies,
+        policy: this.runs[this.main]?.label,
+        step: this.step,
+        cta: m?.info.cta,
+        warp: m?.info.warp,
+        lane: this.lane >= 0 ? this.lane : undefined,
+        register: this.register || undefined,
+        pane: this.pane,
+        view: this.view,
+        predict: this.predict || undefined,
+      });
+    } catch (e) {
+      this.message = (e as Error).message;
+      return;
+    }
     history.replaceState(null, '', hash);
     this.link = location.href;
     void navigator.clipboard?.writeText(this.link).catch(() => undefined);
@@ -633,7 +652,7 @@ export class GemuPlayer extends LitElement {
     const d = e.data as { gemu?: string; step?: number; request?: Request; policies?: string[]; recordings?: { name: string; bytes: ArrayBuffer }[] } | null;
     if (e.source !== parent || parent === window || typeof d !== 'object' || !d || typeof d.gemu !== 'string') return;
     const by: Record<string, () => void> = {
-      step: () => this.go(Number(d.step) || 0),
+      step: () => this.go(Math.round(Number(d.step)) || 0),
       next: () => this.go(this.step + 1),
       back: () => this.go(this.step - 1),
       'next-split': () => this.turn(1),
@@ -641,8 +660,14 @@ export class GemuPlayer extends LitElement {
       state: () => this.post(this.report()),
       open: () => this.openBytes((d.recordings ?? []).map((r) => ({ name: String(r.name), bytes: new Uint8Array(r.bytes) }))),
       run: () => {
-        if (d.request) this.request = d.request;
-        if (Array.isArray(d.policies) && d.policies.length) this.policies = d.policies.map(String);
+        try {
+          const p = checkPlace({ request: d.request ?? this.request, policies: d.policies });
+          if (p.policies.length) this.policies = p.policies;
+          if (d.request) this.setRequest(p.request);
+        } catch {
+          this.message = 'The message "run" of the surrounding page holds no program.';
+          return;
+        }
         void this.runAll().then(() => this.post(this.report()));
       },
     };
@@ -651,22 +676,20 @@ export class GemuPlayer extends LitElement {
 
   // The editor.
 
-  private syncEditor(): void {
-    this.edited = this.request?.source ?? '';
-    if (this.editor && this.editor.text !== this.edited) this.editor.setText(this.edited);
+  private closeEditor(): void {
+    this.editor?.destroy();
+    this.editor = undefined;
   }
 
-  private async openEditor(): Promise<void> {
-    const host = this.renderRoot.querySelector<HTMLElement>('.editor-host');
-    if (!host || this.editor || host.dataset.loading) return;
+  private async openEditor(host: HTMLElement): Promise<void> {
+    if (this.editor || host.dataset.loading) return;
     host.dataset.loading = '1';
     try {
       const url = (globalThis as { gemuEditor?: () => string }).gemuEditor?.() ?? new URL('./editor.js', import.meta.url).href;
       const { createEditor } = (await import(url)) as typeof import('../editor.ts');
       if (!host.isConnected) return;
       host.textContent = '';
-      this.edited = this.request?.source ?? '';
-      this.editor = createEditor({ parent: host, root: this.renderRoot as ShadowRoot, text: this.edited, label: 'Program', changed: () => (this.edited = this.editor!.text), run: () => this.runEdited() });
+      this.editor = createEditor({ parent: host, root: this.renderRoot as ShadowRoot, text: this.request?.source ?? '', label: 'Program', run: () => this.runEdited() });
       if (this.marks.length) this.editor.setMarks(this.marks);
     } catch (e) {
       host.textContent = `The editor cannot be loaded: ${(e as Error).message}`;
@@ -678,31 +701,37 @@ export class GemuPlayer extends LitElement {
     const form = this.renderRoot.querySelector<HTMLFormElement>('form.launch');
     if (!form || !this.request) return;
     const data = new FormData(form);
-    const three = (name: string): [number, number, number] => {
-      const [x, y, z] = String(data.get(name) ?? '')
-        .split(/[\s,x×]+/)
-        .filter(Boolean)
-        .map((n) => Math.max(1, Math.floor(Number(n)) || 1));
-      return [x ?? 1, y ?? 1, z ?? 1];
+    const extent = (name: string): [number, number, number] | undefined => {
+      const field = form.elements.namedItem(name) as HTMLInputElement;
+      field.setCustomValidity('');
+      try {
+        return parseExtent(field.value);
+      } catch (e) {
+        field.setCustomValidity(`${name} ${(e as Error).message}`);
+        return undefined;
+      }
     };
-    this.request = {
+    const [grid, block] = [extent('grid'), extent('block')];
+    if (!grid || !block) {
+      form.reportValidity();
+      return;
+    }
+    this.setRequest({
       ...this.request,
       source: this.editor?.text ?? this.request.source,
       kernel: String(data.get('kernel') ?? ''),
-      grid: three('grid'),
-      block: three('block'),
+      grid,
+      block,
       warp: Number(data.get('warp')) || 32,
       arguments: data.getAll('argument').map((a) => String(a).trim()).filter((a, i, list) => a || i < list.length - 1),
-    };
+    });
     void this.runAll();
   }
 
   override updated(changed: Map<string, unknown>): void {
-    if (this.editing) void this.openEditor();
-    else if (this.editor) {
-      this.editor.destroy();
-      this.editor = undefined;
-    }
+    const host = this.renderRoot.querySelector<HTMLElement>('.editor-host');
+    if (host) void this.openEditor(host);
+    else this.closeEditor();
     if (changed.has('main') || changed.has('warpIndex')) this.keepInView();
     const m = this.model;
     document.title = m ? `${m.launch.kernel} – gemu` : 'gemu: see warps run';
@@ -871,7 +900,7 @@ export class GemuPlayer extends LitElement {
 
   /** card is the message of a failed run, at its end, or of a program that did not run. */
   private card(): unknown {
-    if (this.message) return html`<section class="card bad-card" role="alert"><h2>${this.runs.length ? 'The program does not run' : 'gemu says'}</h2><pre>${this.message}</pre>${this.missing() ? html`<p>${this.missing()}</p>` : nothing}</section>`;
+    if (this.message) return html`<section class="card bad-card" role="alert"><h2>${this.runs.length && !this.model ? 'The program does not run' : 'gemu says'}</h2><pre>${this.message}</pre>${this.missing() ? html`<p>${this.missing()}</p>` : nothing}</section>`;
     const run = this.runs[this.main];
     const m = this.model;
     const trap = run?.launch?.trap;
@@ -983,11 +1012,11 @@ export class GemuPlayer extends LitElement {
     return html`<section class="edit" aria-label="Program and launch">
       <div class="bar"><h2>${r.name}</h2><span class="soft">Ctrl+Enter runs; the place stays</span></div>
       <div class="editor-host" style="height:min(52vh,520px)"><p class="soft">The editor is loading…</p></div>
-      <form class="launch" @submit=${(e: Event) => (e.preventDefault(), this.runEdited())}>
+      <form class="launch" novalidate @submit=${(e: Event) => (e.preventDefault(), this.runEdited())}>
         ${kernels.length > 1 ? html`<label>kernel <select name="kernel">${kernels.map((k) => html`<option ?selected=${k.name === (r.kernel || kernel?.name)}>${k.name}</option>`)}</select></label>` : html`<input type="hidden" name="kernel" .value=${r.kernel} />`}
-        <label>grid <input name="grid" size="7" .value=${r.grid.map((n) => n || 1).join(',')} /></label>
-        <label>block <input name="block" size="7" .value=${r.block.some((n) => n) ? r.block.join(',') : '32'} /></label>
-        <label>lanes of a warp <select name="warp">${[4, 8, 16, 32, 64].map((w) => html`<option ?selected=${w === (r.warp || 32)}>${w}</option>`)}</select></label>
+        <label>grid <input name="grid" size="7" .value=${r.grid.map((n) => n || 1).join(',')} @input=${clearValidity} /></label>
+        <label>block <input name="block" size="7" .value=${r.block.some((n) => n) ? r.block.join(',') : kernel?.block ? '' : '32'} placeholder=${kernel?.block?.join(',') ?? ''} @input=${clearValidity} /></label>
+        <label>lanes of a warp <select name="warp">${warpSizes.map((w) => html`<option ?selected=${w === (r.warp || 32)}>${w}</option>`)}</select></label>
         ${Array.from({ length: n }, (_, i) => {
           const p = kernel?.parameters[i];
           const wrong = bad?.argument === i;
@@ -1050,7 +1079,10 @@ export class GemuPlayer extends LitElement {
   }
 }
 
-/** shape says how large a launch is. */
+/** clearValidity removes the message of a field, which is being corrected. */
+const clearValidity = (e: Event): void => (e.target as HTMLInputElement).setCustomValidity('');
+
+/** shape returns the size of a launch. */
 function shape(l: Launch): string {
   const dims = (d: [number, number, number]) => d.slice(0, d[2] > 1 ? 3 : d[1] > 1 ? 2 : 1).join('×');
   return `grid ${dims(l.grid)}, block ${dims(l.block)}`;

@@ -28,7 +28,6 @@ export class GemuStrip extends GemuElement {
     other: { attribute: false },
     otherLabel: { attribute: false },
     lane: { attribute: false },
-    main: { type: Boolean },
     lines: { attribute: false },
     width: { state: true },
     open: { state: true },
@@ -170,7 +169,6 @@ export class GemuStrip extends GemuElement {
   other?: WarpModel;
   otherLabel = '';
   lane = -1;
-  main = false;
   lines: Set<number> = new Set();
   width = 0;
   open = false;

@@ -1,7 +1,7 @@
 // <gemu-warp>: the lanes of a warp as cells, the groups of lanes with what each waits for, and the reconvergence stack.
 
 import { css, html, nothing, type PropertyDeclarations, svg } from 'lit';
-import { type Lanes, has, inWords, isEmpty, size, without } from '../lanes.ts';
+import { type Lanes, has, inWords, isEmpty, members, size, without } from '../lanes.ts';
 import type { LaneGroup, Reason, RegisterView, State } from '../model.ts';
 import { doing, isDeadlock, place } from '../sentences.ts';
 import { formatValue } from '../values.ts';
@@ -213,12 +213,20 @@ export class GemuWarp extends GemuElement {
     else this.send('gemu-lane', { lane: this.lane === lane ? -1 : lane });
   }
 
+  /** tabLane returns the lane whose cell Tab reaches: the latest one in focus, or the first lane if that one has no thread. */
+  private get tabLane(): number {
+    const { lanes } = this.model!;
+    return has(lanes, this.focusLane) ? this.focusLane : (members(lanes)[0] ?? 0);
+  }
+
   private key(e: KeyboardEvent): void {
     const W = this.model!.launch.warpSize;
     const columns = getComputedStyle(this.renderRoot.querySelector('.cells')!).gridTemplateColumns.split(' ').length;
     const by: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns };
     if (!(e.key in by) || e.shiftKey || e.ctrlKey || e.altKey) return;
-    const next = this.focusLane + by[e.key];
+    const { lanes } = this.model!;
+    let next = this.tabLane + by[e.key];
+    while (next >= 0 && next < W && !has(lanes, next)) next += by[e.key];
     e.preventDefault();
     e.stopPropagation();
     if (next < 0 || next >= W) return;
@@ -247,7 +255,7 @@ export class GemuWarp extends GemuElement {
       style=${hue(block)}
       aria-label=${label}
       aria-pressed=${pressed}
-      tabindex=${lane === this.focusLane ? 0 : -1}
+      tabindex=${lane === this.tabLane ? 0 : -1}
       ?disabled=${reason === 'absent'}
       @click=${() => ((this.focusLane = lane), this.pick(lane))}
       @pointerenter=${() => this.send('gemu-hover', { text: this.asking ? '' : label[0].toUpperCase() + label.slice(1) })}
