@@ -76,6 +76,41 @@ The launch has ended, after 14 instructions.
 `)
 }
 
+// TestLastValueInCurrentCall: a register of a function that is called twice has no last value until the second call writes it.
+func TestLastValueInCurrentCall(t *testing.T) {
+	var out bytes.Buffer
+	s := session(t, `.version 8.0
+.target sm_80
+.address_size 64
+.func (.reg .u32 %r) f(.reg .u32 %a)
+{
+	.reg .u32 %t;
+	add.u32 %r, %a, 1;
+	add.u32 %t, %a, 40;
+	add.u32 %r, %r, %t;
+	add.u32 %r, %r, 1;
+	ret;
+}
+.visible .entry k(.param .u64 p)
+{
+	.reg .u32 %x;
+	.reg .u64 %p;
+	ld.param.u64 %p, [p];
+	mov.u32 %x, 1;
+	call (%x), f, (%x);
+	call (%x), f, (%x);
+	st.global.u32 [%p], %x;
+	ret;
+}
+`, &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(2)}, &out, make([]uint32, 1))
+	answers := talk(t, s, "break 10", "break 7", "continue", "print %t", "continue", "print %t", "continue", "print %t", "continue", "print %t")
+	for i, want := range map[int]string{3: "the thread has not written it", 5: "last written at line 8", 7: "the thread has not written it", 9: "last written at line 8"} {
+		if !strings.Contains(answers[i], want) {
+			t.Errorf("answer %d: %q, want %q; all: %q", i, answers[i], want, answers)
+		}
+	}
+}
+
 // TestMeaninglessInput: numbers out of range and unknown words are errors.
 func TestMeaninglessInput(t *testing.T) {
 	var out bytes.Buffer

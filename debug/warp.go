@@ -145,8 +145,9 @@ type Written struct {
 	Lanes    uint64     // the lanes that wrote
 }
 
-// LastWritten returns the latest write of a register of the current function by the thread in focus; nil if there is none. It
-// searches the past backwards, from checkpoint to checkpoint, and returns to the present. The register need not be live.
+// LastWritten returns the latest write of a register of the current function by the thread in focus in its current call; nil if
+// there is none. It searches the past backwards, from checkpoint to checkpoint, up to the call instruction that began the call, and
+// returns to the present. The register need not be live.
 func (s *Session) LastWritten(ctx context.Context, name string) (w *Written, err error) {
 	c, err := s.Context()
 	if err != nil {
@@ -159,9 +160,13 @@ func (s *Session) LastWritten(ctx context.Context, name string) (w *Written, err
 	if s.noCheckpoints != nil {
 		return nil, s.noCheckpoints
 	}
-	chosen := make([]probe.Events, s.info.Program.Len())
+	chosen, depth := make([]probe.Events, s.info.Program.Len()), len(c.Calls)
 	for i := range chosen {
-		if instr, f := s.info.Program.At(i); f == c.Func {
+		instr, f := s.info.Program.At(i)
+		if depth > 0 && instr.Form.Effects.Any(ptx.Calls) {
+			chosen[i] = probe.OnAfter
+		}
+		if f == c.Func {
 			for def := range instr.Defs() {
 				if def == r {
 					chosen[i] = probe.OnAfter
@@ -169,13 +174,20 @@ func (s *Session) LastWritten(ctx context.Context, name string) (w *Written, err
 			}
 		}
 	}
-	now, focus, unchecked, depth := s.Step(), s.focus, s.breakpointsUnchecked, len(c.Calls)
-	for end := now; end > 0 && w == nil; {
+	now, focus, unchecked := s.Step(), s.focus, s.breakpointsUnchecked
+	inEarlier := false // the search has reached instructions before the current call
+	for end := now; end > 0 && w == nil && !inEarlier; {
 		i := s.checkpointBefore(end - 1)
 		begin := s.checkpoints[i].step
 		if s.mayHit(chosen, s.visited(begin, end)) {
 			err = s.searchSpan(ctx, i, begin, end, &search{chosen: chosen, onEvent: func(e *probe.Event) bool {
-				if e.Kind != probe.OnAfter || e.CTA != focus.CTA || e.Warp != focus.Warp || e.Lanes>>focus.Lane&1 == 0 || e.Func != c.Func || e.Depth != depth || e.Step >= end {
+				if e.Kind != probe.OnAfter || e.CTA != focus.CTA || e.Warp != focus.Warp || e.Lanes>>focus.Lane&1 == 0 || e.Step >= end {
+					return false
+				}
+				if e.Depth < depth {
+					w, inEarlier = nil, true
+				}
+				if e.Func != c.Func || e.Depth != depth {
 					return false
 				}
 				if v, ok := e.Read(r); ok {
