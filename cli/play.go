@@ -73,15 +73,36 @@ func (c *playCmd) Run(a *app) error {
 	if c.Build == "" && c.Single == "" {
 		return c.serve(a, start)
 	}
-	if c.Single != "" {
-		if err := checkOutput(c.Single); err != nil {
-			return fmt.Errorf("--single %s: %w", c.Single, err)
-		}
+	if err := c.checkWritten(start); err != nil {
+		return err
 	}
 	return c.write(a, start)
 }
 
-// start returns what the page shows first.
+// checkWritten returns an error if the command line wants something that a page in files cannot do, or if its file cannot be written.
+// Recordings are made by the command, so their arguments and limits are free.
+func (c *playCmd) checkWritten(start *play.Start) error {
+	flag, limits := "--build", play.DefaultLimits
+	if c.Single != "" {
+		flag = "--single"
+		if err := checkOutput(c.Single); err != nil {
+			return fmt.Errorf("--single %s: %w", c.Single, err)
+		}
+	}
+	switch files := c.fileArguments(); {
+	case len(start.Recordings) > 0:
+		return nil
+	case len(files) > 0:
+		return fmt.Errorf("%s: an argument reads the file %s, which a page in files cannot do: use an array such as f32[64]=iota, or record the run (gemu record) and give the recording", flag, files[0])
+	case c.Events > limits.Events:
+		return fmt.Errorf("%s: --events %d is above the limit of the engine for browsers, %d: record the run (gemu record) and give the recording", flag, c.Events, limits.Events)
+	case c.Steps > limits.Steps:
+		return fmt.Errorf("%s: --steps %d is above the limit of the engine for browsers, %d: record the run (gemu record) and give the recording", flag, c.Steps, limits.Steps)
+	}
+	return nil
+}
+
+// start returns the start of the page: its program, lesson or recordings.
 func (c *playCmd) start(a *app) (*play.Start, error) {
 	start := &play.Start{Engine: "http", Policies: c.Policies, Example: c.Example}
 	for i, name := range c.Policies {
@@ -262,6 +283,9 @@ func (c *playCmd) events() uint64 {
 	return c.Events
 }
 
+// maxSeed is the largest seed that a page can send: JavaScript has the integers below 2^53.
+const maxSeed = 1<<53 - 1
+
 // request returns the request of the command line.
 func (c *playCmd) request(a *app) (*play.Request, error) {
 	if err := c.compileFlags.check(c.File); err != nil {
@@ -269,6 +293,9 @@ func (c *playCmd) request(a *app) (*play.Request, error) {
 	}
 	if err := checkMinimums(minimum{"--steps", c.Steps, 0}, minimum{"--shared", int64(c.Shared), 0}); err != nil {
 		return nil, err
+	}
+	if c.Seed > maxSeed {
+		return nil, fmt.Errorf("--seed %d: the page takes seeds up to %d", c.Seed, uint64(maxSeed))
 	}
 	if err := input.CheckDirs(c.Source); err != nil {
 		return nil, fmt.Errorf("--source: %w", err)
@@ -336,19 +363,24 @@ func (c *playCmd) sourceFiles(a *app, q *play.Request) map[string]string {
 	return files
 }
 
-// engine returns the engine of the server.
-func (c *playCmd) engine(a *app) *play.Engine {
-	permitted := map[string]bool{}
+// fileArguments returns the names of the files that arguments of the command line read.
+func (c *playCmd) fileArguments() (names []string) {
 	for _, text := range slices.Concat(c.Arg, c.Extra, c.Set) {
 		if _, value, set := strings.Cut(text, "="); set && slices.Contains(c.Set, text) {
 			text = value
 		}
 		if v, err := argument.Parse(text); err == nil {
 			if f := play.FileOf(v); f != nil {
-				permitted[f.Name] = true
+				names = append(names, f.Name)
 			}
 		}
 	}
+	return names
+}
+
+// engine returns the engine of the server.
+func (c *playCmd) engine(a *app) *play.Engine {
+	files := c.fileArguments()
 	limits := play.Limits{}
 	if c.Steps > 0 {
 		limits.Steps = c.Steps
@@ -356,7 +388,7 @@ func (c *playCmd) engine(a *app) *play.Engine {
 	if c.Events > 0 {
 		limits.Events = c.Events
 	}
-	return &play.Engine{Limits: limits, OpenFile: func(name string) bool { return permitted[name] }, Compile: c.compiler(a)}
+	return &play.Engine{Limits: limits, OpenFile: func(name string) bool { return slices.Contains(files, name) }, Compile: c.compiler(a)}
 }
 
 // compiler returns a function that compiles CUDA C++. The text is written to a file of the same name in a directory of its own;

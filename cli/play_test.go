@@ -139,6 +139,11 @@ func TestPlayErrors(t *testing.T) {
 		{[]string{"--port", "99999"}, "want a number from 1 to 65535"},
 		{[]string{"--build", dir, "--single", "x.html"}, "give one of them"},
 		{[]string{"--single", filepath.Join(dir, "no", "x.html")}, "--single"},
+		{[]string{"../docs/learn/ifelse.ptx", "-b", "32", "-a", "@a.npy", "--build", filepath.Join(dir, "page")}, "--build: an argument reads the file a.npy"},
+		{[]string{"../docs/learn/ifelse.ptx", "--set", "v=@b.npy", "--single", filepath.Join(dir, "x.html")}, "--single: an argument reads the file b.npy"},
+		{[]string{"../docs/learn/ifelse.ptx", "--events", "1000001", "--build", filepath.Join(dir, "page")}, "above the limit of the engine for browsers, 1000000"},
+		{[]string{"../docs/learn/ifelse.ptx", "--steps", "16777217", "--single", filepath.Join(dir, "x.html")}, "above the limit of the engine for browsers, 16777216"},
+		{[]string{"../docs/learn/ifelse.ptx", "--seed", "9007199254740992"}, "seeds up to 9007199254740991"},
 	} {
 		_, messages, status := extended(t, Extensions{}, append([]string{"play", "--no-browser"}, c.args...)...)
 		if status != exitBad || !strings.Contains(messages, c.want) {

@@ -1,4 +1,4 @@
-// Package play runs kernels for the page on which gemu shows execution, and serves that page.
+// Package play runs kernels for the page on which gemu shows execution. Package play/site delivers the page.
 //
 //	Request (JSON)              Engine.Run            Response (JSON) + recording
 //	program, launch, limits ──▶ parse, bind, launch ──▶ outcome, message, place,
@@ -6,13 +6,11 @@
 //
 // The page draws recordings and nothing else. It gets them in three ways, with the same bytes:
 //
-//   - from a Server, which runs kernels in this process ("http");
+//   - from a Server of package site, which runs kernels in this process ("http");
 //   - from the command of play/wasm in a worker of the browser ("wasm");
 //   - from recordings inside the page ("none").
 //
-// Site writes the page with its engine as files for any web server, Single as one file that works without a server.
-//
-// Read play.go first (a run), then outcome.go (messages), server.go (HTTP), site.go (files) and page.go (the page's start).
+// Read play.go first (a run), then outcome.go (messages), start.go (the page's start) and page.go (its files).
 //
 // # Errors
 //
@@ -21,7 +19,7 @@
 //
 // # Concurrency
 //
-// An Engine and a Server are safe for concurrent use. A run is bounded by Limits, and ends at once with its context, except in
+// An Engine is safe for concurrent use. A run is bounded by Limits, and ends at once with its context, except in
 // the WebAssembly engine: its page ends the worker instead.
 //
 // # Compatibility

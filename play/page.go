@@ -10,7 +10,7 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-// Page returns the files of the page, which the sources in web build: index.html and the files beside it.
+// Page returns the files of the page, which the sources in web build: index.html and the files next to it.
 func Page() fs.FS {
 	f, err := fs.Sub(pageFiles, "page")
 	if err != nil {

@@ -1,13 +1,12 @@
 package play
 
-// Start is what the page shows first: the contents of its element gemu-start.
+// Start is the start of the page, the contents of its element gemu-start: a program, a lesson or recordings.
 type Start struct {
 	Engine     string      `json:"engine"`               // "http", "wasm" or "none"
 	Request    *Request    `json:"request,omitempty"`    // run this
 	Policies   []string    `json:"policies,omitempty"`   // under these reconvergence policies, a strip for each
 	Example    string      `json:"example,omitempty"`    // open the example with this ID
 	Recordings []Recording `json:"recordings,omitempty"` // show these
-	View       string      `json:"view,omitempty"`       // the view to begin with
 }
 
 // Recording is a recording inside the page.

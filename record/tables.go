@@ -229,7 +229,7 @@ type EdgeRow struct {
 type SourceRow struct {
 	Kind SourceKind // language of the text
 	Name string     // name of the file, as in the column file of launches or source_file of instructions
-	Text string     // contents, in UTF-8; in a compiled file, control characters are replaced by visible ones
+	Text string     // contents, in UTF-8; invalid bytes are replaced by U+FFFD
 }
 
 // RegisterRow is a row of the table registers.

@@ -39,7 +39,7 @@ type Instr struct {
 
 // Paths counts executions of an instruction by the lanes that take part.
 type Paths struct {
-	FewLanes  int64 // executions, of those in Label, of instructions with values by one or two lanes: any two values are uniform or affine
+	FewLanes  int64 // executions by one or two lanes, of the executions in Label; any two values are uniform or affine
 	Divergent int64 // executions of a branch after which lanes of the warp continue at different places
 }
 

@@ -324,8 +324,9 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestAnswersOfPolicies: under stack the lock is a deadlock, with lane 0 waiting for all others; under its:8 lanes leave one after
-// another. With a time slice of one instruction the statements run in the order A X B Y Z, and under stack in the order A B X Y Z.
+// TestAnswersOfPolicies checks the answers of two lessons that compare policies. lock: under stack the launch is a deadlock, in which
+// lane 0 waits for all other lanes; under its:8 the lanes end one by one, the lowest first. scheduling: the statements run in the order
+// A B X Y Z under stack, and in the order A X B Y Z under its:1, which changes the warp split after each instruction.
 func TestAnswersOfPolicies(t *testing.T) {
 	lock := learn.Find("lock")
 	list := strips(lock, t)

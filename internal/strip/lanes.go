@@ -1,6 +1,6 @@
 package strip
 
-// This file finds what a lane does in a run, and the lanes that do the same throughout.
+// This file finds the state of a lane in a run, and the lanes whose states are the same throughout.
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"gemu/probe"
 )
 
-// State is what a lane does in a run.
+// State is the state of a lane in a run.
 type State uint8
 
 // The states.
@@ -23,7 +23,7 @@ const (
 	Stopped               // the lane waits at a barrier or a collective instruction
 )
 
-// StateOf returns what a lane does in a run.
+// StateOf returns the state of a lane in a run.
 func (r *Run) StateOf(lane int) State {
 	bit := uint64(1) << lane
 	switch {
@@ -51,7 +51,7 @@ type column struct {
 	shade        int   // 0: the lane executes in all steps; 1: in half of them or more; 2: in fewer
 }
 
-// columns returns what a lane does, in columns of per steps; the last may have fewer.
+// columns returns the states of a lane, in columns of per steps; the last may have fewer.
 func (w *Warp) columns(lane, per int) (list []column) {
 	run := 0
 	for first := 1; first <= w.Steps; first += per {

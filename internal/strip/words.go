@@ -118,7 +118,7 @@ func verb(lanes uint64, plural string) string {
 	return plural + "s"
 }
 
-// Sentence says what the lanes of a warp do from the first step of a run to the last step of another run of the same lanes: "steps
+// sentence describes the lanes of a warp from the first step of a run to the last step of another run of the same lanes: "steps
 // 10 to 12, lines 20 to 21, B: the odd lanes run; the even lanes wait before line 23". before is the set of lanes that were alive
 // before.
 func (s *Strip) sentence(w *Warp, part []Run, before uint64) string {

@@ -3,6 +3,6 @@
 //
 // # Errors and compatibility
 //
-// Errors of files wrap the errors of package os. An error of FindEngine says what is missing and what to do. Files may be added to a
-// built page at any time.
+// Errors in reading and writing files wrap the errors of package os. The error of FindEngine names the missing file or program and a
+// remedy. Later versions may add files to a built page.
 package site

@@ -22,14 +22,14 @@ type Engine struct {
 	Loader []byte // wasm_exec.js
 }
 
-// Names of the engine's files, as releases have them beside the command.
+// Names of the engine's files, which FindEngine looks for next to the command.
 const (
 	moduleName = "gemu.wasm"
 	loaderName = "wasm_exec.js"
 )
 
-// FindEngine returns the engine: from the files beside the running command, or built by Go from the source of the command. building
-// is called before a build, which takes up to a minute the first time. The error says what is missing and what to do.
+// FindEngine returns the engine: from the files next to the running command, or built by Go from the source of the command. It calls
+// building before a build; the first build takes up to a minute. The error names the missing file or program and a remedy.
 func FindEngine(ctx context.Context, building func()) (*Engine, error) {
 	e, beside, err := besideCommand()
 	if e != nil || err != nil {
@@ -39,9 +39,9 @@ func FindEngine(ctx context.Context, building func()) (*Engine, error) {
 	program, err := exec.LookPath("go")
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the engine for browsers is missing: there is no %s and %s in %s, where releases have them, and no Go (https://go.dev/dl) on the path to build it", moduleName, loaderName, beside)
+		return nil, fmt.Errorf("the engine for browsers is missing: there is no %s and %s in %s, next to the command, and no Go (https://go.dev/dl) on the path to build it", moduleName, loaderName, beside)
 	case source == "":
-		return nil, fmt.Errorf("the engine for browsers is missing: there is no %s and %s in %s, where releases have them, and the source of gemu is not here to build it: run the command in a clone of gemu", moduleName, loaderName, beside)
+		return nil, fmt.Errorf("the engine for browsers is missing: there is no %s and %s in %s, next to the command, and the source of gemu is not here to build it: run the command in a clone of gemu", moduleName, loaderName, beside)
 	}
 	building()
 	return BuildEngine(ctx, program, source)

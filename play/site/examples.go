@@ -16,8 +16,8 @@ type Example struct {
 	Text     string       `json:"text"`     // the page of docs/learn, in Markdown
 	Policies []string     `json:"policies"` // reconvergence policies to compare, the first in the Request
 	Request  play.Request `json:"request"`  // the run
-	CUDA     string       `json:"cuda"`     // CUDA C++ from which the PTX was compiled
-	Moment   Moment       `json:"moment"`   // where the question is asked
+	CUDA     string       `json:"cuda"`     // the same program in CUDA C++; the PTX names its lines
+	Moment   Moment       `json:"moment"`   // the moment that answers the question
 }
 
 // Moment is a step of a run under a policy.
