@@ -3,6 +3,7 @@ package trace
 // This file implements the probe that records logs.
 
 import (
+	"errors"
 	"iter"
 	"math/bits"
 	"slices"
@@ -29,19 +30,48 @@ func NewRecorder(w *Writer, f Filter) *Recorder {
 	return &Recorder{filter: f, w: w, running: map[*probe.LaunchInfo]*launchRecording{}}
 }
 
-// Close ends the log. If a launch is still running, for example because the process ends, Close writes no Finish entry, and
-// readers report ErrTruncated.
+// Close ends the log. If a launch is still running, for example because the process ends, Close writes the later launches that have
+// ended, but no Finish entry, so readers report ErrTruncated after the last entry. If there are such launches, the running launch has
+// an End entry with an error.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err != nil {
 		return r.err
 	}
-	if len(r.queue) > 0 {
-		return r.w.abandon()
+	if len(r.queue) == 0 {
+		return r.w.Close()
 	}
-	return r.w.Close()
+	if err := r.writeEnded(); err != nil {
+		return errors.Join(err, r.w.abandon())
+	}
+	return r.w.abandon()
 }
+
+// writeEnded writes the ended launches of the queue, which wait for its first launch. The log then has an End entry with an error for
+// the first launch, because launches do not overlap in a log. The caller must hold r.mu.
+func (r *Recorder) writeEnded() error {
+	isOpen := r.queue[0]
+	for _, c := range r.queue[1:] {
+		if c.end == nil {
+			continue
+		}
+		if isOpen != nil {
+			isOpen.order.drop()
+			if err := r.w.Write(&End{Number: isOpen.begin.Number, Error: errUnended.Error()}); err != nil {
+				return err
+			}
+			isOpen = nil
+		}
+		if err := errors.Join(c.open(), c.close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errUnended is the error of a launch that is still running when the log ends.
+var errUnended = errors.New("the launch had not ended when the log was closed")
 
 // Err returns the first write error. After a write error the recorder ends the running launches with this error.
 func (r *Recorder) Err() error {

@@ -315,6 +315,72 @@ func TestTruncatedLog(t *testing.T) {
 	}
 }
 
+// TestCloseWritesEndedLaunches: a log that is closed while its first launch runs has the later launches that have ended.
+func TestCloseWritesEndedLaunches(t *testing.T) {
+	const src = `.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry wait(.param .u64 p)
+{
+	.reg .u32 %r; .reg .u64 %p; .reg .pred %q;
+	ld.param.u64 %p, [p];
+L:	ld.acquire.gpu.global.u32 %r, [%p];
+	setp.ne.u32 %q, %r, 1;
+	@%q bra L;
+	ret;
+}
+.visible .entry short() { ret; }
+`
+	for _, f := range []Format{Text, Bare, Binary} {
+		var b bytes.Buffer
+		w, err := NewWriter(&b, f, &Header{Version: Version})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := NewRecorder(w, Filter{})
+		dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{r}})
+		mod, err := dev.Load("two.ptx", []byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		flag, err := interp.NewBuffer(dev, make([]uint32, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop := errors.New("the test ends")
+		mod.Run(t.Context(), &interp.Launch{Kernel: "wait", Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: []any{flag}, Yield: func(*interp.Turn) interp.Resumption {
+			for range 2 {
+				if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: "short", Grid: ptx.Dim(2), Block: ptx.Dim(1), Yield: func(*interp.Turn) interp.Resumption { return interp.Resumption{} }}); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+			return interp.Resumption{Err: stop}
+		}})
+		list, _, err := read(b.Bytes())
+		if !errors.Is(err, ErrTruncated) {
+			t.Errorf("format %d: %v, want %v", f, err, ErrTruncated)
+		}
+		var got []string
+		for _, e := range list {
+			switch e := e.(type) {
+			case *Launch:
+				got = append(got, fmt.Sprintf("launch %d %s", e.Number, e.Kernel))
+			case *CTA:
+				got = append(got, fmt.Sprintf("CTA %d", e.Number))
+			case *End:
+				got = append(got, fmt.Sprintf("end %d %s", e.Number, e.Error))
+			}
+		}
+		want := []string{"launch 0 wait", "end 0 " + errUnended.Error(), "launch 1 short", "CTA 0", "CTA 1", "end 1 ", "launch 2 short", "CTA 0", "CTA 1", "end 2 "}
+		if !slices.Equal(got, want) {
+			t.Errorf("format %d: the log has\n%q, want\n%q", f, got, want)
+		}
+	}
+}
+
 // TestForeignFile: a file that is no log, or a log of another version, is an error that says so.
 func TestForeignFile(t *testing.T) {
 	for log, want := range map[string]string{
