@@ -23,7 +23,7 @@ const (
 	pcStep     = 16 // size of a SASS instruction in bytes, since Volta
 )
 
-// Exporter is a probe that writes traces. Until Close, the files are in a temporary directory inside the target
+// Exporter is a probe that writes traces. It is safe for concurrent launches. Until Close, the files are in a temporary directory inside the target
 // directory, and earlier exports stay unchanged.
 type Exporter struct {
 	// Packed selects .tracez files, in which the instructions of each warp are compressed separately, instead of
@@ -39,7 +39,7 @@ type Exporter struct {
 	version       int
 	opcodes       map[string]bool // opcodes of the version
 
-	mu           sync.Mutex
+	mu           sync.Mutex                    // guards the following fields
 	list         []string                      // lines of kernelslist.g
 	lostLaunches []error                       // reasons for missing launches, with Partial
 	kernel       int                           // number of launches so far
@@ -130,12 +130,12 @@ func (x *Exporter) Subscription() probe.Subscription {
 
 // OnEvent handles launches and copies by the host.
 func (x *Exporter) OnEvent(e *probe.Event) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	switch e.Kind {
 	case probe.OnHostWrite:
 		if e.Memory.Kind == probe.BufferMemory {
-			x.mu.Lock()
 			x.list = append(x.list, fmt.Sprintf(memcpy+"0x%016x,%d", e.Memory.Base+e.Offset, e.Bytes))
-			x.mu.Unlock()
 		}
 	case probe.OnLaunch:
 		x.begin(e.Launch)
@@ -146,7 +146,9 @@ func (x *Exporter) OnEvent(e *probe.Event) {
 
 // CTA returns the sink for the events of a CTA.
 func (x *Exporter) CTA(info *probe.LaunchInfo, _ int, id ptx.Dim3) probe.Sink {
+	x.mu.Lock()
 	l := x.launches[info]
+	x.mu.Unlock()
 	if l == nil || l.err != nil {
 		return nil
 	}
@@ -198,6 +200,7 @@ func (op *instr) count(in *ptx.Instr) int {
 	return 4
 }
 
+// begin opens the file of a launch. The caller must hold x.mu.
 func (x *Exporter) begin(info *probe.LaunchInfo) {
 	x.kernel++
 	l := &launch{info: info, id: x.kernel, version: x.version, regs: map[*ptx.Func][]int{}}
@@ -320,7 +323,7 @@ func (l *launch) pressure() int {
 	return min((maximum+2*registerUnit-1)/registerUnit*registerUnit, maxRegisters)
 }
 
-// end completes the file of a launch.
+// end completes the file of a launch. The caller must hold x.mu.
 func (x *Exporter) end(info *probe.LaunchInfo, err error) {
 	l := x.launches[info]
 	if l == nil {
@@ -354,9 +357,7 @@ func (x *Exporter) end(info *probe.LaunchInfo, err error) {
 		}
 		return
 	}
-	x.mu.Lock()
 	x.list = append(x.list, l.name())
-	x.mu.Unlock()
 }
 
 // cta is the trace of a CTA. It is written when the CTA has ended, because in the file the number of a warp's

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"gemu/internal/part"
@@ -470,5 +471,31 @@ N:	ret;
 		if got := text(room[0], room[1]); got != want {
 			t.Errorf("with room for %d bytes, in chunks of %d, the trace is another", room[0], room[1])
 		}
+	}
+}
+
+// TestDevicesShareExporter: two devices run launches at the same time with one exporter, which writes a trace of each.
+func TestDevicesShareExporter(t *testing.T) {
+	x, err := New(t.TempDir(), 80)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const launches = 50
+	var group sync.WaitGroup
+	for range 2 {
+		group.Go(func() {
+			for range launches {
+				if err := runOn(t, x, 80, ".entry k(.param .u64 p) { ret; }", &interp.Launch{Grid: ptx.Dim(64), Block: ptx.Dim(1)}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if n := x.Kernels(); n != 2*launches {
+		t.Errorf("%d traces, want %d", n, 2*launches)
+	}
+	if err := x.Close(); err != nil {
+		t.Error(err)
 	}
 }

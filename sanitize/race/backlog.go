@@ -185,7 +185,7 @@ func (r *run) deferAccess(c *cta, e *probe.Event, a *probe.Access, role *role, x
 		r.renew(b, k, c.number)
 	}
 	size := uint64(len(alloc.Data))
-	if r.eager || b.closed || size > math.MaxUint32 || uint64(a.Bytes) > size || a.Bytes > math.MaxUint8 || a.Bulk() || !r.canDefer(w, role, x, alloc, lanes) || !r.haveSameClock(w, lanes) {
+	if r.eager.Load() || b.closed || size > math.MaxUint32 || uint64(a.Bytes) > size || a.Bytes > math.MaxUint8 || a.Bulk() || !r.canDefer(w, role, x, alloc, lanes) || !r.haveSameClock(w, lanes) {
 		return lanes
 	}
 	t := deferredAccess{lanes: lanes, offset: uint32(offset), moment: x.moment, cta: c.number, kind: x.kind, warp: uint16(e.Warp), bytes: uint8(a.Bytes)}

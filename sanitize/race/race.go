@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"sync"
+	syncatomic "sync/atomic"
 
 	"gemu/probe"
 	"gemu/ptx"
@@ -89,14 +90,14 @@ func (p *Probe) operation(order *probe.HostOrder, l *probe.LaunchInfo, ctas int)
 		p.before.catchUpAll()
 	}
 	for _, inFlight := range p.runs { // a deferred access is compared with the accesses of a single operation
-		inFlight.eager = true
+		inFlight.eager.Store(true)
 	}
 	p.history = h
 	r := &run{LaunchInfo: l, history: h, operation: &operation{order: order, first: h.next, ctas: int32(ctas), launch: l}, perCTAs: 1, found: map[raceKey]*finding.Finding{}}
 	p.before = r
 	h.next += int32(ctas)
 	r.priorCTAs = h.allBefore(order, r.first)
-	r.eager = p.eager || len(p.runs) > 0
+	r.eager.Store(p.eager || len(p.runs) > 0)
 	h.add(r.operation)
 	if len(p.runs) == 0 {
 		h.forgetGone()
@@ -146,13 +147,13 @@ type run struct {
 	warps       int   // warps per CTA
 	perCTAs     int32 // CTAs per cluster
 	lockstep    int
-	eager       bool
-	fenced      bool           // the kernel has bulk operations, whose reads also need proxy fences
-	issued      int            // asynchronous operations without their effect so far
-	roles       []role         // by instruction
-	chosen      []probe.Events // the subscribed events, by instruction
-	lastGlobals []lastGlobal   // by instruction
-	runningCTAs map[int32]int  // number of running CTAs, by cluster
+	eager       syncatomic.Bool // see Probe.eager; the beginning of a launch on another device may set it
+	fenced      bool            // the kernel has bulk operations, whose reads also need proxy fences
+	issued      int             // asynchronous operations without their effect so far
+	roles       []role          // by instruction
+	chosen      []probe.Events  // the subscribed events, by instruction
+	lastGlobals []lastGlobal    // by instruction
+	runningCTAs map[int32]int   // number of running CTAs, by cluster
 	clusters    map[int32]*clusterBarrier
 	mbarriers   map[*probe.Allocation]map[uint64]*mbarrier // by offset
 	batch       batch
