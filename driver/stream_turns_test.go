@@ -3,6 +3,7 @@ package driver
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"unsafe"
 
 	"gemu/interp"
+	"gemu/record"
 	"gemu/sanitize"
 	"gemu/trace"
 )
@@ -530,22 +532,22 @@ func (c *turnClient) gated(launch func()) {
 }
 
 // Kernels that exchange messages are observed: the log has the launches one after another, a recording and traces have all of them,
-// sanitizers find nothing, and all of it is the same for any number of cores.
+// sanitizers find nothing, statistics count all of them, and all of it is the same for any number of cores.
 func TestObserversOfKernelsInFlight(t *testing.T) {
 	t.Parallel()
 	const rounds = 5
 	tools := must(sanitize.Parse("all"))(t)
-	type output struct{ log, traces, findings string }
+	type output struct{ log, traces, findings, recording, stats string }
 	var first output
 	for _, workers := range []int{1, 2, 8} {
 		dir := t.TempDir()
-		logName, record := filepath.Join(dir, "log"), filepath.Join(dir, "log.gmr")
+		logName, recordingName, statsName := filepath.Join(dir, "log"), filepath.Join(dir, "log.gmr"), filepath.Join(dir, "stats")
 		var out output
 		for _, observer := range []func(*Settings){
-			func(s *Settings) { s.Log, s.Record = logName, record },
+			func(s *Settings) { s.Log, s.Record = logName, recordingName },
 			func(s *Settings) { s.Accelsim = filepath.Join(dir, "traces") },
 			func(s *Settings) { s.Sanitize = tools },
-			func(s *Settings) { s.Stats = filepath.Join(dir, "stats") },
+			func(s *Settings) { s.Stats = statsName },
 		} {
 			var messages lockedBuffer
 			s := DefaultSettings()
@@ -596,13 +598,31 @@ func TestObserversOfKernelsInFlight(t *testing.T) {
 		if n := strings.Count(out.traces, "-kernel name = pass\n"); n != 3 {
 			t.Errorf("%d traces of kernels", n)
 		}
+		recording := must(os.ReadFile(recordingName))(t)
+		f := must(record.Open(recordingName, bytes.NewReader(recording), int64(len(recording))))(t)
+		if n := f.Table("launches").Rows; n != 3 {
+			t.Errorf("the recording has %d launches, want 3", n)
+		}
+		out.recording = string(recording)
+		var stats Statistics
+		c := &client{T: t}
+		c.ok(json.Unmarshal(must(os.ReadFile(statsName))(t), &stats))
+		if len(stats.Kernels) != 1 || stats.Kernels[0].Launches != 3 || stats.Total.Launches != 3 {
+			t.Errorf("statistics %+v, want 3 launches of a kernel", stats)
+		}
+		for i := range stats.Kernels {
+			stats.Kernels[i].Seconds = 0 // a time of the host
+		}
+		stats.Total.Seconds = 0
+		out.stats = string(must(json.Marshal(&stats))(t))
 		if !strings.Contains(out.findings, "ERROR SUMMARY: 0 errors") {
 			t.Errorf("findings: %s", out.findings)
 		}
 		if first == (output{}) {
 			first = out
 		} else if out != first {
-			t.Errorf("%d workers: the observers' output differs from that of one worker", workers)
+			t.Errorf("%d workers: the observers' output differs from that of one worker: log %v, traces %v, findings %v, recording %v, statistics %v", workers,
+				out.log != first.log, out.traces != first.traces, out.findings != first.findings, out.recording != first.recording, out.stats != first.stats)
 		}
 	}
 }
