@@ -47,6 +47,7 @@ type turns struct {
 	holder    *task   // task that has the turn; nil: none
 	lap       uint64  // number of the current lap, from 1
 	changes   uint64  // number of changes of memory: turns and ended tasks
+	advances  uint64  // number of changes, and of turns without a change in which a task was not stalled
 
 	waiting  int           // threads of the host that wait for tasks
 	idle     time.Duration // time without a call of the host after which laps begin although no thread waits
@@ -77,6 +78,7 @@ type taskTurns struct {
 	// State between two turns:
 	stalled   bool            // only a change of memory lets the task continue
 	stalledAt uint64          // value of turns.changes at the end of the turn
+	yieldedAt uint64          // value of turns.advances at the end of the turn
 	kernel    string          // name of the kernel; "": a wait for a value
 	places    func() []string // describes where the task waits
 	deadlock  bool            // the next turn ends the task, because it is in a deadlock
@@ -155,7 +157,7 @@ func (d *Driver) leave(t *task) {
 	if i := slices.Index(u.ready, t); i >= 0 {
 		u.ready = slices.Delete(u.ready, i, i+1)
 	}
-	u.changes++
+	u.noteChange()
 	u.waiting -= t.awaited
 	t.awaited = 0
 	for _, w := range t.waits {
@@ -177,6 +179,12 @@ func (d *Driver) takeTurn(t *task) {
 	d.mu.Unlock()
 	<-turn
 	d.mu.Lock()
+}
+
+// noteChange records that memory may have changed. The driver's mutex must be held.
+func (u *turns) noteChange() {
+	u.changes++
+	u.advances++
 }
 
 // grant gives a task the turn. The caller must hold d.mu.
@@ -343,12 +351,14 @@ func (d *Driver) yield(kernel string, turn *interp.Turn) interp.Resumption {
 	u := &d.turns
 	t := u.holder
 	if turn.Changed {
-		u.changes++
+		u.noteChange()
+	} else if !turn.Stalled {
+		u.advances++
 	}
-	t.kernel, t.places, t.stalled, t.stalledAt = kernel, turn.Places, turn.Stalled, u.changes
+	t.kernel, t.places, t.stalled, t.stalledAt, t.yieldedAt = kernel, turn.Places, turn.Stalled, u.changes, u.advances
 	u.holder = nil
 	d.takeTurn(t)
-	r := interp.Resumption{Changed: u.changes != t.stalledAt}
+	r := interp.Resumption{Changed: u.changes != t.stalledAt, OthersRan: u.advances != t.yieldedAt}
 	r.Deadlock = t.deadlock && !r.Changed
 	t.places, t.deadlock = nil, false
 	if r.Deadlock {
@@ -375,7 +385,7 @@ func (d *Driver) runInHost(f func()) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		t.inHost, t.lap = false, 0
-		u.changes++
+		u.noteChange()
 		d.takeTurn(t)
 	}()
 	f()

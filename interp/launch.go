@@ -160,7 +160,8 @@ type kernelKey struct {
 	lower.Options
 }
 
-// Run runs a launch and waits for its end. The errors are those of Module.Launch.
+// Run runs a launch and waits for its end. The errors are those of Module.Launch. The result is nil if the launch has not begun: no
+// probe has seen it.
 func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	if l.Drive != nil {
 		return m.runDriven(ctx, l)
@@ -179,6 +180,9 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 		}
 		return false, grid.Run(r.grid, ctx)
 	})
+	if l.Yield != nil && !r.begun {
+		return nil, err
+	}
 	return r.result(err), err
 }
 
@@ -197,6 +201,7 @@ type launched struct {
 	duration       time.Duration
 	parameters     []byte // the parameter block; set when the launch yields
 	shadow         []byte // its shadow bytes
+	begun          bool   // probes have seen the launch; set only if it takes turns
 }
 
 // running is the number of launches that execute now.

@@ -2,8 +2,9 @@ package interp
 
 // This file has launches that take turns on a device: Launch.Yield.
 //
-// A device has one parameter block, and a kernel has one set of constants for a launch. Both are set again when a launch
-// continues after another launch.
+// A device has a single parameter block for the arguments of its current launch, and a lowered kernel has a single set of constants
+// that its current launch has computed. So if another launch has had a turn, yield writes the arguments into the block again, and
+// grid.Resume computes the constants again.
 
 import (
 	"context"
@@ -29,6 +30,9 @@ type Resumption struct {
 	// Changed must be true if other launches, copies or functions may have changed memory during Yield. The host's own writes need
 	// not be reported: a stalled launch that runs again finds them.
 	Changed bool
+	// OthersRan must be true if another launch, copy or function has made progress during Yield. If it is false, a stalled launch has
+	// waited for itself, and the time counts for its limit of time (Config.TimeLimit).
+	OthersRan bool
 	// Deadlock ends the launch with a trap of kind probe.ErrDeadlock. It has an effect only for a stalled launch.
 	Deadlock bool
 	// Notes are further lines of the deadlock's trap.
@@ -37,7 +41,8 @@ type Resumption struct {
 	Err error
 }
 
-// runInTurns runs the launch to its end, and yields the device between its turns. The caller holds the device's lock.
+// runInTurns runs the launch to its end, and yields the device between its turns. A launch that ends while it waits for memory has not
+// begun. The caller holds the device's lock.
 func (r *launched) runInTurns(ctx context.Context) error {
 	g := r.grid
 	grid.TakeTurns(g)
@@ -46,10 +51,11 @@ func (r *launched) runInTurns(ctx context.Context) error {
 			return []string{"it has not begun: its CTAs do not fit in the host memory that the other kernels leave"}
 		}
 		if err := r.yield(&Turn{Stalled: true, Places: why}); err != nil {
-			grid.End(g, err)
+			grid.Discard(g)
 			return err
 		}
 	}
+	r.begun = true
 	err := grid.Begin(g)
 	for yields := true; err == nil; {
 		if yields, err = grid.Continue(g, ctx); !yields || err != nil {
@@ -68,8 +74,8 @@ func (r *launched) yield(t *Turn) error {
 		r.parameters, r.shadow = d.mem.Parameters(), d.mem.ParameterShadow()
 	}
 	from := time.Now()
-	resumption := r.outside(t)
-	if t.Stalled && !resumption.Changed { // it has waited for itself, which counts for the limit of time
+	resumption := r.callYield(t)
+	if r.begun && t.Stalled && !resumption.OthersRan {
 		r.grid.Elapsed += time.Since(from)
 	}
 	if d.simtDevice.Current != r.grid {
@@ -94,8 +100,8 @@ func (r *launched) yield(t *Turn) error {
 	return err
 }
 
-// outside calls Yield while the device is free. The caller holds the device's lock before and after, also if Yield panics.
-func (r *launched) outside(t *Turn) Resumption {
+// callYield calls Yield while the device is free. The caller holds the device's lock before and after, also if Yield panics.
+func (r *launched) callYield(t *Turn) Resumption {
 	from := time.Now()
 	running.Add(-1)
 	r.dev.mu.release()

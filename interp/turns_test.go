@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"gemu/probe"
 	"gemu/ptx"
@@ -185,5 +186,92 @@ func TestArgumentsBetweenTurns(t *testing.T) {
 				t.Errorf("after %d yields: %v, memory %v, want 8 in word 1", yields, err, words)
 			}
 		})
+	}
+}
+
+// A launch that ends before it begins has no result and no events.
+func TestLaunchEndsBeforeItBegins(t *testing.T) {
+	counter := &launchEvents{}
+	d := NewDevice(Config{HostMemory: 1, Probes: []probe.Probe{counter}})
+	defer d.Close()
+	m, err := d.Load("turns.ptx", []byte(turnKernel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := NewBuffer(d, make([]uint32, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(yield func(*Turn) Resumption) (*Result, error) {
+		return m.Run(context.Background(), &Launch{Kernel: "await", Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: []any{b.Addr(), 1, b.Addr() + 4}, Yield: yield})
+	}
+	reason, yields := errors.New("a reason"), 0
+	r, err := run(func(*Turn) Resumption {
+		if yields++; yields > 1 {
+			return Resumption{Err: reason}
+		}
+		if r, err := run(func(*Turn) Resumption { return Resumption{Err: reason} }); !errors.Is(err, reason) || r != nil {
+			t.Errorf("the launch that has not begun: result %v, %v", r, err)
+		}
+		return Resumption{Changed: true}
+	})
+	if !errors.Is(err, reason) || r == nil {
+		t.Errorf("the launch that has begun: result %v, %v", r, err)
+	}
+	if counter.begun != 1 || counter.ended != 1 {
+		t.Errorf("%d launches begin and %d end, want 1", counter.begun, counter.ended)
+	}
+}
+
+// launchEvents counts the events of whole launches.
+type launchEvents struct{ begun, ended int }
+
+func (l *launchEvents) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnLaunch | probe.OnLaunchEnd}
+}
+
+func (l *launchEvents) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return nil }
+
+func (l *launchEvents) OnEvent(e *probe.Event) {
+	switch e.Kind {
+	case probe.OnLaunch:
+		l.begun++
+	case probe.OnLaunchEnd:
+		l.ended++
+	}
+}
+
+// The limit of time counts the time for which a stalled launch waits, except while others make progress.
+func TestTimeLimitBetweenTurns(t *testing.T) {
+	t.Parallel()
+	for _, othersRan := range []bool{false, true} {
+		d := NewDevice(Config{TimeLimit: 2 * time.Second})
+		defer d.Close()
+		m, err := d.Load("turns.ptx", []byte(turnKernel))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := NewBuffer(d, make([]uint32, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stalls := 0
+		_, err = m.Run(context.Background(), &Launch{Kernel: "await", Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: []any{b.Addr(), 1, b.Addr() + 4}, Yield: func(turn *Turn) Resumption {
+			if !turn.Stalled {
+				return Resumption{}
+			}
+			switch stalls++; stalls {
+			case 1:
+				time.Sleep(2100 * time.Millisecond)
+			case 50: // the launch has had turns after the wait, in which it can reach its limit
+				Slice[uint32](b)[0] = 1
+			default:
+				time.Sleep(time.Millisecond)
+			}
+			return Resumption{OthersRan: othersRan}
+		}})
+		if wantErr := !othersRan; errors.Is(err, probe.ErrTimeLimit) != wantErr || !wantErr && err != nil {
+			t.Errorf("others ran: %v: %v", othersRan, err)
+		}
 	}
 }

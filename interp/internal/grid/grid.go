@@ -198,6 +198,9 @@ func End(g *machine.Grid, err error) {
 	event.EmitGrid(g, probe.OnLaunchEnd, err)
 }
 
+// Discard ends a launch that has not begun. Probes get no event, because they have not seen its beginning.
+func Discard(g *machine.Grid) { lanes.CloseCTAMemory(g) }
+
 // Continue executes the grid until it has ended, pauses, or yields the device. The error is like that of Run.
 func Continue(g *machine.Grid, ctx context.Context) (paused bool, err error) {
 	defer fpenv.UseDefault()()
