@@ -345,6 +345,9 @@ func (x *GraphExec) startNodes(s *Stream, predecessors []*task, runs []func(*pro
 		tasks[i] = t
 		all = append(all, t)
 	}
+	for _, t := range all {
+		t.count(&s.queuedNodes)
+	}
 	s.start(begin, predecessors)
 	for i := range x.nodes {
 		n := &x.nodes[i]

@@ -17,7 +17,8 @@ type Stream struct {
 	priority    int           // from greatestPriority to 0; only stored
 	line        int           // number of the stream's line; see ordering
 	last        *task         // the last task submitted; nil at first
-	queued      int           // number of tasks that have not ended
+	queued      int           // number of tasks that have not ended, without nodes of graphs
+	queuedNodes int           // number of nodes of graphs that have not ended
 	green       *GreenContext // green context for which the stream was made; nil: none
 
 	attributes  map[StreamAttribute]AttributeValue // attributes set by the client

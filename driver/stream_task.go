@@ -38,7 +38,7 @@ type task struct {
 	run     operation // nil: the task only waits for its predecessors
 	always  bool      // run is called even after a fault of the context
 	onHost  bool      // run calls functions of the client, or waits for the host
-	counted bool      // the task counts as one of the stream's queue
+	counter *int      // Stream.queued or Stream.queuedNodes, in which the task counts until it ends; nil: none
 	begun   bool      // the task runs, or waits for its turn, or has ended
 	unmet   int       // number of predecessors that have not ended
 	taskTurns
@@ -124,8 +124,7 @@ func (s *Stream) next(t *task, name string, predecessors []*task) []*task {
 	case !s.nonBlocking:
 		predecessors = append(predecessors, c.legacy.last)
 	}
-	s.queued++
-	t.counted = true
+	t.count(&s.queued)
 	if s.last = t; !ordering.enabled {
 		return predecessors
 	}
@@ -140,6 +139,12 @@ func (s *Stream) next(t *task, name string, predecessors []*task) []*task {
 	}
 	t.order = ordering.newOrder(s.line, name, s.name(), known)
 	return predecessors
+}
+
+// count adds the task to a counter until it ends.
+func (t *task) count(counter *int) {
+	*counter++
+	t.counter = counter
 }
 
 // link makes the task come after its predecessors, and gives it its place in the order of turns. The caller must hold d.mu.
@@ -214,8 +219,8 @@ func (d *Driver) end(t *task) (ready []*task) {
 		t, ended = ended[0], ended[1:]
 		t.endedAt, t.begun, t.predecessors, t.run = now, true, nil, nil
 		t.noteEnd(d)
-		if t.counted {
-			t.stream.queued--
+		if t.counter != nil {
+			*t.counter--
 			d.queues.changed()
 		}
 		d.leave(t)

@@ -131,6 +131,45 @@ func TestFullQueue(t *testing.T) {
 	}
 }
 
+// A stream with many nodes of graphs is full, although it has few tasks.
+func TestFullQueueOfNodes(t *testing.T) {
+	defer func(n int) { maxQueuedNodes = n }(maxQueuedNodes)
+	maxQueuedNodes = 20
+	c := newClient(t, nil)
+	s := must(c.StreamCreate(flagNonBlocking, 0))(t)
+	g := must(c.GraphCreate(0))(t)
+	for range 8 { // with the beginning, a launch has 9 tasks
+		must(c.GraphAddEmptyNode(g, nil))(t)
+	}
+	exec := must(c.GraphInstantiate(g, 0))(t)
+	gate, ended := make(chan struct{}), make(chan struct{})
+	c.d.mu.Lock()
+	stream := c.d.objects[s].(*Stream)
+	stream.submit("", func(*probe.HostOrder) error { <-gate; return nil })
+	c.d.mu.Unlock()
+	go func() {
+		defer close(ended)
+		for range 10 {
+			c.ok(c.GraphLaunch(exec, s))
+		}
+	}()
+	nodes, waiting := 0, 0
+	for begin := time.Now(); waiting == 0 && time.Since(begin) < 20*time.Second; time.Sleep(time.Millisecond) {
+		c.d.mu.Lock()
+		nodes, waiting = stream.queuedNodes, c.d.queues.waiting
+		c.d.mu.Unlock()
+	}
+	if nodes != 27 || waiting != 1 {
+		t.Errorf("%d nodes are queued, and %d calls wait; want 27 and 1", nodes, waiting)
+	}
+	close(gate)
+	<-ended
+	c.ok(c.StreamSynchronize(s))
+	if stream.queuedNodes != 0 || stream.queued != 0 {
+		t.Errorf("%d nodes and %d tasks are left", stream.queuedNodes, stream.queued)
+	}
+}
+
 // A copy between the memory of two devices on a default stream comes after earlier work on both devices and before
 // later work. Non-blocking streams are not ordered with it.
 func TestCopyBetweenDevices(t *testing.T) {
