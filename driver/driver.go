@@ -106,7 +106,7 @@ func New(s Settings) *Driver {
 	}
 	d.ordering.enabled = slices.ContainsFunc(ordered, func(p probe.Probe) bool { return p.Subscription().InOrder })
 	hostGrace := memoryWaitGrace
-	if d.ordering.enabled { // no function of the host runs during a turn
+	if d.ordering.enabled { // a launch sees only changes of memory that the order of operations permits
 		hostGrace = 0
 	}
 	d.gpu = interp.NewDevice(interp.Config{

@@ -30,8 +30,10 @@ func (w *recordWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
 	}, nil
 }
 
-// start has no effect: the task of the event's last record is a predecessor of the node's task.
-func (w *waitWork) start(d *Driver) (func(*probe.HostOrder) error, error) { return noWork{}.start(d) }
+// start returns a function without effect: the task of the event's last record is a predecessor of the node's task.
+func (w *waitWork) start(*Driver) (func(*probe.HostOrder) error, error) {
+	return func(*probe.HostOrder) error { return nil }, nil
+}
 
 // eventTask returns the task of a node's event in the launch being submitted, or nil. The caller must hold d.mu.
 func eventTask(w work) *task {

@@ -6,7 +6,6 @@ package driver
 // Each stream is a line, a sequence of operations, and so is each chain of nodes of a graph. An operation comes after the
 // previous operation of its line, after the events for which its stream waits, and after all operations whose end the
 // host knew at the submission. Host threads count as a single thread, because gemu does not see how they synchronise.
-//
 
 import (
 	"fmt"

@@ -223,7 +223,7 @@ func (d *Driver) end(t *task) (ready []*task) {
 			*t.counter--
 			d.queues.changed()
 		}
-		d.leave(t)
+		d.removeTask(t)
 		close(t.done)
 		for _, next := range t.successors {
 			if next.unmet--; next.unmet > 0 {

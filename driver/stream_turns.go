@@ -14,9 +14,10 @@ package driver
 // The order depends on the order of submissions only, not on the time of the host: a task that is submitted later has a later turn
 // in the lap, whether or not the earlier tasks have had theirs. For the same reason the schedule does not begin a lap, with a
 // second turn for tasks in flight, while the host may still submit a task that belongs to the current lap. It begins a lap if a
-// thread of the host waits for a task, if the host polls, if it has made no call for a while (turns.idle), or if the context has a single stream.
+// thread of the host waits for a task, if the host polls, if no task has become ready or ended for a while (turns.idle), or if the context
+// has a single stream.
 //
-// A function of the host runs beside the turns. The next turn waits for its end, for at most hostFunctionTime, because the function's
+// A function of the host runs while other tasks have turns. The next turn waits for its end, for at most hostFunctionTime, because the function's
 // successors may come first in the order.
 
 import (
@@ -49,10 +50,11 @@ type turns struct {
 	changes   uint64  // number of changes of memory: turns and ended tasks
 	advances  uint64  // number of changes, and of turns without a change in which a task was not stalled
 
-	waiting  int           // threads of the host that wait for tasks
-	idle     time.Duration // time without a call of the host after which laps begin although no thread waits
-	released bool          // laps may begin although no thread waits, until the next submission
-	polled   time.Time     // time of the host's last query of unfinished work
+	waiting    int           // threads of the host that wait for tasks
+	noticeTime time.Duration // time after which a message names a function of the host for which turns wait
+	idle       time.Duration // time without a ready or ended task after which laps begin although no thread waits
+	released   bool          // laps may begin although no thread waits, until the next submission
+	polled     time.Time     // time of the host's last query of unfinished work
 
 	timer *time.Timer // next decision; nil: none
 
@@ -69,9 +71,10 @@ type turns struct {
 type taskTurns struct {
 	number   uint64        // number of the task in the order of submission, from 1
 	lap      uint64        // last lap in which the task had a turn; 0: none
-	turn     chan struct{} // closed when the task gets the turn; nil: no goroutine waits for it
+	granted  chan struct{} // closed when the task gets the turn; nil: no goroutine waits for it
 	inHost   bool          // the task runs a function of the host, or waits for another process
-	hostEnds time.Time     // time until which turns wait for this function
+	hostEnds time.Time     // time until which turns wait for this function; if operations need an order, they wait for its end
+	notice   time.Time     // time at which a message says that turns wait for this function; zero: it was printed
 	awaited  int           // waits of the host for this task alone
 	waits    []*hostWait   // waits of the host for several tasks
 
@@ -148,8 +151,8 @@ func (d *Driver) addReady(t *task) {
 	u.ready = slices.Insert(u.ready, i, t)
 }
 
-// leave removes an ended task from the schedule. The caller must hold d.mu, and call schedule afterwards.
-func (d *Driver) leave(t *task) {
+// removeTask removes an ended task from the schedule. The caller must hold d.mu, and call schedule afterwards.
+func (d *Driver) removeTask(t *task) {
 	u := &d.turns
 	if u.holder == t {
 		u.holder = nil
@@ -171,13 +174,13 @@ func (d *Driver) leave(t *task) {
 // takeTurn waits until a ready task gets the turn. The caller must hold d.mu, which takeTurn releases while it waits.
 func (d *Driver) takeTurn(t *task) {
 	u := &d.turns
-	turn := make(chan struct{})
-	t.turn = turn
+	granted := make(chan struct{})
+	t.granted = granted
 	if d.schedule(); u.holder == t {
 		return
 	}
 	d.mu.Unlock()
-	<-turn
+	<-granted
 	d.mu.Lock()
 }
 
@@ -198,16 +201,16 @@ func (d *Driver) schedule() {
 	if u.holder != nil || len(u.ready) == 0 {
 		return
 	}
-	if t := d.next(); t != nil && t.turn != nil {
+	if t := d.chooseTask(); t != nil && t.granted != nil {
 		d.grant(t)
-		close(t.turn)
-		t.turn = nil
+		close(t.granted)
+		t.granted = nil
 	}
 }
 
-// next returns the task whose turn is next; nil if there is none now. It may begin a lap. The caller must hold d.mu, and no task
+// chooseTask returns the task whose turn is next; nil if there is none now. It may begin a lap. The caller must hold d.mu, and no task
 // may have the turn.
-func (d *Driver) next() *task {
+func (d *Driver) chooseTask() *task {
 	u := &d.turns
 	if u.timer != nil {
 		u.timer.Stop()
@@ -232,14 +235,16 @@ func (d *Driver) next() *task {
 		}
 		switch {
 		case inHost != nil:
-			if !d.ordering.enabled {
+			if d.ordering.enabled {
+				d.noticeFunction(inHost)
+			} else {
 				d.decideIn(time.Until(inHost.hostEnds), func() {})
 			}
 			return nil
 		case inFlight == 0:
 			return nil
 		case stalled == inFlight:
-			if t, again := d.nextStalled(); !again {
+			if t, beginLap := d.nextStalled(); !beginLap {
 				return t
 			}
 		case u.waiting == 0 && !u.released && d.hasSeveralStreams():
@@ -247,6 +252,26 @@ func (d *Driver) next() *task {
 			return nil
 		}
 		u.lap++
+	}
+}
+
+// noticeFunction prints a message if other tasks wait for the function of a task longer than turns.noticeTime. The caller must hold d.mu.
+func (d *Driver) noticeFunction(t *task) {
+	waiting := 0
+	for _, r := range d.turns.ready {
+		if !r.inHost {
+			waiting++
+		}
+	}
+	switch {
+	case waiting == 0 || t.notice.IsZero():
+	case time.Now().Before(t.notice):
+		d.decideIn(time.Until(t.notice), func() {})
+	default:
+		t.notice = time.Time{}
+		d.message("a function of the program on %s has not ended after %v, and %d operations on other streams wait for it. "+
+			"With GEMU_SANITIZE=race or GEMU_ACCELSIM, operations run in the order of the calls, so the function must not wait for a later operation.%s",
+			t.stream.name(), d.turns.noticeTime, waiting, d.placesText())
 	}
 }
 
@@ -273,9 +298,9 @@ func (d *Driver) hasSeveralStreams() bool {
 	})
 }
 
-// nextStalled is next while all tasks in flight are stalled: only the host can change memory. again is true if all tasks must have a
+// nextStalled is chooseTask while all tasks in flight are stalled: only the host can change memory. beginLap is true if all tasks must have a
 // further turn, because the host may have changed memory. The caller must hold d.mu.
-func (d *Driver) nextStalled() (t *task, again bool) {
+func (d *Driver) nextStalled() (t *task, beginLap bool) {
 	const minInterval, maxInterval = 20 * time.Microsecond, time.Millisecond
 	u := &d.turns
 	now := time.Now()
@@ -378,7 +403,8 @@ func (d *Driver) runInHost(f func()) {
 	u := &d.turns
 	d.mu.Lock()
 	t := u.holder
-	t.inHost, t.hostEnds, u.holder = true, time.Now().Add(hostFunctionTime), nil
+	now := time.Now()
+	t.inHost, t.hostEnds, t.notice, u.holder = true, now.Add(hostFunctionTime), now.Add(u.noticeTime), nil
 	d.schedule()
 	d.mu.Unlock()
 	defer func() {

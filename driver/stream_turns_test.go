@@ -516,7 +516,7 @@ func TestTurnsAreFixed(t *testing.T) {
 	}
 }
 
-// gated launches kernels that become ready together, however fast this thread is: they wait for an event behind a function of the
+// gated launches kernels that become ready together, however fast this thread is: they wait for an event after a function of the
 // host. Then it waits for them.
 func (c *turnClient) gated(launch func()) {
 	c.Helper()

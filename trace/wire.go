@@ -29,7 +29,7 @@ type field[T any] struct {
 	presence int
 }
 
-// absent reports whether t has no value of the field, as far as presence tells.
+// absent reports whether t has no value of the field, according to presence.
 func (f *field[T]) absent(t *T) bool {
 	return f.presence >= 0 && *(*uintptr)(unsafe.Add(unsafe.Pointer(t), f.presence)) == 0
 }

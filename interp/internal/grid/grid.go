@@ -211,10 +211,14 @@ func Continue(g *machine.Grid, ctx context.Context) (paused bool, err error) {
 	}
 	if limit := g.Device.TimeLimit; limit > 0 {
 		begun := time.Now()
-		timer := time.AfterFunc(max(limit-g.Elapsed, 0), func() {
+		expire := func() {
 			g.TimedOut.Store(true)
 			g.Cancelled.Store(true)
-		})
+		}
+		if g.Elapsed >= limit { // a short turn can end before the function of a timer runs
+			expire()
+		}
+		timer := time.AfterFunc(max(limit-g.Elapsed, 0), expire)
 		defer func() {
 			timer.Stop()
 			g.Elapsed += time.Since(begun)

@@ -154,7 +154,7 @@ type Schedule struct {
 
 	TakesTurns    bool // the launch yields the device after each round in which no CTA has ended
 	Stalled       bool // only others can let the launch continue, by a change of memory; set only if TakesTurns
-	MemoryChanged bool // the launch may have changed memory since it yielded last; kept only if TakesTurns
+	MemoryChanged bool // the launch may have changed memory since it yielded last; has a meaning only if TakesTurns
 }
 
 // RoundPhase is a part of a round.

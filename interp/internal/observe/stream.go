@@ -144,9 +144,7 @@ func EmitSole(s *machine.EventStream, w *machine.Warp, x *machine.SoleAccess, re
 	if lanes == 0 {
 		return
 	}
-	if x.Place.Warp != w {
-		x.Place.Warp = w
-	}
+	x.Place.Warp = w
 	to := &x.Accesses[0]
 	to.Renew(lanes)
 	describeLanes(s, w, x.Instr, w.AccessOf(x.Instr), to)
