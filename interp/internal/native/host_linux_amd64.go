@@ -13,6 +13,8 @@ var (
 	lanes string
 	//go:embed halves_amd64.txt
 	halves string
+	//go:embed conversions_amd64.txt
+	conversions string
 	//go:embed narrow_amd64.txt
 	narrow string
 	//go:embed agreed_amd64.txt
@@ -32,6 +34,8 @@ var (
 	lanesV4 string
 	//go:embed halves_amd64_v4.txt
 	halvesV4 string
+	//go:embed conversions_amd64_v4.txt
+	conversionsV4 string
 	//go:embed agreed_amd64_v4.txt
 	agreedV4 string
 	//go:embed machine_amd64_v4.txt
@@ -48,11 +52,11 @@ var levels = levelsOf(atLeastV4())
 
 // levelsOf returns the levels of a processor, with the AVX-512 level if v4.
 func levelsOf(v4 bool) []*Level {
-	v3 := &Level{Name: "x86-64-v3", Tables: []string{lanes, halves, narrow, agreed, scalar, machine, memory, patterns, vectors}}
+	v3 := &Level{Name: "x86-64-v3", Tables: []string{lanes, halves, conversions, narrow, agreed, scalar, machine, memory, patterns, vectors}}
 	if !v4 {
 		return []*Level{v3}
 	}
-	return []*Level{v3, {Name: "x86-64-v4", Mark: "_v4", PartialVectors: true, Tables: slices.Concat(v3.Tables, []string{lanesV4, halvesV4, agreedV4, machineV4, memoryV4, patternsV4, vectorsV4})}}
+	return []*Level{v3, {Name: "x86-64-v4", Mark: "_v4", PartialVectors: true, Tables: slices.Concat(v3.Tables, []string{lanesV4, halvesV4, conversionsV4, agreedV4, machineV4, memoryV4, patternsV4, vectorsV4})}}
 }
 
 // host is the encoding of the stencils' instructions.

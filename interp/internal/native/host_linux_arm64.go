@@ -11,6 +11,8 @@ var (
 	lanes string
 	//go:embed halves_arm64.txt
 	halves string
+	//go:embed conversions_arm64.txt
+	conversions string
 	//go:embed narrow_arm64.txt
 	narrow string
 	//go:embed agreed_arm64.txt
@@ -27,7 +29,7 @@ var (
 	vectors string
 )
 
-var levels = []*Level{{Name: "armv8-a", Tables: []string{lanes, halves, narrow, agreed, scalar, machine, memory, patterns, vectors}}}
+var levels = []*Level{{Name: "armv8-a", Tables: []string{lanes, halves, conversions, narrow, agreed, scalar, machine, memory, patterns, vectors}}}
 
 // host is the encoding of the stencils' instructions.
 var host = &arm64

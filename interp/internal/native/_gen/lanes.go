@@ -94,7 +94,10 @@ func (s *sources) arithmetic(dir string) error {
 
 // tableOf returns the table for the stencils of the kernel with a name.
 func tableOf(kernel string) string {
-	if strings.Contains(kernel, "f16") || strings.Contains(kernel, "_pair_") { // pairs are of narrower formats
+	switch {
+	case strings.HasPrefix(kernel, "k_cvt_"), strings.HasPrefix(kernel, "k_widen_"):
+		return conversions
+	case strings.Contains(kernel, "f16") || strings.Contains(kernel, "_pair_"): // pairs are of narrower formats
 		return halves
 	}
 	return lanes

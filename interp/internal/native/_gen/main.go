@@ -4,7 +4,8 @@
 // A line of a table is a stencil: its name, its code and its holes. The tables of a host are
 //
 //	lanes       operations on rows of lanes
-//	halves      operations on rows of f16, bf16 and narrower formats
+//	halves      arithmetic on rows of f16, bf16 and narrower formats
+//	conversions conversions of rows
 //	narrow      operations that handle fewer lanes at a time
 //	agreed      operations that compare their results with shadows, for check mode
 //	scalar      operations on single values, for compact execution

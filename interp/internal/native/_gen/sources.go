@@ -9,18 +9,19 @@ import (
 )
 
 // tables has the names of a baseline's tables.
-var tables = []string{lanes, halves, narrow, agreed, scalar, machine, memory, patterns, vectors}
+var tables = []string{lanes, halves, conversions, narrow, agreed, scalar, machine, memory, patterns, vectors}
 
 const (
-	lanes    = "lanes"
-	halves   = "halves"
-	narrow   = "narrow"
-	agreed   = "agreed"
-	scalar   = "scalar"
-	machine  = "machine"
-	memory   = "memory"
-	patterns = "patterns"
-	vectors  = "vectors"
+	lanes       = "lanes"
+	halves      = "halves"
+	conversions = "conversions"
+	narrow      = "narrow"
+	agreed      = "agreed"
+	scalar      = "scalar"
+	machine     = "machine"
+	memory      = "memory"
+	patterns    = "patterns"
+	vectors     = "vectors"
 )
 
 // sources is the C of the stencils for a target.

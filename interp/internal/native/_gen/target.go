@@ -59,7 +59,7 @@ var targets = []*target{
 	{
 		name:       "amd64",
 		level:      "v4",
-		tables:     []string{lanes, halves, agreed, machine, memory, patterns, vectors},
+		tables:     []string{lanes, halves, conversions, agreed, machine, memory, patterns, vectors},
 		march:      "-march=x86-64-v4",
 		model:      "-mcmodel=small",
 		extraFlags: []string{"-mprefer-vector-width=512", "-mno-red-zone", "-mllvm", "-x86-use-vzeroupper=0"},
