@@ -14,8 +14,8 @@ import (
 	"gemu/ptx"
 )
 
-// Policies returns all reconvergence policies, and its with time slices of three instructions; with GEMU_TEST=all also with
-// those of one and of eight.
+// Policies returns all reconvergence policies and its:3, which ends time slices within blocks. With GEMU_TEST=all it also
+// returns its:1 and its:8.
 func Policies() []*Reconverger {
 	list := append(Reconvergers(), ReconvergerNamed("its:3"))
 	if part.TryAll() {

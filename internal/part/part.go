@@ -65,8 +65,8 @@ func Seed(t testing.TB) uint64 {
 	return seed
 }
 
-// Share returns the function that reports whether a test tries its i-th case: one of few cases, one of sample if GEMU_TEST
-// is "ci", or one of all if it is "all". The first case depends on Seed.
+// Share chooses the cases of a test: it returns a function that reports whether case i is tried. The test tries every n-th
+// case, from one that depends on Seed. n is few; or sample if GEMU_TEST is "ci", or all if it is "all".
 func Share(t testing.TB, few, sample, all int) func(i int) bool {
 	t.Helper()
 	share := uint64(Count(few, sample, all))

@@ -61,10 +61,12 @@ func (l *lowerer) convertPacked(instr *ptx.Instr, spec alu.ConvertSpec) {
 		second = &instr.Ops[i]
 	}
 	narrowImm, isNarrow := alu.NarrowImm(spec)
-	if second.Kind == ptx.NoOperand && (isNarrow || l.convertPowers(instr, spec, packed)) {
-		if isNarrow {
-			l.convertPair(instr, spec, narrowImm, packed)
-		}
+	switch {
+	case second.Kind != ptx.NoOperand:
+	case isNarrow:
+		l.convertPair(instr, spec, narrowImm, packed)
+		return
+	case l.convertPowers(instr, spec, packed):
 		return
 	}
 	parts := make([]int32, n)
