@@ -7,7 +7,7 @@
 // Workload.Run makes the inputs, launches the kernels, and compares the results, as "gemu run @name" does.
 //
 // Files in reading order: kernels.go (workloads and sessions), versions.go, host.go and formats.go (helpers), then a file for
-// each workload; gemm.go and gemm_tma.go have several.
+// each workload; gemm.go and gemm_tma.go have several. measured.go and measured_sdk.go have the workloads of Measured.
 //
 // # Errors, concurrency and compatibility
 //

@@ -15,7 +15,7 @@ import (
 	"gemu/ptx"
 )
 
-//go:embed cuda/*.cu cuda/*.ptx cuda/compiled/*.ptx
+//go:embed cuda/*.cu cuda/*.ptx cuda/compiled/*.ptx cuda/gv100/*.cu cuda/gv100/*.ptx
 var files embed.FS
 
 // Header is the part of CUDA that clang needs to compile kernels without a CUDA toolkit: types, qualifiers, and
@@ -39,7 +39,7 @@ type Workload struct {
 	// Flops returns the floating-point operations that the result for a size needs, such as 2·m·n·k for a matrix product.
 	// Products of another type count like those of floats. Flops is nil for workloads that are no matrix products.
 	Flops func(size int) float64
-	// Papers lists studies of value structure, as keys of Studies. They measured this workload, or the benchmark after
+	// Papers lists studies, as keys of Studies. They measured this workload, or the benchmark after
 	// which it is named.
 	Papers []string
 	// Blocks lists the sides of the thread blocks for which the workload has versions, in threads. The first is that of the
@@ -59,14 +59,15 @@ type Workload struct {
 	versions    []*Workload // further versions
 }
 
-// Studies lists the papers whose benchmarks the library has, by their names in "gemu compare" and Workload.Papers.
+// Studies lists the papers whose benchmarks the library or Measured has, by their names in "gemu compare" and Workload.Papers.
 var Studies = map[string]string{
 	"kim2013":      "Kim et al., Microarchitectural Mechanisms to Exploit Value Structure in SIMT Architectures, ISCA 2013",
 	"collange2011": "Collange and Kouyoumdjian, Affine Vector Cache for memory bandwidth savings, 2011",
+	"kandiah2021":  "Kandiah et al., AccelWattch: A Power Modeling Framework for Modern GPUs, MICRO 2021",
 	"liu2017":      "Liu et al., G-Scalar: Cost-Effective Generalized Scalar Execution Architecture for Power-Efficient GPUs, HPCA 2017",
 }
 
-var workloads []*Workload
+var workloads, measured []*Workload
 
 // register adds a workload and its versions to the library.
 func register(w *Workload) {
@@ -78,16 +79,32 @@ func register(w *Workload) {
 	workloads = append(workloads, w)
 }
 
+// registerMeasured adds a workload that repeats launches measured on a GPU.
+func registerMeasured(w *Workload) {
+	w.source = cmp.Or(w.source, w.Name)
+	w.ptx = w.source
+	w.Papers = []string{"kandiah2021"}
+	measured = append(measured, w)
+}
+
 // All lists the workloads by name, each in its own version.
-func All() []*Workload {
-	list := slices.Clone(workloads)
+func All() []*Workload { return byName(workloads) }
+
+// Measured lists by name the workloads that repeat launches whose counters a GPU measured (docs/gv100.md). Their default
+// sizes are those of the measured launches. They are programs of their own, and All omits them.
+func Measured() []*Workload { return byName(measured) }
+
+// byName returns a sorted copy of a list.
+func byName(list []*Workload) []*Workload {
+	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b *Workload) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 
-// Lookup returns a workload by name, or a version such as "aes/rolled" or "hotspot32"; nil if there is none.
+// Lookup returns a workload of All or Measured by name, or a version such as "aes/rolled" or "hotspot32"; nil if there is
+// none.
 func Lookup(name string) *Workload {
-	for _, w := range workloads {
+	for _, w := range slices.Concat(workloads, measured) {
 		if w.Name == name {
 			return w
 		}

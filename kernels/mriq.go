@@ -18,9 +18,12 @@ func init() {
 	})
 }
 
-func mriq(s *Session) error {
+func mriq(s *Session) error { return mriqOf(s, min(max(s.N/8, 16), 3072)) }
+
+// mriqOf runs mriq with the given number of samples.
+func mriqOf(s *Session, samples int) error {
 	const chunk, block = 1024, 256
-	n, samples := s.N, min(max(s.N/8, 16), 3072)
+	n := s.N
 	r := newRNG(1)
 	var place, sample [3][]float32
 	var dPlace [3]*interp.Buffer

@@ -1,0 +1,55 @@
+package kernels
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gemu/interp"
+)
+
+// TestMeasuredWorkloads runs the workloads of Measured at small sizes, the smallest in check mode, and compares the results
+// with the references.
+func TestMeasuredWorkloads(t *testing.T) {
+	var used []string
+	for _, w := range Measured() {
+		if strings.HasPrefix(w.source, "gv100/") {
+			used = append(used, w.source)
+		}
+		if w.Doc == "" || w.Origin == "" || w.SizeDoc == "" || w.N < 1 || w.Max < w.N || !strings.HasPrefix(w.Name, "gv100/") || Studies[w.Papers[0]] == "" || Lookup(w.Name) != w || slices.Contains(All(), w) {
+			t.Errorf("%+v", w)
+		}
+		if first, _, _ := strings.Cut(w.PTX(), "\n"); !strings.HasPrefix(first, "// clang-19 ") || !strings.HasSuffix(first, " "+w.source+".cu -o "+w.source+".ptx") {
+			t.Errorf("%s begins %q, want its command", w.Name, first)
+		}
+		t.Run(w.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, n := range []int{1, 33, 100} {
+				s := start(t, w.Name, interp.Config{}, min(n, 1+w.N/16))
+				if n > 1 {
+					s.Prepare = func(l *interp.Launch) { l.Mode = interp.Vector }
+				}
+				if err := w.Run(s); err != nil || s.Summary == "" {
+					t.Errorf("n = %d: %v, summary %q", n, err, s.Summary)
+				}
+			}
+		})
+	}
+	var files []string
+	for _, suffix := range []string{".cu", ".ptx"} {
+		list, err := filepath.Glob("cuda/gv100/*" + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = files[:0]
+		for _, f := range list {
+			files = append(files, "gv100/"+strings.TrimSuffix(filepath.Base(f), suffix))
+		}
+		if diff := cmp.Diff(used, files); diff != "" {
+			t.Errorf("sources of workloads and files *%s (-workload +file):\n%s", suffix, diff)
+		}
+	}
+}
