@@ -208,8 +208,13 @@ func fillExtra(rng *rand.Rand, f *regfile.File, elems []code.Elem, m *matrix.Mul
 		}
 		for lane := range row {
 			switch row[lane] = n ^ rng.Uint32()&0xffff0000; {
+			case i%3 == 0 && m.Scales.UE4M3 && s == near: // from 1/4 to below 4
+				row[lane] = 0
+				for k := range 4 {
+					row[lane] |= ((5+rng.Uint32N(4))<<3 | rng.Uint32N(8)) << (8 * k)
+				}
 			case i%3 == 0 && m.Scales.UE4M3:
-				row[lane] = rng.Uint32() &^ 0x40404040 // no NaN
+				row[lane] = rng.Uint32() &^ 0x40404040 // no NaN; the products of the least scale factors are very small
 			case i%3 == 0:
 				row[lane] = 0
 				for k := range 4 {
