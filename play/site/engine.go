@@ -89,6 +89,14 @@ func isModule() bool {
 	return err == nil && bytes.HasPrefix(b, []byte("module gemu\n"))
 }
 
+// coldPackages are the packages whose functions are built without inlining, because the engine is downloaded: they are large, and run
+// once for a module or a launch.
+var coldPackages = []string{
+	"encoding/json", "fmt", "log", "math/big", "os", "reflect", "regexp", "regexp/syntax", "text/scanner", "time",
+	"github.com/alecthomas/participle/v2", "github.com/alecthomas/participle/v2/lexer",
+	"gemu/argument", "gemu/internal/tensormap", "gemu/ptx", "gemu/ptx/internal/syntax", "gemu/structure", "gemu/trace",
+}
+
 // BuildEngine builds the engine with a Go command, from the directory of package play/wasm.
 func BuildEngine(ctx context.Context, program, source string) (*Engine, error) {
 	dir, remove, err := cleanup.Dir("", "gemu-wasm-*")
@@ -97,7 +105,11 @@ func BuildEngine(ctx context.Context, program, source string) (*Engine, error) {
 	}
 	defer remove()
 	out := filepath.Join(dir, moduleName)
-	build := exec.CommandContext(ctx, program, "build", "-trimpath", "-ldflags", "-s -w", "-o", out, ".")
+	args := []string{"build", "-trimpath", "-ldflags", "-s -w", "-o", out}
+	for _, name := range coldPackages {
+		args = append(args, "-gcflags="+name+"=-l")
+	}
+	build := exec.CommandContext(ctx, program, append(args, ".")...)
 	build.Dir = source
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	if text, err := build.CombinedOutput(); err != nil {
