@@ -24,6 +24,7 @@ type listing struct {
 	fn    *ptx.Func
 	place string // file:line
 	rows  []listingRow
+	jumps []jump
 	flow  *flow
 }
 
@@ -36,14 +37,15 @@ type listingRow struct {
 	counts *affinetrack.Counts // for an instruction
 	paths  structure.Paths     // for an instruction
 	in     *ptx.Instr          // for an instruction
+	block  *ptx.Block          // of an instruction, if it is the first of the block
 }
 
 // chip is a part of the label of an instruction in a listing.
 type chip struct {
-	Class string // class of the page: "u", "a", "g", "d" (diverges), "few" (executions by one or two lanes), "" (never executed)
-	Text  string // letters, with shares in percent if there are several
-	Doc   string // meaning, in words
-	Lead  string // text between the previous chip and this one
+	Class string `json:"class"`          // "u", "a", "g", "d" (diverges), "few" (executions by one or two lanes), "" (never executed)
+	Text  string `json:"text"`           // letters, with shares in percent if there are several
+	Doc   string `json:"-"`              // meaning, in words
+	Lead  string `json:"lead,omitempty"` // text between the previous chip and this one
 }
 
 // chips returns the label of an executed instruction: the classes of its results; of a load or store, of its address and of the
@@ -152,8 +154,11 @@ func (l *listing) fill(counts map[*ptx.Instr]*structure.Instr, sources *sourceFi
 				l.rows = append(l.rows, listingRow{text: label + ":"})
 			}
 		}
-		for _, instr := range b.Instrs {
+		for n, instr := range b.Instrs {
 			row := listingRow{line: int(instr.Pos.Line), text: instr.Format(l.fn) + ";", in: instr}
+			if n == 0 {
+				row.block = b
+			}
 			if n := counts[instr]; n != nil {
 				row.counts, row.paths = &n.Counts, n.Paths
 			}
@@ -170,13 +175,12 @@ func (l *listing) fill(counts map[*ptx.Instr]*structure.Instr, sources *sourceFi
 			l.rows = append(l.rows, row)
 		}
 	}
-	var jumps []jump
 	for row := range l.rows {
 		for _, b := range branches[row] {
-			jumps = append(jumps, jump{row, starts[b.Index]})
+			l.jumps = append(l.jumps, jump{row, starts[b.Index]})
 		}
 	}
-	l.flow = newFlow(len(l.rows), jumps)
+	l.flow = newFlow(len(l.rows), l.jumps)
 }
 
 // title returns the name of the function in the listing.

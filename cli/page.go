@@ -1,118 +1,86 @@
 package cli
 
 // This file makes the page of "gemu structure --html" and "gemu profile --html": a single file that needs no
-// other files. Its template is page.html.
+// other files. The page, of web/src/report.ts, draws the data of this file.
 
 import (
-	"bytes"
-	_ "embed"
 	"fmt"
-	"html/template"
-	"slices"
-	"strings"
 
+	"gemu/internal/strip"
+	"gemu/play/site"
 	"gemu/ptx"
 )
 
-//go:embed page.html
-var pageHTML string
-
-var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
-
-// pageData is the data for the template page.html.
+// pageData is the contents of the page. web/src/report-data.ts has the same types.
 type pageData struct {
-	*structureReport
-	Title     string
-	PolicyDoc string
-	Sources   []pageSource // for a profile, shown first on the page
-	Columns   []pageHead   // columns of a profile in addition to the columns of value structure
-	Launches  []string
-	Summary   []summaryRow
-	Bars      []pageBar
-	Lanes     pageHistogram
-	Listings  []pageListing
+	Title    string         `json:"title"`
+	Launches []string       `json:"launches"` // the launched kernels, with their extents
+	About    string         `json:"about"`    // how the values were counted
+	Columns  []pageHead     `json:"columns"`  // columns of a profile in addition to the columns of value structure
+	Sources  []*pageListing `json:"sources"`  // for a profile, source files of the PTX's compilation, shown first
+	Listings []*pageListing `json:"listings"`
+	Shares   []pageShares   `json:"shares"`
+	Lanes    []pageLanes    `json:"lanes"` // by number of active lanes, from 1 on
+	Summary  []summaryRow   `json:"summary"`
 }
 
-// pageHead is the name and the description of a column.
-type pageHead struct{ Name, Title string }
-
-// pageSource is a source file of the PTX's compilation.
-type pageSource struct {
-	Name string
-	Rows []pageLine
+// pageHead is the name and the meaning of a column.
+type pageHead struct {
+	Name string `json:"name"`
+	Doc  string `json:"doc"`
 }
 
-// pageLine is a line of a source file, with counts of its instructions and links to the listings. Execs is
-// "" for a line without instructions.
-type pageLine struct {
-	Line                int
-	Text                string
-	Execs, Share, Lanes string
-	Width               float64 // Share, in percent
-	Class, Label        string
-	Parts               []pagePart
-	More                []string // cells of pageData.Columns
-	Title               string
-}
-
-// pageBar is a structureBar.
-type pageBar struct {
-	Name  string
-	Total int64
-	Parts []pagePart
-}
-
-// pagePart is a part of a bar.
-type pagePart struct {
-	Class, Kind, Percent string
-	Count                int64
-	Width                float64 // percent
-}
-
-// pageHistogram is the histogram of active lanes, in the coordinates of an SVG
-// picture.
-type pageHistogram struct {
-	Width, Height, Base int // Base is the y of the axis
-	Bars                []pageColumn
-	Top                 string // label of the axis' maximum
-}
-
-// pageColumn is a column of the histogram.
-type pageColumn struct {
-	X, Y, W, H float64
-	Tick       string
-	Title      string
-
-	Active int    // number of active lanes
-	Count  int64  // number of instructions
-	Share  string // of all instructions, in percent
-}
-
-// pageListing is the listing of a function.
+// pageListing is the lines of a function or of a source file.
 type pageListing struct {
-	Title string
-	Depth int // columns of control flow
-	Width int // width of the pictures of control flow: two units per column
-	Rows  []pageRow
+	Title string    `json:"title"`
+	Rows  []pageRow `json:"rows"`
+	Jumps [][2]int  `json:"jumps,omitempty"` // branches, from a row to a row
 }
 
 // pageRow is a row of a listing.
 type pageRow struct {
-	Kind                    string // "instruction", "label" or "source"
-	Line                    int
-	Guard, Opcode, Operands string // for an instruction
-	Text                    string // for a label or source line
-	Title                   string
-	Chips                   []chip
-	Parts                   []pagePart
-	Execs                   string
-	Lanes                   string
-	LanesWidth              float64  // percent of the warp
-	Flow                    string   // SVG path in cells of 2×2
-	Arrow                   bool     // a line of control flow ends at this row
-	More                    []string // cells of pageData.Columns
+	Kind   string      `json:"kind"` // "instruction", "label", "source" (a source line of a listing of PTX) or "line" (of a source file)
+	Text   string      `json:"text"`
+	Line   int         `json:"line,omitempty"`   // line of the PTX or of the source file
+	Letter string      `json:"letter,omitempty"` // letter of the basic block that begins at this instruction
+	Block  int         `json:"block,omitempty"`  // number of this basic block, which gives its colour
+	Counts *pageCounts `json:"counts,omitempty"` // nil for a row without instructions
 
 	in *ptx.Instr // for an instruction
+}
+
+// pageCounts are the counts of a row.
+type pageCounts struct {
+	Title        string     `json:"title"`           // the counts in words
+	Execs        string     `json:"execs,omitempty"` // number of executions; "" without executions
+	Chips        []chip     `json:"chips,omitempty"`
+	Parts        []pagePart `json:"parts,omitempty"`
+	Share        string     `json:"share,omitempty"` // for a line of a source file, share of all executions
+	SharePercent float64    `json:"sharePercent,omitempty"`
+	Lanes        string     `json:"lanes,omitempty"`        // mean number of active lanes
+	LanesPercent float64    `json:"lanesPercent,omitempty"` // of the warp
+	More         []string   `json:"more,omitempty"`         // cells of pageData.Columns
+}
+
+// pageShares is a structureBar.
+type pageShares struct {
+	Name  string     `json:"name"`
+	Parts []pagePart `json:"parts"` // empty if there was nothing to count
+}
+
+// pagePart is a part of a bar.
+type pagePart struct {
+	Class   string  `json:"class"`
+	Kind    string  `json:"kind"`
+	Percent string  `json:"percent"`
+	Count   int64   `json:"count"`
+	Width   float64 `json:"width"` // percent
+}
+
+// pageLanes is the warp instructions with a number of active lanes.
+type pageLanes struct {
+	Count int64  `json:"count"`
+	Share string `json:"share"` // of all instructions, in percent
 }
 
 // page returns the page as HTML.
@@ -120,26 +88,32 @@ func (r *structureReport) page() ([]byte, error) {
 	return r.pageData("Value structure of " + r.File).html()
 }
 
-// html executes the template.
-func (d *pageData) html() ([]byte, error) {
-	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, d); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
-}
+// html returns the page with its data.
+func (d *pageData) html() ([]byte, error) { return site.ReportFile(d.Title, d) }
 
 // pageData returns the data of the page about value structure.
 func (r *structureReport) pageData(title string) *pageData {
-	d := &pageData{structureReport: r, Title: title, PolicyDoc: r.structure.Policy.Doc, Summary: informative(summaryRows(r.structure)), Lanes: r.pageLanes()}
+	d := &pageData{
+		Title: title, About: fmt.Sprintf("Warps of %d. Policy %s: %s.", r.Warp, r.Policy, r.structure.Policy.Doc),
+		Launches: []string{}, Columns: []pageHead{}, Sources: []*pageListing{}, Listings: []*pageListing{}, Summary: informative(summaryRows(r.structure)),
+	}
 	for _, g := range r.groups {
 		d.Launches = append(d.Launches, g.String())
 	}
 	for _, b := range r.bars {
-		d.Bars = append(d.Bars, pageBar{b.Name, b.Shares.Total(), pageParts(b.Kinds, classShares(b.Shares))})
+		s := pageShares{Name: b.Name, Parts: []pagePart{}}
+		if b.Shares.Total() > 0 {
+			s.Parts = pageParts(b.Kinds, classShares(b.Shares))
+		}
+		d.Shares = append(d.Shares, s)
 	}
+	total := r.structure.Total().Execs
+	for _, n := range r.structure.Lanes[1:] {
+		d.Lanes = append(d.Lanes, pageLanes{n, percentText(share(n, total), 1)})
+	}
+	letters := r.letters()
 	for _, l := range r.listings {
-		d.Listings = append(d.Listings, r.pageListing(l))
+		d.Listings = append(d.Listings, r.pageListing(l, letters))
 	}
 	return d
 }
@@ -157,60 +131,59 @@ func pageParts(kinds [3]string, counts []int64) []pagePart {
 	return parts
 }
 
-func (r *structureReport) pageLanes() pageHistogram {
-	const left, step, height, base = 44, 18, 180, 150
-	counts := r.structure.Lanes[1:]
-	total := r.structure.Total().Execs
-	top := max(slices.Max(counts), 1)
-	h := pageHistogram{Width: left + step*len(counts) + 8, Height: height, Base: base, Top: percentText(share(top, total), 0) + " %"}
-	for i, n := range counts {
-		c := pageColumn{
-			X: left + step*float64(i) + 2, W: step - 4, H: float64(n) / float64(top) * (base - 12),
-			Active: i + 1, Count: n, Share: percentText(share(n, total), 1),
-		}
-		c.Title = fmt.Sprintf("%d active: %d instructions, %s %%", c.Active, c.Count, c.Share)
-		if n > 0 {
-			c.H = max(c.H, 1)
-		}
-		c.Y = base - c.H
-		if i == 0 || (i+1)%max(len(counts)/8, 1) == 0 {
-			c.Tick = fmt.Sprint(i + 1)
-		}
-		h.Bars = append(h.Bars, c)
-	}
-	return h
+// blockLetter is the letter and the number of a basic block.
+type blockLetter struct {
+	letter string
+	number int
 }
 
-func (r *structureReport) pageListing(l *listing) pageListing {
-	page := pageListing{Title: l.title(), Depth: l.flow.depth(), Width: 2 * l.flow.depth()}
+// letters returns the letters of the basic blocks, as in strips. They begin again at each kernel.
+func (r *structureReport) letters() map[*ptx.Block]blockLetter {
+	all := map[*ptx.Block]blockLetter{}
+	var blocks []*ptx.Block
+	add := func() {
+		for i, letter := range strip.Letters(blocks) {
+			all[blocks[i]] = blockLetter{string(letter), i}
+		}
+		blocks = nil
+	}
+	for _, l := range r.listings {
+		if l.fn.Entry {
+			add()
+		}
+		for i := range l.rows {
+			if b := l.rows[i].block; b != nil {
+				blocks = append(blocks, b)
+			}
+		}
+	}
+	add()
+	return all
+}
+
+func (r *structureReport) pageListing(l *listing, letters map[*ptx.Block]blockLetter) *pageListing {
+	page := &pageListing{Title: l.title()}
+	for _, j := range l.jumps {
+		page.Jumps = append(page.Jumps, [2]int{j.from, j.to})
+	}
 	for i := range l.rows {
 		row := &l.rows[i]
-		p := pageRow{Kind: "instruction", Line: row.line, Flow: l.flow.path(i), Arrow: l.flow.to[i]}
+		p := pageRow{Kind: "instruction", Line: row.line, Text: row.text, in: row.in}
+		if b, ok := letters[row.block]; ok {
+			p.Letter, p.Block = b.letter, b.number
+		}
 		switch c := row.counts; {
 		case row.source:
-			p.Kind, p.Text = "source", row.text
-		case c == nil:
-			p.Kind, p.Text = "label", row.text
+			p.Kind = "source"
+		case row.in == nil:
+			p.Kind = "label"
 		default:
-			p.in = row.in
-			p.Guard, p.Opcode, p.Operands = splitInstruction(row.text)
-			p.Execs, p.Lanes = countText(c.Execs), fmt.Sprintf("%.1f", row.lanes())
-			p.LanesWidth = row.lanes() / float64(r.Warp) * 100
-			p.Title = "never executed"
-			if c.Execs > 0 {
-				p.Chips = row.chips()
-				_, doc := chipText(p.Chips)
-				p.Title = fmt.Sprintf("%d executions; %s", c.Execs, doc)
-			}
-			if p.Parts = pageParts(valueKinds, classShares(c.Label)); row.paths.Divergent > 0 {
-				together := c.Execs - row.paths.Divergent
-				p.Parts = []pagePart{
-					{"d", "divergent", percentText(share(row.paths.Divergent, c.Execs), 1), row.paths.Divergent, share(row.paths.Divergent, c.Execs)},
-					{"u", "together", percentText(share(together, c.Execs), 1), together, share(together, c.Execs)},
-				}
+			p.Counts = &pageCounts{Title: "never executed"}
+			if c != nil && c.Execs > 0 {
+				p.Counts = r.pageCounts(row)
 			}
 			if row.place != "" {
-				p.Title += "; from " + row.place
+				p.Counts.Title += "; from " + row.place
 			}
 		}
 		page.Rows = append(page.Rows, p)
@@ -218,31 +191,20 @@ func (r *structureReport) pageListing(l *listing) pageListing {
 	return page
 }
 
-// splitInstruction splits a line of PTX into its guard, opcode and operands.
-func splitInstruction(text string) (guard, opcode, operands string) {
-	if strings.HasPrefix(text, "@") {
-		guard, text, _ = strings.Cut(text, " ")
+// pageCounts returns the counts of an executed instruction.
+func (r *structureReport) pageCounts(row *listingRow) *pageCounts {
+	c, chips := row.counts, row.chips()
+	_, doc := chipText(chips)
+	p := &pageCounts{
+		Title: fmt.Sprintf("%d executions; %s", c.Execs, doc), Execs: countText(c.Execs), Chips: chips, Parts: pageParts(valueKinds, classShares(c.Label)),
+		Lanes: fmt.Sprintf("%.1f", row.lanes()), LanesPercent: row.lanes() / float64(r.Warp) * 100,
 	}
-	opcode, operands, found := strings.Cut(text, " ")
-	if !found {
-		return guard, strings.TrimSuffix(opcode, ";"), ";"
-	}
-	return guard, opcode, operands
-}
-
-// path returns the control-flow lines of a row as an SVG path, in cells of 2×2.
-func (f *flow) path(row int) string {
-	var b strings.Builder
-	for i, c := range f.cells[row] {
-		x := 2*i + 1
-		for _, side := range []struct {
-			cell cell
-			path string
-		}{{upward, "V0"}, {downward, "V2"}, {leftward, fmt.Sprintf("H%d", x-1)}, {rightward, fmt.Sprintf("H%d", x+1)}} {
-			if c&side.cell != 0 {
-				fmt.Fprintf(&b, "M%d 1%s", x, side.path)
-			}
+	if row.paths.Divergent > 0 {
+		together := c.Execs - row.paths.Divergent
+		p.Parts = []pagePart{
+			{"d", "divergent", percentText(share(row.paths.Divergent, c.Execs), 1), row.paths.Divergent, share(row.paths.Divergent, c.Execs)},
+			{"u", "together", percentText(share(together, c.Execs), 1), together, share(together, c.Execs)},
 		}
 	}
-	return b.String()
+	return p
 }

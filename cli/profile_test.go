@@ -3,11 +3,9 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"encoding/xml"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,51 +78,27 @@ func TestProfileAddsUp(t *testing.T) {
 				t.Errorf("@%s: %+v", w.Name, o)
 			}
 		}
-		wellFormed(t, page)
+		pageOf(t, page)
 	}
 }
 
-// wellFormed checks a page, and returns the classes of its rows.
-func wellFormed(t *testing.T, page []byte) map[string]int {
+// pageOf returns the data of a page. The page is one file, and loads nothing.
+func pageOf(t *testing.T, page []byte) (d pageData) {
 	t.Helper()
-	d := xml.NewDecoder(bytes.NewReader(page))
-	d.Entity = xml.HTMLEntity
-	rows := map[string]int{}
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatalf("the page is not well-formed: %v", err)
-		}
-		e, ok := token.(xml.StartElement)
-		if !ok {
-			continue
-		}
-		class := ""
-		for _, attr := range e.Attr {
-			switch attr.Name.Local {
-			case "src", "href", "srcset", "action":
-				t.Errorf("<%s %s=%q> refers to something else", e.Name.Local, attr.Name.Local, attr.Value)
-			case "class":
-				class = attr.Value
-			}
-		}
-		if e.Name.Local == "script" || e.Name.Local == "link" {
-			t.Errorf("the page has a <%s>", e.Name.Local)
-		}
-		if e.Name.Local == "tr" {
-			kind, _, _ := strings.Cut(class, " ")
-			rows[kind]++
-		}
+	_, rest, ok := strings.Cut(string(page), `<script type="application/json" id="gemu-report">`)
+	text, after, ok2 := strings.Cut(rest, "</script>")
+	if !ok || !ok2 {
+		t.Fatalf("the page has no data: %.300s", page)
 	}
-	for _, bad := range []string{"url(", "@import", "ZgotmplZ", "<no value>"} {
-		if bytes.Contains(page, []byte(bad)) {
-			t.Errorf("the page has %q", bad)
-		}
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&d); err != nil {
+		t.Fatal(err)
 	}
-	return rows
+	if !strings.Contains(string(page), `content="default-src 'none'; script-src 'unsafe-inline';`) || !strings.Contains(after, "<gemu-report></gemu-report>") || strings.Contains(after, "/* report.js */") {
+		t.Errorf("the page has no policy, no element or no script: %.1000s", page)
+	}
+	return d
 }
 
 // TestProfilePage: the source comes first, with all its lines; it and the listing have columns about
@@ -135,20 +109,25 @@ func TestProfilePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows, want := wellFormed(t, page), bytes.Count(b, []byte("\n")); rows["line"] != want {
-		t.Errorf("%d lines of the source, want %d", rows["line"], want)
+	d := pageOf(t, page)
+	if len(d.Sources) != 1 || len(d.Sources[0].Rows) != bytes.Count(b, []byte("\n")) {
+		t.Fatalf("%d sources, want one with all lines", len(d.Sources))
 	}
-	text := string(page)
-	source, listing := strings.Index(text, `id="source"`), strings.Index(text, `id="listing"`)
-	if source < 0 || source > listing {
-		t.Error("the source is not first")
+	var names []string
+	for _, c := range d.Columns {
+		names = append(names, c.Name)
+	}
+	if want := []string{"splits", "sect/req", "effic", "conflicts"}; !slices.Equal(names, want) {
+		t.Errorf("columns %q, want %q", names, want)
 	}
 	// Each of 128 warps reads a column: 31 conflicts.
-	const conflicts = `<td class="number">4.0</td><td class="number">100 %</td><td class="number">3968</td><td class="text code">  out[at(y, x, n)]`
-	if !strings.Contains(text[source:listing], conflicts) {
-		t.Errorf("the page has no conflicts where the tile is read")
+	read := slices.IndexFunc(d.Sources[0].Rows, func(r pageRow) bool { return strings.HasPrefix(r.Text, "  out[at(y, x, n)]") })
+	if more := d.Sources[0].Rows[read].Counts.More; !slices.Equal(more, []string{"-", "4.0", "100 %", "3968"}) {
+		t.Errorf("the page has %q where the tile is read", more)
 	}
-	if !strings.Contains(text[listing:], `<td class="number">-</td><td class="number">-</td><td class="number">-</td><td class="number">3968</td>`) {
+	if !slices.ContainsFunc(d.Listings[0].Rows, func(r pageRow) bool {
+		return r.Counts != nil && slices.Equal(r.Counts.More, []string{"-", "-", "-", "3968"})
+	}) {
 		t.Errorf("the listing has no conflicts where the tile is read")
 	}
 	for _, f := range p.Function {

@@ -38,7 +38,7 @@ func (r *profileReport) page(structure *structureReport) ([]byte, error) {
 				if c == nil { // the function of the instruction was not reached
 					c = &profile.Counts{}
 				}
-				row.More = r.memory(c)
+				row.Counts.More = r.memory(c)
 			}
 		}
 	}
@@ -58,7 +58,8 @@ func (r *profileReport) memory(c *profile.Counts) (cells []string) {
 }
 
 // pageSources returns the source files of the PTX's compilation.
-func (r *profileReport) pageSources() (list []pageSource) {
+func (r *profileReport) pageSources() []*pageListing {
+	list := []*pageListing{}
 	files := map[string]map[int]*profile.Line{}
 	var names []string
 	for _, l := range r.lines {
@@ -73,7 +74,7 @@ func (r *profileReport) pageSources() (list []pageSource) {
 	}
 	for _, name := range names {
 		text := r.sources.Lines(name)
-		p := pageSource{Name: name}
+		p := &pageListing{Title: name}
 		if n := len(text); n > 0 && n <= maxPageLines {
 			for i, t := range text {
 				p.Rows = append(p.Rows, r.pageLine(i+1, t, files[name][i+1]))
@@ -101,16 +102,16 @@ func (r *profileReport) pageSources() (list []pageSource) {
 
 // pageLine returns a line with the counts of its instructions; l is nil for a line without
 // instructions.
-func (r *profileReport) pageLine(n int, text string, l *profile.Line) pageLine {
-	p := pageLine{Line: n, Text: text}
+func (r *profileReport) pageLine(n int, text string, l *profile.Line) pageRow {
+	p := pageRow{Kind: "line", Line: n, Text: text}
 	if l == nil {
 		return p
 	}
-	shares := r.class(l)
-	p.Execs, p.Width = countText(l.Execs), share(l.Execs, r.total.Execs)
-	p.Share, p.Lanes = percentText(p.Width, 1)+" %", fmt.Sprintf("%.1f", l.MeanLanes())
-	p.Class, p.Label, p.Parts = mainClass(shares).String(), classText(shares), pageParts(valueKinds, classShares(shares))
-	p.More = r.memory(&l.Counts)
-	p.Title = fmt.Sprintf("%d executions of %s", l.Execs, counted(len(l.Instrs), "instruction"))
+	shares, percent := r.class(l), share(l.Execs, r.total.Execs)
+	p.Counts = &pageCounts{Title: fmt.Sprintf("%d executions of %s", l.Execs, counted(len(l.Instrs), "instruction")), More: r.memory(&l.Counts)}
+	if l.Execs > 0 {
+		p.Counts.Execs, p.Counts.Share, p.Counts.SharePercent, p.Counts.Lanes = countText(l.Execs), percentText(percent, 1)+" %", percent, fmt.Sprintf("%.1f", l.MeanLanes())
+		p.Counts.Chips, p.Counts.Parts = []chip{{Class: mainClass(shares).String(), Text: classText(shares)}}, pageParts(valueKinds, classShares(shares))
+	}
 	return p
 }

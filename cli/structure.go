@@ -304,9 +304,9 @@ func (r *structureReport) json() *structureJSON {
 
 // summaryRow is a column of table 1 of Kim et al. 2013, as a row.
 type summaryRow struct {
-	Name  string
-	Value string // with its unit
-	Doc   string
+	Name  string `json:"name"`
+	Value string `json:"value"` // with its unit
+	Doc   string `json:"doc"`
 }
 
 // summaryRows are the columns that a functional run can compute.

@@ -5,6 +5,7 @@ package play
 import (
 	"embed"
 	"io/fs"
+	"slices"
 )
 
 //go:embed page
@@ -18,3 +19,10 @@ func Page() fs.FS {
 	}
 	return f
 }
+
+//go:embed report/report.html
+var report []byte
+
+// Report returns the page of reports, of gemu structure and gemu profile, which the sources in web build: one file, whose empty
+// element gemu-report is for the data.
+func Report() []byte { return slices.Clone(report) }

@@ -1,7 +1,8 @@
-// Builds the page into play/page (embedded by package play), checks that the built files are current, and builds the tests.
+// Builds the page into play/page and the page of reports into play/report (embedded by package play), checks that the built files are
+// current, and builds the tests.
 //
-//   node build.mjs           writes play/page, and prints the sizes
-//   node build.mjs --check   fails if play/page differs from the sources, or a size limit is exceeded
+//   node build.mjs           writes play/page and play/report, and prints the sizes
+//   node build.mjs --check   fails if a written file differs from the sources, or a size limit is exceeded
 //   node build.mjs --tests   writes the tests to .tests, for node --test
 
 import { build } from 'esbuild';
@@ -11,10 +12,10 @@ import { fileURLToPath } from 'node:url';
 import path from 'node:path';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const out = path.join(here, '../play/page');
+const out = path.join(here, '../play');
 
-/** limits are the largest sizes in bytes after compression with brotli: of what a reader loads at the start, and of the editor. */
-const limits = { page: 60_000, editor: 90_000 };
+/** limits are the largest sizes in bytes after compression with brotli: of what a reader loads at the start, of the editor, and of the page of reports. */
+const limits = { page: 60_000, editor: 90_000, report: 15_000 };
 
 if (process.argv.includes('--tests')) {
   const dir = path.join(here, '.tests');
@@ -48,33 +49,40 @@ const minifyTemplates = {
 };
 const files = new Map();
 const packages = new Set();
-for (const [entry, name] of [
-  ['src/gemu.ts', 'gemu.js'],
-  ['src/editor.ts', 'editor.js'],
-]) {
+/** bundle returns the module of an entry. A page may contain it. */
+async function bundle(entry) {
   const r = await build({ ...common, entryPoints: [entry], external: ['./editor.js'], plugins: [minifyTemplates], metafile: true });
   for (const input of Object.keys(r.metafile.inputs)) {
     const name = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1];
     if (name) packages.add(name);
   }
-  if (/<\/script/i.test(r.outputFiles[0].text)) throw new Error(`${name} contains </script: it cannot be part of a page`);
-  files.set(name, Buffer.from(r.outputFiles[0].contents));
+  const text = r.outputFiles[0].text;
+  if (/<\/script/i.test(text)) throw new Error(`${entry} contains </script: it cannot be part of a page`);
+  return text;
 }
-for (const name of ['index.html', 'gemu.css']) files.set(name, readFileSync(path.join(here, 'static', name)));
+const source = (name) => readFileSync(path.join(here, 'static', name), 'utf8');
+files.set('page/gemu.js', Buffer.from(await bundle('src/gemu.ts')));
+files.set('page/editor.js', Buffer.from(await bundle('src/editor.ts')));
+for (const name of ['index.html', 'gemu.css']) files.set(`page/${name}`, Buffer.from(source(name)));
+// The page of reports is one file.
+const script = await bundle('src/report.ts');
+const report = source('report.html').replace('/* gemu.css */', () => source('gemu.css').trim()).replace('/* report.js */', () => script.trim());
+files.set('report/report.html', Buffer.from(report));
 const licenses = [...packages].sort().map((name) => {
   const dir = path.join(here, 'node_modules', name);
   const { version, license } = JSON.parse(readFileSync(path.join(dir, 'package.json'), 'utf8'));
   const file = readdirSync(dir).find((f) => /^licen[cs]e/i.test(f));
   return `${name} ${version}: ${license}\n\n${file ? readFileSync(path.join(dir, file), 'utf8').trim() : ''}\n`;
 });
-files.set('licenses.txt', Buffer.from(`The page contains these libraries.\n\n${licenses.join('\n')}`));
+files.set('page/licenses.txt', Buffer.from(`The page contains these libraries.\n\n${licenses.join('\n')}`));
 
 const brotli = (b) => brotliCompressSync(b, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }).length;
-const size = { page: 0, editor: 0 };
+const size = { page: 0, editor: 0, report: 0 };
 for (const [name, b] of files) {
   const n = brotli(b);
-  if (name !== 'licenses.txt') size[name === 'editor.js' ? 'editor' : 'page'] += n;
-  console.log(`${name.padEnd(14)} ${String(b.length).padStart(8)} bytes ${String(n).padStart(7)} with brotli`);
+  if (name === 'page/editor.js') size.editor += n;
+  else if (name !== 'page/licenses.txt') size[path.dirname(name)] += n;
+  console.log(`${name.padEnd(18)} ${String(b.length).padStart(8)} bytes ${String(n).padStart(7)} with brotli`);
 }
 let failed = false;
 for (const [part, limit] of Object.entries(limits)) {
@@ -85,16 +93,18 @@ for (const [part, limit] of Object.entries(limits)) {
   }
 }
 if (process.argv.includes('--check')) {
-  const have = readdirSync(out).filter((f) => !f.startsWith('.'));
+  const have = ['page', 'report'].flatMap((dir) => readdirSync(path.join(out, dir)).filter((f) => !f.startsWith('.')).map((f) => `${dir}/${f}`));
   for (const name of new Set([...files.keys(), ...have])) {
     const b = files.get(name);
     if (!b || !have.includes(name) || !b.equals(readFileSync(path.join(out, name)))) {
-      console.error(`play/page/${name} differs from the sources in web: run npm run build in web`);
+      console.error(`play/${name} differs from the sources in web: run npm run build in web`);
       failed = true;
     }
   }
 } else {
-  mkdirSync(out, { recursive: true });
-  for (const [name, b] of files) writeFileSync(path.join(out, name), b);
+  for (const [name, b] of files) {
+    mkdirSync(path.dirname(path.join(out, name)), { recursive: true });
+    writeFileSync(path.join(out, name), b);
+  }
 }
 process.exit(failed ? 1 : 0);

@@ -202,7 +202,7 @@ func program(p probe.Program, source func(f *ptx.Func, instr *ptx.Instr) (file s
 	of := map[*ptx.Instr]*ptx.Block{}
 	seen := map[*ptx.Func]bool{}
 	target := map[*ptx.Block]bool{} // blocks to which a branch leads
-	var names []string              // single-letter label of each block
+	var inOrder []*ptx.Block
 	for i := range p.Len() {
 		instr, f := p.At(i)
 		if !seen[f] {
@@ -221,16 +221,11 @@ func program(p probe.Program, source func(f *ptx.Func, instr *ptx.Instr) (file s
 		if !ok {
 			n = len(blocks)
 			numbers[key{f, b.Index}] = n
-			block, name := Block{Function: f.Name, First: i}, ""
+			block := Block{Function: f.Name, First: i}
 			if len(b.Labels) > 0 && target[b] { // compilers label other blocks for debuggers
 				block.Label = b.Labels[0]
 			}
-			for _, l := range b.Labels {
-				if len(l) == 1 && (l[0]|0x20) >= 'a' && (l[0]|0x20) <= 'z' {
-					name = strings.ToUpper(l)
-				}
-			}
-			blocks, names = append(blocks, block), append(names, name)
+			blocks, inOrder = append(blocks, block), append(inOrder, b)
 		}
 		blocks[n].Last = i
 		place := Place{Line: int(instr.Pos.Line), Text: strings.TrimSuffix(instr.Format(f), ";"), Block: n, endsBlock: instr.EndsBlock(), isBarrier: instr.Form.Class == ptx.ClassBarrier}
@@ -244,23 +239,37 @@ func program(p probe.Program, source func(f *ptx.Func, instr *ptx.Instr) (file s
 		}
 		places = append(places, place)
 	}
+	for i, letter := range Letters(inOrder) {
+		blocks[i].Letter = letter
+	}
+	return places, blocks
+}
+
+// Letters returns the letters of basic blocks, which are in the order of the program and have instructions.
+func Letters(blocks []*ptx.Block) []rune {
+	letters := make([]rune, len(blocks))
 	taken := map[rune]bool{}
-	for i, name := range names {
-		if name != "" && !taken[rune(name[0])] {
-			blocks[i].Letter = rune(name[0])
-			taken[rune(name[0])] = true
+	for i, b := range blocks {
+		own := rune(0)
+		for _, l := range b.Labels {
+			if len(l) == 1 && (l[0]|0x20) >= 'a' && (l[0]|0x20) <= 'z' {
+				own = rune(l[0] &^ 0x20)
+			}
+		}
+		if own != 0 && !taken[own] {
+			letters[i], taken[own] = own, true
 		}
 	}
 	free := []rune("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 	free = slices.DeleteFunc(free, func(r rune) bool { return taken[r] })
-	for i := range blocks {
+	for i := range letters {
 		switch {
-		case blocks[i].Letter != 0:
+		case letters[i] != 0:
 		case len(free) == 0:
-			blocks[i].Letter = '#'
+			letters[i] = '#'
 		default:
-			blocks[i].Letter, free = free[0], free[1:]
+			letters[i], free = free[0], free[1:]
 		}
 	}
-	return places, blocks
+	return letters
 }

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -49,11 +50,11 @@ func indexOf(start *play.Start) ([]byte, error) {
 	return replaceOnce(index, startElement, func(m [][]byte) []byte { return bytes.Join([][]byte{m[1], text, m[2]}, nil) })
 }
 
-// replaceOnce replaces the only match of an expression in index.html. replacement gets the match and its groups.
+// replaceOnce replaces the only match of an expression in a page. replacement gets the match and its groups.
 func replaceOnce(index []byte, e *regexp.Regexp, replacement func(m [][]byte) []byte) ([]byte, error) {
 	list := e.FindAllSubmatchIndex(index, -1)
 	if len(list) != 1 {
-		return nil, fmt.Errorf("BUG: index.html of the page has %d matches of %s, want 1", len(list), e)
+		return nil, fmt.Errorf("BUG: the page has %d matches of %s, want 1", len(list), e)
 	}
 	at := list[0]
 	var groups [][]byte
@@ -185,6 +186,24 @@ func SingleFile(e *Engine, start *play.Start) ([]byte, error) {
 	return replaceOnce(index, scriptElement, func([][]byte) []byte {
 		return fmt.Appendf(nil, "%s<script>%s</script>\n<script type=\"module\">%s</script>", inline.Bytes(), b, js)
 	})
+}
+
+var (
+	reportElement = regexp.MustCompile(`(<script[^>]*\bid="gemu-report"[^>]*>)[^<]*(</script>)`)
+	titleElement  = regexp.MustCompile(`<title>[^<]*</title>`)
+)
+
+// ReportFile returns the page of a report as one file. The title is a text; data is encoded as JSON.
+func ReportFile(title string, data any) ([]byte, error) {
+	text, err := json.Marshal(data) // escapes <, so the text cannot end the element
+	if err != nil {
+		return nil, err
+	}
+	page, err := replaceOnce(play.Report(), reportElement, func(m [][]byte) []byte { return bytes.Join([][]byte{m[1], text, m[2]}, nil) })
+	if err != nil {
+		return nil, err
+	}
+	return replaceOnce(page, titleElement, func([][]byte) []byte { return []byte("<title>" + html.EscapeString(title) + "</title>") })
 }
 
 // compress returns bytes compressed with gzip.

@@ -208,3 +208,20 @@ func TestSingle(t *testing.T) {
 		}
 	}
 }
+
+// TestReportFile: the data and the title of a report are in its page, and hostile texts end no element.
+func TestReportFile(t *testing.T) {
+	b, err := ReportFile(hostile, map[string]string{"title": hostile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(b), `id="gemu-report">`)
+	text, _, ok2 := strings.Cut(rest, "</script>")
+	var data map[string]string
+	if err := json.Unmarshal([]byte(text), &data); !ok || !ok2 || err != nil || data["title"] != hostile {
+		t.Errorf("%v, %q in %.300s", err, data, b)
+	}
+	if strings.Contains(string(b), "<script>alert") || !strings.Contains(string(b), "<title>&lt;/script&gt;") {
+		t.Errorf("%.1000s", b)
+	}
+}

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { chromium, type Browser } from 'playwright-core';
+import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
 import { gemu, kernel, root } from './gemu.ts';
 
 const kept = process.env.GEMU_PAGES;
@@ -44,6 +44,7 @@ for (const [name, command] of Object.entries(commands)) {
         const context = await browser!.newContext({ viewport: { width, height: 900 }, colorScheme });
         const page = await context.newPage();
         await page.goto(`file://${file}`);
+        if (/^(structure|profile)/.test(name)) await page.waitForSelector('gemu-report[ready]');
         if (kept) writeFileSync(path.join(dir, `${name}-${width}-${colorScheme}.png`), await page.screenshot({ fullPage: true }));
         const what = `${name} at ${width} pixels, ${colorScheme}`;
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
@@ -56,3 +57,45 @@ for (const [name, command] of Object.entries(commands)) {
     }
   });
 }
+
+/** texts returns the texts of the cells of a table, row by row. */
+const texts = (t: Locator): Promise<string[][]> => t.evaluate((e) => [...e.querySelectorAll('tbody tr')].map((r) => [...r.children].map((c) => (c as HTMLElement).innerText.trim())));
+
+test('a report shows the counts that --json has; each chart has them as a table; the sources have all their lines', { skip, timeout: 300_000 }, async () => {
+  const opened = async (file: string): Promise<Page> => {
+    const page = await browser!.newPage();
+    await page.goto(`file://${file}`);
+    await page.waitForSelector('gemu-report[ready]');
+    for (const s of await page.locator('summary').all()) await s.click();
+    return page;
+  };
+  const [file, json] = ['html', 'json'].map((x) => path.join(dir, `report.${x}`));
+  gemu(...commands.structure, '--html', file, '--json', json);
+  const want = JSON.parse(readFileSync(json, 'utf8')) as {
+    instructions: { line: number; text: string; execs: number; class: string }[];
+    active_lanes: number[];
+    bars: Record<string, { uniform: number; affine: number; generic: number }>;
+  };
+  let page = await opened(file);
+  const rows = (await texts(page.locator('gemu-listing table'))).filter((r) => /^\d+$/.test(r[2]));
+  assert.deepEqual(
+    rows.map((r) => [Number(r[2]), r[4], Number(r[5])]),
+    want.instructions.map((i) => [i.line, i.text, i.execs]),
+  );
+  assert.ok((await page.locator('gemu-listing svg.flow path').count()) >= 2);
+  const letters = (await texts(page.locator('gemu-listing table'))).map((r) => r[1]).join('');
+  assert.equal(letters, 'ABCDEFGHI');
+  const counts = want.active_lanes.flatMap((n, lanes) => (n ? [[String(lanes), n.toLocaleString('en')]] : []));
+  assert.deepEqual((await texts(page.locator('gemu-histogram table'))).map((r) => r.slice(0, 2)), counts);
+  const bars = Object.fromEntries((await texts(page.locator('gemu-shares table'))).map(([name, ...cells]) => [name.replace(' ', '_'), cells.map((c) => Number(/\((.*)\)/.exec(c)?.[1].replaceAll(',', '') ?? 0))]));
+  assert.deepEqual(bars, Object.fromEntries(Object.entries(want.bars).map(([k, b]) => [k, [b.uniform, b.affine, b.generic]])));
+  await page.close();
+
+  gemu('profile', path.join(root, 'docs/transposes.ptx'), '-k', 'tiled', '-g', '2,2', '-b', '32,32', '-a', 'f32[64x64]', 'f32[4096]', '64', '--html', file);
+  page = await opened(file);
+  const lines = await texts(page.locator('gemu-listing table').first());
+  assert.equal(lines.map((r) => r[2]).join('\n').trim(), readFileSync(path.join(root, 'docs/transposes.cu'), 'utf8').split('\n').map((l) => l.trim()).join('\n').trim());
+  // Each of 128 warps reads a column of the tile: 31 conflicts.
+  assert.deepEqual(lines.find((r) => r[2].startsWith('out[at(y, x, n)] = tile'))?.slice(3), ['1024', '22.2 %', '32.0', '-', '4.0', '100 %', '3968']);
+  await page.close();
+});

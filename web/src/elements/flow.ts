@@ -4,7 +4,8 @@ import { css, html, nothing, svg } from 'lit';
 import { boxHeight, boxWidth, type FlowDrawing, layout } from '../flow.ts';
 import { type Lanes, inWords, isEmpty, noLanes, or, size } from '../lanes.ts';
 import type { BasicBlock } from '../model.ts';
-import { GemuElement, hue, tokens } from './base.ts';
+import { GemuElement } from './base.ts';
+import { hue, tokens } from './tokens.ts';
 
 /** mostBlocks is the largest graph that is drawn. */
 const mostBlocks = 40;

@@ -3,7 +3,8 @@
 import { css, html, nothing, svg } from 'lit';
 import { inWords, members } from '../lanes.ts';
 import type { Access } from '../model.ts';
-import { GemuElement, plural, tokens } from './base.ts';
+import { GemuElement } from './base.ts';
+import { plural, tokens } from './tokens.ts';
 
 const sectorBytes = 32n;
 const width = 960;

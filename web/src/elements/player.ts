@@ -10,7 +10,7 @@ import { Recording } from '../recording.ts';
 import { parseExtent, policiesToRun, warpSizes } from '../request.ts';
 import { capital, isDeadlock, limitText, sentence, text } from '../sentences.ts';
 import type { Editor, Mark } from '../editor.ts';
-import { clamp, hue, plural, tokens } from './base.ts';
+import { clamp, hue, plural, tokens } from './tokens.ts';
 import { pageStyles } from './player-styles.ts';
 import type { View } from './strip.ts';
 

@@ -2,18 +2,15 @@
 
 import { css, html, nothing, type PropertyDeclarations, svg } from 'lit';
 import { type Lanes, has, inWords, isEmpty, noLanes, or, size } from '../lanes.ts';
-import { type Line, listingsOf, tokensOf } from '../listing.ts';
+import { type Line, listingsOf } from '../listing.ts';
 import type { Instruction, State } from '../model.ts';
 import { doing } from '../sentences.ts';
-import { GemuElement, hue, tokens } from './base.ts';
+import { GemuElement } from './base.ts';
+import { hue, tokens } from './tokens.ts';
+import { type Arc, codeOf, drawArcs, layOut, listingStyles, widthOf } from './listing-view.ts';
 
-const rowHeight = 22;
-
-/** Arc is a branch from a line to a line, drawn at a distance. */
-interface Arc {
-  from: number; // row of the listing
-  to: number;
-  column: number;
+/** Branch is an arc from a block's last instruction to the first of another. */
+interface Branch extends Arc {
   instruction: number;
   target: number; // instruction
 }
@@ -28,6 +25,7 @@ export class GemuProgram extends GemuElement {
 
   static override styles = [
     tokens,
+    listingStyles,
     css`
       :host {
         min-width: 0;
@@ -76,29 +74,6 @@ export class GemuProgram extends GemuElement {
       }
       .arcs {
         width: var(--arcs);
-      }
-      svg.flow {
-        position: absolute;
-        left: 4px;
-        top: 6px;
-        pointer-events: none;
-        overflow: visible;
-      }
-      svg.flow path {
-        fill: none;
-        stroke: var(--edge);
-        stroke-width: 1.25;
-      }
-      svg.flow path.taken {
-        stroke: var(--accent);
-        stroke-width: 2.5;
-      }
-      svg.flow path.tip {
-        fill: var(--edge);
-        stroke: none;
-      }
-      svg.flow path.tip.taken {
-        fill: var(--accent);
       }
       .block {
         padding: 0 4px 0 6px;
@@ -153,34 +128,6 @@ export class GemuProgram extends GemuElement {
       .code {
         padding-right: 14px;
       }
-      .op {
-        color: var(--ink);
-        font-weight: 600;
-      }
-      .register {
-        color: var(--ink);
-      }
-      .register.picked {
-        text-decoration: underline;
-        text-decoration-thickness: 2px;
-        text-decoration-color: var(--accent);
-      }
-      .guard {
-        color: var(--accent);
-      }
-      .directive,
-      .comment {
-        color: var(--soft);
-      }
-      .comment {
-        font-style: italic;
-      }
-      .label {
-        font-weight: 700;
-      }
-      .number-token {
-        color: var(--ink);
-      }
       @media (max-width: 560px) {
         .lanes {
           width: 72px;
@@ -232,9 +179,9 @@ export class GemuProgram extends GemuElement {
     else if (top + 60 > box.scrollTop + height) box.scrollTop = top + 90 - height;
   }
 
-  private arcs(rowOf: Map<number, number>): Arc[] {
+  private arcs(rowOf: Map<number, number>): Branch[] {
     const launch = this.model!.launch;
-    const list: Arc[] = [];
+    const list: Branch[] = [];
     for (const b of launch.blocks) {
       if (b.instructions === 0) continue;
       const last = b.first + b.instructions - 1;
@@ -245,14 +192,7 @@ export class GemuProgram extends GemuElement {
         if (from !== undefined && to !== undefined) list.push({ from, to, column: 0, instruction: last, target: target.first });
       }
     }
-    list.sort((a, b) => Math.abs(a.to - a.from) - Math.abs(b.to - b.from));
-    const used: Arc[] = [];
-    for (const a of list) {
-      const [lo, hi] = [Math.min(a.from, a.to), Math.max(a.from, a.to)];
-      while (used.some((x) => x.column === a.column && Math.min(x.from, x.to) <= hi && Math.max(x.from, x.to) >= lo)) a.column++;
-      used.push(a);
-    }
-    return list.filter((a) => a.column < 8);
+    return layOut(list);
   }
 
   override render(): unknown {
@@ -267,8 +207,7 @@ export class GemuProgram extends GemuElement {
     const rowOf = new Map<number, number>(); // by instruction
     listing.lines.forEach((l, row) => l.instructions.forEach((i) => rowOf.set(i.index, row)));
     const arcs = isPTX ? this.arcs(rowOf) : [];
-    const columns = arcs.reduce((n, a) => Math.max(n, a.column + 1), 0);
-    const width = columns ? columns * 8 + 14 : 6;
+    const width = widthOf(arcs);
     const going = this.hideNext || state.end ? [] : m.outcome(this.step).groups.map((g) => g.instruction);
     return html`${listings.length > 1
         ? html`<div class="tabs" role="group" aria-label="Language">${listings.map((l, i) => html`<button aria-pressed=${i === this.language} @click=${() => (this.language = i)}>${l.kind === 'ptx' ? 'PTX' : l.name.split('/').pop()}</button>`)}</div>`
@@ -277,16 +216,7 @@ export class GemuProgram extends GemuElement {
         <div class="rows" role="table" aria-label="Lines of ${listing.name}, with the lanes at each" style="--arcs:${width}px">
           <div class="hidden" role="rowgroup"><div role="row"><span role="columnheader">block</span><span role="columnheader">line</span><span role="columnheader">lanes</span><span role="columnheader">code</span></div></div>
           <div role="rowgroup" style="display:contents">${listing.lines.map((l) => this.row(l, state, current, isPTX))}</div>
-          <svg class="flow" width=${width} height=${listing.lines.length * rowHeight} aria-hidden="true">
-            ${arcs.map((a) => {
-              const taken = a.instruction === current && going.includes(a.target);
-              const x = width - 8;
-              const [y0, y1, out] = [(a.from + 0.5) * rowHeight, (a.to + 0.5) * rowHeight, x - 6 - a.column * 8];
-              const r = Math.min(5, Math.abs(y1 - y0) / 2);
-              const d = y1 > y0 ? 1 : -1;
-              return svg`<path class=${taken ? 'taken' : ''} d="M${x} ${y0}H${out + r}Q${out} ${y0} ${out} ${y0 + d * r}V${y1 - d * r}Q${out} ${y1} ${out + r} ${y1}H${x - 3}"/><path class="tip ${taken ? 'taken' : ''}" d="M${x + 1} ${y1}l-6 -3.5v7z"/>`;
-            })}
-          </svg>
+          ${drawArcs(arcs, listing.lines.length, (a) => a.instruction === current && going.includes(a.target))}
         </div>
       </div>`;
   }
@@ -305,7 +235,7 @@ export class GemuProgram extends GemuElement {
         ? html`<button title="Run to line ${l.number}" aria-label="Run to line ${l.number}" aria-current=${now ? 'step' : nothing} @click=${() => this.send('gemu-run-to', { line: l.number, source: !isPTX, file: isPTX ? '' : this.file })}>${l.number}</button>`
         : html`<span>${l.number}</span>`}</span>
       <span class="lanes" role="cell">${first ? this.lanes(l.instructions, state) : nothing}</span>
-      <span class="code" role="cell">${isPTX ? this.code(l.text) : l.text.replaceAll('\t', '    ') || ' '}</span>
+      <span class="code" role="cell">${isPTX ? codeOf(l.text, this.register, (name) => this.send('gemu-register', { name })) : l.text.replaceAll('\t', '    ') || ' '}</span>
     </div>`;
   }
 
@@ -344,17 +274,6 @@ export class GemuProgram extends GemuElement {
       <rect class="rail" x="0" y="5" width="96" height="2"></rect>
       ${Array.from({ length: W }, (_, l) => (has(all, l) ? svg`<rect class=${has(runs, l) ? 'on' : 'hollow'} x=${l * w + 0.4} y="1" width=${w - 0.8} height="10"/>` : nothing))}
     </svg>`;
-  }
-
-  private code(text: string): unknown {
-    if (!text) return ' ';
-    return tokensOf(text.replaceAll('\t', '    ')).map((t) => {
-      if (t.kind === '') return t.text;
-      const name = t.text.replace(/^@!?/, '');
-      const picked = (t.kind === 'register' || t.kind === 'guard') && name === this.register;
-      if (t.kind === 'register' || t.kind === 'guard') return html`<span class="${t.kind} ${picked ? 'picked' : ''}" @click=${() => this.send('gemu-register', { name })}>${t.text}</span>`;
-      return html`<span class=${t.kind === 'number' ? 'number-token' : t.kind}>${t.text}</span>`;
-    });
   }
 }
 

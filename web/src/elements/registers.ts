@@ -4,7 +4,8 @@ import { css, html, nothing, type PropertyDeclarations } from 'lit';
 import { has } from '../lanes.ts';
 import type { RegisterView } from '../model.ts';
 import { formatValue, formula, type Structure } from '../values.ts';
-import { GemuElement, tokens } from './base.ts';
+import { GemuElement } from './base.ts';
+import { tokens } from './tokens.ts';
 import { short } from './warp.ts';
 
 export class GemuRegisters extends GemuElement {
@@ -113,10 +114,6 @@ export class GemuRegisters extends GemuElement {
         width: 1.2em;
         color: var(--accent);
         font-weight: 700;
-      }
-      .few {
-        background: var(--idle);
-        color: var(--soft);
       }
       p {
         margin: 6px 0 0;

@@ -5,7 +5,8 @@ import { has, isEmpty, without } from '../lanes.ts';
 import { differs, firstDifference, type WarpModel } from '../model.ts';
 import { countsText, endText, limitText, ofLane, sentence, text } from '../sentences.ts';
 import { type Palette, runAt, runsOf, stripSVG, tableRow } from '../strip-data.ts';
-import { clamp, GemuElement, hue, hues, tokens } from './base.ts';
+import { GemuElement } from './base.ts';
+import { clamp, hue, hues, tokens } from './tokens.ts';
 
 /** View is the visible steps of a strip. */
 export interface View {

@@ -5,7 +5,8 @@ import { type Lanes, has, inWords, isEmpty, members, size, without } from '../la
 import type { LaneGroup, Reason, RegisterView, State } from '../model.ts';
 import { doing, isDeadlock, place } from '../sentences.ts';
 import { formatValue } from '../values.ts';
-import { GemuElement, hue, tokens } from './base.ts';
+import { GemuElement } from './base.ts';
+import { hue, tokens } from './tokens.ts';
 
 /** short shortens a value for a cell: its last digits. */
 export function short(text: string, most: number): string {
