@@ -131,38 +131,6 @@ func TestLineOfAnyStride(t *testing.T) {
 	}
 }
 
-// TestReplacementTree has the choices of the tree for 3, 5 and 6 ways, worked out by hand: the halves are 2+1, 3+2 and
-// 3+3.
-func TestReplacementTree(t *testing.T) {
-	for _, c := range []struct {
-		ways int
-		uses []int
-		want int
-	}{
-		{1, []int{0}, 0},
-		{2, []int{0, 1, 0}, 1},
-		{3, nil, 0},
-		{3, []int{0, 1, 2}, 0},
-		{3, []int{0, 1, 2, 0}, 2},       // exact LRU has 1
-		{3, []int{2, 0, 1}, 2},          //
-		{5, []int{0, 1, 2, 3, 4}, 0},    //
-		{5, []int{3, 4, 0, 1, 2}, 3},    // right half, its older one
-		{5, []int{0, 1, 2, 3, 4, 0}, 3}, // away from 0: right, away from 4: 3
-		{6, []int{0, 1, 2, 3, 4, 5}, 0},
-		{6, []int{0, 1, 2, 3, 4, 5, 0}, 3},
-		{6, []int{5, 4, 3, 2, 1, 0}, 5},
-		{6, []int{0, 3, 1, 4, 2, 5}, 0},
-	} {
-		tree := uint32(0)
-		for _, w := range c.uses {
-			tree = markTreeUsed(tree, c.ways, w)
-		}
-		if got := victim(tree, c.ways); got != c.want {
-			t.Errorf("%d ways, after %v: %d leaves, want %d", c.ways, c.uses, got, c.want)
-		}
-	}
-}
-
 // TestCacheProtocol follows algorithms 1 and 2 through the cases of section 4.3, by hand.
 func TestCacheProtocol(t *testing.T) {
 	tid, twice, generic := lanes(func(i uint32) uint32 { return i }), lanes(func(i uint32) uint32 { return 2 * i }), lanes(func(i uint32) uint32 { return i * i * i })
@@ -300,13 +268,11 @@ func TestCachesKeepMemory(t *testing.T) {
 		if config.AVC == 0 && s.AVCHits+s.AVCWrites+s.Conflicts+s.Replays > 0 || config.AVC > 0 && (s.AVCHits == 0 || s.Conflicts == 0 || s.Replays == 0) {
 			t.Errorf("%+v: %+v", config, s)
 		}
-		for i := range c.l1.sets {
-			for _, e := range c.l1.sets[i].lines {
-				if v := c.peek(e.tag); e.valid && (e.line.dirty&^e.line.valid != 0 || v != nil && v.valid&e.line.valid != 0) {
-					t.Errorf("%+v: block %d is valid in both, or dirty and not valid", config, e.tag)
-				}
+		c.l1.All(func(block uint64, line *l1Line) {
+			if v := c.peek(block); line.dirty&^line.valid != 0 || v != nil && v.valid&line.valid != 0 {
+				t.Errorf("%+v: block %d is valid in both, or dirty and not valid", config, block)
 			}
-		}
+		})
 	}
 }
 

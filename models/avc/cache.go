@@ -1,6 +1,10 @@
 package avc
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"gemu/machine/cache"
+)
 
 // This file has the caches: algorithms 1 and 2 of the paper.
 
@@ -38,14 +42,22 @@ func (s *Stats) Traffic() int64 { return s.Fills + s.WriteBacks }
 // Caches are an L1 and an AVC above a memory of blocks.
 type Caches struct {
 	Stats
-	l1     array[l1Line]
-	avc    array[avcLine]
+	l1     *cache.Lines[l1Line]
+	avc    *cache.Lines[avcLine] // by the number of the line, which is that of its first block divided by LineVectors
 	memory map[uint64]*Vector
 }
 
 // NewCaches returns empty caches.
 func NewCaches(c Config) *Caches {
-	return &Caches{l1: newArray[l1Line](c.L1, c.LRU), avc: newArray[avcLine](c.AVC, c.LRU), memory: map[uint64]*Vector{}}
+	policy := cache.TreePLRU
+	if c.LRU {
+		policy = cache.LRU
+	}
+	return &Caches{
+		l1:     cache.New[l1Line](cache.Shape{Sets: Sets, Ways: c.L1}, policy),
+		avc:    cache.New[avcLine](cache.Shape{Sets: Sets, Ways: c.AVC}, policy),
+		memory: map[uint64]*Vector{},
+	}
 }
 
 // l1Line is a block, with a valid bit and a dirty bit for each word.
@@ -92,7 +104,7 @@ func (c *Caches) read(block uint64, m uint32, d *Vector) {
 		c.Replays++
 		m &^= hit
 	}
-	line := c.l1.find(block)
+	line := c.l1.Access(&cache.Access{Line: block})
 	if line != nil && m&^line.valid == 0 {
 		c.L1Hits++
 		merge(d, &line.data, m)
@@ -104,7 +116,7 @@ func (c *Caches) read(block uint64, m uint32, d *Vector) {
 		merge(&filled, &line.data, line.valid)
 	}
 	merge(d, &filled, m)
-	if code, ok := Encode(&filled, m); ok && c.avc.ways > 0 {
+	if code, ok := Encode(&filled, m); ok && c.avc.Ways() > 0 {
 		c.insert(block, m, code, false)
 		return
 	}
@@ -131,13 +143,13 @@ func (c *Caches) Write(block uint64, m uint32, d *Vector) {
 // write is Write with the code of the vector; ok is false if it has none.
 func (c *Caches) write(block uint64, m uint32, d *Vector, code Code, ok bool) {
 	c.Writes++
-	if ok && c.avc.ways > 0 {
+	if ok && c.avc.Ways() > 0 {
 		c.AVCWrites++
 		c.insert(block, m, code, true)
 		return
 	}
 	c.L1Writes++
-	line := c.l1.find(block)
+	line := c.l1.Access(&cache.Access{Line: block})
 	if line == nil {
 		line = c.allocate(block)
 	}
@@ -161,7 +173,7 @@ func (v *avcVector) clear(m uint32) {
 func (c *Caches) insert(block uint64, m uint32, code Code, dirty bool) {
 	v := c.vector(block)
 	if v == nil {
-		at := c.avc.replace(block/LineVectors, func(tag uint64, old *avcLine) {
+		at := c.avc.Insert(&cache.Access{Line: block / LineVectors}, func(tag uint64, old *avcLine) {
 			for i := range old.vectors {
 				c.evict(tag*LineVectors+uint64(i), &old.vectors[i])
 			}
@@ -175,12 +187,12 @@ func (c *Caches) insert(block uint64, m uint32, code Code, dirty bool) {
 	if v.valid&^m == 0 {
 		*v = avcVector{}
 	}
-	if line := c.l1.peek(block); line != nil {
+	if line := c.l1.Peek(block); line != nil {
 		dirty = dirty || line.dirty&m != 0
 		line.valid &^= m
 		line.dirty &^= m
 		if line.valid == 0 {
-			c.l1.remove(block)
+			c.l1.Remove(block)
 		}
 	}
 	v.Code = code
@@ -199,10 +211,10 @@ func (c *Caches) evict(block uint64, v *avcVector) {
 		decoded := v.Decode()
 		merge(c.block(block), &decoded, v.valid)
 	}
-	if line := c.l1.peek(block); line != nil {
+	if line := c.l1.Peek(block); line != nil {
 		dirty = dirty || line.dirty != 0
 		merge(c.block(block), &line.data, line.dirty)
-		c.l1.remove(block)
+		c.l1.Remove(block)
 	}
 	if dirty {
 		c.WriteBacks++
@@ -212,7 +224,7 @@ func (c *Caches) evict(block uint64, v *avcVector) {
 
 // allocate makes room for a block in L1.
 func (c *Caches) allocate(block uint64) *l1Line {
-	return c.l1.replace(block, func(tag uint64, old *l1Line) {
+	return c.l1.Insert(&cache.Access{Line: block}, func(tag uint64, old *l1Line) {
 		if old.dirty != 0 {
 			c.WriteBacks++
 			merge(c.block(tag), &old.data, old.dirty)
@@ -222,7 +234,7 @@ func (c *Caches) allocate(block uint64) *l1Line {
 
 // vector returns the vector of a block whose line is in the AVC, and marks the line as used.
 func (c *Caches) vector(block uint64) *avcVector {
-	if line := c.avc.find(block / LineVectors); line != nil {
+	if line := c.avc.Access(&cache.Access{Line: block / LineVectors}); line != nil {
 		return &line.vectors[block%LineVectors]
 	}
 	return nil
@@ -230,7 +242,7 @@ func (c *Caches) vector(block uint64) *avcVector {
 
 // peek is vector without marking the line.
 func (c *Caches) peek(block uint64) *avcVector {
-	if line := c.avc.peek(block / LineVectors); line != nil {
+	if line := c.avc.Peek(block / LineVectors); line != nil {
 		return &line.vectors[block%LineVectors]
 	}
 	return nil
@@ -256,136 +268,4 @@ func merge(to, from *Vector, m uint32) {
 		i := bits.TrailingZeros32(m)
 		to[i] = from[i]
 	}
-}
-
-// array is the lines of a cache.
-type array[L any] struct {
-	ways int
-	lru  bool
-	sets []cacheSet[L]
-	now  uint64
-}
-
-// cacheSet is a set: its lines, and the tree that selects the next line to replace.
-type cacheSet[L any] struct {
-	lines []entry[L]
-	tree  uint32
-}
-
-type entry[L any] struct {
-	valid bool
-	tag   uint64
-	used  uint64
-	line  L
-}
-
-func newArray[L any](ways int, lru bool) array[L] {
-	a := array[L]{ways: ways, lru: lru, sets: make([]cacheSet[L], Sets)}
-	for i := range a.sets {
-		a.sets[i].lines = make([]entry[L], ways)
-	}
-	return a
-}
-
-// findWay returns the way of a line in its set, or -1 if the line is absent.
-func (a *array[L]) findWay(tag uint64) (*cacheSet[L], int) {
-	s := &a.sets[tag%Sets]
-	for w := range s.lines {
-		if e := &s.lines[w]; e.valid && e.tag == tag {
-			return s, w
-		}
-	}
-	return s, -1
-}
-
-// peek returns a line without marking it as used; nil if it is absent.
-func (a *array[L]) peek(tag uint64) *L {
-	if s, w := a.findWay(tag); w >= 0 {
-		return &s.lines[w].line
-	}
-	return nil
-}
-
-// find returns a line and marks it as used; nil if it is absent.
-func (a *array[L]) find(tag uint64) *L {
-	s, w := a.findWay(tag)
-	if w < 0 {
-		return nil
-	}
-	a.markUsed(s, w)
-	return &s.lines[w].line
-}
-
-func (a *array[L]) markUsed(s *cacheSet[L], w int) {
-	a.now++
-	s.lines[w].used = a.now
-	s.tree = markTreeUsed(s.tree, a.ways, w)
-}
-
-// remove makes a line invalid.
-func (a *array[L]) remove(tag uint64) {
-	if s, w := a.findWay(tag); w >= 0 {
-		s.lines[w] = entry[L]{}
-	}
-}
-
-// replace makes room for a line that is absent, in an invalid way, if any. It calls evicted for a valid line that it
-// replaces.
-func (a *array[L]) replace(tag uint64, evicted func(tag uint64, line *L)) *L {
-	s := &a.sets[tag%Sets]
-	way := -1
-	for w := range s.lines {
-		if !s.lines[w].valid {
-			way = w
-			break
-		}
-	}
-	if way < 0 {
-		way = victim(s.tree, a.ways)
-		if a.lru {
-			for w := range s.lines {
-				if s.lines[w].used < s.lines[way].used {
-					way = w
-				}
-			}
-		}
-		evicted(s.lines[way].tag, &s.lines[way].line)
-	}
-	s.lines[way] = entry[L]{valid: true, tag: tag}
-	a.markUsed(s, way)
-	return &s.lines[way].line
-}
-
-// A tree over n ways has a bit for each node. The children of node i are nodes 2i and 2i+1, from node 1 on. A clear
-// bit selects the left half for replacement, a set bit the right half. The left half is the larger half: 3 ways are
-// 2+1, 5 are 3+2, 6 are 3+3.
-
-// markTreeUsed points the nodes above a way to the opposite half.
-func markTreeUsed(tree uint32, n, way int) uint32 {
-	node, from := 1, 0
-	for n > 1 {
-		leftWays := (n + 1) / 2
-		if way < from+leftWays {
-			tree |= 1 << node
-			node, n = 2*node, leftWays
-		} else {
-			tree &^= 1 << node
-			node, from, n = 2*node+1, from+leftWays, n-leftWays
-		}
-	}
-	return tree
-}
-
-// victim returns the way to which the nodes point.
-func victim(tree uint32, n int) int {
-	node, from := 1, 0
-	for n > 1 {
-		leftWays := (n + 1) / 2
-		if tree>>node&1 == 0 {
-			node, n = 2*node, leftWays
-		} else {
-			node, from, n = 2*node+1, from+leftWays, n-leftWays
-		}
-	}
-	return from
 }

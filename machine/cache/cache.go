@@ -1,0 +1,145 @@
+// Package cache has the lines of a set-associative cache and the policies that choose the line to replace. It counts nothing and knows
+// no time: a model of a memory system decides the cost of a hit and of a miss, and the contents of a line.
+package cache
+
+import "fmt"
+
+// Shape is the size and the index function of a cache.
+type Shape struct {
+	Sets  int   // number of sets
+	Ways  int   // lines of a set
+	Index Index // set of a line; nil: Modulo
+}
+
+// Index returns the set of a line, from 0 to sets-1.
+type Index func(line uint64, sets int) int
+
+// Modulo takes the set from the last bits of a line's number.
+func Modulo(line uint64, sets int) int { return int(line % uint64(sets)) }
+
+// XOR combines all bits of a line's number, so that large powers of two do not meet in a set. sets must be a power of two.
+func XOR(line uint64, sets int) int {
+	set := uint64(0)
+	for ; line != 0; line /= uint64(sets) {
+		set ^= line % uint64(sets)
+		if sets == 1 {
+			break
+		}
+	}
+	return int(set)
+}
+
+// Access is an access to a line.
+type Access struct {
+	Line  uint64 // number of the line: its address divided by the size of a line
+	Store bool   // the access writes
+	SM    int    // number of the multiprocessor
+	CTA   int    // index of the CTA in its grid
+	Warp  int    // index of the warp in its CTA
+	Instr int    // index of the instruction in its module
+}
+
+// Policy chooses lines to replace. A policy has the state of all sets of a cache. Another module can add one.
+type Policy interface {
+	// Hit notes an access to a line in the cache.
+	Hit(set, way int, a *Access)
+	// Victim returns the way whose line leaves the cache for the line of a. All ways of the set have lines. If bypass is true, no line
+	// leaves, and the line of a does not enter the cache.
+	Victim(set int, a *Access) (way int, bypass bool)
+	// Fill notes that the line of a has entered the cache, in a way without a line or after Victim.
+	Fill(set, way int, a *Access)
+}
+
+// Lines are the lines of a cache, with contents of type L.
+type Lines[L any] struct {
+	shape   Shape
+	policy  Policy
+	entries []entry[L] // by set, then way
+}
+
+type entry[L any] struct {
+	valid bool
+	line  uint64
+	L     L
+}
+
+// New returns an empty cache. A cache without ways never has a line; Insert must not be called on it.
+func New[L any](s Shape, newPolicy func(Shape) Policy) *Lines[L] {
+	if s.Sets < 1 || s.Ways < 0 {
+		panic(fmt.Sprintf("BUG: a cache of %d sets and %d ways", s.Sets, s.Ways))
+	}
+	if s.Index == nil {
+		s.Index = Modulo
+	}
+	return &Lines[L]{shape: s, policy: newPolicy(s), entries: make([]entry[L], s.Sets*s.Ways)}
+}
+
+// Ways returns the number of ways.
+func (c *Lines[L]) Ways() int { return c.shape.Ways }
+
+// find returns the set of a line, the entries of the set, and the way of the line; -1 if the line is absent.
+func (c *Lines[L]) find(line uint64) (set int, entries []entry[L], way int) {
+	set = c.shape.Index(line, c.shape.Sets)
+	entries = c.entries[set*c.shape.Ways:][:c.shape.Ways]
+	for w := range entries {
+		if entries[w].valid && entries[w].line == line {
+			return set, entries, w
+		}
+	}
+	return set, entries, -1
+}
+
+// Peek returns the contents of a line without an access to it; nil if the line is absent.
+func (c *Lines[L]) Peek(line uint64) *L {
+	_, entries, way := c.find(line)
+	if way < 0 {
+		return nil
+	}
+	return &entries[way].L
+}
+
+// Access returns the contents of the accessed line; nil if the line is absent.
+func (c *Lines[L]) Access(a *Access) *L {
+	set, entries, way := c.find(a.Line)
+	if way < 0 {
+		return nil
+	}
+	c.policy.Hit(set, way, a)
+	return &entries[way].L
+}
+
+// Insert makes room for a line that is absent, and returns its zero contents; nil if the policy keeps the line out. It uses the first
+// way without a line. If there is none, it calls evicted with the line that leaves; evicted must not change the cache.
+func (c *Lines[L]) Insert(a *Access, evicted func(line uint64, contents *L)) *L {
+	set, entries, _ := c.find(a.Line)
+	way := 0
+	for way < len(entries) && entries[way].valid {
+		way++
+	}
+	if way == len(entries) {
+		var bypass bool
+		if way, bypass = c.policy.Victim(set, a); bypass {
+			return nil
+		}
+		evicted(entries[way].line, &entries[way].L)
+	}
+	entries[way] = entry[L]{valid: true, line: a.Line}
+	c.policy.Fill(set, way, a)
+	return &entries[way].L
+}
+
+// Remove removes a line, if it is in the cache.
+func (c *Lines[L]) Remove(line uint64) {
+	if _, entries, way := c.find(line); way >= 0 {
+		entries[way] = entry[L]{}
+	}
+}
+
+// All calls visit with each line, by set and way.
+func (c *Lines[L]) All(visit func(line uint64, contents *L)) {
+	for i := range c.entries {
+		if e := &c.entries[i]; e.valid {
+			visit(e.line, &e.L)
+		}
+	}
+}

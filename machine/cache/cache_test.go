@@ -1,0 +1,229 @@
+package cache
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gemu/internal/part"
+)
+
+// access accesses a line and inserts it if it is absent. It returns the line that leaves, or none.
+func access(c *Lines[int], line uint64) (hit bool, left uint64) {
+	left = none
+	if c.Access(&Access{Line: line}) != nil {
+		return true, left
+	}
+	c.Insert(&Access{Line: line}, func(line uint64, _ *int) { left = line })
+	return false, left
+}
+
+const none = 1 << 63
+
+// TestTreePLRU has the choices of the tree for 3, 5 and 6 ways, worked out by hand: the halves are 2+1, 3+2 and 3+3.
+func TestTreePLRU(t *testing.T) {
+	for _, c := range []struct {
+		ways int
+		uses []int
+		want int
+	}{
+		{1, []int{0}, 0},
+		{2, []int{0, 1, 0}, 1},
+		{3, nil, 0},
+		{3, []int{0, 1, 2}, 0},
+		{3, []int{0, 1, 2, 0}, 2},       // exact LRU has 1
+		{3, []int{2, 0, 1}, 2},          //
+		{5, []int{0, 1, 2, 3, 4}, 0},    //
+		{5, []int{3, 4, 0, 1, 2}, 3},    // right half, its older one
+		{5, []int{0, 1, 2, 3, 4, 0}, 3}, // away from 0: right, away from 4: 3
+		{6, []int{0, 1, 2, 3, 4, 5}, 0},
+		{6, []int{0, 1, 2, 3, 4, 5, 0}, 3},
+		{6, []int{5, 4, 3, 2, 1, 0}, 5},
+		{6, []int{0, 3, 1, 4, 2, 5}, 0},
+	} {
+		p := TreePLRU(Shape{Sets: 2, Ways: c.ways})
+		for _, w := range c.uses {
+			p.Hit(1, w, nil)
+		}
+		if got, _ := p.Victim(1, nil); got != c.want {
+			t.Errorf("%d ways, after %v: %d leaves, want %d", c.ways, c.uses, got, c.want)
+		}
+	}
+}
+
+// TestPolicies follows sequences of accesses by hand, in a cache of a single set. A letter is a line; a capital letter is a hit.
+// Misses in a full set name the line that leaves, after a dash.
+func TestPolicies(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		policy func(Shape) Policy
+		ways   int
+		want   []string
+	}{
+		{"one way", LRU, 1, []string{"a", "A", "b-a", "a-b"}},
+		{"the oldest access leaves", LRU, 2, []string{"a", "b", "A", "c-b", "b-a", "a-c"}},
+		{"a scan removes all", LRU, 4, []string{"a", "b", "B", "A", "c", "d", "e-b", "f-a", "a-c", "b-d"}},
+		{"a loop longer than the set never hits", LRU, 2, []string{"a", "b", "c-a", "a-b", "b-c", "c-a"}},
+		{"the tree is not exact", TreePLRU, 4, []string{"a", "b", "c", "d", "A", "e-c", "B", "f-d"}},
+		// Predictions after each access: a2, a2 b2, a2 b0, a0 b0, c2, d2; the misses of e find no "distant": a1 b1 c3 d3.
+		{"SRRIP keeps accessed lines in a scan", SRRIP, 4, []string{"a", "b", "B", "A", "c", "d", "e-c", "f-d", "A", "B"}},
+		{"SRRIP replaces the first distant line", SRRIP, 2, []string{"a", "b", "c-a", "d-b", "D", "e-c", "f-e"}},
+		{"SRRIP ages all lines until one is distant", SRRIP, 2, []string{"a", "A", "b", "B", "c-a", "d-b", "e-c", "E", "b-d"}},
+		{"BRRIP replaces its newest line", BRRIP, 4, []string{"a", "b", "A", "B", "c", "d", "e-c", "f-e", "A", "B", "D", "g-f"}},
+		{"DRRIP of few sets is SRRIP", DRRIP, 4, []string{"a", "b", "B", "A", "c", "d", "e-c", "f-d", "A", "B"}},
+	} {
+		lines := New[int](Shape{Sets: 1, Ways: c.ways}, c.policy)
+		for i, step := range c.want {
+			line := step[0] | 0x20
+			hit, left := access(lines, uint64(line))
+			got := string(line)
+			if hit {
+				got = string(line &^ 0x20)
+			}
+			if left != none {
+				got += "-" + string(rune(left))
+			}
+			if got != step {
+				t.Errorf("%s: access %d of %v: %s", c.name, i, c.want, got)
+				break
+			}
+		}
+	}
+}
+
+// TestBRRIPInsertsLong: of 32 successive lines, one stays in a set of two ways while the others replace each other.
+func TestBRRIPInsertsLong(t *testing.T) {
+	lines := New[int](Shape{Sets: 1, Ways: 2}, BRRIP)
+	var left []uint64
+	for line := range uint64(36) {
+		if _, l := access(lines, line); l != none {
+			left = append(left, l)
+		}
+	}
+	want := []uint64{} // line 31 is the 32nd
+	for line := range uint64(31) {
+		want = append(want, line)
+	}
+	want = slices.DeleteFunc(want, func(l uint64) bool { return l == 1 }) // way 1 keeps its line: way 0 is the first distant one
+	want = append(want, 1, 32, 33, 34)[:len(left)]
+	if !slices.Equal(left, want) {
+		t.Errorf("%v leave, want %v", left, want)
+	}
+}
+
+// TestDRRIP: in the sets without a leader, DRRIP has about the misses of the better policy: BRRIP in a loop longer than a set, SRRIP for
+// lines that are accessed twice, with another between.
+func TestDRRIP(t *testing.T) {
+	const sets, ways, rounds = 1024, 4, 60
+	misses := func(policy func(Shape) Policy, lines func(round uint64) []uint64) (n int) {
+		c := New[int](Shape{Sets: sets, Ways: ways}, policy)
+		for round := range uint64(rounds) {
+			for _, line := range lines(round) {
+				for set := range uint64(sets) {
+					if hit, _ := access(c, line*sets+set); !hit {
+						n++
+					}
+				}
+			}
+		}
+		return n
+	}
+	for _, c := range []struct {
+		name          string
+		lines         func(round uint64) []uint64
+		better, worse func(Shape) Policy
+	}{
+		{"loop", func(uint64) []uint64 { return []uint64{1, 2, 3, 4, 5, 6} }, BRRIP, SRRIP},
+		{"twice", func(round uint64) []uint64 { return []uint64{round + 1, round} }, SRRIP, BRRIP},
+	} {
+		better, worse, got := misses(c.better, c.lines), misses(c.worse, c.lines), misses(DRRIP, c.lines)
+		if worse < better*5/4 {
+			t.Errorf("%s: %d and %d misses do not differ enough", c.name, better, worse)
+		}
+		if got-better > (worse-better)/4 {
+			t.Errorf("%s: %d misses; %d with the better policy, %d with the other", c.name, got, better, worse)
+		}
+	}
+}
+
+// TestLRUAgainstList compares LRU with a list in the order of accesses.
+func TestLRUAgainstList(t *testing.T) {
+	rng := rand.New(rand.NewPCG(part.Seed(t), 1))
+	for range part.Count(20, 100, 1000) {
+		s := Shape{Sets: 1 << rng.IntN(4), Ways: 1 + rng.IntN(6), Index: []Index{nil, Modulo, XOR}[rng.IntN(3)]}
+		c := New[int](s, LRU)
+		index := s.Index
+		if index == nil {
+			index = Modulo
+		}
+		lists := make([][]uint64, s.Sets) // the latest is last
+		for range 400 {
+			line := rng.Uint64N(uint64(3 * s.Sets * s.Ways))
+			set := index(line, s.Sets)
+			list, left := lists[set], uint64(none)
+			i := slices.Index(list, line)
+			switch {
+			case rng.IntN(20) == 0:
+				c.Remove(line)
+				if i >= 0 {
+					lists[set] = slices.Delete(list, i, i+1)
+				}
+				continue
+			case i >= 0:
+				list = slices.Delete(list, i, i+1)
+			case len(list) == s.Ways:
+				left, list = list[0], list[1:]
+			}
+			lists[set] = append(slices.Clip(list), line)
+			if hit, got := access(c, line); hit != (i >= 0) || got != left {
+				t.Fatalf("%+v, line %d: hit %v, %d leaves; want %v, %d", s, line, hit, got, i >= 0, left)
+			}
+		}
+		n := 0
+		c.All(func(line uint64, _ *int) {
+			if n++; !slices.Contains(lists[index(line, s.Sets)], line) {
+				t.Errorf("%+v: line %d is in the cache", s, line)
+			}
+			if c.Peek(line) == nil {
+				t.Errorf("%+v: line %d is not found", s, line)
+			}
+		})
+		for _, list := range lists {
+			n -= len(list)
+		}
+		if n != 0 {
+			t.Errorf("%+v: %d lines too many", s, n)
+		}
+	}
+}
+
+// TestXOR has sets of lines in hexadecimal digits, by hand: 16 sets combine the digits.
+func TestXOR(t *testing.T) {
+	for _, c := range []struct {
+		line uint64
+		sets int
+		want int
+	}{{0, 16, 0}, {7, 16, 7}, {0x10, 16, 1}, {0x123, 16, 0}, {0x124, 16, 7}, {0xff00, 16, 0}, {0xf000, 16, 15}, {12345, 1, 0}, {0b110110, 4, 0b11 ^ 0b01 ^ 0b10}} {
+		if got := XOR(c.line, c.sets); got != c.want {
+			t.Errorf("line %#x of %d sets: set %d, want %d", c.line, c.sets, got, c.want)
+		}
+	}
+}
+
+// bypass keeps all lines out of a full set.
+type bypass struct{}
+
+func (bypass) Hit(int, int, *Access)           {}
+func (bypass) Fill(int, int, *Access)          {}
+func (bypass) Victim(int, *Access) (int, bool) { return 0, true }
+
+// TestBypass: a policy can keep a line out.
+func TestBypass(t *testing.T) {
+	c := New[int](Shape{Sets: 1, Ways: 2}, func(Shape) Policy { return bypass{} })
+	for line := range uint64(2) {
+		*c.Insert(&Access{Line: line}, nil) = int(line) + 10
+	}
+	if c.Insert(&Access{Line: 2}, nil) != nil || c.Peek(2) != nil || *c.Peek(0) != 10 || *c.Peek(1) != 11 {
+		t.Error("the line enters, or another leaves")
+	}
+}
