@@ -44,12 +44,19 @@ const MaxCluster = 16
 type LaunchError struct {
 	// Msg says why the launch was refused.
 	Msg string
+	// Field is the name of the field of Launch that does not fit, such as "Cluster"; "" if the fault is not in one field.
+	Field string
 }
 
 func (e *LaunchError) Error() string { return e.Msg }
 
 func launchErrorf(format string, args ...any) error {
 	return &LaunchError{Msg: fmt.Sprintf(format, args...)}
+}
+
+// fieldErrorf returns a *LaunchError of a field of Launch.
+func fieldErrorf(field, format string, args ...any) error {
+	return &LaunchError{Msg: fmt.Sprintf(format, args...), Field: field}
 }
 
 // Launch describes a launch of a kernel. The zero value of each field but Grid and Block has a meaning.
@@ -253,7 +260,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 		width = 32
 	}
 	if width < 1 || width > 64 || width&(width-1) != 0 {
-		return nil, launchErrorf("warps of %d lanes: want 1, 2, 4, 8, 16, 32 or 64", width)
+		return nil, fieldErrorf("WarpSize", "warps of %d lanes: want 1, 2, 4, 8, 16, 32 or 64", width)
 	}
 	if block := blockOf(fn, l.Block); block != l.Block {
 		given := *l
@@ -311,17 +318,17 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 		}
 	}
 	if l.Shared < 0 {
-		return nil, launchErrorf("%d bytes of dynamic shared memory", l.Shared)
+		return nil, fieldErrorf("Shared", "%d bytes of dynamic shared memory", l.Shared)
 	}
 	shared := code.SharedLen
 	if l.Shared > 0 {
 		shared = code.SharedDyn + uint64(l.Shared)
 	}
 	if shared > maxShared {
-		return nil, launchErrorf("kernel %s: %d bytes of shared memory, at most %d are allowed", fn.Name, shared, maxShared)
+		return nil, fieldErrorf("Shared", "kernel %s: %d bytes of shared memory, at most %d are allowed", fn.Name, shared, maxShared)
 	}
 	if maxThreads := machine.Resident(l.Block.Count(), int(shared)); l.Cooperative && extent.Count() > maxThreads {
-		return nil, launchErrorf("kernel %s: a cooperative grid of %d CTAs: the device holds at most %d of %d threads and %d bytes of shared memory at once", fn.Name, extent.Count(), maxThreads, l.Block.Count(), shared)
+		return nil, fieldErrorf("Cooperative", "kernel %s: a cooperative grid of %d CTAs: the device holds at most %d of %d threads and %d bytes of shared memory at once", fn.Name, extent.Count(), maxThreads, l.Block.Count(), shared)
 	}
 	if frame := 4 * (code.Funcs[0].Align + code.Funcs[0].Local); frame > d.cfg.Stack {
 		return nil, launchErrorf("kernel %s: its variables take %d bytes of each thread's local memory, which has %d", fn.Name, frame, d.cfg.Stack)
@@ -336,9 +343,9 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	}
 	switch most := grid.MaxAlone(g); {
 	case l.Cooperative && extent.Count() > most:
-		return nil, launchErrorf("kernel %s: a cooperative grid of %d CTAs: a CTA can take %d bytes of host memory, the limit for all is %d", fn.Name, extent.Count(), grid.Footprint(g), d.cfg.HostMemory)
+		return nil, fieldErrorf("Cooperative", "kernel %s: a cooperative grid of %d CTAs: a CTA can take %d bytes of host memory, the limit for all is %d", fn.Name, extent.Count(), grid.Footprint(g), d.cfg.HostMemory)
 	case cluster.Count() > most:
-		return nil, launchErrorf("kernel %s: a cluster of %d CTAs: a CTA can take %d bytes of host memory, the limit for all is %d", fn.Name, cluster.Count(), grid.Footprint(g), d.cfg.HostMemory)
+		return nil, fieldErrorf("Cluster", "kernel %s: a cluster of %d CTAs: a CTA can take %d bytes of host memory, the limit for all is %d", fn.Name, cluster.Count(), grid.Footprint(g), d.cfg.HostMemory)
 	}
 	if err := lanes.OpenCTAMemory(g); err != nil {
 		return nil, launchErrorf("kernel %s: %v", fn.Name, err)
@@ -452,7 +459,7 @@ func extents(fn *ptx.Func, grid, block, cluster ptx.Dim3) (ptx.Dim3, ptx.Dim3, e
 		return grid, cluster, err
 	}
 	if cluster != (ptx.Dim3{}) && (grid.X%cluster.X != 0 || grid.Y%cluster.Y != 0 || grid.Z%cluster.Z != 0) {
-		return grid, cluster, launchErrorf("kernel %s: a grid of %s cannot be divided into clusters of %s", fn.Name, grid, cluster)
+		return grid, cluster, fieldErrorf("Cluster", "kernel %s: a grid of %s cannot be divided into clusters of %s", fn.Name, grid, cluster)
 	}
 	return grid, cluster, nil
 }
@@ -462,12 +469,12 @@ func clusterOf(fn *ptx.Func, cluster ptx.Dim3) (ptx.Dim3, error) {
 	if args, ok := fn.Directive(".reqnctapercluster"); ok {
 		want := dimOf(args)
 		if cluster != (ptx.Dim3{}) && cluster != want {
-			return cluster, launchErrorf("kernel %s requires clusters of %s (.reqnctapercluster), not %s", fn.Name, want, cluster)
+			return cluster, fieldErrorf("Cluster", "kernel %s requires clusters of %s (.reqnctapercluster), not %s", fn.Name, want, cluster)
 		}
 		cluster = want
 	}
 	if _, ok := fn.Directive(".explicitcluster"); ok && cluster == (ptx.Dim3{}) {
-		return cluster, launchErrorf("kernel %s must be launched with clusters (.explicitcluster)", fn.Name)
+		return cluster, fieldErrorf("Cluster", "kernel %s must be launched with clusters (.explicitcluster)", fn.Name)
 	}
 	if _, ok := fn.Directive(".blocksareclusters"); ok && cluster == (ptx.Dim3{}) {
 		return cluster, launchErrorf("kernel %s has .blocksareclusters, but no .reqnctapercluster with the extents of the clusters", fn.Name)
@@ -476,14 +483,14 @@ func clusterOf(fn *ptx.Func, cluster ptx.Dim3) (ptx.Dim3, error) {
 		return cluster, nil
 	}
 	if cluster.X < 1 || cluster.Y < 1 || cluster.Z < 1 {
-		return cluster, launchErrorf("cluster %s is empty", cluster)
+		return cluster, fieldErrorf("Cluster", "cluster %s is empty", cluster)
 	}
 	if cluster.X > MaxCluster || cluster.Y > MaxCluster || cluster.Z > MaxCluster || cluster.Count() > MaxCluster {
-		return cluster, launchErrorf("cluster %s is too large: at most %d CTAs", cluster, MaxCluster)
+		return cluster, fieldErrorf("Cluster", "cluster %s is too large: at most %d CTAs", cluster, MaxCluster)
 	}
 	if args, ok := fn.Directive(".maxclusterrank"); ok {
 		if maxThreads := dimOf(args).X; cluster.Count() > maxThreads {
-			return cluster, launchErrorf("kernel %s allows clusters of at most %d CTAs (.maxclusterrank), not %s", fn.Name, maxThreads, cluster)
+			return cluster, fieldErrorf("Cluster", "kernel %s allows clusters of at most %d CTAs (.maxclusterrank), not %s", fn.Name, maxThreads, cluster)
 		}
 	}
 	return cluster, nil
@@ -492,26 +499,26 @@ func clusterOf(fn *ptx.Func, cluster ptx.Dim3) (ptx.Dim3, error) {
 // checkExtent checks grid and block against the limits of the machine and of the kernel.
 func checkExtent(fn *ptx.Func, grid, block ptx.Dim3) error {
 	if grid.X < 1 || grid.Y < 1 || grid.Z < 1 {
-		return launchErrorf("grid %s is empty", grid)
+		return fieldErrorf("Grid", "grid %s is empty", grid)
 	}
 	if grid.X > maxGridX || grid.Y > maxGridYZ || grid.Z > maxGridYZ {
-		return launchErrorf("grid %s is too large: at most (%d,%d,%d)", grid, maxGridX, maxGridYZ, maxGridYZ)
+		return fieldErrorf("Grid", "grid %s is too large: at most (%d,%d,%d)", grid, maxGridX, maxGridYZ, maxGridYZ)
 	}
 	if block.X < 1 || block.Y < 1 || block.Z < 1 {
-		return launchErrorf("block %s is empty", block)
+		return fieldErrorf("Block", "block %s is empty", block)
 	}
 	if block.X > maxBlockX || block.Y > maxBlockX || block.Z > maxBlockZ || block.Count() > maxThreads {
-		return launchErrorf("block %s is too large: at most %d threads, (%d,%d,%d)", block, maxThreads, maxBlockX, maxBlockX, maxBlockZ)
+		return fieldErrorf("Block", "block %s is too large: at most %d threads, (%d,%d,%d)", block, maxThreads, maxBlockX, maxBlockX, maxBlockZ)
 	}
 	if args, ok := fn.Directive(".reqntid"); ok {
 		want := dimOf(args)
 		if want != block {
-			return launchErrorf("kernel %s requires blocks of %s (.reqntid), not %s", fn.Name, want, block)
+			return fieldErrorf("Block", "kernel %s requires blocks of %s (.reqntid), not %s", fn.Name, want, block)
 		}
 	}
 	if args, ok := fn.Directive(".maxntid"); ok {
 		if maxDim := dimOf(args); block.Count() > maxDim.Count() {
-			return launchErrorf("kernel %s allows blocks of at most %d threads (.maxntid), not %d", fn.Name, maxDim.Count(), block.Count())
+			return fieldErrorf("Block", "kernel %s allows blocks of at most %d threads (.maxntid), not %d", fn.Name, maxDim.Count(), block.Count())
 		}
 	}
 	return nil

@@ -39,6 +39,31 @@ func (r *run) describe(err error) {
 	if errors.As(err, &wrong) && wrong.Index >= 0 {
 		p.Argument, p.Offset = &wrong.Index, wrong.Offset
 	}
+	p.Field = fieldOf(err)
+}
+
+// fieldError is an error of a field of the request.
+type fieldError struct {
+	field string // its name in JSON
+	error
+}
+
+func (e *fieldError) Unwrap() error { return e.error }
+
+// requestFields has the fields of the request, by the field of interp.Launch that they set.
+var requestFields = map[string]string{"Grid": "grid", "Block": "block", "Cluster": "cluster", "Shared": "shared", "Cooperative": "cooperative", "WarpSize": "warp"}
+
+// fieldOf returns the name of the field of the request that an error refuses; "" if there is none.
+func fieldOf(err error) string {
+	var wrong *fieldError
+	var refused *interp.LaunchError
+	switch {
+	case errors.As(err, &wrong):
+		return wrong.field
+	case errors.As(err, &refused):
+		return requestFields[refused.Field]
+	}
+	return ""
 }
 
 // placeOfTrap returns the place of a trap in the text of the request: of CUDA C++ in the line that .loc names.

@@ -94,6 +94,7 @@ type Response struct {
 	Place        *Place   `json:"place,omitempty"`    // place of the error or trap in the source
 	Argument     *int     `json:"argument,omitempty"` // index of the wrong argument
 	Offset       int      `json:"offset,omitempty"`   // byte in the text of the wrong argument
+	Field        string   `json:"field,omitempty"`    // name in JSON of the request's wrong field, such as cluster; "" if no single field is wrong
 	Kernels      []Kernel `json:"kernels,omitempty"`  // kernels of the module
 	Kernel       string   `json:"kernel,omitempty"`   // the launched kernel
 	Policy       string   `json:"policy,omitempty"`   // the reconvergence policy
@@ -156,7 +157,12 @@ func (r *Response) Encode() []byte {
 func (e *Engine) RunJSON(ctx context.Context, text []byte) (*Response, error) {
 	var q Request
 	if err := json.Unmarshal(text, &q); err != nil {
-		return &Response{Status: Failed, Message: "the request is not valid: " + err.Error()}, nil
+		p := &Response{Status: Failed, Message: "the request is not valid: " + err.Error()}
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) {
+			p.Field, _, _ = strings.Cut(wrong.Field, ".")
+		}
+		return p, nil
 	}
 	return e.Run(ctx, &q)
 }
@@ -377,7 +383,7 @@ func extents(q *Request, kernel *ptx.Func) (grid, block ptx.Dim3, err error) {
 		b = required(kernel)
 	}
 	if b == ([3]int{}) {
-		return grid, block, fmt.Errorf("the size of a block is missing: kernel %s has no .reqntid, so the launch must say how many threads a block has", kernel.Name)
+		return grid, block, &fieldError{"block", fmt.Errorf("the size of a block is missing: kernel %s has no .reqntid, so the launch must say how many threads a block has", kernel.Name)}
 	}
 	dim := func(n [3]int) ptx.Dim3 {
 		for i := range n {
@@ -405,7 +411,7 @@ func parseSM(text string) (int, error) {
 	}
 	n, err := strconv.Atoi(strings.TrimPrefix(text, "sm_"))
 	if err != nil || n < 30 {
-		return 0, fmt.Errorf("compute capability %q: want a number from 30 on, such as 90 for 9.0", text)
+		return 0, &fieldError{"sm", fmt.Errorf("compute capability %q: want a number from 30 on, such as 90 for 9.0", text)}
 	}
 	return n, nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -133,6 +134,32 @@ func TestWrongArgument(t *testing.T) {
 	r, err = new(Engine).Run(t.Context(), &Request{Source: add, Block: threads(1), Arguments: []string{"u32[1]=2x", "5"}})
 	if err != nil || r.Status != Failed || r.Argument == nil || *r.Argument != 0 || r.Offset != len("u32[1]=") {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestWrongField: an error of a field of the launch names the field, and other errors name none.
+func TestWrongField(t *testing.T) {
+	for text, want := range map[string]string{
+		`"grid":[3,1,1],"block":[1,1,1],"cluster":[2,1,1]`:                                         "cluster",
+		`"grid":[32,1,1],"block":[1,1,1],"cluster":[32,1,1]`:                                       "cluster",
+		`"grid":[1,70000,1],"block":[1,1,1]`:                                                       "grid",
+		`"grid":[1,1,1],"block":[2048,1,1]`:                                                        "block",
+		`"grid":[1,1,1]`:                                                                           "block",
+		`"grid":[1,1,1],"block":[1,1,1],"shared":-1`:                                               "shared",
+		`"grid":[1,1,1],"block":[1,1,1],"shared":2147483647`:                                       "shared",
+		`"grid":[1,1,1],"block":[1,1,1],"seed":-1`:                                                 "seed",
+		`"grid":[1,1,1],"block":[1,1,1],"warp":3`:                                                  "warp",
+		`"grid":[1,1,1],"block":[1,1,1],"sm":"x"`:                                                  "sm",
+		`"grid":[1,1,1],"block":["x",1,1]`:                                                         "block",
+		`"grid":[99999,1,1],"block":[1,1,1],"cooperative":true`:                                    "cooperative",
+		`"grid":[1,1,1],"block":[1,1,1],"policy":"fast"`:                                           "",
+		`"grid":[2,1,1],"block":[1,1,1],"cluster":[2,1,1],"shared":64,"seed":9,"cooperative":true`: "",
+	} {
+		source, _ := json.Marshal(add)
+		r, err := new(Engine).RunJSON(t.Context(), fmt.Appendf(nil, `{"source":%s,"arguments":["u32[1]","5"],%s}`, source, text))
+		if err != nil || r.Field != want || (r.Status == Failed) != (want != "" || strings.Contains(text, "fast")) {
+			t.Errorf("%s: field %q, %s %q, %v; want field %q", text, r.Field, r.Status, r.Message, err, want)
+		}
 	}
 }
 

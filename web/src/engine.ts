@@ -29,6 +29,8 @@ export interface Response {
   place?: { file?: string; line: number; column: number };
   argument?: number;
   offset?: number;
+  /** field is the field of the request that the engine refuses. */
+  field?: string;
   kernels?: { name: string; parameters: { name: string; type: string }[]; block?: [number, number, number] }[];
   policy?: string;
   outputs?: { argument: number; name?: string; type: string; values: string[]; length: number }[];

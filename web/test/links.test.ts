@@ -6,7 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { parseAnswer, type Request } from '../src/engine.ts';
 import { fromHash, toHash } from '../src/permalink.ts';
-import { parseExtent, policiesToRun } from '../src/request.ts';
+import { launchOf, parseExtent, policiesToRun } from '../src/request.ts';
 import { root } from './gemu.ts';
 
 const request: Request = { name: 'ä.ptx', source: '.version 8.0 // ü\n'.repeat(50), kernel: 'k', grid: [2, 1, 1], block: [32, 2, 1], arguments: ['u32[32]=iota', '7'] };
@@ -57,6 +57,19 @@ test('extents of the form: one to three numbers, zeros without a text, errors fo
   assert.deepEqual(parseExtent('2x3×4'), [2, 3, 4]);
   assert.deepEqual(parseExtent(' '), [0, 0, 0]);
   for (const bad of ['many', '1,2,3,4', '0', '8,0', '-1', '1.5', '8,,4', '1e3', '99999999999', '2147483648', ',']) assert.throws(() => parseExtent(bad), /want one to three numbers/, bad);
+});
+
+test('the form gives the launch, and names the fields that are wrong', () => {
+  const form = { grid: '4', block: '32', cluster: '', shared: '', seed: '', cooperative: false };
+  const plain = { grid: [4, 1, 1], block: [32, 1, 1], cluster: undefined, shared: undefined, seed: undefined, cooperative: undefined };
+  assert.deepEqual(launchOf(form), { launch: plain, faults: {} });
+  const all = launchOf({ ...form, cluster: '2,1', shared: ' 1024 ', seed: '9007199254740991', cooperative: true });
+  assert.deepEqual(all, { launch: { ...plain, cluster: [2, 1, 1], shared: 1024, seed: 9007199254740991, cooperative: true }, faults: {} });
+  for (const bad of ['-1', '1.5', 'many', '1e3', '9007199254740992', '0x10']) {
+    assert.match(launchOf({ ...form, seed: bad }).faults.seed, /want a whole number from 0 to 9,007,199,254,740,991/, bad);
+  }
+  const { faults } = launchOf({ grid: 'x', block: '0', cluster: '1,2,3,4', shared: '2147483648', seed: '?', cooperative: false });
+  assert.deepEqual(Object.keys(faults).sort(), ['block', 'cluster', 'grid', 'seed', 'shared']);
 });
 
 test('a new policy runs with those whose runs it interrupts', () => {

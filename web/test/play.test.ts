@@ -188,3 +188,48 @@ test('a lesson is read up to its question; a deadlock is blocked; its strip does
   });
 });
 
+
+test('the form has shared memory, clusters, cooperative grids and the seed; wrong values are refused at their fields', { skip, timeout: 300_000 }, async () => {
+  const { url } = await play('docs/learn/ifelse.ptx', '-g', '4', '-b', '32', '-a', 'u32[128]', 'u32[128]=iota');
+  await opened(url, async (p) => {
+    const request = () => p.evaluate(() => (document.querySelector('gemu-player') as unknown as { request: Record<string, unknown> }).request);
+    await button(p, 'Edit').click();
+    await p.getByText('Shared memory, clusters, schedule').click();
+    const field = (name: string) => p.locator(`form.launch [name=${name}]`);
+    await field('shared').fill('many');
+    await field('seed').fill('-1');
+    await field('cluster').fill('2');
+    await button(p, 'Run').click();
+    assert.match(await p.locator('#fault-shared').innerText(), /"many": want a whole number/);
+    assert.match(await p.locator('#fault-seed').innerText(), /"-1": want a whole number/);
+    assert.equal(await field('shared').getAttribute('aria-invalid'), 'true');
+    assert.equal(await field('cluster').getAttribute('aria-invalid'), 'false');
+    assert.equal(await p.evaluate(() => document.querySelector('gemu-player')!.shadowRoot!.activeElement?.getAttribute('name')), 'shared');
+    // The engine refuses what only it knows.
+    await field('shared').fill('256');
+    await field('seed').fill('7');
+    await field('cluster').fill('3');
+    await button(p, 'Run').click();
+    assert.match(await p.locator('#fault-cluster').innerText(), /a grid of \(4,1,1\) cannot be divided into clusters of \(3,1,1\)/);
+    await field('cluster').fill('2');
+    await field('cooperative').check();
+    await button(p, 'Run').click();
+    await p.waitForFunction(() => !document.querySelector('gemu-player')!.shadowRoot!.querySelector('.fault'));
+    const { shared, seed, cluster, cooperative } = await request();
+    assert.deepEqual({ shared, seed, cluster, cooperative }, { shared: 256, seed: 7, cluster: [2, 1, 1], cooperative: true });
+    assert.match(await sentence(p), /^Step 1, /);
+    // A link has the fields, too; empty fields are the defaults.
+    await p.evaluate(() => (navigator.clipboard.writeText = async () => undefined));
+    await button(p, 'Share').click();
+    await p.locator('dialog').getByRole('button', { name: 'Close' }).click();
+    await p.reload();
+    await p.waitForSelector('gemu-player[ready]');
+    await button(p, 'Edit').click();
+    assert.deepEqual([await field('shared').inputValue(), await field('cluster').inputValue(), await field('cooperative').isChecked()], ['256', '2,1,1', true]);
+    for (const name of ['shared', 'seed', 'cluster']) await field(name).fill('');
+    await field('cooperative').uncheck();
+    await button(p, 'Run').click();
+    await p.waitForFunction(() => (document.querySelector('gemu-player') as unknown as { request: { shared?: number } }).request.shared === undefined);
+    assert.equal((await request()).cluster, undefined);
+  });
+});

@@ -420,6 +420,23 @@ export const pageStyles = css`
     align-items: center;
     color: var(--ink);
   }
+  form.launch input {
+    scroll-margin: 200px 0 60px; /* clear of the sticky controls */
+  }
+  .one {
+    display: inline-flex;
+    flex-wrap: wrap;
+    gap: 2px 8px;
+    align-items: center;
+  }
+  .fault {
+    flex-basis: 100%;
+    white-space: pre-wrap;
+    overflow-wrap: anywhere;
+  }
+  .more {
+    flex-basis: 100%;
+  }
   .launch .argument input {
     font-family: var(--mono);
     width: 16ch;

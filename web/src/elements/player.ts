@@ -7,7 +7,7 @@ import { type Launch, launchesOf, type WarpModel } from '../model.ts';
 import { blocks, inline } from '../markdown.ts';
 import { type Place, checkPlace, fromHash, toHash } from '../permalink.ts';
 import { Recording } from '../recording.ts';
-import { parseExtent, policiesToRun, warpSizes } from '../request.ts';
+import { launchOf, policiesToRun, warpSizes } from '../request.ts';
 import { capital, isDeadlock, limitText, sentence, text } from '../sentences.ts';
 import type { Editor, Mark } from '../editor.ts';
 import { clamp, hue, plural, tokens } from './tokens.ts';
@@ -84,6 +84,7 @@ export class GemuPlayer extends LitElement {
     examples: { state: true },
     message: { state: true },
     marks: { state: true },
+    faults: { state: true },
     link: { state: true },
     policies: { state: true },
     request: { state: true },
@@ -114,6 +115,8 @@ export class GemuPlayer extends LitElement {
   examples: Example[] = [];
   message = '';
   marks: Mark[] = [];
+  /** faults is the messages of wrong fields of the form, by name. */
+  faults: Record<string, string> = {};
   link = '';
   policies: string[] = ['stack'];
   request?: Request;
@@ -290,6 +293,7 @@ export class GemuPlayer extends LitElement {
     const before = this.model?.steps ? { at: this.model.occurrence(this.step), end: this.step >= this.model.steps, cta: this.model.info.cta, warp: this.model.info.warp } : undefined;
     const old = this.runs;
     this.message = '';
+    this.faults = {};
     this.marks = [];
     this.editor?.setMarks([]);
     const again = policiesToRun(this.policies, old, only);
@@ -356,8 +360,10 @@ export class GemuPlayer extends LitElement {
   private refuse(r: Response): void {
     this.editing = true;
     if (r.place) this.marks = [{ line: r.place.line, column: r.place.column, message: r.message }];
+    if (r.field) this.faults = { [r.field]: r.message };
     void this.updateComplete.then(() => {
       this.editor?.setMarks(this.marks);
+      if (r.field) return this.focusFault();
       const fields = [...this.renderRoot.querySelectorAll<HTMLInputElement>('.argument input')];
       if (!r.place) (fields[r.argument ?? -1] ?? fields.find((f) => !f.value))?.focus();
     });
@@ -457,7 +463,7 @@ export class GemuPlayer extends LitElement {
 
   /** changed reports whether the program or the launch of the lesson is edited. */
   private get changed(): boolean {
-    const key = (r: Request) => JSON.stringify([r.source, r.kernel || '', r.grid, r.block, r.arguments, r.warp || 32]);
+    const key = (r: Request) => JSON.stringify([r.source, r.kernel || '', r.grid, r.block, r.arguments, r.warp || 32, r.shared || 0, r.cluster ?? [0, 0, 0], !!r.cooperative, r.seed || 0]);
     return !!this.example && !!this.request && key(this.example.request) !== key(this.request);
   }
 
@@ -701,31 +707,30 @@ export class GemuPlayer extends LitElement {
     const form = this.renderRoot.querySelector<HTMLFormElement>('form.launch');
     if (!form || !this.request) return;
     const data = new FormData(form);
-    const extent = (name: string): [number, number, number] | undefined => {
-      const field = form.elements.namedItem(name) as HTMLInputElement;
-      field.setCustomValidity('');
-      try {
-        return parseExtent(field.value);
-      } catch (e) {
-        field.setCustomValidity(`${name} ${(e as Error).message}`);
-        return undefined;
-      }
-    };
-    const [grid, block] = [extent('grid'), extent('block')];
-    if (!grid || !block) {
-      form.reportValidity();
+    const text = (name: string) => String(data.get(name) ?? '');
+    const { launch, faults } = launchOf({ grid: text('grid'), block: text('block'), cluster: text('cluster'), shared: text('shared'), seed: text('seed'), cooperative: data.has('cooperative') });
+    this.faults = faults;
+    if (Object.keys(faults).length) {
+      void this.focusFault();
       return;
     }
     this.setRequest({
       ...this.request,
       source: this.editor?.text ?? this.request.source,
-      kernel: String(data.get('kernel') ?? ''),
-      grid,
-      block,
+      kernel: text('kernel'),
+      ...launch,
       warp: Number(data.get('warp')) || 32,
       arguments: data.getAll('argument').map((a) => String(a).trim()).filter((a, i, list) => a || i < list.length - 1),
     });
     void this.runAll();
+  }
+
+  /** focusFault moves the focus to the first wrong field of the form. */
+  private async focusFault(): Promise<void> {
+    await this.updateComplete;
+    const field = this.renderRoot.querySelector<HTMLElement>('form.launch [aria-invalid=true]');
+    field?.closest('details')?.setAttribute('open', '');
+    field?.focus();
   }
 
   override updated(changed: Map<string, unknown>): void {
@@ -1003,6 +1008,16 @@ export class GemuPlayer extends LitElement {
     void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>(`#tab-${this.pane}`)?.focus());
   }
 
+  /** field returns a field of the form, with its message if it is wrong. */
+  private field(name: string, label: string, value: string, placeholder = ''): unknown {
+    const fault = this.faults[name];
+    return html`<span class="one"><label>${label} <input name=${name} size="7" .value=${value} placeholder=${placeholder} spellcheck="false" autocomplete="off" aria-invalid=${fault ? 'true' : 'false'} aria-describedby=${fault ? `fault-${name}` : nothing} /></label>${this.fault(name)}</span>`;
+  }
+
+  private fault(name: string): unknown {
+    return this.faults[name] ? html`<span class="fault bad" id="fault-${name}" role="alert">${this.faults[name]}</span>` : nothing;
+  }
+
   private form(): unknown {
     const r = this.request!;
     const kernels = this.runs.find((x) => x.response?.kernels?.length)?.response?.kernels ?? [];
@@ -1013,16 +1028,25 @@ export class GemuPlayer extends LitElement {
       <div class="bar"><h2>${r.name}</h2><span class="soft">Ctrl+Enter runs; the place stays</span></div>
       <div class="editor-host" style="height:min(52vh,520px)"><p class="soft">The editor is loading…</p></div>
       <form class="launch" novalidate @submit=${(e: Event) => (e.preventDefault(), this.runEdited())}>
-        ${kernels.length > 1 ? html`<label>kernel <select name="kernel">${kernels.map((k) => html`<option ?selected=${k.name === (r.kernel || kernel?.name)}>${k.name}</option>`)}</select></label>` : html`<input type="hidden" name="kernel" .value=${r.kernel} />`}
-        <label>grid <input name="grid" size="7" .value=${r.grid.map((n) => n || 1).join(',')} @input=${clearValidity} /></label>
-        <label>block <input name="block" size="7" .value=${r.block.some((n) => n) ? r.block.join(',') : kernel?.block ? '' : '32'} placeholder=${kernel?.block?.join(',') ?? ''} @input=${clearValidity} /></label>
-        <label>lanes of a warp <select name="warp">${warpSizes.map((w) => html`<option ?selected=${w === (r.warp || 32)}>${w}</option>`)}</select></label>
+        ${kernels.length > 1 ? html`<label>kernel <select name="kernel">${kernels.map((k) => html`<option ?selected=${k.name === (r.kernel || kernel?.name)}>${k.name}</option>`)}</select></label>` : html`<input type="hidden" name="kernel" .value=${r.kernel ?? ''} />`}
+        ${this.field('grid', 'grid', r.grid.map((n) => n || 1).join(','))}
+        ${this.field('block', 'block', r.block.some((n) => n) ? r.block.join(',') : kernel?.block ? '' : '32', kernel?.block?.join(',') ?? '')}
+        <label>lanes of a warp <select name="warp" aria-invalid=${this.faults.warp ? 'true' : 'false'}>${warpSizes.map((w) => html`<option ?selected=${w === (r.warp || 32)}>${w}</option>`)}</select></label>
         ${Array.from({ length: n }, (_, i) => {
           const p = kernel?.parameters[i];
           const wrong = bad?.argument === i;
           return html`<label class="argument">${p ? html`<span class="mono">${p.name}</span> <span class="soft">${p.type}</span>` : `argument ${i}`} <input name="argument" list="arguments" .value=${r.arguments[i] ?? ''} aria-invalid=${wrong ? 'true' : 'false'} spellcheck="false" autocomplete="off" /></label>`;
         })}
         <datalist id="arguments">${['u32[32]', 'u32[32]=iota', 'f32[64]=1', 'f32[1024]=iota', 's32[32]=-1', '32', '2.0'].map((a) => html`<option value=${a}></option>`)}</datalist>
+        <details class="more" ?open=${!!(r.cluster || r.shared || r.seed || r.cooperative)}>
+          <summary>Shared memory, clusters, schedule</summary>
+          <div class="launch">
+            ${this.field('shared', 'shared memory of a block, in bytes', r.shared ? String(r.shared) : '', '0')}
+            ${this.field('cluster', 'blocks of a cluster', r.cluster?.join(',') ?? '', 'none')}
+            ${this.field('seed', 'seed of the schedule', r.seed ? String(r.seed) : '', '0')}
+            <label class="check"><input type="checkbox" name="cooperative" .checked=${!!r.cooperative} aria-invalid=${this.faults.cooperative ? 'true' : 'false'} aria-describedby=${this.faults.cooperative ? 'fault-cooperative' : nothing} /> cooperative: all blocks run at the same time</label>${this.fault('cooperative')}
+          </div>
+        </details>
         <button class="primary" type="submit">Run</button>
         ${this.runs.some((x) => x.busy) ? html`<button type="button" @click=${this.stopRuns}>Stop</button>` : nothing}
       </form>
@@ -1078,9 +1102,6 @@ export class GemuPlayer extends LitElement {
     return html`<section class="card empty"><h2>${this.engine ? 'Loading…' : 'Open a recording'}</h2><p>${this.engine ? 'The engine starts.' : html`Drop a file made by <code>gemu record FILE --with all -o run.gemu</code> here, or press Open. Several files, one for each policy, are shown one below the other.`}</p></section>`;
   }
 }
-
-/** clearValidity removes the message of a field, which is being corrected. */
-const clearValidity = (e: Event): void => (e.target as HTMLInputElement).setCustomValidity('');
 
 /** shape returns the size of a launch. */
 function shape(l: Launch): string {
