@@ -195,15 +195,18 @@ func pageLines(t *papers.Table, r *papers.ComparisonRow) []compareLine {
 	lines := []compareLine{{r.Name, "gemu", cellTexts(t, valueTexts(r.Ours, r.OurBounds)), false}}
 	if len(r.Paper) > 0 {
 		lines[0].More = true
-		lines = append(lines, compareLine{"", "paper", cellTexts(t, valueTexts(r.Paper, r.PaperBounds)), true}, compareLine{"", "difference", cellTexts(t, differenceTexts(r)), false})
+		lines = append(lines, compareLine{"", sourceText(t), cellTexts(t, valueTexts(r.Paper, r.PaperBounds)), true}, compareLine{"", "difference", cellTexts(t, differenceTexts(r)), false})
 	}
 	return lines
 }
 
-// pageAgreement returns the lines about all rows; none if no column is ranked.
+// pageAgreement returns the lines about all rows; none if no column is ranked and the counts cannot be equal.
 func pageAgreement(t *papers.Table, r *papers.ComparisonInterpretation) (lines []compareLine) {
+	if t.Exact {
+		lines = append(lines, compareLine{Row: "rows that are equal, of the rows with both values", Cells: cellTexts(t, equalTexts(t, r.Rows))})
+	}
 	if !slices.ContainsFunc(t.Columns, func(c papers.Column) bool { a := r.Agreement[c.Name]; return a != nil && a.Rows > 0 }) {
-		return nil
+		return lines
 	}
 	for _, l := range agreementLines {
 		lines = append(lines, compareLine{Row: l.doc, Cells: cellTexts(t, agreed(r.Agreement, l.text))})

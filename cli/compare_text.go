@@ -3,6 +3,7 @@ package cli
 // This file prints the tables of "gemu compare" as text.
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -15,11 +16,15 @@ import (
 const (
 	compareName, compareSource = 10, 6
 	compareWide, compareNarrow = 6, 5 // columns with decimals and without
+	compareCount               = 10   // columns of counts
 )
 
-func columnWidth(c *papers.Column) int {
+func (t *tablePrinter) columnWidth(c *papers.Column) int {
 	width := compareNarrow
-	if c.Digits > 0 {
+	switch {
+	case t.Exact:
+		width = compareCount
+	case c.Digits > 0:
 		width = compareWide
 	}
 	return max(width, 1+len(c.Head[0]), 1+len(c.Head[1]))
@@ -44,7 +49,7 @@ func (t *tablePrinter) head(p *papers.Paper, first bool) {
 	for line := range 2 {
 		text := fitted("", compareName+compareSource)
 		for i := range t.Columns {
-			text += fitted(t.Columns[i].Head[line], -columnWidth(&t.Columns[i]))
+			text += fitted(t.Columns[i].Head[line], -t.columnWidth(&t.Columns[i]))
 		}
 		if text = strings.TrimRight(text, " "); text != "" {
 			t.s.printf("%s\n", t.s.paint(bold, text))
@@ -56,7 +61,7 @@ func (t *tablePrinter) head(p *papers.Paper, first bool) {
 func (t *tablePrinter) line(style paint, name, source string, value func(c *papers.Column) string) {
 	text := fitted(name, compareName) + fitted(source, compareSource)
 	for i := range t.Columns {
-		text += fitted(value(&t.Columns[i]), -columnWidth(&t.Columns[i]))
+		text += fitted(value(&t.Columns[i]), -t.columnWidth(&t.Columns[i]))
 	}
 	t.s.printf("%s\n", t.s.paint(style, strings.TrimRight(text, " ")))
 }
@@ -77,8 +82,21 @@ func (t *tablePrinter) row(r *papers.ComparisonRow) {
 	if len(r.Paper) == 0 {
 		return
 	}
-	t.line(dim, "", "paper", valueTexts(r.Paper, r.PaperBounds))
+	t.line(dim, "", sourceText(t.Table), valueTexts(r.Paper, r.PaperBounds))
 	t.line(dim, "", "diff", differenceTexts(r))
+}
+
+// sourceText is the name of the paper's values.
+func sourceText(t *papers.Table) string { return cmp.Or(t.Source, "paper") }
+
+// equalTexts formats the number of equal rows by column, "-" for a column of gemu alone.
+func equalTexts(t *papers.Table, rows []papers.ComparisonRow) func(c *papers.Column) string {
+	return func(c *papers.Column) string {
+		if equal, compared := t.EqualRows(rows, c.Name); compared > 0 {
+			return fmt.Sprintf("%d/%d", equal, compared)
+		}
+		return "-"
+	}
 }
 
 // differenceTexts formats the differences of a row by column, "-" for a missing value.
@@ -159,6 +177,10 @@ func agreed(list map[string]*papers.Agreement, text func(c *papers.Column, a *pa
 func (t *tablePrinter) agreement(r *papers.ComparisonTable) {
 	head := r.Interpretations[0].Agreement
 	width := t.s.chart()
+	if t.Exact {
+		t.s.printf("\n")
+		t.line(bold, "equal", "rows", equalTexts(t.Table, r.Interpretations[0].Rows))
+	}
 	if len(head) == 0 { // without ranked columns, only the values of other interpretations follow
 		for i := range r.Interpretations[1:] {
 			o := &r.Interpretations[i+1]

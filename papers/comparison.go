@@ -1,6 +1,9 @@
 package papers
 
-import "sync"
+import (
+	"math"
+	"sync"
+)
 
 // Comparison has a paper's values and gemu's values of its tables, as JSON.
 type Comparison struct {
@@ -107,6 +110,20 @@ func (started *Measurement) Compare(show func(r *ComparisonRow)) (*ComparisonTab
 		output.Interpretations = append(output.Interpretations, result)
 	}
 	return output, nil
+}
+
+// EqualRows returns the number of rows whose counts in a column are equal to the paper's, and the number of rows with both. A
+// mean over launches is equal if it rounds to the same whole number.
+func (t *Table) EqualRows(rows []ComparisonRow, column string) (equal, compared int) {
+	for i := range rows {
+		if d, ok := rows[i].Difference[column]; ok {
+			compared++
+			if math.Abs(d) < 0.5 {
+				equal++
+			}
+		}
+	}
+	return equal, compared
 }
 
 // compareRow returns a row with the measured values and the paper's.

@@ -39,6 +39,11 @@ type Table struct {
 	// Rows are measured concurrently; a Meter bounds the number of runs at a time.
 	Measure func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error)
 
+	// Source is the name of the paper's values in texts, for example a machine; "" means "paper".
+	Source string
+	// Exact reports that the values are counts that may be equal: texts have a line with the number of equal rows.
+	Exact bool
+
 	// Bound, if not empty, is the name of the column with the lowest value that the other columns can have. Values equal to
 	// it are marked with a *.
 	Bound string
@@ -93,7 +98,7 @@ type Row struct {
 type Interpretation struct{ Name, Doc string }
 
 // All returns the papers. The caller must not change them.
-var All = sync.OnceValue(func() []*Paper { return []*Paper{avc2011(), gscalar2017(), kim2013()} })
+var All = sync.OnceValue(func() []*Paper { return []*Paper{avc2011(), gscalar2017(), gv100(), kim2013()} })
 
 // Named returns the paper with a name, or nil.
 func Named(name string) *Paper {

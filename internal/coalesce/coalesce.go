@@ -80,6 +80,18 @@ func (l *Lines) Sectors() (n int) {
 	return n
 }
 
+// AppendSectors appends the numbers of the touched sectors: their addresses divided by SectorBytes.
+func (l *Lines) AppendSectors(to []uint64) []uint64 {
+	for i := range l.list {
+		for k, s := range l.list[i].sectors {
+			if s != 0 {
+				to = append(to, l.list[i].number*(LineBytes/SectorBytes)+uint64(k))
+			}
+		}
+	}
+	return to
+}
+
 // Conflicts holds the words of shared memory that a group of lanes accesses, by bank.
 type Conflicts struct {
 	first [Banks]int32 // 1 + index in words of the bank's first word; 0: none

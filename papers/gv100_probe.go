@@ -1,0 +1,147 @@
+package papers
+
+import (
+	"math/bits"
+	"sync"
+
+	"gemu/internal/coalesce"
+	"gemu/probe"
+	"gemu/ptx"
+)
+
+// accessCounts are the accesses of the launches of a kernel, as docs/gv100.md defines them.
+type accessCounts struct {
+	launches      int64
+	loads, stores int64 // sectors of global loads and stores, by warp instruction
+	first         int64 // sectors that a CTA loads for the first time
+	distinct      int64 // distinct sectors that a launch loads
+	shared        int64 // warp instructions that access shared memory
+	passes        int64 // their passes
+}
+
+func (n *accessCounts) add(o *accessCounts) {
+	n.launches += o.launches
+	n.loads += o.loads
+	n.stores += o.stores
+	n.first += o.first
+	n.distinct += o.distinct
+	n.shared += o.shared
+	n.passes += o.passes
+}
+
+// mean returns the mean of a sum over the launches.
+func (n *accessCounts) mean(sum int64) float64 { return float64(sum) / float64(n.launches) }
+
+// accessProbe counts the accesses of launches, by kernel.
+type accessProbe struct {
+	mu      sync.Mutex
+	kernels map[string]*accessCounts
+	running map[*probe.LaunchInfo]*accessLaunch
+}
+
+// accessLaunch is a running launch.
+type accessLaunch struct {
+	accessCounts
+	sectors map[uint64]*sectorPage // the loaded sectors, by number divided by sectorsOfPage
+}
+
+const sectorsOfPage = 1 << 15
+
+type sectorPage [sectorsOfPage / 64]uint64
+
+func newAccessProbe() *accessProbe {
+	return &accessProbe{kernels: map[string]*accessCounts{}, running: map[*probe.LaunchInfo]*accessLaunch{}}
+}
+
+// Subscription asks for accesses with their addresses.
+func (p *accessProbe) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTAEnd | probe.OnAccess, Addresses: true}
+}
+
+// OnEvent handles the beginning and end of launches.
+func (p *accessProbe) OnEvent(e *probe.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e.Kind {
+	case probe.OnLaunch:
+		p.running[e.Launch] = &accessLaunch{accessCounts: accessCounts{launches: 1}, sectors: map[uint64]*sectorPage{}}
+	case probe.OnLaunchEnd:
+		n := p.kernels[e.Launch.Kernel.Name]
+		if n == nil {
+			n = &accessCounts{}
+			p.kernels[e.Launch.Kernel.Name] = n
+		}
+		n.add(&p.running[e.Launch].accessCounts)
+		delete(p.running, e.Launch)
+	}
+}
+
+// CTA returns the counter of a CTA.
+func (p *accessProbe) CTA(l *probe.LaunchInfo, _ int, _ ptx.Dim3) probe.Sink {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return &accessCTA{accessProbe: p, launch: p.running[l], seen: map[uint64]struct{}{}}
+}
+
+// ended adds the counts of a CTA to its launch.
+func (p *accessProbe) ended(c *accessCTA) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c.first = int64(len(c.seen))
+	for sector := range c.seen {
+		page := c.launch.sectors[sector/sectorsOfPage]
+		if page == nil {
+			page = new(sectorPage)
+			c.launch.sectors[sector/sectorsOfPage] = page
+		}
+		if word, bit := &page[sector%sectorsOfPage/64], uint64(1)<<(sector%64); *word&bit == 0 {
+			*word |= bit
+			c.distinct++
+		}
+	}
+	c.launch.add(&c.accessCounts)
+}
+
+// accessCTA counts the accesses of a CTA.
+type accessCTA struct {
+	*accessProbe
+	launch *accessLaunch
+	accessCounts
+	seen    map[uint64]struct{} // loaded sectors
+	lines   coalesce.Lines
+	sectors []uint64 // of the current access
+	banks   coalesce.Conflicts
+}
+
+// OnEvent counts an access. The kernels of the comparison name the state space of each access.
+func (c *accessCTA) OnEvent(e *probe.Event) {
+	if e.Kind == probe.OnCTAEnd {
+		c.ended(c)
+		return
+	}
+	a := &e.Accesses[len(e.Accesses)-1]
+	lanes := a.Lanes & e.Lanes
+	if lanes == 0 {
+		return
+	}
+	switch a.Space {
+	case ptx.Shared:
+		passes, _ := c.banks.Passes(a.Addr, lanes, a.Bytes, a.Kind == probe.AccessAtomic)
+		c.shared++
+		c.passes += passes
+	case ptx.Global:
+		c.lines.Reset()
+		for m := lanes; m != 0; m &= m - 1 {
+			c.lines.Touch(a.Addr[bits.TrailingZeros64(m)], a.Bytes)
+		}
+		if a.Kind == probe.AccessStore {
+			c.stores += int64(c.lines.Sectors())
+			return
+		}
+		c.sectors = c.lines.AppendSectors(c.sectors[:0])
+		c.loads += int64(len(c.sectors))
+		for _, sector := range c.sectors {
+			c.seen[sector] = struct{}{}
+		}
+	}
+}
