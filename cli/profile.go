@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"gemu/affinetrack"
-	"gemu/internal/occupancy"
 	"gemu/internal/strip"
+	"gemu/occupancy"
 	"gemu/probe"
 	"gemu/profile"
 	"gemu/ptx"
@@ -513,8 +513,7 @@ func (r *profileReport) printOccupancy(s *screen) {
 		s.printf("%s\n", s.paint(dim, head+"  sm"))
 		var rows []string // rows common to several generations
 		var columns [][]string
-		for i := range occupancy.Generations {
-			g := &occupancy.Generations[i]
+		for _, g := range shownGenerations() {
 			row := r.occupancyRow(g, b.Block)
 			rowIndex := slices.Index(rows, row)
 			if rowIndex < 0 {
@@ -533,10 +532,20 @@ func (r *profileReport) printOccupancy(s *screen) {
 	}
 }
 
+// shownGenerations returns the generations that CUDA supports since release 11: 3.5 and later.
+func shownGenerations() (list []*occupancy.Limits) {
+	for i := range occupancy.Generations {
+		if g := &occupancy.Generations[i]; g.SM >= 35 {
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
 // occupancyRow returns a row of the table, without the generation.
 func (r *profileReport) occupancyRow(g *occupancy.Limits, b occupancy.Block) string {
 	n, limit := g.Resident(b)
-	row := fitted(fmt.Sprint(n), -7) + fitted(fmt.Sprintf("%d/%d", n*b.Warps(), g.Warps), -8) + fitted(percentText(100*g.Occupancy(b, n), 0)+" %", -8) + "  " + fitted(string(limit), 15)
+	row := fitted(fmt.Sprint(n), -7) + fitted(fmt.Sprintf("%d/%d", n*g.WarpsOf(b), g.Warps), -8) + fitted(percentText(100*g.Occupancy(b, n), 0)+" %", -8) + "  " + fitted(string(limit), 15)
 	if b.Registers > 0 {
 		return row
 	}
@@ -644,10 +653,9 @@ func (r *profileReport) json() *profileJSON {
 		call(n, -1)
 	}
 	for _, b := range r.blocks {
-		for i := range occupancy.Generations {
-			g := &occupancy.Generations[i]
+		for _, g := range shownGenerations() {
 			n, limit := g.Resident(b.Block)
-			output.Occupancy = append(output.Occupancy, profileOccupantJSON{b.kernel.Name, g.SM, b.Threads, b.Shared, b.Registers, n, n * b.Warps(), g.Occupancy(b.Block, n), string(limit)})
+			output.Occupancy = append(output.Occupancy, profileOccupantJSON{b.kernel.Name, g.SM, b.Threads, b.Shared, b.Registers, n, n * g.WarpsOf(b.Block), g.Occupancy(b.Block, n), string(limit)})
 		}
 	}
 	return output

@@ -13,23 +13,24 @@ import (
 
 // publicPackages are the packages for other modules.
 var publicPackages = []string{
-	"accelsim", "affinetrack", "argument", "cli", "debug", "driver", "interp", "kernels", "models", "models/catalog", "papers",
+	"accelsim", "affinetrack", "argument", "cli", "debug", "driver", "interp", "kernels", "models", "models/catalog", "occupancy", "papers",
 	"probe", "profile", "ptx", "record", "regfile", "sanitize", "sanitize/finding", "structure", "texture", "trace",
 }
 
 // variables are the exported variables that are no errors, each with a reason.
 var variables = map[string]string{
-	"affinetrack.Policies": "a table of values that tests of policies extend",
-	"affinetrack.Variants": "a table, as Policies",
-	"affinetrack.Rules":    "the table of rules, which is too large to copy for each use",
-	"driver.Variables":     "the table of environment variables, for documents",
-	"kernels.Header":       "the embedded CUDA header",
-	"kernels.Studies":      "a table of sources",
-	"kernels.Compilations": "a table of sources",
-	"models/catalog.Known": "the list of models",
-	"papers.All":           "the list of papers",
-	"sanitize.Tools":       "the list of sanitizers",
-	"trace.MissingParts":   "a list of names",
+	"affinetrack.Policies":  "a table of values that tests of policies extend",
+	"affinetrack.Variants":  "a table, as Policies",
+	"affinetrack.Rules":     "the table of rules, which is too large to copy for each use",
+	"driver.Variables":      "the table of environment variables, for documents",
+	"kernels.Header":        "the embedded CUDA header",
+	"kernels.Studies":       "a table of sources",
+	"kernels.Compilations":  "a table of sources",
+	"models/catalog.Known":  "the list of models",
+	"occupancy.Generations": "a table, which is too large to copy for each use",
+	"papers.All":            "the list of papers",
+	"sanitize.Tools":        "the list of sanitizers",
+	"trace.MissingParts":    "a list of names",
 }
 
 // selfEvident are the methods of the interfaces error and fmt.Stringer, which need no comment.

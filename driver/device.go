@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"gemu/driver/internal/sharedmem"
-	"gemu/internal/occupancy"
 	"gemu/interp"
+	"gemu/occupancy"
 )
 
 // Device is an emulated GPU.
@@ -29,9 +29,8 @@ func (d *Driver) limits() *occupancy.Limits { return occupancy.LimitsOf(d.settin
 
 // Limits common to all devices.
 const (
-	warpSize         = occupancy.WarpSize
-	maxThreads       = 1024 // per block
-	registersPerSM   = occupancy.FileSize
+	warpSize         = 32
+	maxThreads       = 1024     // per block
 	sharedPerBlock   = 48 << 10 // without an attribute that allows more
 	constantMemory   = 64 << 10
 	clockRate        = 1_000_000 // kHz: %clock counts instructions
@@ -131,7 +130,7 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 		79:  1,                           // GLOBAL_L1_CACHE_SUPPORTED
 		80:  1,                           // LOCAL_L1_CACHE_SUPPORTED
 		81:  l.Shared,                    // MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
-		82:  registersPerSM,              // MAX_REGISTERS_PER_MULTIPROCESSOR
+		82:  l.FileSize,                  // MAX_REGISTERS_PER_MULTIPROCESSOR
 		83:  1,                           // MANAGED_MEMORY
 		85:  v.ordinal,                   // MULTI_GPU_BOARD_GROUP_ID
 		87:  1,                           // SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO

@@ -3,8 +3,8 @@ package driver
 // This file implements occupancy queries.
 
 import (
-	"gemu/internal/occupancy"
 	"gemu/interp"
+	"gemu/occupancy"
 )
 
 // residency returns the number of blocks of a kernel that fit on a multiprocessor at the same time. The limits on threads,
@@ -21,7 +21,8 @@ func (f *Function) residency(threads, dynamic int) (int, error) {
 	if threads > info.MaxThreads {
 		return 0, nil
 	}
-	n, _ := f.module.ctx.dev.d.limits().Resident(occupancy.Block{Threads: threads, Registers: min(info.Registers, occupancy.MaxRegisters), Shared: info.Shared + dynamic})
+	limits := f.module.ctx.dev.d.limits()
+	n, _ := limits.Resident(occupancy.Block{Threads: threads, Registers: min(info.Registers, limits.PerThread), Shared: info.Shared + dynamic})
 	return n, nil
 }
 

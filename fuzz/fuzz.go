@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"gemu/internal/occupancy"
 	"gemu/internal/oracle"
 	"gemu/internal/random"
 	"gemu/interp"
+	"gemu/occupancy"
 	"gemu/probe"
 	"gemu/ptx"
 	"gemu/sanitize"

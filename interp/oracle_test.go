@@ -8,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 
-	"gemu/internal/occupancy"
 	"gemu/internal/oracle"
 	"gemu/interp/internal/machine"
 	"gemu/interp/internal/mem"
+	"gemu/occupancy"
 	"gemu/probe"
 	"gemu/texture"
 )

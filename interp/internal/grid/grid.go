@@ -27,7 +27,6 @@ import (
 	"unsafe"
 
 	"gemu/internal/fpenv"
-	"gemu/internal/occupancy"
 	"gemu/interp/internal/access"
 	"gemu/interp/internal/async"
 	"gemu/interp/internal/check"
@@ -37,6 +36,7 @@ import (
 	"gemu/interp/internal/machine"
 	"gemu/interp/internal/native"
 	"gemu/interp/internal/warp"
+	"gemu/occupancy"
 	"gemu/probe"
 	"gemu/ptx"
 )
