@@ -481,6 +481,17 @@ export class Launch {
     return m;
   }
 
+  private addresses?: Set<string>;
+
+  /** isAddress reports whether an instruction uses a register as an address: "[%r1]" or "[%r1+4]". */
+  isAddress(r: Register): boolean {
+    if (!this.addresses) {
+      this.addresses = new Set();
+      for (const i of this.instructions) for (const m of i.text.matchAll(/\[\s*(%[\w$]+)/g)) this.addresses.add(`${i.function} ${m[1]}`);
+    }
+    return this.addresses.has(`${r.function} ${r.name}`);
+  }
+
   /** operandsOf returns the registers that an instruction reads or writes. */
   operandsOf(instruction: number, writes: boolean): number[] {
     const { instruction: at, register, writes: kind } = this.operands;

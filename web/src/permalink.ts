@@ -14,6 +14,8 @@ export interface Place {
   warp?: number;
   lane?: number;
   register?: string;
+  /** hex shows numbers in hexadecimal. */
+  hex?: boolean;
   pane?: string;
   view?: { from: number; to: number };
   predict?: boolean;
@@ -92,6 +94,7 @@ export function checkPlace(x: unknown): Place {
     warp: number(p.warp),
     lane: number(p.lane),
     register: text(p.register) || undefined,
+    hex: boolean(p.hex),
     pane: text(p.pane) || undefined,
     view: from !== undefined && to !== undefined && to > from ? { from, to } : undefined,
     predict: p.predict === true,

@@ -1,6 +1,7 @@
 // Values of registers: their class over lanes, their formula, and their text by type.
 
 import { type Lanes, members } from './lanes.ts';
+import type { Register, WarpModel } from './model.ts';
 
 /** ValueClass is the structure of a value over lanes; none if no lane has a value. */
 export type ValueClass = 'uniform' | 'affine' | 'generic' | 'none';
@@ -63,9 +64,18 @@ function shortFloat(x: number, digits: number): string {
 /** isPointer guesses that a number of 64 bits is an address: it is shown in hexadecimal. */
 const isPointer = (v: bigint, bits: number): boolean => bits === 64 && v >= 0x1000000n;
 
-/** formatValue returns a value of a register as a text. type is the type in PTX, such as .f32. */
-export function formatValue(v: bigint, type: string, bits: number): string {
+/** Base is the base in which numbers are shown. */
+export type Base = 10 | 16;
+
+/** baseOf returns the base in which a register is shown: addresses are always in hexadecimal. */
+export function baseOf(m: WarpModel, r: Register, hex: boolean): Base {
+  return hex || (m.launch.isAddress(r) && !r.type.startsWith('.f')) ? 16 : 10;
+}
+
+/** formatValue returns a value of a register as a text. type is the type in PTX, such as .f32; in base 16 it is the bits that count. */
+export function formatValue(v: bigint, type: string, bits: number, base: Base = 10): string {
   if (bits === 1) return v ? '1' : '0';
+  if (base === 16) return hex(v);
   if (type.startsWith('.f')) return float(v, bits) ?? hex(v);
   if (bits > 64) return hex(v);
   if (isPointer(v, bits) && !type.startsWith('.s')) return hex(v);
@@ -79,11 +89,12 @@ function hex(v: bigint): string {
 }
 
 /** formula returns a uniform value, or the formula of an affine value: "0x10000000 + 4 · lane". */
-export function formula(s: Structure, type: string, bits: number): string {
-  if (s.class === 'uniform') return formatValue(s.base, type, bits);
+export function formula(s: Structure, type: string, bits: number, numbers: Base = 10): string {
+  if (s.class === 'uniform') return formatValue(s.base, type, bits, numbers);
   if (s.class !== 'affine') return '';
   // The bits of a float are affine only by their integers: the formula is of bits.
-  const base = type.startsWith('.f') ? hex(s.base) : formatValue(s.base, type, bits);
-  const stride = s.stride < 0n ? `− ${-s.stride}` : `+ ${s.stride}`;
-  return `${base === '0' ? (s.stride < 0n ? '0 ' + stride : `${s.stride}`) : `${base} ${stride}`} · lane`;
+  const base = type.startsWith('.f') ? hex(s.base) : formatValue(s.base, type, bits, numbers);
+  const step = (n: bigint) => (numbers === 16 && n > 9n ? hex(n) : String(n));
+  const stride = s.stride < 0n ? `− ${step(-s.stride)}` : `+ ${step(s.stride)}`;
+  return `${s.base === 0n ? (s.stride < 0n ? '0 ' + stride : step(s.stride)) : `${base} ${stride}`} · lane`;
 }

@@ -79,6 +79,8 @@ test('registers at each step of if and else', () => {
   assert.deepEqual(p.values, Array.from({ length: 32 }, (_, i) => BigInt(i % 2 ? 0 : 1)));
   assert.equal(p.structure.class, 'generic');
   const off = m.registers(3).find((r) => r.register.name === '%off')!;
+  assert.equal(formula({ ...off.structure, base: 0x200n, stride: 64n }, '.u64', 64, 16), '0x200 + 0x40 · lane');
+  assert.equal(formula({ ...off.structure, base: 0n, stride: -64n }, '.u64', 64, 16), '0 − 0x40 · lane');
   assert.equal(formula(off.structure, '.u64', 64), '4 · lane');
   assert.equal(m.registers(3).find((r) => r.register.name === '%pi')!.structure.class, 'uniform');
   assert.equal(m.registers(0).length, 1);
@@ -260,6 +262,7 @@ test('values as texts', () => {
   assert.equal(formatValue(0xffffffffn, '.u32', 32), '4294967295');
   assert.equal(formatValue(0x10000200n, '.u64', 64), '0x10000200');
   assert.equal(formatValue(1n, '.pred', 1), '1');
+  assert.deepEqual([formatValue(0x3fc00000n, '.f32', 32, 16), formatValue(0xffffffffn, '.s32', 32, 16), formatValue(9n, '.u32', 32, 16), formatValue(1n, '.pred', 1, 16)], ['0x3fc00000', '0xffffffff', '0x9', '1']);
   const s = structureOf(fromMembers([1, 3]), 32, (l) => BigInt(100 + l));
   assert.ok(s.few && s.class === 'affine');
 });

@@ -233,3 +233,73 @@ test('the form has shared memory, clusters, cooperative grids and the seed; wron
     assert.equal((await request()).cluster, undefined);
   });
 });
+
+test('registers in decimal or hexadecimal, addresses always in hexadecimal; a link keeps the choice', { skip, timeout: 300_000 }, async () => {
+  const { url } = await play('docs/learn/ifelse.ptx', '-g', '1', '-b', '32', '-a', 'u32[32]', 'u32[32]=iota');
+  await opened(url, async (p) => {
+    const row = async (name: string) => (await p.locator('gemu-registers tr', { has: p.getByRole('rowheader', { name, exact: true }) }).innerText()).split(/\s+/);
+    await button(p, 'To the end').click();
+    await button(p, 'Step back').click();
+    const lane20 = async (name: string) => (await row(name)).at(-12);
+    assert.match((await row('%at')).join(' '), /0x[0-9a-f]+ \+ 4 · lane/); // in .u64, below the addresses of a real GPU, too
+    assert.equal(await lane20('%i'), '20');
+    await button(p, 'hexadecimal').click();
+    assert.equal(await lane20('%i'), '14');
+    assert.match((await p.getByRole('button', { name: /^lane 20/ }).getAttribute('aria-label'))!, / is 0x/);
+    await p.evaluate(() => (navigator.clipboard.writeText = async () => undefined));
+    await button(p, 'Share').click();
+    await p.locator('dialog').getByRole('button', { name: 'Close' }).click();
+    await p.reload();
+    await p.waitForSelector('gemu-player[ready]');
+    await p.locator('gemu-registers[hex]').waitFor();
+    assert.equal(await lane20('%i'), '14');
+    await button(p, 'decimal').click();
+    assert.equal(await lane20('%i'), '20');
+  });
+});
+
+test('the playhead leaves the letters free; Tab reaches the lines, the lanes and the registers as one each, in the order of the page', { skip, timeout: 300_000 }, async () => {
+  const { url } = await play('docs/learn/ifelse.ptx', '-g', '1', '-b', '32', '-a', 'u32[32]', 'u32[32]=iota');
+  await opened(url, async (p) => {
+    await button(p, 'To the end').click();
+    await button(p, 'Step back').click();
+    const top = async (selector: string) => (await p.locator(selector).first().boundingBox())!.y;
+    assert.ok((await top('gemu-strip .head-line')) - (await top('gemu-strip .wrap')) >= 15, 'the letters are in the first 15 pixels');
+    // The name of the element in focus, through shadow roots, after each Tab.
+    const focus = () =>
+      p.evaluate(() => {
+        let e = document.activeElement;
+        while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+        const host = (e?.getRootNode() as ShadowRoot).host?.tagName.toLowerCase() ?? '';
+        const box = e!.getBoundingClientRect();
+        return { name: `${host} ${e?.getAttribute('aria-label') ?? e?.textContent?.trim() ?? ''}`, top: box.top + scrollY, left: box.left, button: e!.tagName === 'BUTTON' };
+      });
+    for (const [width, order] of [
+      [1280, ['gemu-program', 'gemu-warp', 'gemu-registers']],
+      [390, ['gemu-warp', 'gemu-program', 'gemu-registers']],
+    ] as const) {
+      await p.setViewportSize({ width, height: 900 });
+      await p.locator('gemu-strip .wrap').focus();
+      const stops: Awaited<ReturnType<typeof focus>>[] = [];
+      for (let i = 0; i < 40 && !stops.at(-1)?.name.startsWith('gemu-registers %'); i++) {
+        await p.keyboard.press('Tab');
+        stops.push(await focus());
+      }
+      const hosts = stops.map((s) => s.name.split(' ')[0]).filter((h) => (order as readonly string[]).includes(h));
+      assert.deepEqual([...new Set(hosts)], order, `${width}`);
+      assert.equal(stops.filter((s) => s.name.startsWith('gemu-program Run to line')).length, 1);
+      assert.equal(stops.filter((s) => s.name.startsWith('gemu-warp lane')).length, 1);
+      assert.ok(stops.some((s) => s.name === 'gemu-program Run to line 34')); // the line of the step
+      assert.ok(stops.length < 25, stops.map((s) => s.name).join('\n'));
+    }
+    await p.keyboard.press('ArrowDown');
+    assert.match((await focus()).name, /^gemu-registers %/);
+    await button(p, 'Run to line 34').focus();
+    await p.keyboard.press('ArrowUp');
+    assert.equal((await focus()).name, 'gemu-program Run to line 32');
+    await p.keyboard.press('Enter');
+    await p.keyboard.press('Shift+Tab');
+    await p.keyboard.press('Tab');
+    assert.equal((await focus()).name, 'gemu-program Run to line 32');
+  });
+});

@@ -486,9 +486,6 @@ export const pageStyles = css`
     .columns {
       grid-template-columns: minmax(0, 1fr);
     }
-    .state {
-      grid-row: 1;
-    }
   }
   @media (max-width: 560px) {
     header {

@@ -58,6 +58,9 @@ function policyDoc(p: string): string {
   return docs[name] ?? '';
 }
 
+/** narrowPage matches pages that are too narrow for two columns (player-styles.ts). */
+const narrowPage = matchMedia('(max-width: 900px)');
+
 const defaultMaxEvents = 200_000;
 const playInterval = 500; // milliseconds
 
@@ -70,6 +73,8 @@ export class GemuPlayer extends LitElement {
     warpIndex: { state: true },
     lane: { state: true },
     register: { state: true },
+    hex: { state: true },
+    narrow: { state: true },
     view: { state: true },
     pane: { state: true },
     predict: { state: true },
@@ -101,6 +106,10 @@ export class GemuPlayer extends LitElement {
   warpIndex = 0;
   lane = -1;
   register = '';
+  /** hex shows numbers in hexadecimal. */
+  hex = false;
+  /** narrow reports that the columns are one below the other. */
+  narrow = false;
   view?: View;
   pane: string = 'registers';
   predict = false;
@@ -142,12 +151,15 @@ export class GemuPlayer extends LitElement {
     this.addEventListener('gemu-lines', ((e: CustomEvent) => (this.lines = e.detail.lines)) as EventListener);
     this.addEventListener('gemu-lane', ((e: CustomEvent) => (this.lane = e.detail.lane)) as EventListener);
     this.addEventListener('gemu-register', ((e: CustomEvent) => (this.register = this.register === e.detail.name ? '' : e.detail.name)) as EventListener);
+    this.addEventListener('gemu-hex', ((e: CustomEvent) => (this.hex = e.detail.hex)) as EventListener);
     this.addEventListener('gemu-zoom', this.onZoom as EventListener);
     this.addEventListener('gemu-run-to', ((e: CustomEvent) => this.runTo(e.detail)) as EventListener);
     this.addEventListener('gemu-pick', ((e: CustomEvent) => this.pick(e.detail.lane)) as EventListener);
     const whole = !this.src && document.getElementById('gemu-start') && document.querySelectorAll('gemu-player').length === 1;
     this.keys = whole ? window : this;
     this.keys.addEventListener('keydown', this.onKey as EventListener);
+    narrowPage.addEventListener('change', this.onNarrow);
+    this.onNarrow();
     addEventListener('message', this.onMessage);
     addEventListener('hashchange', this.onHash);
     void this.begin();
@@ -156,12 +168,15 @@ export class GemuPlayer extends LitElement {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.keys?.removeEventListener('keydown', this.onKey as EventListener);
+    narrowPage.removeEventListener('change', this.onNarrow);
     removeEventListener('message', this.onMessage);
     removeEventListener('hashchange', this.onHash);
     this.pause();
     this.abort?.abort();
     this.closeEditor();
   }
+
+  private readonly onNarrow = (): void => void (this.narrow = narrowPage.matches);
 
   private async begin(): Promise<void> {
     let start: Start = {};
@@ -223,6 +238,7 @@ export class GemuPlayer extends LitElement {
     this.example = undefined;
     this.lane = p.lane ?? -1;
     this.register = p.register ?? '';
+    this.hex = p.hex ?? false;
     if (p.pane) this.pane = p.pane;
     this.firstStep = p;
     this.runs = [];
@@ -625,6 +641,7 @@ export class GemuPlayer extends LitElement {
         warp: m?.info.warp,
         lane: this.lane >= 0 ? this.lane : undefined,
         register: this.register || undefined,
+        hex: this.hex || undefined,
         pane: this.pane,
         view: this.view,
         predict: this.predict || undefined,
@@ -991,7 +1008,7 @@ export class GemuPlayer extends LitElement {
         ${shown.map(([p, name]) => html`<button role="tab" id="tab-${p}" aria-selected=${now === p} aria-controls="pane" tabindex=${now === p ? 0 : -1} @click=${() => (this.pane = p)}>${name}</button>`)}
       </div>
       <div id="pane" role="tabpanel" aria-labelledby="tab-${now}">
-        ${now === 'registers' ? html`<gemu-registers .model=${m} .step=${step} .register=${this.register} .lane=${this.lane}></gemu-registers>` : nothing}
+        ${now === 'registers' ? html`<gemu-registers .model=${m} .step=${step} .hex=${this.hex} .register=${this.register} .lane=${this.lane}></gemu-registers>` : nothing}
         ${now === 'memory' ? html`<gemu-memory .model=${m} .step=${step}></gemu-memory>` : nothing}
         ${now === 'flow' ? html`<gemu-flow .model=${m} .step=${step} .hideNext=${hide}></gemu-flow>` : nothing}
         ${now === 'results' ? this.results() : nothing}
@@ -1060,7 +1077,7 @@ export class GemuPlayer extends LitElement {
       <p>A <b>warp</b> is 32 threads, its <b>lanes</b>, that execute an instruction together. In a strip each row is a lane and each column a step. A <b>filled</b> cell executes; a <b>pale</b> cell waits; a <b>dotted</b> line is a lane that has ended. Colour and letter name the basic block of the program: a block is lines that are executed from the first to the last.</p>
       <p>Each strip is the same kernel under another <b>policy</b>: the rule that decides which lanes run next. The playhead is at the same step in all of them. Press the name of a policy to see its state.</p></div><div>
       <h2>Keys</h2>
-      <dl><dt>→ ←</dt><dd>step, step back</dd><dt>Shift → ←</dt><dd>next, previous split or reconvergence</dd><dt>Home End</dt><dd>start, end</dd><dt>Space</dt><dd>play, pause</dd><dt>+ − 0</dt><dd>in a strip: zoom in, out, all steps</dd></dl>
+      <dl><dt>→ ←</dt><dd>step, step back</dd><dt>Shift → ←</dt><dd>next, previous split or reconvergence</dd><dt>Home End</dt><dd>start, end</dd><dt>Space</dt><dd>play, pause</dd><dt>+ − 0</dt><dd>in a strip: zoom in, out, all steps</dd><dt>↑ ↓</dt><dd>in the lines, the registers, the lanes: the next, the previous</dd></dl>
       <p>Press a line number to run to the line. Press a lane to follow it. Press a register to see its values in the cells. Drop a recording of <code>gemu record FILE --with all</code> anywhere to open it.</p></div>
     </section>`;
   }
@@ -1081,14 +1098,7 @@ export class GemuPlayer extends LitElement {
           ${!m && !this.message && !this.runs.length ? this.empty() : nothing}
           ${this.editing && this.request ? this.form() : nothing}
           ${m
-            ? html`<div class="columns">
-                  <section class="program" aria-label="Program"><div class="bar"><h2>Program</h2><span class="soft">${this.runs[this.main].label}: lanes at each line</span></div>
-                    <gemu-program .model=${m} .step=${step} .register=${this.register} .hideNext=${this.asking}></gemu-program></section>
-                  <section class="state" aria-label="Warp"><div class="bar"><h2>${warpTitle(m)}</h2><span class="soft">${this.lane >= 0 ? html`lane ${this.lane} <button class="small" @click=${() => (this.lane = -1)}>let go</button>` : ''}</span></div>
-                    ${this.question()} ${this.warps()}
-                    <gemu-warp .model=${m} .step=${step} .register=${this.register} .lane=${this.lane} .asking=${this.asking} .picked=${this.picked}></gemu-warp>
-                    ${this.asking ? nothing : html`<div class="bar stack-head"><h2>${/^(pc2|frontier)/.test(m.launch.policy) ? 'Warp splits' : 'Reconvergence stack'}</h2></div><gemu-stack .model=${m} .step=${step}></gemu-stack>`}</section>
-                </div>
+            ? html`<div class="columns">${this.narrow ? [this.warp(m, step), this.program(m, step)] : [this.program(m, step), this.warp(m, step)]}</div>
                 ${this.panes()}`
             : nothing}
         </main>
@@ -1096,6 +1106,19 @@ export class GemuPlayer extends LitElement {
       <dialog class="link" aria-label="Link">
         <form method="dialog"><h2>A link to this program, at this place</h2><p class="soft">The link holds the program and the launch; no server stores them. It is copied.</p><input readonly aria-label="Link" .value=${this.link} /><button class="primary">Close</button></form>
       </dialog>`;
+  }
+
+  private program(m: WarpModel, step: number): unknown {
+    return html`<section class="program" aria-label="Program"><div class="bar"><h2>Program</h2><span class="soft">${this.runs[this.main].label}: lanes at each line</span></div>
+      <gemu-program .model=${m} .step=${step} .register=${this.register} .hideNext=${this.asking}></gemu-program></section>`;
+  }
+
+  /** warp is the state of the warp. On a narrow page it comes before the program, also for Tab. */
+  private warp(m: WarpModel, step: number): unknown {
+    return html`<section class="state" aria-label="Warp"><div class="bar"><h2>${warpTitle(m)}</h2><span class="soft">${this.lane >= 0 ? html`lane ${this.lane} <button class="small" @click=${() => (this.lane = -1)}>let go</button>` : ''}</span></div>
+      ${this.question()} ${this.warps()}
+      <gemu-warp .model=${m} .step=${step} .hex=${this.hex} .register=${this.register} .lane=${this.lane} .asking=${this.asking} .picked=${this.picked}></gemu-warp>
+      ${this.asking ? nothing : html`<div class="bar stack-head"><h2>${/^(pc2|frontier)/.test(m.launch.policy) ? 'Warp splits' : 'Reconvergence stack'}</h2></div><gemu-stack .model=${m} .step=${step}></gemu-stack>`}</section>`;
   }
 
   private empty(): unknown {

@@ -6,6 +6,7 @@ import { type Line, listingsOf } from '../listing.ts';
 import type { Instruction, State } from '../model.ts';
 import { doing } from '../sentences.ts';
 import { GemuElement } from './base.ts';
+import { Rover } from './rover.ts';
 import { hue, tokens } from './tokens.ts';
 import { type Arc, codeOf, drawArcs, layOut, listingStyles, widthOf } from './listing-view.ts';
 
@@ -22,6 +23,8 @@ export class GemuProgram extends GemuElement {
     register: {},
     hideNext: { attribute: false },
   };
+
+  private readonly rover = new Rover(this, '.number button', '.row.now .number button');
 
   static override styles = [
     tokens,
@@ -213,7 +216,7 @@ export class GemuProgram extends GemuElement {
         ? html`<div class="tabs" role="group" aria-label="Language">${listings.map((l, i) => html`<button aria-pressed=${i === this.language} @click=${() => (this.language = i)}>${l.kind === 'ptx' ? 'PTX' : l.name.split('/').pop()}</button>`)}</div>`
         : nothing}
       <div class="scroll" tabindex="0" role="region" aria-label="Lines of the program">
-        <div class="rows" role="table" aria-label="Lines of ${listing.name}, with the lanes at each" style="--arcs:${width}px">
+        <div class="rows" role="table" aria-label="Lines of ${listing.name}, with the lanes at each" @keydown=${this.rover.key} @focusin=${this.rover.focused} style="--arcs:${width}px">
           <div class="hidden" role="rowgroup"><div role="row"><span role="columnheader">block</span><span role="columnheader">line</span><span role="columnheader">lanes</span><span role="columnheader">code</span></div></div>
           <div role="rowgroup" style="display:contents">${listing.lines.map((l) => this.row(l, state, current, isPTX))}</div>
           ${drawArcs(arcs, listing.lines.length, (a) => a.instruction === current && going.includes(a.target))}

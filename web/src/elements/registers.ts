@@ -3,9 +3,10 @@
 import { css, html, nothing, type PropertyDeclarations } from 'lit';
 import { has } from '../lanes.ts';
 import type { RegisterView } from '../model.ts';
-import { formatValue, formula, type Structure } from '../values.ts';
+import { baseOf, formatValue, formula, type Structure } from '../values.ts';
 import { GemuElement } from './base.ts';
 import { tokens } from './tokens.ts';
+import { Rover } from './rover.ts';
 import { short } from './warp.ts';
 
 export class GemuRegisters extends GemuElement {
@@ -13,6 +14,7 @@ export class GemuRegisters extends GemuElement {
     register: {},
     lane: { attribute: false },
     all: { state: true },
+    hex: { type: Boolean, reflect: true },
   };
 
   static override styles = [
@@ -26,6 +28,11 @@ export class GemuRegisters extends GemuElement {
         margin-bottom: 6px;
         font-size: 13px;
         color: var(--soft);
+      }
+      .choice button {
+        min-height: 26px;
+        font-size: 12.5px;
+        padding: 0 9px;
       }
       .scroll {
         position: relative;
@@ -126,6 +133,14 @@ export class GemuRegisters extends GemuElement {
   register = '';
   lane = -1;
   all = false;
+  hex = false;
+  private readonly rover = new Rover(this, 'th.name button', 'th.name button[aria-pressed=true]');
+
+  /** choose sets the base of numbers; the page keeps it. */
+  private choose(hex: boolean): void {
+    this.hex = hex;
+    this.send('gemu-hex', { hex });
+  }
 
   private chip(s: Structure): unknown {
     if (s.class === 'none') return html`<span class="chip" title="No active lane has a value">–</span>`;
@@ -138,15 +153,16 @@ export class GemuRegisters extends GemuElement {
     const m = this.model!;
     const active = this.step < m.steps ? m.active(this.step) : m.lanes;
     const { name, type, bits } = r.register;
+    const base = baseOf(m, r.register, this.hex);
     return html`<tr class=${r.written ? 'written' : ''}>
       <th class="name" scope="row"><button aria-pressed=${this.register === name} title="${name} ${type}: show its values in the cells of the warp" @click=${() => this.send('gemu-register', { name })}>${name}</button></th>
       <td class="class">${this.chip(r.structure)} <span class="mark" title=${r.written ? 'written by this step' : r.read ? 'read by this step' : ''}>${r.written ? '←' : r.read ? '→' : ''}</span></td>
-      <td class="formula">${r.structure.few ? '' : formula(r.structure, type, bits)}</td>
+      <td class="formula">${r.structure.few ? '' : formula(r.structure, type, bits, base)}</td>
       ${lanes.map((l) => {
         const v = r.values[l];
-        const text = v === undefined ? '·' : formatValue(v, type, bits);
+        const text = v === undefined ? '·' : formatValue(v, type, bits, base);
         const off = !has(active, l);
-        return html`<td class="${off ? 'off' : ''} ${l === this.lane ? 'lane' : ''}" title="lane ${l}: ${text}${off ? ', not active' : ''}">${short(text, bits === 64 ? 4 : 6)}</td>`;
+        return html`<td class="${off ? 'off' : ''} ${l === this.lane ? 'lane' : ''}" title="lane ${l}: ${text}${off ? ', not active' : ''}">${this.hex ? short(text.replace(/^0x/, ''), 8) : short(text, bits === 64 ? 4 : 6)}</td>`;
       })}
     </tr>`;
   }
@@ -167,12 +183,13 @@ export class GemuRegisters extends GemuElement {
     return html`<div class="bar">
         <span><span class="chip u">u</span> uniform: one value</span><span><span class="chip a">a</span> affine: base + stride · lane</span><span><span class="chip g">g</span> generic: anything</span>
         <span>over the active lanes</span><span><span class="mark">→</span>read</span><span><span class="mark">←</span>written by this step</span>
+        <span class="choice" role="group" aria-label="Numbers">${[false, true].map((x) => html`<button aria-pressed=${this.hex === x} title=${x ? 'All numbers in hexadecimal, floats as their bits' : 'Numbers in decimal, addresses in hexadecimal'} @click=${() => this.choose(x)}>${x ? 'hexadecimal' : 'decimal'}</button>`)}</span>
         ${total > 24 ? html`<button aria-pressed=${this.all} @click=${() => (this.all = !this.all)}>all ${total} registers</button>` : nothing}
       </div>
       ${views.length === 0
         ? html`<p>No register has a value yet.</p>`
         : html`<div class="scroll" tabindex="0" role="region" aria-label="Registers by lane">
-            <table>
+            <table @keydown=${this.rover.key} @focusin=${this.rover.focused}>
               <caption class="hidden">Values of registers in each lane</caption>
               <thead><tr><th class="name" scope="col">register</th><th class="left" scope="col">class</th><th class="left" scope="col">formula</th>${lanes.map((l) => html`<th scope="col" class=${l === this.lane ? 'lane' : ''}><span class="hidden">lane </span>${l}</th>`)}</tr></thead>
               <tbody>${views.map((r) => this.line(r, lanes))}</tbody>

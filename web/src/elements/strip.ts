@@ -90,7 +90,7 @@ export class GemuStrip extends GemuElement {
         pointer-events: none;
       }
       .head-line {
-        top: 0;
+        top: 15px; /* below the letters */
         bottom: 0;
         border: 2px solid var(--accent);
         border-radius: 4px;

@@ -4,7 +4,7 @@ import { css, html, nothing, type PropertyDeclarations, svg } from 'lit';
 import { type Lanes, has, inWords, isEmpty, members, size, without } from '../lanes.ts';
 import type { LaneGroup, Reason, RegisterView, State } from '../model.ts';
 import { doing, isDeadlock, place } from '../sentences.ts';
-import { formatValue } from '../values.ts';
+import { baseOf, formatValue } from '../values.ts';
 import { GemuElement } from './base.ts';
 import { hue, tokens } from './tokens.ts';
 
@@ -29,6 +29,7 @@ const kinds: Record<Reason, string> = {
 export class GemuWarp extends GemuElement {
   static override properties: PropertyDeclarations = {
     register: {},
+    hex: { type: Boolean },
     lane: { attribute: false },
     asking: { type: Boolean },
     picked: { attribute: false },
@@ -64,8 +65,9 @@ export class GemuWarp extends GemuElement {
       }
       .cell b {
         display: block;
-        font-size: 12.5px;
+        font-size: 12px;
         font-weight: 700;
+        letter-spacing: -0.04em;
         margin-top: 2px;
       }
       .cell.runs {
@@ -208,6 +210,7 @@ export class GemuWarp extends GemuElement {
   asking = false;
   picked: Lanes = { lo: 0, hi: 0 };
   focusLane = 0;
+  hex = false;
 
   private pick(lane: number): void {
     if (this.asking) this.send('gemu-pick', { lane });
@@ -247,7 +250,7 @@ export class GemuWarp extends GemuElement {
     const block = g && g.instruction >= 0 ? m.launch.instructions[g.instruction].block : -1;
     const letter = block >= 0 ? m.launch.blocks[block].letter : '';
     const value = view?.values[lane];
-    const shown = reason === 'ended' ? 'end' : value === undefined ? '·' : formatValue(value, view!.register.type, view!.register.bits);
+    const shown = reason === 'ended' ? 'end' : value === undefined ? '·' : formatValue(value, view!.register.type, view!.register.bits, baseOf(m, view!.register, this.hex));
     const does = g ? doing(m, g, state.groups) : 'has no thread';
     const label = this.asking ? `lane ${lane}` : `lane ${lane}: ${does}${g && g.instruction >= 0 ? `, ${place(m.launch, g.instruction)}` : ''}${view && value !== undefined ? `, ${view.register.name} is ${shown}` : ''}`;
     const pressed = this.asking ? has(this.picked, lane) : this.lane === lane;
@@ -261,7 +264,7 @@ export class GemuWarp extends GemuElement {
       @click=${() => ((this.focusLane = lane), this.pick(lane))}
       @pointerenter=${() => this.send('gemu-hover', { text: this.asking ? '' : label[0].toUpperCase() + label.slice(1) })}
       @pointerleave=${() => this.send('gemu-hover', { text: '' })}
-    ><span class="n"><span>${lane}</span><span>${this.asking ? (pressed ? '✓' : '') : letter}</span></span><b>${short(shown, 5)}</b></button>`;
+    ><span class="n"><span>${lane}</span><span>${this.asking ? (pressed ? '✓' : '') : letter}</span></span><b>${short(shown.replace(/^0x/, ''), 5)}</b></button>`;
   }
 
   private mask(g: { lanes: Lanes }, filled: boolean): unknown {
@@ -314,7 +317,7 @@ export class GemuWarp extends GemuElement {
               ${['ready', 'barrier', 'collective', 'waits', 'stuck'].some((r) => reasons.has(r as Reason)) ? html`<li><i></i>waits</li>` : nothing}
               ${reasons.has('ended') ? html`<li><i class="ended"></i>has ended</li>` : nothing}
               <li>letter: basic block</li>
-              ${view ? html`<li>number: <span class="mono">${view.register.name}</span></li>` : nothing}
+              ${view ? html`<li>number: <span class="mono">${view.register.name}</span>${baseOf(m, view.register, this.hex) === 16 ? ' in hexadecimal' : ''}</li>` : nothing}
             </ul>
             ${this.groups(state)}`}`;
   }
