@@ -193,6 +193,9 @@ func (t *tablePrinter) agreement(r *papers.ComparisonTable) {
 			for k := range o.Rows {
 				t.row(&o.Rows[k])
 			}
+			if t.Exact {
+				t.line(bold, "equal", "rows", equalTexts(t.Table, o.Rows))
+			}
 		}
 		t.s.printf("\n")
 		t.notes(width)

@@ -56,22 +56,25 @@ type gv100Column struct {
 	Column
 	count    func(n *accessCounts) int64
 	counters []string
+	placed   func(n *accessCounts) int64 // gemu's count under the interpretation "placed"; nil if it is the same
 }
 
 // gv100Tables returns the tables.
 func gv100Tables() []*Table {
 	column := func(name, head1, head2, doc string, count func(n *accessCounts) int64, counters ...string) gv100Column {
-		return gv100Column{Column{Name: name, Head: [2]string{head1, head2}, Doc: doc, NotRanked: true}, count, counters}
+		return gv100Column{Column{Name: name, Head: [2]string{head1, head2}, Doc: doc, NotRanked: true}, count, counters, nil}
 	}
 	loads := func(n *accessCounts) int64 { return n.loads }
 	stores := func(n *accessCounts) int64 { return n.stores }
+	l2 := column("l2_reads", "L2", "reads", "sectors that a CTA loads for the first time, summed over CTAs", func(n *accessCounts) int64 { return n.first }, "L2_RH", "L2_RM")
+	l2.placed = func(n *accessCounts) int64 { return n.placed }
 	return []*Table{
 		gv100Table(Table{
 			Name: "sectors", Title: "sectors of 32 bytes of global memory, mean of the kernel's launches",
 			Note: "docs/gv100.md explains each difference.",
 		}, column("l1_reads", "L1", "reads", "sectors of global loads, by warp instruction", loads, "L1_RH", "L1_RM"),
 			column("l1_writes", "L1", "writes", "sectors of global stores, by warp instruction", stores, "L1_WH", "L1_WM"),
-			column("l2_reads", "L2", "reads", "sectors that a CTA loads for the first time, summed over CTAs", func(n *accessCounts) int64 { return n.first }, "L2_RH", "L2_RM"),
+			l2,
 			column("l2_writes", "L2", "writes", "sectors of global stores, by warp instruction: L1 writes through", stores, "L2_WH", "L2_WM"),
 			column("distinct", "distinct", "sectors", "distinct sectors that the launch loads; the GPU's are the misses of reads in L2", func(n *accessCounts) int64 { return n.distinct }, "L2_RM")),
 		gv100Table(Table{
@@ -88,6 +91,9 @@ func gv100Table(t Table, columns ...gv100Column) *Table {
 	t.Interpretations = []Interpretation{{"headline", "an L1 of its own for each CTA, which never evicts; no other cache"}}
 	for i := range columns {
 		t.Columns = append(t.Columns, columns[i].Column)
+		if columns[i].placed != nil {
+			t.Interpretations = append(t.Interpretations, Interpretation{"placed", "CTA i is on multiprocessor i modulo 80, whose CTAs share an L1, which never evicts; only L2 reads differ"})
+		}
 	}
 	for _, row := range readRows(gv100Values, nil) {
 		counters := row.Values
@@ -101,14 +107,19 @@ func gv100Table(t Table, columns ...gv100Column) *Table {
 			t.Rows = append(t.Rows, row)
 		}
 	}
-	t.Measure = func(m *Meter, row *Row, _ *Interpretation) (map[string]float64, error) {
+	t.Measure = func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
 		kernels, err := gv100Counts(m, row)
 		if err != nil {
 			return nil, err
 		}
 		n, values := kernels[gv100Kernels[row.Name].kernel], map[string]float64{}
 		for _, c := range columns {
-			values[c.Name] = n.mean(c.count(n))
+			switch {
+			case r.Name == "headline":
+				values[c.Name] = n.mean(c.count(n))
+			case c.placed != nil:
+				values[c.Name] = n.mean(c.placed(n))
+			}
 		}
 		return values, nil
 	}

@@ -14,6 +14,7 @@ type accessCounts struct {
 	launches      int64
 	loads, stores int64 // sectors of global loads and stores, by warp instruction
 	first         int64 // sectors that a CTA loads for the first time
+	placed        int64 // sectors that a multiprocessor loads for the first time
 	distinct      int64 // distinct sectors that a launch loads
 	shared        int64 // warp instructions that access shared memory
 	passes        int64 // their passes
@@ -24,6 +25,7 @@ func (n *accessCounts) add(o *accessCounts) {
 	n.loads += o.loads
 	n.stores += o.stores
 	n.first += o.first
+	n.placed += o.placed
 	n.distinct += o.distinct
 	n.shared += o.shared
 	n.passes += o.passes
@@ -39,15 +41,37 @@ type accessProbe struct {
 	running map[*probe.LaunchInfo]*accessLaunch
 }
 
-// accessLaunch is a running launch.
+// multiprocessors is the number of multiprocessors of a Quadro GV100. CTA i of a launch is on multiprocessor i modulo this
+// number.
+const multiprocessors = 80
+
+// accessLaunch is a running launch, with the sectors that it loads, in all and by multiprocessor.
 type accessLaunch struct {
 	accessCounts
-	sectors map[uint64]*sectorPage // the loaded sectors, by number divided by sectorsOfPage
+	all           sectorSet
+	placedSectors [multiprocessors]sectorSet
 }
 
-const sectorsOfPage = 1 << 15
+// sectorSet is a set of sectors: pages of bits, by the number of the sector divided by sectorsOfPage.
+type sectorSet map[uint64]*[sectorsOfPage / 64]uint64
 
-type sectorPage [sectorsOfPage / 64]uint64
+const sectorsOfPage = 1 << 12
+
+// add adds a sector to the set, and reports whether it is new.
+func (s *sectorSet) add(sector uint64) bool {
+	if *s == nil {
+		*s = sectorSet{}
+	}
+	page := (*s)[sector/sectorsOfPage]
+	if page == nil {
+		page = new([sectorsOfPage / 64]uint64)
+		(*s)[sector/sectorsOfPage] = page
+	}
+	word, bit := &page[sector%sectorsOfPage/64], uint64(1)<<(sector%64)
+	isNew := *word&bit == 0
+	*word |= bit
+	return isNew
+}
 
 func newAccessProbe() *accessProbe {
 	return &accessProbe{kernels: map[string]*accessCounts{}, running: map[*probe.LaunchInfo]*accessLaunch{}}
@@ -64,7 +88,7 @@ func (p *accessProbe) OnEvent(e *probe.Event) {
 	defer p.mu.Unlock()
 	switch e.Kind {
 	case probe.OnLaunch:
-		p.running[e.Launch] = &accessLaunch{accessCounts: accessCounts{launches: 1}, sectors: map[uint64]*sectorPage{}}
+		p.running[e.Launch] = &accessLaunch{accessCounts: accessCounts{launches: 1}}
 	case probe.OnLaunchEnd:
 		n := p.kernels[e.Launch.Kernel.Name]
 		if n == nil {
@@ -77,10 +101,10 @@ func (p *accessProbe) OnEvent(e *probe.Event) {
 }
 
 // CTA returns the counter of a CTA.
-func (p *accessProbe) CTA(l *probe.LaunchInfo, _ int, _ ptx.Dim3) probe.Sink {
+func (p *accessProbe) CTA(l *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return &accessCTA{accessProbe: p, launch: p.running[l], seen: map[uint64]struct{}{}}
+	return &accessCTA{accessProbe: p, launch: p.running[l], index: index, seen: map[uint64]struct{}{}}
 }
 
 // ended adds the counts of a CTA to its launch.
@@ -89,14 +113,11 @@ func (p *accessProbe) ended(c *accessCTA) {
 	defer p.mu.Unlock()
 	c.first = int64(len(c.seen))
 	for sector := range c.seen {
-		page := c.launch.sectors[sector/sectorsOfPage]
-		if page == nil {
-			page = new(sectorPage)
-			c.launch.sectors[sector/sectorsOfPage] = page
-		}
-		if word, bit := &page[sector%sectorsOfPage/64], uint64(1)<<(sector%64); *word&bit == 0 {
-			*word |= bit
+		if c.launch.all.add(sector) {
 			c.distinct++
+		}
+		if c.launch.placedSectors[c.index%multiprocessors].add(sector) {
+			c.placed++
 		}
 	}
 	c.launch.add(&c.accessCounts)
@@ -106,6 +127,7 @@ func (p *accessProbe) ended(c *accessCTA) {
 type accessCTA struct {
 	*accessProbe
 	launch *accessLaunch
+	index  int
 	accessCounts
 	seen    map[uint64]struct{} // loaded sectors
 	lines   coalesce.Lines

@@ -13,8 +13,9 @@ import (
 )
 
 // TestAccessCounts counts a kernel by hand. A CTA is one warp. Thread i loads 4 bytes at 8·i twice: 256 bytes, so 8 sectors,
-// the second time for nothing new, and both CTAs load the same. Lanes below 8 store 4 bytes each side by side: a sector. The
-// store to shared memory at 128·i has every lane in the same bank: 32 passes. No lane executes the last load.
+// the second time for nothing new. All 81 CTAs load the same; the last is on the first one's multiprocessor. Lanes below 8
+// store 4 bytes each side by side: a sector. The store to shared memory at 128·i has every lane in the same bank: 32 passes.
+// No lane executes the last load.
 func TestAccessCounts(t *testing.T) {
 	const src = `.version 7.0
 .target sm_70
@@ -54,11 +55,11 @@ func TestAccessCounts(t *testing.T) {
 		t.Fatal(errIn, errOut)
 	}
 	for range 2 {
-		if _, err := m.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(2), Block: ptx.Dim(32), Args: []any{in, out}, Probes: []probe.Probe{watch}}); err != nil {
+		if _, err := m.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(81), Block: ptx.Dim(32), Args: []any{in, out}, Probes: []probe.Probe{watch}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := map[string]*accessCounts{"k": {launches: 2, loads: 2 * 2 * 16, stores: 2 * 2, first: 2 * 2 * 8, distinct: 2 * 8, shared: 2 * 2, passes: 2 * 2 * 32}}
+	want := map[string]*accessCounts{"k": {launches: 2, loads: 2 * 81 * 16, stores: 2 * 81, first: 2 * 81 * 8, placed: 2 * 80 * 8, distinct: 2 * 8, shared: 2 * 81, passes: 2 * 81 * 32}}
 	if diff := cmp.Diff(want, watch.kernels, cmp.AllowUnexported(accessCounts{})); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}
