@@ -11,6 +11,7 @@ import (
 
 	"gemu/interp"
 	"gemu/ptx"
+	"gemu/texture"
 )
 
 const sdk = "a sample of NVIDIA's CUDA SDK: "
@@ -79,6 +80,18 @@ func measuredDCT(s *Session) error {
 	if err := s.Launch("dct8x8", ptx.Dim(n/side, n/side), ptx.Dim(8, 4, 4), to, upload(s, image), n); err != nil {
 		return err
 	}
+	dev := s.Module.Device()
+	array, err := dev.NewArray("picture", texture.Image{Geometry: texture.Image2D, Format: texture.Format{Kind: texture.Float, Bits: 32, Channels: 1}, Width: n, Height: n})
+	if err != nil {
+		return err
+	}
+	if _, err := binary.Encode(array.Bytes(), binary.LittleEndian, image); err != nil {
+		return err
+	}
+	picture, err := dev.NewTexture(interp.TextureDesc{Name: "picture", Array: array, Sampler: texture.DefaultSampler()})
+	if err != nil {
+		return err
+	}
 	var basis [8][8]float64
 	for k := range basis {
 		for i := range basis[k] {
@@ -87,6 +100,17 @@ func measuredDCT(s *Session) error {
 				basis[k][i] *= math.Sqrt(0.5)
 			}
 		}
+	}
+	var matrix []float32
+	for k := range basis {
+		for _, v := range basis[k] {
+			matrix = append(matrix, float32(v))
+		}
+	}
+	setVar(s, "matrix", matrix)
+	byTexture := alloc[float32](s, n*n)
+	if err := s.Launch("dct8x8_texture", ptx.Dim(n/8, n/8), ptx.Dim(8, 8), byTexture, picture, n); err != nil {
+		return err
 	}
 	want := make([]float32, n*n)
 	for corner := range n * n / 64 {
@@ -111,7 +135,10 @@ func measuredDCT(s *Session) error {
 	}
 	s.Summary = fmt.Sprintf("%d×%d pixels", n, n)
 	// A coefficient has about 20 roundings by 2^-24 of numbers up to 1024.
-	return Close("coefficients", interp.Slice[float32](to), want, 1.3e-3)
+	if err := Close("coefficients", interp.Slice[float32](to), want, 1.3e-3); err != nil {
+		return err
+	}
+	return Close("coefficients by texture", interp.Slice[float32](byTexture), want, 1.3e-3)
 }
 
 func measuredFWT(s *Session) error {

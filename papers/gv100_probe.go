@@ -13,7 +13,7 @@ import (
 type accessCounts struct {
 	launches      int64
 	loads, stores int64 // sectors of global loads and stores, by warp instruction
-	first         int64 // sectors that a CTA loads for the first time
+	first         int64 // sectors that a CTA loads for the first time, also by textures
 	placed        int64 // sectors that a multiprocessor loads for the first time
 	distinct      int64 // distinct sectors that a launch loads
 	shared        int64 // warp instructions that access shared memory
@@ -77,9 +77,9 @@ func newAccessProbe() *accessProbe {
 	return &accessProbe{kernels: map[string]*accessCounts{}, running: map[*probe.LaunchInfo]*accessLaunch{}}
 }
 
-// Subscription asks for accesses with their addresses.
+// Subscription asks for accesses with their addresses, and for texels.
 func (p *accessProbe) Subscription() probe.Subscription {
-	return probe.Subscription{Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTAEnd | probe.OnAccess, Addresses: true}
+	return probe.Subscription{Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTAEnd | probe.OnAccess | probe.OnTexels, Addresses: true}
 }
 
 // OnEvent handles the beginning and end of launches.
@@ -135,10 +135,17 @@ type accessCTA struct {
 	banks   coalesce.Conflicts
 }
 
-// OnEvent counts an access. The kernels of the comparison name the state space of each access.
+// OnEvent counts an access, or notes texels. The kernels of the comparison name the state space of each access.
 func (c *accessCTA) OnEvent(e *probe.Event) {
-	if e.Kind == probe.OnCTAEnd {
+	switch e.Kind {
+	case probe.OnCTAEnd:
 		c.ended(c)
+		return
+	case probe.OnTexels: // textures are no global loads, but read by way of L1
+		for i := range e.Texels {
+			t := &e.Texels[i]
+			c.seen[(t.Memory.Base+t.Offset)/coalesce.SectorBytes] = struct{}{}
+		}
 		return
 	}
 	a := &e.Accesses[len(e.Accesses)-1]

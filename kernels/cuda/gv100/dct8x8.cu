@@ -3,6 +3,41 @@
 #define SIDE 32           // of the tile of a block
 #define PITCH (SIDE + 1)  // floats of a row of the tile
 
+struct quad {
+  float x, y, z, w;
+} __attribute__((aligned(16)));
+
+__constant__ float matrix[64]; // of the transform: row k has cosine k at the eight places
+
+// The texel at (x, y) of a picture.
+GEMU_INLINE float texel(ull picture, float x, float y) {
+  float red, green, blue, alpha;
+  asm volatile("tex.2d.v4.f32.f32 {%0, %1, %2, %3}, [%4, {%5, %6}];" : "=f"(red), "=f"(green), "=f"(blue), "=f"(alpha) : "l"(picture), "f"(x), "f"(y));
+  return red;
+}
+
+// Transforms the squares of 8×8 pixels of a picture, which is a texture, with a thread for each coefficient: as the product
+// matrix·square·matrixᵀ.
+extern "C" __global__ void dct8x8_texture(float *to, ull picture, int pitch) {
+  SHARED float square[64];
+  SHARED quad half[16];
+  int tx = threadIdx.x, ty = threadIdx.y, x = 8 * blockIdx.x + tx, y = 8 * blockIdx.y + ty;
+  square[8 * ty + tx] = texel(picture, x + 0.5f, y + 0.5f);
+  __syncthreads();
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < 8; i++)
+    sum += matrix[8 * ty + i] * square[8 * i + tx];
+  ((float *)half)[8 * ty + tx] = sum;
+  __syncthreads();
+  quad a = half[2 * ty], b = half[2 * ty + 1];
+  float *row = matrix + 8 * tx;
+  sum = a.x * row[0] + a.y * row[1] + a.z * row[2] + a.w * row[3] + b.x * row[4] + b.y * row[5] + b.z * row[6] + b.w * row[7];
+  square[8 * ty + tx] = sum;
+  __syncthreads();
+  to[y * pitch + x] = square[8 * ty + tx];
+}
+
 // The eight coefficients of a discrete cosine transform, orthonormal, in place; the elements are pitch floats apart.
 GEMU_INLINE void transform(float *v, int pitch) {
   const float r = 0.353553391f, c1 = 0.490392640f, c2 = 0.461939766f, c3 = 0.415734806f, c5 = 0.277785117f, c6 = 0.191341716f, c7 = 0.0975451610f; // ½·cos(kπ/16); r for k = 4
