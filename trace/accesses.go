@@ -25,7 +25,12 @@ func (s *Accesses) Note(e *probe.Event) {
 		s.stored = append(s.stored, storedValues{})
 	}
 	noted := &s.stored[len(e.Accesses)-1]
-	*noted = storedValues{}
+	if noted.store != nil || noted.compare != nil {
+		*noted = storedValues{}
+	}
+	if a.Kind == probe.AccessLoad {
+		return
+	}
 	lanes := a.Lanes & e.Lanes
 	if a.Bulk() {
 		v := Value{Bits: 64}
@@ -142,7 +147,7 @@ func (s *Accesses) finish(list []Value, first int, lanes uint64) {
 	}
 }
 
-var kindOf = map[probe.AccessKind]AccessKind{probe.AccessLoad: Load, probe.AccessStore: Store, probe.AccessAtomic: Atomic}
+var kindOf = [...]AccessKind{probe.AccessLoad: Load, probe.AccessStore: Store, probe.AccessAtomic: Atomic}
 
 // accessOf converts an access of an instruction to a log entry's access. The list of its addresses may use room.
 func accessOf(e *probe.Event, a *probe.Access, stored storedValues, room []uint64) Access {

@@ -21,7 +21,7 @@
 // values, from which the final memory follows.
 //
 // Read the files in this order: entry.go and value.go (data), recorder.go, order.go and writer.go (recording),
-// text.go and wire.go (formats), reader.go and source.go (reading), compare.go and waiting.go (comparison),
+// text.go, wire.go and encode.go (formats), reader.go and source.go (reading), compare.go and waiting.go (comparison),
 // slice.go (origins of a value).
 //
 // Errors: errors in a log are of type *Error with its place (errors.As); ErrTruncated matches an incomplete

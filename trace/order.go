@@ -16,8 +16,8 @@ var (
 	maxWaitingBytes = 64 << 20 // if the ended CTAs in memory have more bytes, further ended CTAs are moved to disk
 )
 
-// maxFreeBuffers is the maximum number of buffers that ctaOrder keeps, each of about chunkBytes or less.
-const maxFreeBuffers = 16
+// maxFreeBytes is the maximum number of bytes of the buffers of written CTAs that ctaOrder keeps.
+const maxFreeBytes = 16 << 20
 
 // spool is a temporary file of segments. The first append makes the file.
 type spool struct {
@@ -75,6 +75,30 @@ type ctaLog struct {
 	begun   bool      // all earlier CTAs and the CTA entry are in the log; new entries are written directly
 }
 
+// freeBuffers are buffers of written CTAs, of any launch, for later CTAs.
+type freeBuffers struct {
+	list  [][]byte
+	bytes int // sum of their capacities
+}
+
+// add adds a buffer, unless the buffers are too large together.
+func (f *freeBuffers) add(b []byte) {
+	if n := f.bytes + cap(b); cap(b) > 0 && n <= maxFreeBytes {
+		f.list, f.bytes = append(f.list, b[:0]), n
+	}
+}
+
+// take returns an empty buffer, which may have the memory of an earlier CTA.
+func (f *freeBuffers) take() []byte {
+	n := len(f.list)
+	if n == 0 {
+		return nil
+	}
+	b := f.list[n-1]
+	f.list, f.bytes = f.list[:n-1], f.bytes-cap(b)
+	return b
+}
+
 // noCTA is the number of no CTA.
 const noCTA = ^uint64(0)
 
@@ -85,7 +109,7 @@ type ctaOrder struct {
 	next         uint64                  // number of the CTA that is written directly; noCTA: the launch waits for an earlier launch
 	parts        map[uint64]*ctaLog      // CTAs that are not completely written, by number
 	waitingBytes int                     // bytes in buf, summed over ended CTAs
-	free         [][]byte                // buffers of written CTAs, for later CTAs
+	free         *freeBuffers            // buffers of written CTAs, for later CTAs
 	after        func(cta uint64) uint64 // returns the number of the next selected CTA after a CTA
 }
 
@@ -147,22 +171,9 @@ func (o *ctaOrder) write(p *ctaLog) error {
 	}
 	delete(o.parts, p.cta.Number)
 	err := o.w.encoded(p.buf, p.records)
-	if len(o.free) < maxFreeBuffers {
-		o.free = append(o.free, p.buf[:0])
-	}
+	o.free.add(p.buf)
 	p.buf = nil
 	return err
-}
-
-// buffer returns an empty buffer, which may have the memory of an earlier CTA.
-func (o *ctaOrder) buffer() []byte {
-	n := len(o.free)
-	if n == 0 {
-		return nil
-	}
-	b := o.free[n-1]
-	o.free = o.free[:n-1]
-	return b
 }
 
 // end marks a CTA as ended, and writes all ended CTAs before which all CTAs are written. No CTA before o.next may begin

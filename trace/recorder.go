@@ -21,6 +21,7 @@ type Recorder struct {
 	w        *Writer
 	err      error
 	launches uint64
+	free     freeBuffers
 	running  map[*probe.LaunchInfo]*launchRecording
 	queue    []*launchRecording // launches that are not completely in the log, in the order of their beginning; the first is being written
 }
@@ -121,7 +122,7 @@ func (r *Recorder) begin(l *probe.LaunchInfo) {
 	}
 	f := &r.filter
 	c := &launchRecording{Recorder: r, omits: len(f.Warps) > 0 || len(f.Lines) > 0 || len(f.Classes) > 0}
-	c.order = ctaOrder{w: r.w, next: noCTA, parts: map[uint64]*ctaLog{}, after: func(cta uint64) uint64 { return r.filter.CTAs.after(cta + 1) }}
+	c.order = ctaOrder{w: r.w, free: &r.free, next: noCTA, parts: map[uint64]*ctaLog{}, after: func(cta uint64) uint64 { return r.filter.CTAs.after(cta + 1) }}
 	c.begin = &Launch{
 		Number: number, Kernel: l.Kernel.Name, File: l.Module.Name, Grid: extentOf(l.Grid), Block: extentOf(l.Block), Cluster: clusterOf(l.Cluster),
 		WarpSize: uint64(l.WarpSize), Reconverge: l.Reconverge.Name,
@@ -239,7 +240,7 @@ func (r *Recorder) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	if c == nil || !r.filter.CTAs.Has(uint64(index)) {
 		return nil
 	}
-	p := &ctaLog{cta: CTA{uint64(index), extentOf(id)}, buf: c.order.buffer()}
+	p := &ctaLog{cta: CTA{uint64(index), extentOf(id)}, buf: r.free.take()}
 	c.order.parts[p.cta.Number] = p
 	warps := (l.Block.X*l.Block.Y*l.Block.Z + l.WarpSize - 1) / l.WarpSize
 	return &sink{launchRecording: c, part: p, warps: make([]warp, warps)}

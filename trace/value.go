@@ -62,25 +62,26 @@ func (v *Value) Describe(lanes uint64, low, high []uint64) {
 		return
 	}
 	first := bits.TrailingZeros64(lanes)
-	v.Base = width(low[first], v.Bits)
+	mask := width(^uint64(0), v.Bits)
+	v.Base = low[first] & mask
 	if high != nil {
 		v.High = high[first]
 	}
 	same := true
 	for m := lanes & (lanes - 1); m != 0 && same; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
-		same = width(low[i], v.Bits) == v.Base && (high == nil || high[i] == v.High)
+		same = low[i]&mask == v.Base && (high == nil || high[i] == v.High)
 	}
 	if same {
 		return
 	}
 	if v.Bits == 1 {
-		mask := uint64(0)
+		set := uint64(0)
 		for m := lanes; m != 0; m &= m - 1 {
 			i := bits.TrailingZeros64(m)
-			mask |= (low[i] & 1) << i
+			set |= (low[i] & 1) << i
 		}
-		v.Structure, v.Base, v.List = Generic, 0, append(v.List, mask)
+		v.Structure, v.Base, v.List = Generic, 0, append(v.List, set)
 		return
 	}
 	if high == nil {
@@ -90,22 +91,34 @@ func (v *Value) Describe(lanes uint64, low, high []uint64) {
 		}
 	}
 	v.Structure, v.Base, v.High = Generic, 0, 0
-	v.List = slices.Grow(v.List, bits.OnesCount64(lanes))
-	if high == nil {
-		mask := width(^uint64(0), v.Bits)
-		for m := lanes; m != 0; m &= m - 1 {
-			v.List = append(v.List, low[bits.TrailingZeros64(m)]&mask)
+	n := bits.OnesCount64(lanes)
+	v.List = slices.Grow(v.List, n)
+	if high == nil && isRun(lanes) {
+		v.List = v.List[:n]
+		for i, value := range low[first : first+n] {
+			v.List[i] = value & mask
 		}
 		return
 	}
 	for m := lanes; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
-		v.List, v.ListHigh = append(v.List, width(low[i], v.Bits)), append(v.ListHigh, high[i])
+		if v.List = append(v.List, low[i]&mask); high != nil {
+			v.ListHigh = append(v.ListHigh, high[i])
+		}
 	}
+}
+
+// isRun reports whether the lanes of a mask, which is not 0, are neighbours.
+func isRun(lanes uint64) bool {
+	lanes >>= bits.TrailingZeros64(lanes) & 63
+	return lanes&(lanes+1) == 0
 }
 
 // described returns the affine description of both halves of a warp; ok is false if there is none.
 func described(lanes uint64, bits int, low []uint64) (d affinetrack.Value, ok bool) {
+	if lanes < 1<<32 && isRun(lanes) {
+		return describedRun(lanes, bits, low)
+	}
 	for h := 0; h < 64; h += 32 {
 		m := uint32(lanes >> h)
 		if m == 0 {
@@ -118,6 +131,21 @@ func described(lanes uint64, bits int, low []uint64) (d affinetrack.Value, ok bo
 		d, ok = half, true
 	}
 	return d, ok
+}
+
+// describedRun is described for at least two neighbouring lanes of the first half. Their first two values determine the stride.
+func describedRun(lanes uint64, n int, low []uint64) (d affinetrack.Value, ok bool) {
+	first := bits.TrailingZeros64(lanes)
+	list, mask := low[first:first+bits.OnesCount64(lanes)], width(^uint64(0), uint64(n))
+	stride := list[1] - list[0]
+	value := list[0]
+	for _, v := range list {
+		if (v^value)&mask != 0 {
+			return affinetrack.Value{}, false
+		}
+		value += stride
+	}
+	return affinetrack.Value{Base: (list[0] - uint64(first)*stride) & mask, Stride: stride & mask}, true
 }
 
 // At returns the value of a lane. lanes must be the mask that v describes.

@@ -5,11 +5,7 @@ package trace
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
-	"slices"
-	"sync"
-	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -20,18 +16,8 @@ type field[T any] struct {
 	name   string
 	typ    string // type in the .proto file
 	wire   protowire.Type
-	append func(b []byte, f *field[T], t *T) []byte // appends the field of t to b
+	append func(b []byte, f *field[T], t *T) []byte // appends the field of t to b; nil for types that only records have: see encode.go
 	set    func(t *T, n uint64, b []byte) error     // sets the field of t: to n for varints and fixed-size fields, to b for length-delimited fields
-
-	// presence is the offset in T, in bytes, of a word that is zero exactly if a message omits the field: the number, the length
-	// of the text or list, or the pointer. It is negative if only append finds out. Most fields of a record are absent, and a test
-	// of this word takes a fifth of the time of a call of append.
-	presence int
-}
-
-// absent reports whether t has no value of the field, according to presence.
-func (f *field[T]) absent(t *T) bool {
-	return f.presence >= 0 && *(*uintptr)(unsafe.Add(unsafe.Pointer(t), f.presence)) == 0
 }
 
 // tag appends the tag of the field.
@@ -40,34 +26,13 @@ func (f *field[T]) tag(b []byte) []byte { return append(b, tagOf(f.number, f.wir
 // tagOf returns the tag of a field. The number of a field is less than 16, so its tag takes a byte.
 func tagOf(n protowire.Number, wire protowire.Type) byte { return byte(protowire.EncodeTag(n, wire)) }
 
-// offsetIn returns the offset in T, in bytes, of the field that address returns.
-func offsetIn[T, F any](address func(t *T) *F) int {
-	t := new(T)
-	return int(uintptr(unsafe.Pointer(address(t))) - uintptr(unsafe.Pointer(t)))
-}
-
-// offsetOfNumber returns field.presence of a number; negative on a host whose words are narrower than the number.
-func offsetOfNumber[T, F any](address func(t *T) *F) int {
-	if unsafe.Sizeof(uintptr(0)) < 8 {
-		return -1
-	}
-	return offsetIn(address)
-}
-
-// offsetOfLength returns field.presence of a text or list: the offset of its length, which follows a pointer.
-func offsetOfLength[T, F any](address func(t *T) *F) int {
-	return offsetIn(address) + int(unsafe.Sizeof(uintptr(0)))
-}
-
 // message is a list of fields, numbered from 1.
 type message[T any] []field[T]
 
 // append appends a message.
 func (m message[T]) append(b []byte, t *T) []byte {
 	for i := range m {
-		if f := &m[i]; !f.absent(t) {
-			b = f.append(b, f, t)
-		}
+		b = m[i].append(b, &m[i], t)
 	}
 	return b
 }
@@ -128,35 +93,22 @@ func number[T any](n protowire.Number, name string, address func(t *T) *uint64) 
 			return b
 		},
 		func(t *T, v uint64, _ []byte) error { *address(t) = v; return nil },
-		offsetOfNumber(address),
 	}
 }
 
 // mask returns a field with a mask of lanes, which takes eight bytes.
 func mask[T any](n protowire.Number, name string, address func(t *T) *uint64) field[T] {
 	return field[T]{n, name, "fixed64", protowire.Fixed64Type,
-		func(b []byte, f *field[T], t *T) []byte {
-			if v := *address(t); v != 0 {
-				b = protowire.AppendFixed64(f.tag(b), v)
-			}
-			return b
-		},
+		nil,
 		func(t *T, v uint64, _ []byte) error { *address(t) = v; return nil },
-		offsetOfNumber(address),
 	}
 }
 
 // signed returns a signed numeric field.
 func signed[T any](n protowire.Number, name string, address func(t *T) *int64) field[T] {
 	return field[T]{n, name, "sint64", protowire.VarintType,
-		func(b []byte, f *field[T], t *T) []byte {
-			if v := *address(t); v != 0 {
-				b = protowire.AppendVarint(f.tag(b), protowire.EncodeZigZag(v))
-			}
-			return b
-		},
+		nil,
 		func(t *T, v uint64, _ []byte) error { *address(t) = protowire.DecodeZigZag(v); return nil },
-		offsetOfNumber(address),
 	}
 }
 
@@ -170,21 +122,14 @@ func text[T any](n protowire.Number, name string, address func(t *T) *string) fi
 			return b
 		},
 		func(t *T, _ uint64, b []byte) error { *address(t) = string(b); return nil },
-		offsetOfLength(address),
 	}
 }
 
 // data returns a field with bytes.
 func data[T any](n protowire.Number, name string, address func(t *T) *[]byte) field[T] {
 	return field[T]{n, name, "bytes", protowire.BytesType,
-		func(b []byte, f *field[T], t *T) []byte {
-			if v := *address(t); len(v) > 0 {
-				b = protowire.AppendBytes(f.tag(b), v)
-			}
-			return b
-		},
+		nil,
 		func(t *T, _ uint64, b []byte) error { *address(t) = bytes.Clone(b); return nil },
-		offsetOfLength(address),
 	}
 }
 
@@ -198,7 +143,6 @@ func ranges[T any](n protowire.Number, name string, address func(t *T) *Ranges) 
 			return b
 		},
 		func(t *T, _ uint64, b []byte) error { return address(t).UnmarshalText(b) },
-		offsetOfLength(address),
 	}
 }
 
@@ -212,7 +156,6 @@ func filterOf[T any](n protowire.Number, name string, address func(t *T) *Filter
 			return b
 		},
 		func(t *T, _ uint64, b []byte) error { return filterMessage.parse(b, address(t)) },
-		-1,
 	}
 }
 
@@ -226,7 +169,6 @@ func texts[T any](n protowire.Number, name string, address func(t *T) *[]string)
 			return b
 		},
 		func(t *T, _ uint64, b []byte) error { *address(t) = append(*address(t), string(b)); return nil },
-		offsetOfLength(address),
 	}
 }
 
@@ -234,8 +176,7 @@ func texts[T any](n protowire.Number, name string, address func(t *T) *[]string)
 func numbers[T any](n protowire.Number, name string, address func(t *T) *[]uint64) field[T] {
 	return field[T]{n, name, "repeated uint64", protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
-			list := *address(t)
-			return delimited(f.tag(b), func(b []byte) []byte { return appendVarints(b, list) })
+			return encodeList(b, f.number, *address(t), 1)
 		},
 		func(t *T, _ uint64, b []byte) error {
 			for len(b) > 0 {
@@ -247,29 +188,7 @@ func numbers[T any](n protowire.Number, name string, address func(t *T) *[]uint6
 			}
 			return nil
 		},
-		offsetOfLength(address),
 	}
-}
-
-// appendVarints appends a list of varints.
-func appendVarints(b []byte, list []uint64) []byte {
-	n := len(b)
-	size := binary.MaxVarintLen64 * (len(list) + 1) // a varint of up to 8 bytes is stored as 8 bytes
-	b = slices.Grow(b, size)[:n+size]
-	for _, v := range list {
-		if v >= 1<<56 {
-			n = len(protowire.AppendVarint(b[:n], v))
-			continue
-		}
-		// Spread the groups of 7 bits over bytes.
-		x := v&0x0fffffff | v&0xfffffff0000000<<4
-		x = x&0x00003fff00003fff | x&0x0fffc0000fffc000<<2
-		x = x&0x007f007f007f007f | x&0x3f803f803f803f80<<1
-		k := protowire.SizeVarint(v)
-		binary.LittleEndian.PutUint64(b[n:], x|0x8080808080808080&(1<<(8*k-8)-1))
-		n += k
-	}
-	return b[:n]
 }
 
 // appendMessage appends an embedded message with its length.
@@ -279,15 +198,8 @@ func appendMessage[T any](b []byte, n protowire.Number, m message[T], t *T) []by
 
 // delimited appends a length and a message of this length, which appendContent appends.
 func delimited(b []byte, appendContent func(b []byte) []byte) []byte {
-	start := len(b)
-	b = appendContent(append(b, 0)) // most lengths take a byte
-	n := len(b) - start - 1
-	if extra := protowire.SizeVarint(uint64(n)) - 1; extra > 0 {
-		b = append(b, make([]byte, extra)...)
-		copy(b[start+1+extra:], b[start+1:start+1+n])
-	}
-	protowire.AppendVarint(b[:start], uint64(n))
-	return b
+	b, start := beginDelimited(b, 1)
+	return endDelimited(appendContent(b), start, 1)
 }
 
 // optional returns a field with a message that may be absent.
@@ -300,16 +212,14 @@ func optional[T, U any](n protowire.Number, name, typ string, m message[U], addr
 			return b
 		},
 		func(t *T, _ uint64, b []byte) error { *address(t) = new(U); return m.parse(b, *address(t)) },
-		offsetIn(address),
 	}
 }
 
 // required returns a field with a message that is always present.
 func required[T, U any](n protowire.Number, name, typ string, m message[U], address func(t *T) *U) field[T] {
 	return field[T]{n, name, typ, protowire.BytesType,
-		func(b []byte, f *field[T], t *T) []byte { return appendMessage(b, f.number, m, address(t)) },
+		nil,
 		func(t *T, _ uint64, b []byte) error { return m.parse(b, address(t)) },
-		-1,
 	}
 }
 
@@ -326,7 +236,6 @@ func repeated[T, U any](n protowire.Number, name, typ string, m message[U], addr
 			*address(t) = append(*address(t), *new(U))
 			return m.parse(b, &(*address(t))[len(*address(t))-1])
 		},
-		offsetOfLength(address),
 	}
 }
 
@@ -376,40 +285,40 @@ var (
 		numbers(2, "id", func(c *CTA) *[]uint64 { return &c.ID }),
 	}
 	valueMessage = message[Value]{
-		text(1, "name", func(v *Value) *string { return &v.Name }),
-		number(2, "bits", func(v *Value) *uint64 { return &v.Bits }),
-		number(3, "structure", func(v *Value) *uint64 { return (*uint64)(&v.Structure) }),
-		number(4, "base", func(v *Value) *uint64 { return &v.Base }),
-		number(5, "high", func(v *Value) *uint64 { return &v.High }),
-		signed(6, "stride", func(v *Value) *int64 { return &v.Stride }),
-		numbers(7, "list", func(v *Value) *[]uint64 { return &v.List }),
-		numbers(8, "list_high", func(v *Value) *[]uint64 { return &v.ListHigh }),
+		text(valueName, "name", func(v *Value) *string { return &v.Name }),
+		number(valueBits, "bits", func(v *Value) *uint64 { return &v.Bits }),
+		number(valueStructure, "structure", func(v *Value) *uint64 { return (*uint64)(&v.Structure) }),
+		number(valueBase, "base", func(v *Value) *uint64 { return &v.Base }),
+		number(valueHigh, "high", func(v *Value) *uint64 { return &v.High }),
+		signed(valueStride, "stride", func(v *Value) *int64 { return &v.Stride }),
+		numbers(valueList, "list", func(v *Value) *[]uint64 { return &v.List }),
+		numbers(valueListHigh, "list_high", func(v *Value) *[]uint64 { return &v.ListHigh }),
 	}
 	accessMessage = message[Access]{
-		number(1, "kind", func(a *Access) *uint64 { return (*uint64)(&a.Kind) }),
-		text(2, "space", func(a *Access) *string { return &a.Space }),
-		number(3, "bytes", func(a *Access) *uint64 { return &a.Bytes }),
-		number(4, "lanes", func(a *Access) *uint64 { return &a.Lanes }),
-		required(5, "addr", "Value", valueMessage, func(a *Access) *Value { return &a.Addr }),
-		repeated(6, "store", "Value", valueMessage, func(a *Access) *[]Value { return &a.Store }),
-		repeated(7, "compare", "Value", valueMessage, func(a *Access) *[]Value { return &a.Compare }),
-		data(8, "data", func(a *Access) *[]byte { return &a.Data }),
+		number(accessKind, "kind", func(a *Access) *uint64 { return (*uint64)(&a.Kind) }),
+		text(accessSpace, "space", func(a *Access) *string { return &a.Space }),
+		number(accessBytes, "bytes", func(a *Access) *uint64 { return &a.Bytes }),
+		number(accessLanes, "lanes", func(a *Access) *uint64 { return &a.Lanes }),
+		required(accessAddr, "addr", "Value", valueMessage, func(a *Access) *Value { return &a.Addr }),
+		repeated(accessStore, "store", "Value", valueMessage, func(a *Access) *[]Value { return &a.Store }),
+		repeated(accessCompare, "compare", "Value", valueMessage, func(a *Access) *[]Value { return &a.Compare }),
+		data(accessData, "data", func(a *Access) *[]byte { return &a.Data }),
 	}
 	recordMessage = message[Record]{
-		number(1, "kind", func(r *Record) *uint64 { return (*uint64)(&r.Kind) }),
-		number(2, "cta", func(r *Record) *uint64 { return &r.CTA }),
-		number(3, "warp", func(r *Record) *uint64 { return &r.Warp }),
-		number(4, "seq", func(r *Record) *uint64 { return &r.Seq }),
-		number(5, "code", func(r *Record) *uint64 { return &r.Code }),
-		number(6, "line", func(r *Record) *uint64 { return &r.Line }),
-		text(7, "name", func(r *Record) *string { return &r.Name }),
-		mask(8, "lanes", func(r *Record) *uint64 { return &r.Lanes }),
-		mask(9, "active", func(r *Record) *uint64 { return &r.Active }),
-		optional(10, "numbers", "Value", valueMessage, func(r *Record) **Value { return &r.Numbers }),
-		number(11, "depth", func(r *Record) *uint64 { return &r.Depth }),
-		repeated(12, "results", "Value", valueMessage, func(r *Record) *[]Value { return &r.Results }),
-		repeated(13, "accesses", "Access", accessMessage, func(r *Record) *[]Access { return &r.Accesses }),
-		text(14, "note", func(r *Record) *string { return &r.Note }),
+		number(recordKind, "kind", func(r *Record) *uint64 { return (*uint64)(&r.Kind) }),
+		number(recordCTA, "cta", func(r *Record) *uint64 { return &r.CTA }),
+		number(recordWarp, "warp", func(r *Record) *uint64 { return &r.Warp }),
+		number(recordSeq, "seq", func(r *Record) *uint64 { return &r.Seq }),
+		number(recordCode, "code", func(r *Record) *uint64 { return &r.Code }),
+		number(recordLine, "line", func(r *Record) *uint64 { return &r.Line }),
+		text(recordName, "name", func(r *Record) *string { return &r.Name }),
+		mask(recordLanes, "lanes", func(r *Record) *uint64 { return &r.Lanes }),
+		mask(recordActive, "active", func(r *Record) *uint64 { return &r.Active }),
+		optional(recordNumbers, "numbers", "Value", valueMessage, func(r *Record) **Value { return &r.Numbers }),
+		number(recordDepth, "depth", func(r *Record) *uint64 { return &r.Depth }),
+		repeated(recordResults, "results", "Value", valueMessage, func(r *Record) *[]Value { return &r.Results }),
+		repeated(recordAccesses, "accesses", "Access", accessMessage, func(r *Record) *[]Access { return &r.Accesses }),
+		text(recordNote, "note", func(r *Record) *string { return &r.Note }),
 	}
 	endMessage = message[End]{
 		number(1, "number", func(e *End) *uint64 { return &e.Number }),
@@ -422,7 +331,7 @@ var (
 		optional(2, "launch", "Launch", launchMessage, func(e *entryUnion) **Launch { return &e.launch }),
 		optional(3, "code", "Code", codeMessage, func(e *entryUnion) **Code { return &e.code }),
 		optional(4, "cta", "CTA", ctaMessage, func(e *entryUnion) **CTA { return &e.cta }),
-		optional(5, "record", "Record", recordMessage, func(e *entryUnion) **Record { return &e.record }),
+		optional(entryRecord, "record", "Record", recordMessage, func(e *entryUnion) **Record { return &e.record }),
 		optional(6, "end", "End", endMessage, func(e *entryUnion) **End { return &e.end }),
 		optional(7, "finish", "Finish", finishMessage, func(e *entryUnion) **Finish { return &e.finish }),
 	}
@@ -455,9 +364,10 @@ type protobuf struct{}
 
 // append appends an entry. It omits the parts of a record that follow from its code.
 func (protobuf) append(b []byte, e Entry, code *Code) []byte {
-	x := encodings.Get().(*encoding)
-	all := &x.entry
-	*all = entryUnion{}
+	if r, ok := e.(*Record); ok {
+		return encodeRecord(b, r, code)
+	}
+	var all entryUnion
 	switch e := e.(type) {
 	case *Header:
 		all.header = e
@@ -471,67 +381,8 @@ func (protobuf) append(b []byte, e Entry, code *Code) []byte {
 		all.end = e
 	case *Finish:
 		all.finish = e
-	case *Record:
-		all.record = x.shorten(e, code)
 	}
-	b = delimited(b, func(b []byte) []byte { return entryMessage.append(b, all) })
-	encodings.Put(x)
-	return b
-}
-
-// encoding is the working memory of an entry's encoding.
-type encoding struct {
-	entry    entryUnion
-	record   Record
-	numbers  Value
-	results  []Value
-	accesses []Access
-	elements []Value
-}
-
-var encodings = sync.Pool{New: func() any { return new(encoding) }}
-
-// shorten returns a copy of a record without the parts that follow from its code.
-func (x *encoding) shorten(e *Record, code *Code) *Record {
-	r := &x.record
-	*r = *e
-	if code != nil {
-		r.Line, r.Name = 0, ""
-		x.results = append(x.results[:0], r.Results...)
-		r.Results = x.results
-		for i := range r.Results {
-			if v := &r.Results[i]; i < len(code.Writes) && v.Name == code.Writes[i].Name && v.Bits == code.Writes[i].Bits {
-				v.Name, v.Bits = "", 0
-			}
-		}
-	}
-	if r.Active == r.Lanes {
-		r.Active = 0
-	}
-	if r.Numbers != nil {
-		x.numbers = *r.Numbers
-		x.numbers.Bits = 0
-		r.Numbers = &x.numbers
-	}
-	x.accesses, x.elements = append(x.accesses[:0], r.Accesses...), x.elements[:0]
-	r.Accesses = x.accesses
-	for i := range r.Accesses {
-		a := &r.Accesses[i]
-		a.Addr.Bits = 0
-		a.Store, a.Compare = x.withoutWidth(a.Store), x.withoutWidth(a.Compare)
-	}
-	return r
-}
-
-// withoutWidth returns a copy of elements without their widths, which follow from the access.
-func (x *encoding) withoutWidth(list []Value) []Value {
-	from := len(x.elements)
-	x.elements = append(x.elements, list...)
-	list = x.elements[from:]
-	for i := range list {
-		list[i].Bits = 0
-	}
-	return list
+	return delimited(b, func(b []byte) []byte { return entryMessage.append(b, &all) })
 }
 
 // parse parses an entry.
