@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"gemu/fuzz"
@@ -16,6 +17,13 @@ import (
 	"gemu/ptx"
 	"gemu/record"
 )
+
+// states is the states of the engine during a launch.
+type states struct {
+	Values  [][]string `json:"values"` // values of a register in the lanes of a warp split, the lowest first, in hexadecimal; one value if all are equal
+	Moments []moment   `json:"moments"`
+	index   map[string]int
+}
 
 // moment is the state of a warp before an instruction, as the engine has it.
 type moment struct {
@@ -28,11 +36,11 @@ type moment struct {
 
 // split is a warp split at a moment.
 type split struct {
-	Lanes       string              `json:"lanes"` // bit i is lane i; in hexadecimal
-	Running     bool                `json:"running"`
-	Instruction int                 `json:"instruction"` // index in the program, -1 at the end of a function
-	Function    string              `json:"function"`
-	Registers   map[string][]string `json:"registers"` // live registers of the function: values of the lanes, the lowest first, in hexadecimal; one value if all are equal
+	Lanes       string         `json:"lanes"` // bit i is lane i; in hexadecimal
+	Running     bool           `json:"running"`
+	Instruction int            `json:"instruction"` // index in the program, -1 at the end of a function
+	Function    string         `json:"function"`
+	Registers   map[string]int `json:"registers"` // live registers of the function: their place in the values of states
 }
 
 // point is a reconvergence point with the lanes that wait there.
@@ -96,7 +104,7 @@ func TestModelStates(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		moments += len(states)
+		moments += len(states.Moments)
 	}
 	if moments < kernels {
 		t.Errorf("%d moments of %d kernels", moments, kernels)
@@ -105,13 +113,14 @@ func TestModelStates(t *testing.T) {
 }
 
 // statesOf runs a program, and returns its recording and the state of the engine before each instruction.
-func statesOf(t *testing.T, p *fuzz.Program, policy *interp.Reconverger) (recording []byte, list []moment) {
+func statesOf(t *testing.T, p *fuzz.Program, policy *interp.Reconverger) (recording []byte, all *states) {
 	t.Helper()
 	var file bytes.Buffer
 	r, err := record.NewRecorder(&file, record.Options{Contents: record.Contents{Results: true, Accesses: true, Memory: true, Stack: true, Source: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	all = &states{index: map[string]int{}}
 	pauses := &pauser{steps: map[[2]int]int{}}
 	dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{r, pauses}})
 	m, err := dev.Load("k.ptx", []byte(p.Source))
@@ -142,17 +151,17 @@ func statesOf(t *testing.T, p *fuzz.Program, policy *interp.Reconverger) (record
 			break
 		}
 		if at := pauses.at; at != nil {
-			list = append(list, momentOf(t, e, at.CTA, at.Warp, pauses.steps[[2]int{at.CTA, at.Warp}]))
+			all.Moments = append(all.Moments, all.momentOf(t, e, at.CTA, at.Warp, pauses.steps[[2]int{at.CTA, at.Warp}]))
 		}
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return file.Bytes(), list
+	return file.Bytes(), all
 }
 
 // momentOf returns the state of a warp of a paused launch.
-func momentOf(t *testing.T, e *interp.Execution, cta, warp, step int) moment {
+func (all *states) momentOf(t *testing.T, e *interp.Execution, cta, warp, step int) moment {
 	t.Helper()
 	splits, err := e.WarpSplits()
 	if err != nil {
@@ -164,7 +173,7 @@ func momentOf(t *testing.T, e *interp.Execution, cta, warp, step int) moment {
 		if s.CTA != cta || s.Warp != warp {
 			continue
 		}
-		x := split{Lanes: fmt.Sprintf("%x", s.Lanes), Running: s.Running, Instruction: s.Index, Function: s.Func.Name, Registers: map[string][]string{}}
+		x := split{Lanes: fmt.Sprintf("%x", s.Lanes), Running: s.Running, Instruction: s.Index, Function: s.Func.Name, Registers: map[string]int{}}
 		var results []ptx.RegID // their rows may still have other registers
 		if s.Instr != nil {
 			results = slices.Collect(s.Instr.Defs())
@@ -174,16 +183,7 @@ func momentOf(t *testing.T, e *interp.Execution, cta, warp, step int) moment {
 			if !ok || len(v.High) > 0 || slices.Contains(results, ptx.RegID(r)) {
 				continue
 			}
-			var values []string
-			for lane := range v.Low {
-				if s.Lanes>>lane&1 == 1 {
-					values = append(values, fmt.Sprintf("%x", v.Low[lane]))
-				}
-			}
-			if !slices.ContainsFunc(values, func(v string) bool { return v != values[0] }) {
-				values = values[:1]
-			}
-			x.Registers[s.Func.Regs[r].Name] = values
+			x.Registers[s.Func.Regs[r].Name] = all.place(s.Lanes, v.Low)
 		}
 		m.Splits = append(m.Splits, x)
 	}
@@ -197,4 +197,28 @@ func momentOf(t *testing.T, e *interp.Execution, cta, warp, step int) moment {
 		}
 	}
 	return m
+}
+
+// place returns the place of the values of lanes in the list of all values, to which it adds them if they are new.
+func (all *states) place(lanes uint64, values []uint64) int {
+	var list []uint64
+	for lane, v := range values {
+		if lanes>>lane&1 == 1 {
+			list = append(list, v)
+		}
+	}
+	if !slices.ContainsFunc(list, func(v uint64) bool { return v != list[0] }) {
+		list = list[:1]
+	}
+	var texts []byte
+	for _, v := range list {
+		texts = append(strconv.AppendUint(texts, v, 16), ' ')
+	}
+	i, ok := all.index[string(texts)]
+	if !ok {
+		i = len(all.Values)
+		all.index[string(texts)] = i
+		all.Values = append(all.Values, strings.Fields(string(texts)))
+	}
+	return i
 }

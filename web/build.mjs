@@ -3,9 +3,10 @@
 //
 //   node build.mjs           writes play/page and play/report, and prints the sizes
 //   node build.mjs --check   fails if a written file differs from the sources, or a size limit is exceeded
-//   node build.mjs --tests   writes the tests to .tests, for node --test
+//   node build.mjs --tests   writes the tests to .tests, for node --test, and the command gemu, which they run
 
 import { build } from 'esbuild';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +21,7 @@ const limits = { page: 60_000, editor: 90_000, report: 15_000 };
 if (process.argv.includes('--tests')) {
   const dir = path.join(here, '.tests');
   rmSync(dir, { recursive: true, force: true });
-  const tests = readdirSync(path.join(here, 'test')).filter((f) => /\.(test|bench)\.ts$/.test(f));
+  const tests = readdirSync(path.join(here, 'test')).filter((f) => /\.(test|bench|shots)\.ts$/.test(f));
   await build({
     absWorkingDir: here,
     entryPoints: tests.map((f) => `test/${f}`),
@@ -33,6 +34,7 @@ if (process.argv.includes('--tests')) {
     sourcemap: 'inline',
     logLevel: 'warning',
   });
+  execFileSync('go', ['build', '-o', path.join(dir, 'gemu'), './cmd/gemu'], { cwd: path.join(here, '..'), stdio: 'inherit' });
   process.exit();
 }
 

@@ -627,6 +627,8 @@ interface Snapshot {
   top: Map<number, bigint>; // bits 64 and up, by place in lo
   defined: Uint8Array;
   last: Int32Array;
+  /** shown holds what registers returned for a register that has not changed since, by index of the register. */
+  shown: ({ values: (bigint | undefined)[]; seen: Lanes; structure: Structure } | undefined)[];
 }
 
 /** snapshotSteps is the least number of steps from snapshot to snapshot. */
@@ -651,6 +653,8 @@ export class WarpModel {
   private readonly at: Int32Array; // by step: place of its event in rows
   private readonly stackEvents: number[] = []; // rows of the table events at which the stack changes
   private readonly snapshots: Snapshot[] = [];
+  /** latest holds the registers that were asked for last: the next step needs only its own results. */
+  private latest?: { step: number; registers: Snapshot };
   private readonly interval: number;
   private stateCache?: State;
   private turns?: Uint32Array;
@@ -979,6 +983,7 @@ export class WarpModel {
       const kind = cls[i] as RowClass;
       if (r === undefined || kind === RowClass.None) continue;
       x.last[r] = step;
+      x.shown[r] = undefined;
       const bits = this.launch.registers[r].bits;
       let from = values.lo[i];
       for (let l = 0; l < W; l++) {
@@ -1006,23 +1011,29 @@ export class WarpModel {
     }
   }
 
-  /** registersAfter returns the registers after a step. It stores snapshots on the way. */
+  /** registersAfter returns the registers after a step, valid until its next call. It stores snapshots on the way. */
   private registersAfter(step: number): Snapshot {
     const size = this.launch.registers.length;
     const W = this.launch.warpSize;
     const copy = (x?: Snapshot): Snapshot =>
       x
-        ? { lo: x.lo.slice(), hi: x.hi.slice(), top: new Map(x.top), defined: x.defined.slice(), last: x.last.slice() }
-        : { lo: new Uint32Array(size * W), hi: new Uint32Array(size * W), top: new Map(), defined: new Uint8Array(size * W), last: new Int32Array(size).fill(-1) };
-    const n = Math.min(Math.floor(Math.min(step, this.steps - 1) / this.interval), this.snapshots.length);
-    const x = copy(n > 0 ? this.snapshots[n - 1] : undefined);
-    for (let s = n * this.interval; s <= step && s < this.steps; s++) {
+        ? { lo: x.lo.slice(), hi: x.hi.slice(), top: new Map(x.top), defined: x.defined.slice(), last: x.last.slice(), shown: [] }
+        : { lo: new Uint32Array(size * W), hi: new Uint32Array(size * W), top: new Map(), defined: new Uint8Array(size * W), last: new Int32Array(size).fill(-1), shown: [] };
+    const until = Math.min(step, this.steps - 1);
+    const n = Math.min(Math.floor(until / this.interval), this.snapshots.length);
+    let from = n * this.interval;
+    let x: Snapshot | undefined;
+    if (this.latest && this.latest.step >= from && this.latest.step <= until) [x, from] = [this.latest.registers, this.latest.step + 1];
+    else x = copy(n > 0 ? this.snapshots[n - 1] : undefined);
+    this.latest = undefined; // an error leaves x incomplete
+    for (let s = from; s <= until; s++) {
       // Snapshot k-1 holds the registers after step k * interval - 1.
       if (s > 0 && s % this.interval === 0 && s / this.interval === this.snapshots.length + 1) this.snapshots.push(copy(x));
       if (s > 0) this.forget(x, s - 1);
       this.apply(x, s, this.rows[this.at[s]]);
       for (const r of this.after(s)) if (this.launch.columns.kind[r] !== Kind.Branch) this.apply(x, s, r);
     }
+    this.latest = { step: until, registers: x };
     return x;
   }
 
@@ -1041,6 +1052,7 @@ export class WarpModel {
       if (!fn) continue;
       for (const { index, function: owner } of launch.registers) {
         if (owner !== fn) continue;
+        x.shown[index] = undefined;
         for (let l = 0; l < W; l++) if (((l < 32 ? c.lanesLo[r] >>> l : c.lanesHi[r] >>> (l - 32)) & 1) === 1) x.defined[index * W + l] = 0;
       }
     }
@@ -1056,21 +1068,29 @@ export class WarpModel {
     const ins = step < this.steps ? this.instruction[step] : this.steps ? this.instruction[this.steps - 1] : -1;
     const fn = this.launch.instructions[ins]?.function;
     const reads = step < this.steps ? new Set(this.launch.operandsOf(ins, false)) : new Set<number>();
+    const seen = step < this.steps ? this.active(step) : this.lanes;
     const list: RegisterView[] = [];
     for (const register of this.launch.registers) {
       const r = register.index;
       if (register.function !== fn || (x.last[r] < 0 && !reads.has(r))) continue;
-      const values: (bigint | undefined)[] = [];
-      for (let l = 0; l < W; l++) {
-        const k = r * W + l;
-        values.push(x.defined[k] ? (x.hi[k] ? (BigInt(x.hi[k]) << 32n) | BigInt(x.lo[k]) : BigInt(x.lo[k])) | (register.bits > 64 ? (x.top.get(k) ?? 0n) << 64n : 0n) : undefined);
+      let values = x.shown[r]?.values;
+      if (!values) {
+        values = [];
+        for (let l = 0; l < W; l++) {
+          const k = r * W + l;
+          values.push(x.defined[k] ? (x.hi[k] ? (BigInt(x.hi[k]) << 32n) | BigInt(x.lo[k]) : BigInt(x.lo[k])) | (register.bits > 64 ? (x.top.get(k) ?? 0n) << 64n : 0n) : undefined);
+        }
       }
-      const seen = step < this.steps ? this.active(step) : this.lanes;
-      const known = fromMembers(members(seen).filter((l) => values[l] !== undefined));
+      let structure = x.shown[r]?.structure;
+      if (!structure || !equal(x.shown[r]!.seen, seen)) {
+        const known = fromMembers(members(seen).filter((l) => values[l] !== undefined));
+        structure = structureOf(known, register.bits, (l) => values[l]!);
+      }
+      x.shown[r] = { values, seen, structure };
       list.push({
         register,
         values,
-        structure: structureOf(known, register.bits, (l) => values[l]!),
+        structure,
         written: x.last[r] === step && step < this.steps,
         read: reads.has(r),
         last: x.last[r],

@@ -245,6 +245,19 @@ test('a jump to any step gives the registers of the way from the beginning', () 
   }
 });
 
+test('the registers of a step do not depend on the steps that were asked for before', () => {
+  for (const [name, ...args] of [['ifelse', ...ifelse], ['recursion', '-g', '1', '-b', '32', '-a', 'u32[32]'], ['volta', '-g', '1', '-b', '32', '-a', 'u32[32]', '--reconverge', 'its:1']]) {
+    const { bytes } = record(kernel(name), ...args);
+    const model = () => launchesOf(new Recording(bytes))[0].warp(0);
+    const [forward, back] = [model(), model()];
+    for (let s = 0; s <= forward.steps; s++) {
+      const want = model().registers(s);
+      assert.deepEqual(forward.registers(s), want, `${name}, step ${s}, forward`);
+      assert.deepEqual(back.registers(forward.steps - s), model().registers(forward.steps - s), `${name}, step ${forward.steps - s}, back`);
+    }
+  }
+});
+
 test('sets of lanes in words', () => {
   const all = firstLanes(32);
   assert.equal(inWords(all, all), 'all 32 lanes');

@@ -35,7 +35,7 @@ for (let i = 0; i < 2; i++) {
   if (i) console.log(`model of ${m.steps} steps: opened in ${ms(t1 - t0)}, all snapshots in ${ms(t2 - t1)}, a random jump ${ms(median(jumps))} (median), ${ms(Math.max(...jumps))} (most)`);
 }
 
-const { url, server } = await serve({ ready: { engine: 'http', example: examples[0].id }, long: { engine: 'none', recordings: [{ name: 'long', base64: Buffer.from(bytes).toString('base64') }] } }, binaryOfGemu());
+const { url, close } = await serve({ ready: { engine: 'http', example: examples[0].id }, long: { engine: 'none', recordings: [{ name: 'long', base64: Buffer.from(bytes).toString('base64') }] } }, binaryOfGemu());
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--enable-precise-memory-info'] });
 const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
 for (const name of ['ready', 'long']) {
@@ -77,5 +77,4 @@ for (const [name, next] of [
 const memory = await page.evaluate(() => (performance as unknown as { memory: { usedJSHeapSize: number } }).memory.usedJSHeapSize);
 console.log(`${(memory / 1e6).toFixed(0)} MB of memory`);
 await browser.close();
-server.closeAllConnections();
-server.close();
+close();

@@ -2,14 +2,20 @@
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Example, Request, Response } from '../src/engine.ts';
 import { kernel, root } from './gemu.ts';
 
-const types: Record<string, string> = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.txt': 'text/plain' };
+/** Served is a server that runs. */
+export interface Served {
+  url: string;
+  close(): void;
+}
+
+const types: Record<string, string> = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.txt': 'text/plain', '.json': 'application/json' };
 const policyOfPage = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self' data: blob:; worker-src 'self' blob:";
 
 const source = (name: string): string => readFileSync(kernel(name), 'utf8');
@@ -63,7 +69,7 @@ function run(request: Request, binary: string): Promise<Buffer> {
 }
 
 /** serve starts a server; start is the content of gemu-start of the page with this path. */
-export async function serve(starts: Record<string, object>, binary: string): Promise<{ url: string; server: Server }> {
+export async function serve(starts: Record<string, object>, binary: string): Promise<Served> {
   const server = createServer(async (req, res) => {
     const name = new URL(req.url!, 'http://x').pathname.slice(1);
     if (req.method === 'POST' && name === 'run') {
@@ -78,14 +84,28 @@ export async function serve(starts: Record<string, object>, binary: string): Pro
       const html = readFileSync(path.join(root, 'play/page/index.html'), 'utf8').replace('id="gemu-start">', () => 'id="gemu-start">' + JSON.stringify(starts[name]).replaceAll('<', '\\u003c'));
       return res.writeHead(200, { 'Content-Type': types['.html'], 'Content-Security-Policy': policyOfPage }).end(html);
     }
-    try {
-      const file = path.join(root, 'play/page', path.basename(name));
-      const content = readFileSync(file);
-      res.writeHead(200, { 'Content-Type': types[path.extname(file)] ?? 'application/octet-stream' }).end(content);
-    } catch {
-      res.writeHead(404).end();
-    }
+    file(path.join(root, 'play/page'), name, res);
   });
+  return listening(server);
+}
+
+/** serveFiles serves a directory, as a web server without any settings does. */
+export async function serveFiles(dir: string): Promise<Served> {
+  return listening(createServer((req, res) => file(dir, new URL(req.url!, 'http://x').pathname.slice(1) || 'index.html', res)));
+}
+
+/** file answers with a file of a directory. */
+function file(dir: string, name: string, res: ServerResponse): void {
+  try {
+    const content = readFileSync(path.join(dir, path.basename(name)));
+    res.writeHead(200, { 'Content-Type': types[path.extname(name)] ?? 'application/octet-stream' }).end(content);
+  } catch {
+    res.writeHead(404).end();
+  }
+}
+
+/** listening starts a server on a free port. */
+export async function listening(server: Server): Promise<Served> {
   await new Promise<void>((r) => server.listen(0, '127.0.0.1', r));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close: () => (server.close(), server.closeAllConnections()) };
 }

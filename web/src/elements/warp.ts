@@ -264,7 +264,7 @@ export class GemuWarp extends GemuElement {
       @click=${() => ((this.focusLane = lane), this.pick(lane))}
       @pointerenter=${() => this.send('gemu-hover', { text: this.asking ? '' : label[0].toUpperCase() + label.slice(1) })}
       @pointerleave=${() => this.send('gemu-hover', { text: '' })}
-    ><span class="n"><span>${lane}</span><span>${this.asking ? (pressed ? '✓' : '') : letter}</span></span><b>${short(shown.replace(/^0x/, ''), 5)}</b></button>`;
+    ><span class="n" aria-hidden="true"><span>${lane}</span><span>${this.asking ? (pressed ? '✓' : '') : letter}</span></span><b aria-hidden="true">${short(shown.replace(/^0x/, ''), 5)}</b></button>`;
   }
 
   private mask(g: { lanes: Lanes }, filled: boolean): unknown {

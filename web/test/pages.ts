@@ -2,27 +2,16 @@
 // light and dark. GEMU_PAGES=DIR keeps the pages and pictures of them in DIR.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
-import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
+import { clean, launch, noSidewaysScrolling, test } from './chromium.ts';
 import { gemu, kernel, root } from './gemu.ts';
 
 const kept = process.env.GEMU_PAGES;
 const dir = kept ?? mkdtempSync(path.join(tmpdir(), 'gemu-pages-'));
 mkdirSync(dir, { recursive: true });
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const skip = existsSync(executablePath) ? false : `there is no ${executablePath}; CHROMIUM names another`;
-
-let browser: Browser | undefined;
-before(async () => {
-  if (!skip) browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-});
-after(() => browser?.close());
 
 const spin = [kernel('spin'), '-g', '1', '-b', '32', '-a', 'u32[1]', 'u32[1]'];
 const commands: Record<string, string[]> = {
@@ -36,22 +25,19 @@ const commands: Record<string, string[]> = {
 };
 
 for (const [name, command] of Object.entries(commands)) {
-  test(`gemu ${command[0]} writes a page without faults: ${name}`, { skip, timeout: 300_000 }, async () => {
+  test(`gemu ${command[0]} writes a page without faults: ${name}`, async () => {
     const file = path.join(dir, `${name}.html`);
     gemu(...command, '--html', file);
     for (const width of [1280, 390]) {
       for (const colorScheme of ['light', 'dark'] as const) {
-        const context = await browser!.newContext({ viewport: { width, height: 900 }, colorScheme });
+        const context = await (await launch()).newContext({ viewport: { width, height: 900 }, colorScheme });
         const page = await context.newPage();
         await page.goto(`file://${file}`);
         if (/^(structure|profile)/.test(name)) await page.waitForSelector('gemu-report[ready]');
         if (kept) writeFileSync(path.join(dir, `${name}-${width}-${colorScheme}.png`), await page.screenshot({ fullPage: true }));
         const what = `${name} at ${width} pixels, ${colorScheme}`;
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-        assert.equal(wide, 0, `${what}: the body scrolls sideways by ${wide} pixels`);
-        await page.evaluate(axe);
-        const faults = (await page.evaluate('axe.run().then((r) => r.violations.map((v) => `${v.id}: ${v.nodes.length} times, ${v.nodes[0].html.slice(0, 150)}`))')) as string[];
-        assert.deepEqual(faults, [], what);
+        await noSidewaysScrolling(page, what);
+        await clean(page, what);
         await context.close();
       }
     }
@@ -61,9 +47,9 @@ for (const [name, command] of Object.entries(commands)) {
 /** texts returns the texts of the cells of a table, row by row. */
 const texts = (t: Locator): Promise<string[][]> => t.evaluate((e) => [...e.querySelectorAll('tbody tr')].map((r) => [...r.children].map((c) => (c as HTMLElement).innerText.trim())));
 
-test('a report shows the counts that --json has; each chart has them as a table; the sources have all their lines', { skip, timeout: 300_000 }, async () => {
+test('a report shows the counts that --json has; each chart has them as a table; the sources have all their lines', async () => {
   const opened = async (file: string): Promise<Page> => {
-    const page = await browser!.newPage();
+    const page = await (await launch()).newPage();
     await page.goto(`file://${file}`);
     await page.waitForSelector('gemu-report[ready]');
     for (const s of await page.locator('summary').all()) await s.click();
