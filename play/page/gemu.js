@@ -1405,14 +1405,13 @@ stroke: GrayText;
 `]}pick(e){this.asking?this.send("gemu-pick",{lane:e}):this.send("gemu-lane",{lane:this.lane===e?-1:e})}get tabLane(){let{lanes:e}=this.model;return R(e,this.focusLane)?this.focusLane:J(e)[0]??0}key(e){let t=this.model.launch.warpSize,n=getComputedStyle(this.renderRoot.querySelector(".cells")).gridTemplateColumns.split(" ").length,r={ArrowRight:1,ArrowLeft:-1,ArrowDown:n,ArrowUp:-n};if(!(e.key in r)||e.shiftKey||e.ctrlKey||e.altKey)return;let{lanes:o}=this.model,a=this.tabLane+r[e.key];for(;a>=0&&a<t&&!R(o,a);)a+=r[e.key];e.preventDefault(),e.stopPropagation(),!(a<0||a>=t)&&(this.focusLane=a,this.updateComplete.then(()=>this.renderRoot.querySelectorAll(".cell")[a].focus()))}shown(e){return e.find(t=>t.register.name===this.register)??[...e].filter(t=>t.last>=0).sort((t,n)=>n.last-t.last)[0]}cell(e,t,n){let r=this.model,o=e.groups[e.group[t]],a=o?.reason??"absent",l=o&&o.instruction>=0?r.launch.instructions[o.instruction].block:-1,h=l>=0?r.launch.blocks[l].letter:"",c=n?.values[t],p=a==="ended"?"end":c===void 0?"·":De(c,n.register.type,n.register.bits,lt(r,n.register,this.hex)),u=o?Ke(r,o,e.groups):"has no thread",d=this.asking?`lane ${t}`:`lane ${t}: ${u}${o&&o.instruction>=0?`, ${de(r.launch,o.instruction)}`:""}${n&&c!==void 0?`, ${n.register.name} is ${p}`:""}`,y=this.asking?R(this.picked,t):this.lane===t;return f`<button
 class="cell ${Qr[a]} ${a==="joins"?"joins":""}"
 style=${le(l)}
-aria-label=${d}
 aria-pressed=${y}
 tabindex=${t===this.tabLane?0:-1}
 ?disabled=${a==="absent"}
 @click=${()=>(this.focusLane=t,this.pick(t))}
 @pointerenter=${()=>this.send("gemu-hover",{text:this.asking?"":d[0].toUpperCase()+d.slice(1)})}
 @pointerleave=${()=>this.send("gemu-hover",{text:""})}
-><span class="n" aria-hidden="true"><span>${t}</span><span>${this.asking?y?"✓":"":h}</span></span><b aria-hidden="true">${Lt(p.replace(/^0x/,""),5)}</b></button>`}mask(e,t){let n=this.model.launch.warpSize;return On(e.lanes,n,t)}groups(e){let t=this.model;return f`<div class="scroll" tabindex="0" role="region" aria-label="Groups of lanes">
+><span class="hidden">${d}</span><span class="n" aria-hidden="true"><span>${t}</span><span>${this.asking?y?"✓":"":h}</span></span><b aria-hidden="true">${Lt(p.replace(/^0x/,""),5)}</b></button>`}mask(e,t){let n=this.model.launch.warpSize;return On(e.lanes,n,t)}groups(e){let t=this.model;return f`<div class="scroll" tabindex="0" role="region" aria-label="Groups of lanes">
 <table>
 <caption class="hidden">Groups of lanes, and what each waits for</caption>
 <thead><tr><th scope="col">lanes</th><th scope="col"><span class="hidden">picture</span></th><th scope="col">at</th><th scope="col">now</th></tr></thead>

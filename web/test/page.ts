@@ -132,7 +132,7 @@ test('the strip: click, keys, zoom, table, the other policy', async () => {
     await says(p, /^Step 11, line 23/);
     // The picture of a lane that waits differs from that of a lane that runs.
     await p.mouse.move(...(await at(10.5, 20)));
-    await matches(p.locator('.hover'), /stack: Step 11, lane 0 could run/);
+    await matches(p.locator('.hover'), /stack: Step 11, lane 0 waits for the odd lanes, which run first/);
   });
 });
 

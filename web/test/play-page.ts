@@ -261,7 +261,7 @@ test('registers in decimal or hexadecimal, addresses always in hexadecimal; a li
     assert.equal(await lane20('%i'), '20');
     await button(p, 'hexadecimal').click();
     assert.equal(await lane20('%i'), '14');
-    assert.match((await p.getByRole('button', { name: /^lane 20/ }).getAttribute('aria-label'))!, / is 0x/);
+    await p.getByRole('button', { name: /^lane 20: .* is 0x/ }).waitFor();
     await p.evaluate(() => (navigator.clipboard.writeText = async () => undefined));
     await button(p, 'Share').click();
     await p.locator('dialog').getByRole('button', { name: 'Close' }).click();

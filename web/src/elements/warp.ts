@@ -257,14 +257,13 @@ export class GemuWarp extends GemuElement {
     return html`<button
       class="cell ${kinds[reason]} ${reason === 'joins' ? 'joins' : ''}"
       style=${hue(block)}
-      aria-label=${label}
       aria-pressed=${pressed}
       tabindex=${lane === this.tabLane ? 0 : -1}
       ?disabled=${reason === 'absent'}
       @click=${() => ((this.focusLane = lane), this.pick(lane))}
       @pointerenter=${() => this.send('gemu-hover', { text: this.asking ? '' : label[0].toUpperCase() + label.slice(1) })}
       @pointerleave=${() => this.send('gemu-hover', { text: '' })}
-    ><span class="n" aria-hidden="true"><span>${lane}</span><span>${this.asking ? (pressed ? '✓' : '') : letter}</span></span><b aria-hidden="true">${short(shown.replace(/^0x/, ''), 5)}</b></button>`;
+    ><span class="hidden">${label}</span><span class="n" aria-hidden="true"><span>${lane}</span><span>${this.asking ? (pressed ? '✓' : '') : letter}</span></span><b aria-hidden="true">${short(shown.replace(/^0x/, ''), 5)}</b></button>`;
   }
 
   private mask(g: { lanes: Lanes }, filled: boolean): unknown {
