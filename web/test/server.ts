@@ -78,7 +78,7 @@ export async function serve(starts: Record<string, object>, binary: string): Pro
       const answer = await run(JSON.parse(Buffer.concat(chunks).toString()) as Request, binary);
       return res.writeHead(200, { 'Content-Type': 'application/octet-stream' }).end(answer);
     }
-    if (name === 'outer') return res.writeHead(200, { 'Content-Type': types['.html'] }).end('<!doctype html><title>a page that embeds the page</title>');
+    if (name === 'outer') return res.writeHead(200, { 'Content-Type': types['.html'] }).end('<!doctype html><link rel="icon" href="data:,"><title>a page that embeds the page</title>');
     if (name === 'examples.json') return res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(examples));
     if (name in starts) {
       const html = readFileSync(path.join(root, 'play/page/index.html'), 'utf8').replace('id="gemu-start">', () => 'id="gemu-start">' + JSON.stringify(starts[name]).replaceAll('<', '\\u003c'));
