@@ -19,7 +19,7 @@ type compareCmd struct {
 	Paper   string   `arg:"" predictor:"paper" help:"Paper: ${papers}."`
 	List    bool     `help:"List the tables of the paper and their interpretations, and measure nothing."`
 	Table   []string `predictor:"table" help:"Print only these tables and figures of the paper. Without --table, those are left out that take minutes: --list marks them as long. The papers have:${papertables}" placeholder:"NAME"`
-	Reading []string `predictor:"reading" help:"Measure only these interpretations of the paper's text, and leave out tables without them. --list prints their names. The tables print the values of the first interpretation, and those of the others below." unset:"all that are not marked as long; with --table, all" placeholder:"NAME"`
+	Reading []string `predictor:"reading" help:"Measure only these interpretations of the paper's text, and leave out tables without them. --list prints their names. The tables print the values of the first interpretation, and those of the others below." unset:"all" placeholder:"NAME"`
 	Workers int      `group:"device" help:"Number of host threads. Results do not depend on it." unset:"all cores" placeholder:"N"`
 
 	TimeLimit notation.Span `group:"device" env:"GEMU_TIME_LIMIT" help:"Time limit of each launch, such as 90s or 5m; a number without a unit is in seconds." unset:"no limit" placeholder:"TIME"`
@@ -95,7 +95,7 @@ func printInterpretations(w io.Writer, p *papers.Paper, width int) error {
 		fmt.Fprintln(w)
 		print("", fmt.Sprintf("%s: %s%s", t.Name, t.Title, long[t.OnlyIfNamed]))
 		for _, i := range t.Interpretations {
-			print("  ", fmt.Sprintf("%s: %s%s", i.Name, i.Doc, long[!t.OnlyIfNamed && slices.Contains(t.LongInterpretations, i.Name)]))
+			print("  ", fmt.Sprintf("%s: %s", i.Name, i.Doc))
 		}
 	}
 	return nil

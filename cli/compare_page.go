@@ -156,7 +156,7 @@ func comparisonPage(c *papers.Comparison, tables []*papers.Table) ([]byte, error
 		*papers.Comparison
 		Parts      []compareSection
 		Statistics string
-	}{Comparison: c, Statistics: fmt.Sprintf(statisticsDoc, "the columns of the table", "")}
+	}{Comparison: c, Statistics: fmt.Sprintf(statisticsDoc, "the columns of the table", "") + " " + rangesDoc}
 	for i, t := range tables {
 		table := &c.Tables[i]
 		section := compareSection{ComparisonTable: table}
@@ -192,11 +192,16 @@ func cellTexts(t *papers.Table, text func(c *papers.Column) string) (list []stri
 
 // pageLines returns the lines of a row, as tablePrinter.row prints them.
 func pageLines(t *papers.Table, r *papers.ComparisonRow) []compareLine {
-	lines := []compareLine{{r.Name, "gemu", cellTexts(t, valueTexts(r.Ours, r.OurBounds)), false}}
-	if len(r.Paper) > 0 {
-		lines[0].More = true
-		lines = append(lines, compareLine{"", sourceText(t), cellTexts(t, valueTexts(r.Paper, r.PaperBounds)), true}, compareLine{"", "difference", cellTexts(t, differenceTexts(r)), false})
+	lines := []compareLine{{r.Name, "gemu", cellTexts(t, valueTexts(r.Ours, r.OurBounds)), true}}
+	if len(r.Range) > 0 {
+		for _, l := range rangeLines {
+			lines = append(lines, compareLine{"", l.doc, cellTexts(t, ranged(r, l.text)), true})
+		}
 	}
+	if len(r.Paper) > 0 {
+		lines = append(lines, compareLine{"", sourceText(t), cellTexts(t, valueTexts(r.Paper, r.PaperBounds)), true}, compareLine{"", "difference", cellTexts(t, differenceTexts(r)), true})
+	}
+	lines[len(lines)-1].More = false
 	return lines
 }
 

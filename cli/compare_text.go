@@ -17,6 +17,7 @@ const (
 	compareName, compareSource = 10, 6
 	compareWide, compareNarrow = 6, 5 // columns with decimals and without
 	compareCount               = 10   // columns of counts
+	compareSign                = 10   // columns with signs
 )
 
 func (t *tablePrinter) columnWidth(c *papers.Column) int {
@@ -26,6 +27,9 @@ func (t *tablePrinter) columnWidth(c *papers.Column) int {
 		width = compareCount
 	case c.Digits > 0:
 		width = compareWide
+	}
+	if c.Neutral != 0 {
+		width = compareSign
 	}
 	return max(width, 1+len(c.Head[0]), 1+len(c.Head[1]))
 }
@@ -79,6 +83,11 @@ func valueTexts(values map[string]float64, bounds []string) func(c *papers.Colum
 // row prints a row: gemu's values, the paper's, the differences.
 func (t *tablePrinter) row(r *papers.ComparisonRow) {
 	t.line(plain, r.Name, "gemu", valueTexts(r.Ours, r.OurBounds))
+	if len(r.Range) > 0 {
+		for _, l := range rangeLines {
+			t.line(plain, "", l.source, ranged(r, l.text))
+		}
+	}
 	if len(r.Paper) == 0 {
 		return
 	}
@@ -94,6 +103,29 @@ func equalTexts(t *papers.Table, rows []papers.ComparisonRow) func(c *papers.Col
 	return func(c *papers.Column) string {
 		if equal, compared := t.EqualRows(rows, c.Name); compared > 0 {
 			return fmt.Sprintf("%d/%d", equal, compared)
+		}
+		return "-"
+	}
+}
+
+// rangeLines are the lines about the range of a row over the interpretations: source in the text, doc on the page.
+var rangeLines = []struct {
+	source, doc string
+	text        func(c *papers.Column, r *papers.ComparisonRange) string
+}{
+	{"min", "minimum", func(c *papers.Column, r *papers.ComparisonRange) string { return percentText(r.Minimum, c.Digits) }},
+	{"max", "maximum", func(c *papers.Column, r *papers.ComparisonRange) string { return percentText(r.Maximum, c.Digits) }},
+	{"sign", "sign", func(_ *papers.Column, r *papers.ComparisonRange) string { return r.Sign }},
+}
+
+// rangesDoc explains these lines.
+const rangesDoc = "min and max are over the interpretations, and so is sign: gain, loss or none; undecided if some interpretations gain and others lose."
+
+// ranged formats a line of rangeLines by column, "-" for a column without a range.
+func ranged(r *papers.ComparisonRow, text func(c *papers.Column, r *papers.ComparisonRange) string) func(c *papers.Column) string {
+	return func(c *papers.Column) string {
+		if v, ok := r.Range[c.Name]; ok {
+			return text(c, &v)
 		}
 		return "-"
 	}
@@ -260,6 +292,11 @@ func (t *tablePrinter) agreement(r *papers.ComparisonTable) {
 
 // notes prints the absent rows with their reasons, and the table's note.
 func (t *tablePrinter) notes(width int) {
+	if slices.ContainsFunc(t.Columns, func(c papers.Column) bool { return c.Neutral != 0 }) {
+		for _, line := range wrap(rangesDoc, width) {
+			t.s.printf("%s\n", line)
+		}
+	}
 	for i := range t.Rows {
 		if row := &t.Rows[i]; row.Absent != "" {
 			for _, line := range wrap("Not here: "+row.Name+", "+row.Absent, width) {

@@ -14,13 +14,17 @@ import (
 type Agreement struct {
 	Rows     int      `json:"rows"`             // rows with both values
 	Rho      *float64 `json:"rank_correlation"` // Spearman's rank correlation; null if it is undefined
-	P        *float64 `json:"p"`                // probability of a correlation at least as far from 0 by chance alone
-	Holm     *float64 `json:"p_corrected"`      // p corrected by Holm's method for the number of the table's columns; null for another interpretation of a column
+	P        *float64 `json:"p"`                // probability of a correlation at least as far from 0 by chance alone; null for fewer than 6 rows
+	Holm     *float64 `json:"p_corrected"`      // p corrected by Holm's method for the number of the table's columns that have a p; null for another interpretation of a column
 	Distance *float64 `json:"mean_distance"`    // mean of the absolute differences; null without rows
 }
 
 // ChanceLevel is the probability of chance below which an agreement is significant.
 const ChanceLevel = 0.05
+
+// minTested is the minimum number of rows for which a probability is computed. In an order of fewer rows, even a perfect
+// agreement says little.
+const minTested = 6
 
 // newAgreement compares two columns.
 func newAgreement(measured, printed []float64) *Agreement {
@@ -34,8 +38,11 @@ func newAgreement(measured, printed []float64) *Agreement {
 	}
 	a.Distance = &distance
 	if rho := spearman(measured, printed); !math.IsNaN(rho) {
-		p := chance(measured, printed)
-		a.Rho, a.P = &rho, &p
+		a.Rho = &rho
+		if len(measured) >= minTested {
+			p := chance(measured, printed)
+			a.P = &p
+		}
 	}
 	return a
 }

@@ -123,7 +123,7 @@ func TestAgreementByDefinition(t *testing.T) {
 	}
 	var tests []*Agreement
 	for range part.Count(20, 60, 1000) {
-		n := 2 + r.IntN(5)
+		n := 2 + r.IntN(6)
 		x, y := make([]float64, n), make([]float64, n)
 		distance := 0.0
 		for i := range x {
@@ -139,6 +139,12 @@ func TestAgreementByDefinition(t *testing.T) {
 			t.Fatalf("%v and %v: rho %v, want %v", x, y, a.Rho, want)
 		}
 		if a.Rho == nil {
+			continue
+		}
+		if (a.P == nil) != (n < 6) {
+			t.Errorf("%d rows: p %v", n, a.P)
+		}
+		if a.P == nil {
 			continue
 		}
 		reached, all := 0, orders(y)

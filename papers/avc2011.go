@@ -68,15 +68,15 @@ var avcInterpretations = []struct {
 	schedule avc.Schedule
 	lru      bool
 }{
-	{Interpretation{"headline", "tree pseudo-LRU; a word of all warps is adjacent in memory; warps execute one instruction each in turn"}, avc.Schedule{}, false},
+	{Interpretation{"headline", "the smallest register count with this little traffic, even if greater counts have more; tree pseudo-LRU; a word of all warps is adjacent in memory; warps execute one instruction each in turn"}, avc.Schedule{}, false},
 	{Interpretation{"LRU", "exact LRU instead of the tree"}, avc.Schedule{}, true},
 	{Interpretation{"warp by warp", "all words of a warp are adjacent in memory, in frames of a power of two"}, avc.Schedule{WarpByWarp: true}, false},
 	{Interpretation{"greedy", "each warp executes until it ends"}, avc.Schedule{Greedy: true}, false},
 	{Interpretation{"whole CTAs", "resident warps are those of whole CTAs only"}, avc.Schedule{WholeCTAs: true}, false},
 }
 
-// avcLetter is r_cache as the text words it.
-var avcLetter = Interpretation{"to the letter", "the smallest register count with this little traffic, even if greater counts have more"}
+// avcAllGreater is r_cache with regard to the traffic of greater counts.
+var avcAllGreater = Interpretation{"all greater counts", "the smallest register count with this little traffic, at it and at all greater counts"}
 
 // avcShares are the shares of r_base in figures 1, 2 and 6.
 var avcShares = []float64{0.5, 0.75, 0.25}
@@ -101,7 +101,7 @@ type avcResult struct {
 
 	profiled bool
 	cached   [][]int // r_cache, by interpretation and configuration; nil for a version that table 4 lacks
-	literal  []int   // by avcLetter
+	stable   []int   // by avcAllGreater
 	compact  int     // fewest registers from which on no vector in private memory is generic
 	live     int     // largest number of registers with generic values at once, before anything is spilled
 }
@@ -143,7 +143,7 @@ func avcMeasure(m *Meter, workload string) (map[string]*avcResult, error) {
 					for range avcInterpretations {
 						result.cached = append(result.cached, make([]int, len(avc.Configs))) // 0: unknown
 					}
-					result.literal = make([]int, len(avc.Configs))
+					result.stable = make([]int, len(avc.Configs))
 				}
 				out[f.Name] = result
 				maximum = max(maximum, r.Base)
@@ -177,9 +177,14 @@ func avcMeasure(m *Meter, workload string) (map[string]*avcResult, error) {
 func (r *avcResult) finish() {
 	for _, list := range r.cached {
 		for c := range list {
-			if list[c] == 0 {
-				list[c] = r.minRegs
+			if list[c] == 0 { // even r_base has traffic
+				list[c] = r.base + 1
 			}
+		}
+	}
+	for c := range r.stable {
+		if r.stable[c] == 0 {
+			r.stable[c] = r.minRegs
 		}
 	}
 	if r.compact == 0 {
@@ -237,59 +242,51 @@ func avcWatch(m *Meter, w *kernels.Workload, src string, p probe.Probe) error {
 	return m.runModule(w, src, avcSizes[w.Name], func(l *interp.Launch) { l.Reconverge = interp.ReconvergerNamed("stack") }, p)
 }
 
-// replay runs a kernel's warps through caches: always for the headline, and for other interpretations as long as
-// their r_cache is unknown. Interpretations with the same schedule share a pass.
+// replay runs a kernel's warps through the caches of all interpretations. The other interpretations than the headline need
+// only whether the traffic is negligible.
 func (r *avcResult) replay(k *avc.Kernel, regs int, p *avcPoint) error {
-	type cache struct{ interpretation, config int }
-	var schedules []avc.Schedule
-	caches := map[avc.Schedule][]cache{}
 	for i := range avcInterpretations {
-		for c := range avc.Configs {
-			if i > 0 && (r.cached == nil || r.cached[i][c] != 0) {
-				continue
-			}
-			s := avcInterpretations[i].schedule
-			s.Regs = regs
-			if caches[s] == nil {
-				schedules = append(schedules, s)
-			}
-			caches[s] = append(caches[s], cache{i, c})
+		if i > 0 && r.cached == nil {
+			break
 		}
-	}
-	for _, s := range schedules {
-		var configs []avc.Config
-		for _, c := range caches[s] {
-			config := avc.Configs[c.config]
-			config.LRU = avcInterpretations[c.interpretation].lru
-			configs = append(configs, config)
+		schedule := avcInterpretations[i].schedule
+		schedule.Regs = regs
+		configs := slices.Clone(avc.Configs)
+		for c := range configs {
+			configs[c].LRU = avcInterpretations[i].lru
 		}
-		list, err := avc.ReplayAll(k, s, configs...)
+		if i > 0 {
+			list, err := avc.Negligible(k, schedule, negligible, configs...)
+			if err != nil {
+				return err
+			}
+			for c := range list {
+				r.note(i, c, regs, list[c])
+			}
+			continue
+		}
+		list, err := avc.ReplayAll(k, schedule, configs...)
 		if err != nil {
 			return err
 		}
-		for i, c := range caches[s] {
-			r.note(c.interpretation, c.config, regs, list[i].PerInstruction(), p)
-			if c == (cache{0, 2}) {
-				p.second = list[i]
-			}
+		for c := range list {
+			p.traffic[c] = list[c].PerInstruction()
+			r.note(i, c, regs, p.traffic[c] < negligible)
 		}
+		p.second = list[2]
 	}
 	return nil
 }
 
-// note records the traffic of an interpretation and configuration. Calls must be in order of falling registers.
-func (r *avcResult) note(reading, config, regs int, traffic float64, p *avcPoint) {
-	if reading == 0 {
-		p.traffic[config] = traffic
-	}
+// note records whether the traffic of an interpretation and configuration is negligible. Calls must be in order of falling
+// registers.
+func (r *avcResult) note(reading, config, regs int, negligible bool) {
 	switch {
 	case r.cached == nil:
-	case traffic < negligible:
-		if reading == 0 {
-			r.literal[config] = regs
-		}
-	case r.cached[reading][config] == 0:
-		r.cached[reading][config] = regs + 1
+	case negligible:
+		r.cached[reading][config] = regs
+	case reading == 0 && r.stable[config] == 0:
+		r.stable[config] = regs + 1
 	}
 }
 
@@ -462,7 +459,7 @@ func avc2011() *Paper {
 	for _, r := range avcInterpretations {
 		readings = append(readings, r.Interpretation)
 	}
-	readings = append(readings, avcLetter)
+	readings = append(readings, avcAllGreater)
 	for _, s := range avcShares {
 		interpretations = append(interpretations, Interpretation{fmt.Sprintf("r = %g r_base", s), "registers, rounded half up, but at least as many as instructions need"})
 	}
@@ -636,8 +633,8 @@ func avcKey(i int) string {
 
 // cache returns r_cache by configuration, under an interpretation.
 func (r *avcResult) cache(reading *Interpretation) []int {
-	if reading.Name == avcLetter.Name {
-		return r.literal
+	if reading.Name == avcAllGreater.Name {
+		return r.stable
 	}
 	for i := range avcInterpretations {
 		if avcInterpretations[i].Name == reading.Name {

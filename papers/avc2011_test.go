@@ -71,25 +71,24 @@ func TestAVCRegisterCounts(t *testing.T) {
 	}
 }
 
-// TestAVCToTheLetter: r_cache requires little traffic for all greater numbers of registers; r_cache to the letter
-// does not.
+// TestAVCToTheLetter: r_cache is the smallest number of registers with little traffic (section 5.1), whatever the traffic
+// of greater numbers; the row about all greater counts regards it. If even r_base has traffic, r_cache is greater.
 func TestAVCToTheLetter(t *testing.T) {
-	r := &avcResult{base: 8, minRegs: 3, cached: [][]int{{0, 0}, {0, 0}}, literal: []int{0, 0}}
-	for i, traffic := range []float64{0, 0.5e-4, 1e-3, 0, 1e-4, 1e-3} { // of 8, 7 … 3 registers
-		p := &avcPoint{traffic: make([]float64, 2)}
-		r.note(0, 0, 8-i, traffic, p)
-		r.note(0, 1, 8-i, 0, p)
-		r.note(1, 0, 8-i, 10*traffic, p)
-		if p.traffic[0] != traffic {
-			t.Errorf("%d registers: traffic %v, want the headline's, %v", 8-i, p.traffic[0], traffic)
-		}
+	r := &avcResult{base: 8, minRegs: 3, cached: [][]int{{0, 0, 0}, {0, 0, 0}}, stable: []int{0, 0, 0}}
+	for i, little := range []bool{true, true, false, true, false, false} { // of 8, 7 … 3 registers
+		r.note(0, 0, 8-i, little)
+		r.note(0, 1, 8-i, true)
+		r.note(0, 2, 8-i, false)
+		r.note(1, 0, 8-i, i < 2)
+		r.note(1, 1, 8-i, true)
+		r.note(1, 2, 8-i, i == 5)
 	}
 	r.finish()
-	if diff := cmp.Diff([][]int{{7, 3}, {8, 3}}, r.cached); diff != "" {
+	if diff := cmp.Diff([][]int{{5, 3, 9}, {7, 3, 3}}, r.cached); diff != "" {
 		t.Errorf("r_cache (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]int{5, 3}, r.cache(&avcLetter)); diff != "" {
-		t.Errorf("to the letter (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]int{7, 3, 9}, r.cache(&avcAllGreater)); diff != "" {
+		t.Errorf("all greater counts (-want +got):\n%s", diff)
 	}
 }
 
@@ -141,9 +140,9 @@ func TestAVCMeasuredPoints(t *testing.T) {
 				t.Errorf("%s at %v: %+v", name, share, p)
 			}
 		}
-		for c, n := range r.literal {
-			if n < r.minRegs || n > r.cached[0][c] {
-				t.Errorf("%s: to the letter %v, and r_cache %v", name, r.literal, r.cached[0])
+		for c, n := range r.cached[0] {
+			if n < r.minRegs || n > r.stable[c] {
+				t.Errorf("%s: r_cache %v, and with all greater counts %v", name, r.cached[0], r.stable)
 			}
 		}
 	}

@@ -47,8 +47,78 @@ type ComparisonRow struct {
 	Paper      map[string]float64 `json:"paper"`      // the paper's values, by column
 	Difference map[string]float64 `json:"difference"` // gemu's value minus the paper's, for columns with both
 
+	Range map[string]ComparisonRange `json:"range,omitempty"` // range of gemu's values over the interpretations, by column; only of the first interpretation
+
 	OurBounds   []string `json:"our_bounds,omitempty"`   // columns in which gemu's value is the lowest possible, * in the text
 	PaperBounds []string `json:"paper_bounds,omitempty"` // columns in which the paper's value is the lowest possible
+}
+
+// ComparisonRange is the range of a value over the interpretations of a table that have this value, at least two.
+type ComparisonRange struct {
+	Minimum float64 `json:"minimum"`         // lowest value
+	Maximum float64 `json:"maximum"`         // highest value
+	Lowest  string  `json:"minimum_reading"` // first interpretation with the lowest value
+	Highest string  `json:"maximum_reading"` // first interpretation with the highest value
+	Sign    string  `json:"sign"`            // sign of the effect, by the printed digits: gain, loss, none, no loss, no gain or undecided
+}
+
+// sign returns the sign of an effect whose values are between minimum and maximum. Values count as printed.
+func (c *Column) sign(minimum, maximum float64) string {
+	rounded := func(v float64) float64 { scale := math.Pow(10, float64(c.Digits)); return math.Round(v*scale) / scale }
+	low, high := rounded(minimum), rounded(maximum)
+	switch {
+	case low < c.Neutral && high > c.Neutral:
+		return "undecided"
+	case low > c.Neutral:
+		return "gain"
+	case high < c.Neutral:
+		return "loss"
+	case high > c.Neutral:
+		return "no loss"
+	case low < c.Neutral:
+		return "no gain"
+	}
+	return "none"
+}
+
+// rangesOf returns the ranges of a row over the interpretations, by column. It waits for the row's values.
+func (started *Measurement) rangesOf(row int) (map[string]ComparisonRange, error) {
+	t := started.table
+	var list map[string]ComparisonRange
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if c.Neutral == 0 {
+			continue
+		}
+		var r ComparisonRange
+		n := 0
+		for k := range t.Interpretations {
+			measured, err := started.rows[k][row]()
+			if err != nil {
+				return nil, err
+			}
+			v, ok := measured[c.Name]
+			if !ok {
+				continue
+			}
+			name := t.Interpretations[k].Name
+			if n == 0 || v < r.Minimum {
+				r.Minimum, r.Lowest = v, name
+			}
+			if n == 0 || v > r.Maximum {
+				r.Maximum, r.Highest = v, name
+			}
+			n++
+		}
+		if n > 1 {
+			if list == nil {
+				list = map[string]ComparisonRange{}
+			}
+			r.Sign = c.sign(r.Minimum, r.Maximum)
+			list[c.Name] = r
+		}
+	}
+	return list, nil
 }
 
 // Measurement is a table whose rows are being measured.
@@ -101,6 +171,11 @@ func (started *Measurement) Compare(show func(r *ComparisonRow)) (*ComparisonTab
 				return nil, err
 			}
 			line := t.compareRow(row, measured)
+			if i == 0 {
+				if line.Range, err = started.rangesOf(j); err != nil {
+					return nil, err
+				}
+			}
 			result.Rows = append(result.Rows, line)
 			if i == 0 && show != nil {
 				show(&line)

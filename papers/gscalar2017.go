@@ -65,6 +65,7 @@ var gscalarPlaces = []gscalarValue{
 	{"sad_divergent_scalar", "figure9", "SAD", "divergent"},
 	{"plus_half_warp", "figure10", "", "warp32"},
 	{"half_scalar_warp64_16thread_granularity", "figure10", "", "warp64"},
+	{"ipc_with_3_more_cycles", "figure11", "", "ipc"},
 	{"rf_power_vs_baseline_scalar_rf", "figure12", "", "scalar_file"},
 	{"rf_power_vs_baseline_gscalar", "figure12", "", "gscalar"},
 	{"special_move_overhead", "figure12", "", "moves"},
@@ -148,36 +149,41 @@ func gscalarTable(t Table, ours func(c *gscalar.Counts, reading int) []float64) 
 		}
 		panic("BUG: no reading " + r.Name)
 	}
-	rows := t.Rows
-	t.Measure = func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
-		measureRow := func(row *Row) (map[string]float64, error) {
-			c, err := gscalarCounts(m, row, 32)
+	t.Measure = withMean(t.Rows, func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
+		c, err := gscalarCounts(m, row, 32)
+		if err != nil {
+			return nil, err
+		}
+		list := ours(c, number(r))
+		if t.Name == "figure10" {
+			c, err := gscalarCounts(m, row, 64)
 			if err != nil {
 				return nil, err
 			}
-			list := ours(c, number(r))
-			if t.Name == "figure10" {
-				c, err := gscalarCounts(m, row, 64)
-				if err != nil {
-					return nil, err
-				}
-				list = append(list, ours(c, number(r))...)
-			}
-			v := map[string]float64{}
-			for i := range t.Columns {
-				v[t.Columns[i].Name] = list[i]
-			}
-			return v, nil
+			list = append(list, ours(c, number(r))...)
 		}
+		v := map[string]float64{}
+		for i := range t.Columns {
+			v[t.Columns[i].Name] = list[i]
+		}
+		return v, nil
+	})
+	return &t
+}
+
+// withMean returns a function for Table.Measure: measure for a benchmark, and for the row about all of them the mean over
+// the available benchmarks in rows.
+func withMean(rows []Row, measure func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error)) func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
+	return func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
 		if !row.Summary {
-			return measureRow(row)
+			return measure(m, row, r)
 		}
 		sum, n := map[string]float64{}, 0
 		for i := range rows {
 			if rows[i].Summary || rows[i].Absent != "" {
 				continue
 			}
-			v, err := measureRow(&rows[i])
+			v, err := measure(m, &rows[i], r)
 			if err != nil {
 				return nil, err
 			}
@@ -191,7 +197,6 @@ func gscalarTable(t Table, ours func(c *gscalar.Counts, reading int) []float64) 
 		}
 		return sum, nil
 	}
-	return &t
 }
 
 // gscalarInterpretations returns the interpretations of scalar execution.
@@ -308,9 +313,10 @@ func gscalarTables() []*Table {
 			_, _, half, _ := c.Scalar(gscalar.Interpretation(reading))
 			return []float64{half}
 		}),
+		gscalarFigure11(),
 		gscalarTable(Table{
 			Name: "figure12", Title: "energy of the register file, first order, % of a file of vectors",
-			Note: "combined is a register file of gemu: tags for base and stride, and byte-wise compression of all other values. Figure 11 shows instructions per cycle and watt, which gemu cannot measure.",
+			Note: "combined is a register file of gemu: tags for base and stride, and byte-wise compression of all other values.",
 			Columns: []Column{
 				gscalarColumn("scalar_file", "scalar", "file", "a scalar file next to the vector file"),
 				gscalarColumn("bdi", "", "W-C", "a base and differences"),

@@ -30,10 +30,9 @@ type Table struct {
 
 	// Interpretations are the methods of measurement between which the paper's text does not decide. The first, the
 	// headline, is closest to the text. All other interpretations are rows of a sensitivity table.
-	Interpretations     []Interpretation
-	PrintRows           bool     // the text shows the rows of every interpretation, not only their agreement
-	OnlyIfNamed         bool     // the table takes long and is measured only if the user names it or an interpretation of it
-	LongInterpretations []string // names of interpretations that take long: measured only if the user names them
+	Interpretations []Interpretation
+	PrintRows       bool // the text shows the rows of every interpretation, not only their agreement
+	OnlyIfNamed     bool // the table takes long and is measured only if the user names it or an interpretation of it
 
 	// Measure returns the values of a row by column name, under an interpretation. A column without a value is left out.
 	// Rows are measured concurrently; a Meter bounds the number of runs at a time.
@@ -60,6 +59,10 @@ type Column struct {
 	WholeColumn string
 	// Stack and Series describe the column in plots: it is part Series of the stacked bar Stack, or has bars of its own if both are "".
 	Stack, Series string
+
+	// Neutral, if not 0, is the value of no effect: 1 for a speed-up. The table then shows the minimum and the maximum of
+	// each row over the interpretations, and the sign of the effect.
+	Neutral float64
 
 	// NotRanked reports that the order of the rows is not compared: the paper does not determine the column, for instance the size
 	// of an input.
@@ -150,17 +153,9 @@ func interpretationNames(tables []*Table) (names []string) {
 	return names
 }
 
-// DefaultTables returns copies of the tables that do not take long, with the interpretations that do not take long.
-func DefaultTables(tables []*Table) (list []*Table) {
-	for _, t := range tables {
-		if t.OnlyIfNamed {
-			continue
-		}
-		table := *t
-		table.Interpretations = slices.DeleteFunc(slices.Clone(t.Interpretations), func(r Interpretation) bool { return slices.Contains(t.LongInterpretations, r.Name) })
-		list = append(list, &table)
-	}
-	return list
+// DefaultTables returns the tables that do not take long.
+func DefaultTables(tables []*Table) []*Table {
+	return slices.DeleteFunc(slices.Clone(tables), func(t *Table) bool { return t.OnlyIfNamed })
 }
 
 // SelectInterpretations returns copies of the tables that have at least one of the named interpretations, with only these

@@ -28,11 +28,6 @@ func TestTablesAreComplete(t *testing.T) {
 			if len(table.Interpretations) == 0 {
 				t.Fatalf("%s %s: no reading", p.Name, table.Name)
 			}
-			for _, name := range table.LongInterpretations {
-				if !slices.ContainsFunc(table.Interpretations[1:], func(r Interpretation) bool { return r.Name == name }) {
-					t.Errorf("%s %s: reading %s takes long, and is none or the headline", p.Name, table.Name, name)
-				}
-			}
 			names, stacks := map[string]bool{}, map[string]bool{}
 			for i := range table.Columns {
 				c := &table.Columns[i]
@@ -102,13 +97,13 @@ func TestCompareTable(t *testing.T) {
 	if diff := cmp.Diff(want, got.Interpretations[0].Rows[1]); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
 	}
-	one, minus, four, p := 1.0, -1.0, 4.0, 2./6 // 2 of 6 orders are this order or its reverse
-	first := got.Interpretations[0].Rows[0]     // its a is 2, like b
+	one, minus, four := 1.0, -1.0, 4.0
+	first := got.Interpretations[0].Rows[0] // its a is 2, like b
 	if diff := cmp.Diff([][]string{{"a"}, {"a", "a2"}}, [][]string{first.OurBounds, first.PaperBounds}); diff != "" {
 		t.Errorf("what is marked (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(map[string]*Agreement{
-		"a": {Rows: 3, Rho: &one, P: &p, Holm: &p, Distance: &one}, "a2": {Rows: 3, Rho: &minus, P: &p, Distance: &four}, "own": {},
+		"a": {Rows: 3, Rho: &one, Distance: &one}, "a2": {Rows: 3, Rho: &minus, Distance: &four}, "own": {}, // too few rows for a probability
 	}, got.Interpretations[0].Agreement); diff != "" {
 		t.Errorf("agreement (-want +got):\n%s", diff)
 	}
@@ -122,7 +117,7 @@ func TestCompareTable(t *testing.T) {
 	if diff := cmp.Diff(wantCSV, string(got.CSV())); diff != "" {
 		t.Errorf("CSV (-want +got):\n%s", diff)
 	}
-	wantCSV = "reading,column,paper_column,rows,rank_correlation,p,p_corrected,mean_distance\nhead,a,a,3,1,0.33333333,0.33333333,1\nhead,a2,a,3,-1,0.33333333,,4\nother,a2,a,3,-1,0.33333333,,4\n"
+	wantCSV = "reading,column,paper_column,rows,rank_correlation,p,p_corrected,mean_distance\nhead,a,a,3,1,,,1\nhead,a2,a,3,-1,,,4\nother,a2,a,3,-1,,,4\n"
 	if diff := cmp.Diff(wantCSV, string(got.AgreementCSV())); diff != "" {
 		t.Errorf("CSV of agreement (-want +got):\n%s", diff)
 	}
@@ -187,21 +182,66 @@ func TestRowsAreMeasuredOnce(t *testing.T) {
 	}
 }
 
-// TestSlowColumnsAreOmitted: columns that take long are omitted from tables; the declared tables are unchanged.
-func TestSlowColumnsAreOmitted(t *testing.T) {
-	readings := []Interpretation{{"head", ""}, {"slow", ""}, {"other", ""}}
-	tables := []*Table{{Name: "a", Interpretations: readings, LongInterpretations: []string{"slow"}}, {Name: "b", Interpretations: readings, OnlyIfNamed: true}, {Name: "c", Interpretations: readings}}
+// TestLongTablesAreOmitted: tables that take long are omitted by default; the declared tables are unchanged.
+func TestLongTablesAreOmitted(t *testing.T) {
+	tables := []*Table{{Name: "a"}, {Name: "b", OnlyIfNamed: true}, {Name: "c"}}
 	var got []string
 	for _, table := range DefaultTables(tables) {
 		got = append(got, table.Name)
-		for _, r := range table.Interpretations {
-			got = append(got, r.Name)
-		}
 	}
-	if diff := cmp.Diff([]string{"a", "head", "other", "c", "head", "slow", "other"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"a", "c"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if len(tables[0].Interpretations) != 3 || readings[1].Name != "slow" {
-		t.Errorf("the tables have changed: %v", readings)
+	if tables[1] == nil || tables[1].Name != "b" {
+		t.Errorf("the tables have changed: %v", tables)
+	}
+}
+
+// TestRangesOfRows: the range of a row is over the interpretations that have a value, at least two; its sign is by the
+// printed digits. The column plain has no neutral value.
+func TestRangesOfRows(t *testing.T) {
+	values := map[string]map[string]float64{ // by interpretation, of the only row
+		"head": {"a": 1.1, "b": 1.1, "c": 0.996, "d": 1.2, "plain": 1},
+		"x":    {"a": 1.3, "b": 0.9, "c": 0.9, "plain": 2},
+		"y":    {"a": 1.01, "b": 1.2, "plain": 3},
+	}
+	table := &Table{
+		Name: "t", Rows: []Row{{Name: "row", Workload: "row"}},
+		Columns:         []Column{{Name: "a", Digits: 2, Neutral: 1}, {Name: "b", Digits: 2, Neutral: 1}, {Name: "c", Digits: 2, Neutral: 1}, {Name: "d", Digits: 2, Neutral: 1}, {Name: "plain"}},
+		Interpretations: []Interpretation{{"head", ""}, {"x", ""}, {"y", ""}},
+		Measure:         func(_ *Meter, _ *Row, r *Interpretation) (map[string]float64, error) { return values[r.Name], nil },
+	}
+	m := NewMeter(t.Context(), 2, 0, []*Table{table})
+	defer m.Close()
+	got, err := table.Start(m).Compare(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]ComparisonRange{
+		"a": {1.01, 1.3, "y", "x", "gain"},
+		"b": {0.9, 1.2, "x", "y", "undecided"},
+		"c": {0.9, 0.996, "x", "head", "no gain"}, // 0.996 is printed as 1.00
+	}
+	if diff := cmp.Diff(want, got.Interpretations[0].Rows[0].Range); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if r := got.Interpretations[1].Rows[0].Range; r != nil {
+		t.Errorf("another interpretation has a range: %v", r)
+	}
+	for _, c := range []struct {
+		column   Column
+		min, max float64
+		want     string
+	}{
+		{Column{Digits: 2, Neutral: 1}, 0.994, 0.9949, "loss"},
+		{Column{Digits: 2, Neutral: 1}, 0.996, 1.004, "none"},
+		{Column{Digits: 2, Neutral: 1}, 0.996, 1.006, "no loss"},
+		{Column{Digits: 2, Neutral: 1}, 0.994, 1.006, "undecided"},
+		{Column{Digits: 1, Neutral: 100}, 98, 99.9, "loss"},
+		{Column{Digits: 1, Neutral: 100}, 98, 100.1, "undecided"},
+	} {
+		if got := c.column.sign(c.min, c.max); got != c.want {
+			t.Errorf("%v to %v around %v: %s, want %s", c.min, c.max, c.column.Neutral, got, c.want)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package avc
 import (
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -385,6 +386,10 @@ func TestCountsOfRecorder(t *testing.T) {
 		list, err := ReplayAll(k, s, Configs...)
 		if err != nil {
 			t.Fatal(err)
+		}
+		little, err := Negligible(k, s, 1e-4, Configs...)
+		if err != nil || slices.Contains(little, false) {
+			t.Errorf("%+v: %v, %v, want little traffic of what fits", s, little, err)
 		}
 		for i, o := range list {
 			if single, err := Replay(k, Configs[i], s); err != nil || *single != o {

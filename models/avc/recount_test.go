@@ -107,6 +107,15 @@ func TestRecountOfWorkloads(t *testing.T) {
 						t.Errorf("%s, %+v: counted again: %v", k.Name, c, err)
 					}
 					traffic[c.Name] += got.Traffic()
+					// The traffic is less than a limit half a block above it, and not less than itself.
+					exact := float64(want.Misses+want.WriteBacks) / float64(want.Instructions)
+					for limit, little := range map[float64]bool{exact + 0.5/float64(want.Instructions): true, exact: false} {
+						// Another configuration, whose traffic is above the limit at once or never, does not change the result.
+						list, err := avc.Negligible(k, row.Schedule, limit, avc.Config{L1: 1, LRU: true}, c)
+						if err != nil || list[1] != little && limit > 0 {
+							t.Errorf("%s with %d registers, configuration %+v, %+v: less than %v blocks is %v, %v, want %v", k.Name, regs, c, row, limit, list, err, little)
+						}
+					}
 					if diff := cmp.Diff(want, counts(&got.Stats, got.Instructions)); diff != "" {
 						t.Errorf("%s with %d registers, configuration %+v, %+v (-again +caches):\n%s", k.Name, regs, c, row, diff)
 					}

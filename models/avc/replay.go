@@ -2,8 +2,10 @@ package avc
 
 import (
 	"container/heap"
+	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 )
 
 // Schedule is the interleaving of warps and the placement of their words.
@@ -57,6 +59,56 @@ func Replay(k *Kernel, c Config, s Schedule) (*Outcome, error) {
 
 // ReplayAll is Replay through several independent caches in a single pass.
 func ReplayAll(k *Kernel, s Schedule, configs ...Config) ([]Outcome, error) {
+	r := newReplay(k, s, configs)
+	if err := r.run(k, r.access); err != nil {
+		return nil, err
+	}
+	var out []Outcome
+	for _, c := range r.caches {
+		out = append(out, Outcome{c.Stats, r.instructions})
+	}
+	return out, nil
+}
+
+// errAllBusy ends a replay in which every cache has too much traffic.
+var errAllBusy = errors.New("all caches have too much traffic")
+
+// Negligible reports for each configuration whether ReplayAll gives less than limit blocks per instruction of a warp. It
+// stops as soon as this is known.
+func Negligible(k *Kernel, s Schedule, limit float64, configs ...Config) ([]bool, error) {
+	r := newReplay(k, s, configs)
+	whole := Outcome{}
+	for _, l := range k.Launches {
+		for _, w := range l.Warps {
+			whole.Instructions += w.Instructions
+		}
+	}
+	list := make([]bool, len(configs))
+	for i := range list {
+		list[i] = true
+	}
+	caches := slices.Clone(r.caches)
+	err := r.run(k, func(slotIndex int, s *slot) error {
+		if err := r.access(slotIndex, s); err != nil {
+			return err
+		}
+		for i, c := range caches {
+			if whole.Stats = c.Stats; list[i] && whole.PerInstruction() >= limit {
+				list[i] = false
+				if r.caches = slices.DeleteFunc(r.caches, func(o *Caches) bool { return o == c }); len(r.caches) == 0 {
+					return errAllBusy
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errAllBusy) {
+		return nil, err
+	}
+	return list, nil
+}
+
+func newReplay(k *Kernel, s Schedule, configs []Config) *replay {
 	r := &replay{schedule: s}
 	for _, c := range configs {
 		r.caches = append(r.caches, NewCaches(c))
@@ -71,16 +123,20 @@ func ReplayAll(k *Kernel, s Schedule, configs ...Config) ([]Outcome, error) {
 			}
 		}
 	}
+	return r
+}
+
+// run runs the launches of a kernel. It calls access for each access in order.
+func (r *replay) run(k *Kernel, access func(slotIndex int, s *slot) error) error {
 	for _, l := range k.Launches {
-		if err := r.runLaunch(l, r.access); err != nil {
-			return nil, fmt.Errorf("BUG: %s: %w", k.Name, err)
+		switch err := r.runLaunch(l, access); {
+		case errors.Is(err, errAllBusy):
+			return err
+		case err != nil:
+			return fmt.Errorf("BUG: %s: %w", k.Name, err)
 		}
 	}
-	var out []Outcome
-	for _, c := range r.caches {
-		out = append(out, Outcome{c.Stats, r.instructions})
-	}
-	return out, nil
+	return nil
 }
 
 type replay struct {

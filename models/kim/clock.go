@@ -1,8 +1,12 @@
 package kim
 
-// This file has the parts of the machines that count cycles: a timing wheel, reservations of register banks, a cache.
+// This file has the parts of the machines that count cycles: a timing wheel, reservations of register banks, a cache, the
+// lines under way to a cache.
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // horizon is the number of cycles that wheels and ports look ahead, a power of two.
 const horizon = 1024
@@ -94,6 +98,8 @@ type cached struct {
 	dirty bool
 	used  int64
 	ready int64
+
+	requests int // requests since the line was requested, including the first
 }
 
 func newCache(sets, ways uint32) cache {
@@ -118,4 +124,43 @@ func (c *cache) find(l uint32) (e *cached, evicted cached, hit bool) {
 	evicted = *e
 	*e = cached{line: l, valid: true, used: c.clock}
 	return e, evicted, false
+}
+
+// underWay is the lines under way to a cache.
+type underWay struct {
+	MSHRs
+	ready []int64 // cycles in which they arrive
+}
+
+// admit returns the first cycle from cycle on in which the cache can accept a request for the line e. A request for a
+// line under way joins the requests for it; a request that misses needs room for another line. Cycles of calls must not
+// fall.
+func (u *underWay) admit(e *cached, hit bool, cycle int64) int64 {
+	switch {
+	case u.Lines == 0:
+	case hit && e.ready <= cycle:
+	case hit && e.requests < u.Requests:
+		e.requests++
+	case hit:
+		return e.ready
+	default:
+		e.requests = 1
+		u.forget(cycle)
+		if len(u.ready) == u.Lines {
+			cycle = slices.Min(u.ready)
+		}
+	}
+	return cycle
+}
+
+// add adds a line that arrives in a cycle.
+func (u *underWay) add(ready int64) {
+	if u.Lines > 0 {
+		u.ready = append(u.ready, ready)
+	}
+}
+
+// forget forgets the lines that have arrived.
+func (u *underWay) forget(cycle int64) {
+	u.ready = slices.DeleteFunc(u.ready, func(ready int64) bool { return ready <= cycle })
 }

@@ -5,9 +5,8 @@ package kim
 
 import "math/bits"
 
-// The parts of a multiprocessor, and the parts that multiprocessors share.
+// The parts of a multiprocessor.
 const (
-	gpSMs         = 4
 	gpWarps       = 48
 	gpShared      = 48 << 10 // bytes
 	gpIssue       = 2
@@ -17,23 +16,47 @@ const (
 	registerBanks = 16
 
 	l1Lines, l1Ways = 16 << 10 / gpLine, 4
-	l2Banks, l2Ways = 4, 8
-	l2Lines         = 786 << 10 / gpLine // lines of a bank of the L2
-	controllers     = 2
+	l2Ways          = 8
 	collectInstr    = 2 // cycles from issue to the first lanes, without bank conflicts
 )
+
+// Schedule is the order in which the warps of a multiprocessor issue.
+type Schedule uint8
+
+const (
+	ByNumber Schedule = iota // the ready warp with the lowest number issues first
+	InTurn                   // warps issue in rotation
+	Greedy                   // two schedulers, for warps with even and odd numbers: the warp that issued last, otherwise the oldest
+)
+
+// MSHRs limits the lines under way to a cache. The zero value is no limit.
+type MSHRs struct {
+	Lines    int // lines under way
+	Requests int // requests for a line under way, including the first
+}
 
 // GPConfig is the configuration of a GP-SIMT machine. NewGPConfig has the paper's numbers, and the first choice where
 // the text leaves a number open.
 type GPConfig struct {
 	GPSIMT                            // configuration of each multiprocessor
+	SMs           int                 // multiprocessors
+	SpecialLanes  int                 // lanes of the unit for special functions; 0: Lanes
+	Registers     int                 // 32-bit registers of a multiprocessor, which limit its CTAs (Replay.CountRegisters); 0: no limit
 	FrontEnd      int64               // cycles of the units for each cycle of the front end
 	CTAs          int                 // limit of CTAs on a multiprocessor; 0: limited by the room alone
-	RoundRobin    bool                // warps issue in rotation; otherwise the warp with the lowest number issues first
+	Schedule      Schedule            // order in which warps issue
 	BankConflicts bool                // a bank of registers serves a single access in a cycle; otherwise any number
+	SameBanks     bool                // register r is in bank r modulo 16 for every warp; otherwise the warp's number is added
+	ReadDelay     int64               // further cycles between the last operand and the unit
+	WriteDelay    int64               // further cycles between the unit or the data and the written result
 	Results       [latencyCount]int64 // cycles to a result: integers; multiplications and floating point; special functions
 	Hit           int64               // cycles from the last line to the data, in the L1 and in shared memory
 	Memory        bool                // model a memory hierarchy; false: the L1 has all data
+	L2Banks       int                 // banks of the L2
+	L2Bytes       int                 // bytes of a bank of the L2
+	Controllers   int                 // controllers of memory
+	L1MSHRs       MSHRs               // limit of each L1
+	L2MSHRs       MSHRs               // limit of each bank of the L2
 	L2, DRAM      int64               // latency of the L2 with the crossbar, and of memory, in cycles
 	LineCycles    int64               // cycles in which a controller transfers a line; 0: no limit
 }
@@ -41,8 +64,8 @@ type GPConfig struct {
 // NewGPConfig returns the configuration with the given lanes, warm caches, and a front end as fast as the units.
 func NewGPConfig(lanes int, affine bool) GPConfig {
 	return GPConfig{
-		GPSIMT: GPSIMT{lanes, affine}, FrontEnd: 1, BankConflicts: true, Results: [latencyCount]int64{4, 5, 39}, Hit: 4,
-		L2: 20, DRAM: 120, LineCycles: 6,
+		GPSIMT: GPSIMT{lanes, affine}, SMs: 4, FrontEnd: 1, BankConflicts: true, Results: [latencyCount]int64{4, 5, 39}, Hit: 4,
+		L2Banks: 4, L2Bytes: 786 << 10, Controllers: 2, L2: 20, DRAM: 120, LineCycles: 6,
 	}
 }
 
@@ -51,6 +74,7 @@ type Time struct {
 	Cycles     int64 // cycles of the units
 	Issues     int64 // cycles of the front ends, over all multiprocessors
 	BusyCycles int64 // cycles of the front ends with a warp on the multiprocessor
+	WarpCycles int64 // the same, counted once for each such warp; GP-SIMT only
 	Issued     int64 // issued instructions
 
 	Arithmetic, Special, Memory int64 // cycles in which these units are taken, over all multiprocessors
@@ -64,30 +88,43 @@ type Time struct {
 // GPMachine is a GP-SIMT machine in operation.
 type GPMachine struct {
 	GPConfig
-	issueCycles  int64 // cycles for which an instruction occupies a unit
-	now          int64
-	sms          [gpSMs]sm
-	nextSM       int // first multiprocessor to try for the next CTA
-	residentCTAs int // CTAs on all multiprocessors
-	time         Time
+	issueCycles   int64 // cycles for which an instruction occupies a unit
+	specialCycles int64 // the same for the unit for special functions
+	now           int64
+	sms           []sm
+	nextSM        int // first multiprocessor to try for the next CTA
+	residentCTAs  int // CTAs on all multiprocessors
+	time          Time
 
-	l2          [l2Banks]cache
-	l2Free      [l2Banks]int64
-	controllers [controllers]int64
+	l2          []l2Bank
+	controllers []int64 // cycle from which on each is free
+}
+
+// l2Bank is a bank of the L2.
+type l2Bank struct {
+	cache
+	underWay underWay
+	free     int64 // cycle from which on it serves the next request
 }
 
 // NewGPMachine returns an idle machine.
 func NewGPMachine(c GPConfig) *GPMachine {
-	m := &GPMachine{GPConfig: c, issueCycles: 32 / int64(c.Lanes)}
+	m := &GPMachine{GPConfig: c, issueCycles: 32 / int64(c.Lanes), sms: make([]sm, c.SMs)}
+	m.specialCycles = m.issueCycles
+	if c.SpecialLanes > 0 {
+		m.specialCycles = 32 / int64(c.SpecialLanes)
+	}
 	for i := range m.sms {
 		m.sms[i].machine = m
+		m.sms[i].underWay.MSHRs = c.L1MSHRs
 		if c.Memory {
 			m.sms[i].l1 = newCache(l1Lines/l1Ways, l1Ways)
 		}
 	}
 	if c.Memory {
-		for i := range m.l2 {
-			m.l2[i] = newCache(l2Lines/l2Ways, l2Ways)
+		m.controllers = make([]int64, c.Controllers)
+		for range c.L2Banks {
+			m.l2 = append(m.l2, l2Bank{cache: newCache(uint32(c.L2Bytes/gpLine/l2Ways), l2Ways), underWay: underWay{MSHRs: c.L2MSHRs}})
 		}
 	}
 	return m
@@ -97,7 +134,7 @@ func NewGPMachine(c GPConfig) *GPMachine {
 func (m *GPMachine) Time() Time {
 	t := m.time
 	t.Cycles = m.now
-	t.Issues = gpSMs * (m.now / m.FrontEnd)
+	t.Issues = int64(m.SMs) * (m.now / m.FrontEnd)
 	return t
 }
 
@@ -107,17 +144,21 @@ type sm struct {
 	warps     [gpWarps]resident
 	used      uint64 // occupied places: all warps of resident CTAs, including ended warps
 	ctas      int
-	shared    int
+	shared    int   // bytes of shared memory of its CTAs
+	registers int   // registers of its CTAs
 	busySince int64 // cycle from which on it has warps
+	admitted  int64 // warps so far
 
 	ready    [unitCount]uint64 // warps whose next instruction may issue, by unit
 	asleep   timingWheel
-	nextWarp int // warp after the warp that has issued last
+	nextWarp int            // warp after the warp that has issued last
+	greedy   [gpIssue]int64 // order of the warp that each scheduler has issued last (resident.order)
 
 	arithmetic      [2]int64 // cycle from which on the unit is free
 	special, memory int64
 	banks           ports
 	l1              cache
+	underWay        underWay // lines under way to the L1
 	nextCycle       int64
 }
 
@@ -127,6 +168,8 @@ type resident struct {
 	cta          *residentCTA
 	record, line int     // index of the next record, and of its lines
 	registers    []int64 // cycle from which on each register may be read and written
+	order        int64   // its number among all warps of the multiprocessor, from 1 on
+	beginCycle   int64
 	wakeCycle    int64
 	doneCycle    int64 // cycle in which all its results are written
 }
@@ -162,13 +205,14 @@ func (m *GPMachine) endLaunch() {
 // placeCTA puts the CTA on a multiprocessor with enough room. A CTA that is too large for a multiprocessor is put on
 // an empty multiprocessor.
 func (m *GPMachine) placeCTA(c *ctaRecord) bool {
-	for i := range gpSMs {
-		s := &m.sms[(m.nextSM+i)%gpSMs]
+	for i := range m.sms {
+		s := &m.sms[(m.nextSM+i)%m.SMs]
 		free := gpWarps - bits.OnesCount64(s.used)
-		if s.ctas > 0 && (len(c.warps) > free || s.shared+c.shared > gpShared || s.ctas == m.CTAs) {
+		full := m.Registers > 0 && s.registers+c.allocated > m.Registers
+		if s.ctas > 0 && (len(c.warps) > free || s.shared+c.shared > gpShared || s.ctas == m.CTAs || full) {
 			continue
 		}
-		m.nextSM = (m.nextSM + i + 1) % gpSMs
+		m.nextSM = (m.nextSM + i + 1) % m.SMs
 		m.residentCTAs++
 		s.admit(c)
 		return true
@@ -184,6 +228,7 @@ func (s *sm) admit(c *ctaRecord) {
 	}
 	s.ctas++
 	s.shared += c.shared
+	s.registers += c.allocated
 	r := &residentCTA{ctaRecord: c, runningWarps: len(c.warps), arrived: make([]int, len(c.barriers)), waiting: make([]uint64, len(c.barriers))}
 	for i := range c.warps {
 		at := bits.TrailingZeros64(^s.used)
@@ -196,7 +241,8 @@ func (s *sm) admit(c *ctaRecord) {
 		}
 		registers = registers[:c.registers]
 		clear(registers)
-		*w = resident{warp: &c.warps[i], cta: r, registers: registers, doneCycle: m.now - 1}
+		s.admitted++
+		*w = resident{warp: &c.warps[i], cta: r, registers: registers, order: s.admitted, beginCycle: m.now, doneCycle: m.now - 1}
 		s.advance(at, m.now)
 	}
 }
@@ -250,25 +296,25 @@ func (s *sm) cycle() {
 	}
 	odd := ^uint64(0) / 3 << 1
 	affine := ^uint64(0) // warps whose affine unit is free
-	for range gpIssue {
+	start := now + collectInstr + m.ReadDelay
+	for scheduler := range gpIssue {
 		free := s.ready[noUnit] | s.ready[affineUnit]&affine
-		if min(s.arithmetic[0], s.arithmetic[1]) <= now+collectInstr {
+		if min(s.arithmetic[0], s.arithmetic[1]) <= start {
 			free |= s.ready[arithmeticUnit]
 		}
-		if s.special <= now+collectInstr {
+		if s.special <= start {
 			free |= s.ready[specialUnit]
 		}
-		if s.memory <= now+collectInstr {
+		if s.memory <= start {
 			free |= s.ready[memoryUnit]
 		}
+		if m.Schedule == Greedy {
+			free &= odd >> (1 - scheduler)
+		}
 		if free == 0 {
-			return
+			continue
 		}
-		at := bits.TrailingZeros64(free)
-		if after := free &^ (1<<s.nextWarp - 1); m.RoundRobin && after != 0 {
-			at = bits.TrailingZeros64(after)
-		}
-		s.nextWarp = at + 1
+		at := s.choose(free, scheduler)
 		u := s.unitOf(&s.warps[at])
 		if u == affineUnit {
 			if at%2 == 0 {
@@ -280,6 +326,31 @@ func (s *sm) cycle() {
 		s.ready[u] &^= 1 << at
 		s.issue(at, u)
 	}
+}
+
+// choose returns the warp that issues next, one of the warps free.
+func (s *sm) choose(free uint64, scheduler int) int {
+	at := bits.TrailingZeros64(free)
+	switch s.machine.Schedule {
+	case InTurn:
+		if after := free &^ (1<<s.nextWarp - 1); after != 0 {
+			at = bits.TrailingZeros64(after)
+		}
+		s.nextWarp = at + 1
+	case Greedy:
+		for ; free != 0; free &= free - 1 {
+			i := bits.TrailingZeros64(free)
+			order := s.warps[i].order
+			if order == s.greedy[scheduler] {
+				return i
+			}
+			if order < s.warps[at].order {
+				at = i
+			}
+		}
+		s.greedy[scheduler] = s.warps[at].order
+	}
+	return at
 }
 
 // unitOf returns the unit of a warp's next instruction.
@@ -313,7 +384,7 @@ func (s *sm) issue(at int, u unit) {
 	case instr.unit == noUnit && len(instr.defs) == 0:
 		done = now
 	default:
-		start := s.collect(instr, r, now) // the units for special functions and memory are free by then
+		start := s.collect(at, instr, r, now) // the units for special functions and memory are free by then
 		expands, cycles, result := int64(0), m.issueCycles, m.Results[instr.latency]
 		if m.Affine {
 			expands = int64(r.materialises)
@@ -329,6 +400,7 @@ func (s *sm) issue(at int, u unit) {
 			cycles *= 1 + expands
 			start = s.arithmeticFrom(start, cycles)
 		case specialUnit:
+			cycles = m.specialCycles
 			s.special = start + cycles
 			m.time.Special += cycles
 		case memoryUnit:
@@ -347,7 +419,10 @@ func (s *sm) issue(at int, u unit) {
 				done = start + cycles - 1
 			}
 		}
-		done = s.write(instr, r, done)
+		if len(instr.defs) > 0 {
+			done += m.WriteDelay
+		}
+		done = s.write(at, instr, r, done)
 	}
 	w.line += int(r.lines)
 	for _, d := range instr.defs {
@@ -370,11 +445,19 @@ func (s *sm) arithmeticFrom(start, cycles int64) int64 {
 	return start
 }
 
+// bank returns the bank of a register of a warp.
+func (s *sm) bank(at int, register uint8) int {
+	if s.machine.SameBanks {
+		at = 0
+	}
+	return (int(register) + at) % registerBanks
+}
+
 // collect reads operands and returns the cycle in which the first lanes may begin.
-func (s *sm) collect(in *instr, r *record, now int64) int64 {
+func (s *sm) collect(at int, in *instr, r *record, now int64) int64 {
 	m, last := s.machine, now+1
 	if m.Affine && r.flags&isSuppressed != 0 {
-		return last + 1 // the operands are compact
+		return last + 1 + m.ReadDelay // the operands are compact
 	}
 	for i, a := range in.reads {
 		if m.Affine && (i < 8 && r.compact>>i&1 != 0) {
@@ -383,16 +466,16 @@ func (s *sm) collect(in *instr, r *record, now int64) int64 {
 		for b := range a.banks {
 			m.time.BankReads++
 			if m.BankConflicts {
-				last = max(last, s.banks.reserve(int(a.reg+b)%registerBanks, now+1))
+				last = max(last, s.banks.reserve(s.bank(at, a.reg+b), now+1))
 			}
 		}
 	}
-	return last + 1
+	return last + 1 + m.ReadDelay
 }
 
 // write writes the results, not before from, and returns the cycle in which they are written. A load with a compact
 // result writes no bank.
-func (s *sm) write(in *instr, r *record, from int64) int64 {
+func (s *sm) write(at int, in *instr, r *record, from int64) int64 {
 	m, last := s.machine, from
 	if m.Affine && r.flags&isCompact != 0 {
 		return from
@@ -401,7 +484,7 @@ func (s *sm) write(in *instr, r *record, from int64) int64 {
 		for b := range a.banks {
 			m.time.BankWrites++
 			if m.BankConflicts {
-				last = max(last, s.banks.reserve(int(a.reg+b)%registerBanks, from))
+				last = max(last, s.banks.reserve(s.bank(at, a.reg+b), from))
 			}
 		}
 	}
@@ -447,6 +530,7 @@ func (s *sm) advance(at int, cycle int64) {
 func (s *sm) retire(at int) {
 	m := s.machine
 	c := s.warps[at].cta
+	m.time.WarpCycles += (m.now - s.warps[at].beginCycle) / m.FrontEnd
 	s.warps[at].warp, s.warps[at].cta = nil, nil
 	if c.runningWarps--; c.runningWarps > 0 {
 		return
@@ -455,46 +539,56 @@ func (s *sm) retire(at int) {
 	m.residentCTAs--
 	s.ctas--
 	s.shared -= c.shared
+	s.registers -= c.allocated
 	if s.ctas == 0 {
 		m.time.BusyCycles += (m.now - s.busySince) / m.FrontEnd
 	}
 }
 
 // access sends lines through the caches, a line in a cycle from start on, and returns the cycle in which the last
-// data is available.
+// data is available. The unit is taken longer if a line waits for the L1.
 func (s *sm) access(in *instr, lines []uint32, start int64) (done int64) {
-	for i, l := range lines {
-		cycle := start + int64(i)
-		var ready int64
-		switch {
-		case in.store: // write-through, nothing waits; atomics have their results from the L2
-			ready = s.machine.fromL2(l, cycle, true)
-		default:
+	m, cycle := s.machine, start
+	for _, l := range lines {
+		if in.store { // write-through, nothing waits; atomics have their results from the L2
+			done = max(done, m.fromL2(l, cycle, true))
+		} else {
 			e, _, hit := s.l1.find(l)
+			cycle = s.underWay.admit(e, hit, cycle)
 			if !hit {
-				s.machine.time.L1Misses++
-				e.ready = s.machine.fromL2(l, cycle, false)
+				m.time.L1Misses++
+				e.ready = m.fromL2(l, cycle, false)
+				s.underWay.add(e.ready)
 			}
-			ready = max(cycle+s.machine.Hit, e.ready)
+			done = max(done, cycle+m.Hit, e.ready)
 		}
-		done = max(done, ready)
+		cycle++
+	}
+	if cycle > s.memory {
+		m.time.Memory += cycle - s.memory
+		s.memory = cycle
 	}
 	return done
 }
 
 // fromL2 returns the cycle in which a line that is requested in a cycle is available.
 func (m *GPMachine) fromL2(l uint32, cycle int64, store bool) int64 {
-	b := l % l2Banks
-	cycle = max(cycle, m.l2Free[b])
-	m.l2Free[b] = cycle + 1
-	e, evicted, hit := m.l2[b].find(l / l2Banks)
+	banks := uint32(m.L2Banks)
+	b := &m.l2[l%banks]
+	cycle = max(cycle, b.free)
+	e, evicted, hit := b.find(l / banks)
+	if !store {
+		cycle = b.underWay.admit(e, hit, cycle)
+	}
+	b.free = cycle + 1
 	if !hit {
 		m.time.L2Misses++
 		if evicted.dirty {
-			m.transfer(evicted.line*l2Banks, cycle)
+			m.transfer(evicted.line*banks, cycle)
 		}
 		if e.ready = cycle; !store { // a store needs no data
 			e.ready = m.transfer(l, cycle) + m.DRAM
+			b.underWay.add(e.ready)
 		}
 	}
 	e.dirty = e.dirty || store
@@ -506,7 +600,7 @@ func (m *GPMachine) transfer(l uint32, cycle int64) int64 {
 	if m.LineCycles == 0 {
 		return cycle
 	}
-	c := &m.controllers[l/l2Banks%controllers]
+	c := &m.controllers[int(l)/m.L2Banks%m.Controllers]
 	cycle = max(cycle, *c)
 	*c = cycle + m.LineCycles
 	return cycle

@@ -152,7 +152,13 @@ func TestCyclesOfGPMachine(t *testing.T) {
 	real := change(l16, func(c *GPConfig) { c.Memory = true })
 	dirty := executions(storeR8, loadR7)
 	dirty[0].lines = 8
-	const set = l2Banks * (l2Lines / l2Ways) // lines at this distance are in the same set of the L2, and of the same controller
+	set := uint32(real.L2Banks * (real.L2Bytes / gpLine / l2Ways)) // lines at this distance are in the same set of the L2, and of the same controller
+	sameBanks := change(l16, func(c *GPConfig) { c.SameBanks = true })
+	allocating := func(registers int) *ctaRecord {
+		c := inCTA(executions(addR1))
+		c.allocated = registers
+		return c
+	}
 	three := func() *ctaRecord { return inCTA(executions(addR1, addR1, addR1)) }
 	for _, c := range []struct {
 		name   string
@@ -168,8 +174,12 @@ func TestCyclesOfGPMachine(t *testing.T) {
 		{"nothing is compact for gpsimt", l16, []*ctaRecord{inCTA(withFlags(isCompact, executions(addR1, addR2)))}, 15},
 		{"a multiplication", l16, []*ctaRecord{inCTA(executions(mulR5))}, 9},
 		{"a special function", l16, []*ctaRecord{inCTA(executions(sinR6))}, 43},
-		{"two warps, two slots, two units", l16, []*ctaRecord{inCTA(repeatWarps(2, executions(addR1))...)}, 8 + 1},                                             // issued together; r0 of both is in bank 0, read in 1 and 2
-		{"four warps", l16, []*ctaRecord{inCTA(repeatWarps(4, executions(addR1))...)}, 8 + 3},                                                                  // bank 0 in 1 to 4: starts in 2, 3, 4, 5
+		{"two warps, two slots, two units", l16, []*ctaRecord{inCTA(repeatWarps(2, executions(addR1))...)}, 8},       // issued together; r0 is in bank 0 of the first and in bank 1 of the second
+		{"… in the same bank for both", sameBanks, []*ctaRecord{inCTA(repeatWarps(2, executions(addR1))...)}, 8 + 1}, // read in 1 and 2
+		{"r1 and the next warp's r0", l16, []*ctaRecord{inCTA(executions(addR2), executions(addR1))}, 8 + 1},         // both in bank 1
+		{"… in the same bank for both, of different numbers", sameBanks, []*ctaRecord{inCTA(executions(addR2), executions(addR1))}, 8},
+		{"four warps", l16, []*ctaRecord{inCTA(repeatWarps(4, executions(addR1))...)}, 8 + 2},                                                                  // in four banks: starts in 2, 2, 4, 4
+		{"four warps, in the same bank for all", sameBanks, []*ctaRecord{inCTA(repeatWarps(4, executions(addR1))...)}, 8 + 3},                                  // bank 0 in 1 to 4: starts in 2, 3, 4, 5
 		{"no banks: four warps", change(l16, func(c *GPConfig) { c.BankConflicts = false }), []*ctaRecord{inCTA(repeatWarps(4, executions(addR1))...)}, 8 + 2}, // starts in 2, 2, 4, 4
 		{"a bank conflict", l16, []*ctaRecord{inCTA(executions(addBanks))}, 9},                                                                                 // read in 1 and 2
 		{"a bank conflict with compact operands", affine16, []*ctaRecord{inCTA([]record{{instr: addBanks, compact: 3}})}, 8},
@@ -192,14 +202,14 @@ func TestCyclesOfGPMachine(t *testing.T) {
 		{"slow: dependent", change(l16, slow(2)), []*ctaRecord{inCTA(executions(addR1, addR2))}, 1 + 8 + 7},                            // the second waits for 8
 		{"slow: 8 lanes", change(affine8, slow(4)), []*ctaRecord{inCTA(withFlags(isCompact, executions(addR1, addR2)))}, 12},
 		{"a barrier", l16, []*ctaRecord{inCTA(slices.Concat(executions(addR1, barrier), barrierRecords(0), executions(jumpInstr)), slices.Concat(executions(barrier), barrierRecords(0), executions(jumpInstr)))}, 8},
-		{"a barrier waits", l16, []*ctaRecord{inCTA(slices.Concat(executions(addR1, addR2, barrier), barrierRecords(0), executions(addR1)), slices.Concat(executions(barrier), barrierRecords(0), executions(addR1)))}, 1 + 16 + 1}, // met in 8, both issue in 9; bank 0
+		{"a barrier waits", l16, []*ctaRecord{inCTA(slices.Concat(executions(addR1, addR2, barrier), barrierRecords(0), executions(addR1)), slices.Concat(executions(barrier), barrierRecords(0), executions(addR1)))}, 1 + 16}, // met in 8, both issue in 9
 		{"four multiprocessors", l16, []*ctaRecord{inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1))}, 8},
-		{"a fifth CTA is the second of one", l16, []*ctaRecord{inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1))}, 9},
+		{"a fifth CTA is the second of one", l16, []*ctaRecord{inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1))}, 8},
 		{"one CTA at a time", change(l16, func(c *GPConfig) { c.CTAs = 1 }), []*ctaRecord{inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1))}, 8 + 1 + 8},
 		{"an exchange", l16, []*ctaRecord{inCTA(executions(exchangeR11))}, 8},
 		{"nothing", l16, nil, 0},
 		{"by number", l16, []*ctaRecord{inCTA(repeatWarps(3, executions(jumpInstr, jumpInstr))...)}, 4},                                                  // 0 and 1; 0 and 1; 2; 2
-		{"in turn", change(l16, func(c *GPConfig) { c.RoundRobin = true }), []*ctaRecord{inCTA(repeatWarps(3, executions(jumpInstr, jumpInstr))...)}, 3}, // 0 and 1; 2 and 0; 1 and 2
+		{"in turn", change(l16, func(c *GPConfig) { c.Schedule = InTurn }), []*ctaRecord{inCTA(repeatWarps(3, executions(jumpInstr, jumpInstr))...)}, 3}, // 0 and 1; 2 and 0; 1 and 2
 		{"two even ones", affine16, []*ctaRecord{inCTA(withFlags(isCompact, executions(addR1)), nil, withFlags(isCompact, executions(addR1)))}, 3},       // in 0 and 1, there in 2
 		{"two odd ones", affine16, []*ctaRecord{inCTA(nil, withFlags(isCompact, executions(addR1)), nil, withFlags(isCompact, executions(addR1)))}, 3},   //
 		{"an even and an odd one", affine16, []*ctaRecord{inCTA(repeatWarps(2, withFlags(isCompact, executions(addR1)))...)}, 2},                         //
@@ -211,9 +221,32 @@ func TestCyclesOfGPMachine(t *testing.T) {
 		{"two banks", real, []*ctaRecord{at([]uint32{0}, executions(loadR7)), at([]uint32{5}, executions(loadR7))}, 143},                                 // of two controllers, too
 		{"what was written goes", real, []*ctaRecord{at([]uint32{0, set, 2 * set, 3 * set, 4 * set, 5 * set, 6 * set, 7 * set, 8 * set}, dirty)}, 157},   // stored in 2 to 9; requested in 10, when a line is evicted, until 16
 		{"shared memory is full", l16, sharing(gpShared, inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1))), 17},
-		// Two have room in each multiprocessor. The second of each, reading bank 0 in 2, ends in 9; the ninth begins in 10, and
-		// issues in 10, 17 and 24.
-		{"… and is free again", l16, sharing(gpShared/2, three(), three(), three(), three(), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), three()), 32},
+		// Two have room in each multiprocessor. The second of each ends in 8; the ninth begins in 9, and issues in 9, 16 and 23.
+		{"… and is free again", l16, sharing(gpShared/2, three(), three(), three(), three(), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), three()), 31},
+		// Two lines of one L1 with room for one under way: the first is requested in 2 and there in 142, when the second is requested.
+		{"one line under way", change(real, func(c *GPConfig) { c.L1MSHRs = MSHRs{1, 8} }), []*ctaRecord{inCTA(slices.Clone(two))}, 1 + 282},
+		{"two lines under way", change(real, func(c *GPConfig) { c.L1MSHRs = MSHRs{2, 8} }), []*ctaRecord{inCTA(slices.Clone(two))}, 1 + 3 + 140 + 5},
+		// The second request of a line comes in 6. With one request for a line it waits for 142, and has its data 4 cycles later.
+		{"one request for a line", change(real, func(c *GPConfig) { c.L1MSHRs = MSHRs{32, 1} }), []*ctaRecord{at([]uint32{0, 0}, executions(loadR7, paramR9))}, 1 + 146},
+		{"two requests for a line", change(real, func(c *GPConfig) { c.L1MSHRs = MSHRs{32, 2} }), []*ctaRecord{at([]uint32{0, 0}, executions(loadR7, paramR9))}, 1 + 142},
+		// Lines 0 and 4 are in bank 0 of the L2. The first is there in 122, when the bank requests the second.
+		{"one line under way to a bank", change(real, func(c *GPConfig) { c.L2MSHRs = MSHRs{1, 4} }), []*ctaRecord{at([]uint32{0}, executions(loadR7)), at([]uint32{4}, executions(loadR7))}, 1 + 122 + 140},
+		// The second request for line 0 waits for 122, and the request for line 4 is served in 123.
+		{"one request for a line of a bank", change(real, func(c *GPConfig) { c.L2MSHRs = MSHRs{32, 1} }), []*ctaRecord{at([]uint32{0}, executions(loadR7)), at([]uint32{0}, executions(loadR7)), at([]uint32{4}, executions(loadR7))}, 1 + 123 + 140},
+		{"stores need no room", change(real, func(c *GPConfig) { c.L2MSHRs = MSHRs{1, 1} }), []*ctaRecord{at([]uint32{0}, executions(loadR7)), at([]uint32{4, 8}, executions(storeR8, storeR8))}, 1 + 142},
+		{"results 3 cycles later", change(l16, func(c *GPConfig) { c.WriteDelay = 3 }), []*ctaRecord{inCTA(executions(addR1, addR2))}, 21}, // written in 10 and 20
+		{"units 2 cycles later, results 1", change(l16, func(c *GPConfig) { c.ReadDelay, c.WriteDelay = 2, 1 }), []*ctaRecord{inCTA(executions(addR1, addR2))}, 21},
+		{"stores have no result", change(l16, func(c *GPConfig) { c.WriteDelay = 3 }), []*ctaRecord{inCTA(repeatWarps(2, executions(storeR8))...)}, 10},
+		{"stores 2 cycles later", change(l16, func(c *GPConfig) { c.ReadDelay = 2 }), []*ctaRecord{inCTA(repeatWarps(2, executions(storeR8))...)}, 12},
+		{"a load 3 cycles later", change(real, func(c *GPConfig) { c.WriteDelay = 3 }), []*ctaRecord{inCTA(executions(loadR7, useR7))}, 1 + 145 + 7 + 3},
+		{"a branch 3 cycles later", change(l16, func(c *GPConfig) { c.WriteDelay = 3 }), []*ctaRecord{inCTA(executions(compareP, branchP, jumpInstr))}, 12},
+		{"a special function on 4 lanes", change(l16, func(c *GPConfig) { c.SpecialLanes = 4 }), []*ctaRecord{inCTA(executions(sinR6))}, 49}, // lanes in 2 to 9, written 39 later
+		{"one multiprocessor", change(l16, func(c *GPConfig) { c.SMs = 1 }), []*ctaRecord{inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1))}, 8 + 2},
+		{"registers for one CTA", change(l16, func(c *GPConfig) { c.SMs, c.Registers = 1, 1000 }), []*ctaRecord{allocating(501), allocating(501)}, 8 + 1 + 8},
+		{"registers for two", change(l16, func(c *GPConfig) { c.SMs, c.Registers = 1, 1000 }), []*ctaRecord{allocating(500), allocating(500)}, 8},
+		{"two even ones, by number", l16, []*ctaRecord{inCTA(executions(jumpInstr), nil, executions(jumpInstr))}, 1},
+		{"two even ones of one scheduler", change(l16, func(c *GPConfig) { c.Schedule = Greedy }), []*ctaRecord{inCTA(executions(jumpInstr), nil, executions(jumpInstr))}, 2},
+		{"an even and an odd one of two", change(l16, func(c *GPConfig) { c.Schedule = Greedy }), []*ctaRecord{inCTA(executions(jumpInstr), executions(jumpInstr))}, 1},
 	} {
 		if got := gp(c.config, c.ctas...); got.Cycles != c.want {
 			t.Errorf("%s: %d cycles, want %d", c.name, got.Cycles, c.want)
@@ -255,12 +288,59 @@ func TestIssueRates(t *testing.T) {
 		c := NewGPConfig(16, false)
 		c.FrontEnd = frontEnd
 		n := gp(c, inCTA(executions(addR1)), inCTA(executions(addR1, addR2)))
-		want := Time{Cycles: 15, Issues: 4 * 15, BusyCycles: 8 + 15, Issued: 3, Arithmetic: 3 * 2, BankReads: 3, BankWrites: 3}
+		want := Time{Cycles: 15, Issues: 4 * 15, BusyCycles: 8 + 15, WarpCycles: 8 + 15, Issued: 3, Arithmetic: 3 * 2, BankReads: 3, BankWrites: 3}
 		if frontEnd == 2 {
-			want.Cycles, want.Issues, want.BusyCycles = 16, 4*8, 4+8
+			want.Cycles, want.Issues, want.BusyCycles, want.WarpCycles = 16, 4*8, 4+8, 4+8
 		}
 		if n != want {
 			t.Errorf("front end %d: %+v, want %+v", frontEnd, n, want)
+		}
+	}
+}
+
+// TestWaitingRequestsTakeTheUnit: a load takes the unit for loads and stores in cycles 2 to 5. A second load of the line
+// follows in 6 and waits for the line, in 142, because a line can have one request.
+func TestWaitingRequestsTakeTheUnit(t *testing.T) {
+	c := NewGPConfig(16, false)
+	c.Memory, c.L1MSHRs = true, MSHRs{32, 1}
+	list := inCTA(executions(loadR7, paramR9))
+	list.warps[0].lines = []uint32{0, 0}
+	if got := gp(c, list).Memory; got != 4+143-6 {
+		t.Errorf("the unit is busy for %d cycles, want %d", got, 4+143-6)
+	}
+}
+
+// TestWarpCycles: two warps of a CTA end in cycles 8 and 15, and are counted until then.
+func TestWarpCycles(t *testing.T) {
+	n := gp(NewGPConfig(16, false), inCTA(executions(addR1), executions(addR1, addR2)))
+	if n.BusyCycles != 15 || n.WarpCycles != 8+15 {
+		t.Errorf("%d cycles, and %d of warps, want 15 and 23", n.BusyCycles, n.WarpCycles)
+	}
+}
+
+// TestGreedyThenOldest: the oldest warp issues until it is not ready; then the oldest of the ready warps.
+func TestGreedyThenOldest(t *testing.T) {
+	c := NewGPConfig(16, false)
+	c.Schedule = Greedy
+	s := &NewGPMachine(c).sms[0]
+	s.warps[0].order, s.warps[2].order, s.warps[4].order = 5, 3, 4
+	for i, step := range []struct {
+		free uint64
+		want int
+	}{{0b10101, 2}, {0b10001, 4}, {0b10101, 4}, {0b00101, 2}, {0b00001, 0}, {0b10101, 0}} {
+		if got := s.choose(step.free, 0); got != step.want {
+			t.Errorf("step %d: warp %d, want %d", i, got, step.want)
+		}
+	}
+}
+
+// TestBanksOfWarps: register 15 of warp 17 is in bank 0.
+func TestBanksOfWarps(t *testing.T) {
+	c := NewGPConfig(16, false)
+	for _, want := range []int{0, 15} {
+		c.SameBanks = want == 15
+		if got := NewGPMachine(c).sms[0].bank(17, 15); got != want {
+			t.Errorf("same banks %v: bank %d, want %d", c.SameBanks, got, want)
 		}
 	}
 }

@@ -30,6 +30,9 @@ type Replay struct {
 	line     uint64 // bytes of a line of the machines' memory
 	machines []machine
 
+	// CountRegisters, if not nil, returns the 32-bit registers of a thread, for machines whose registers limit their CTAs.
+	CountRegisters func(l *probe.LaunchInfo) int
+
 	mu          sync.Mutex
 	launches    map[uint64]*launchReplay // in progress
 	total       structure.Structure
@@ -72,6 +75,7 @@ type launchReplay struct {
 	structure *structure.Probe
 	program   []instr
 	registers int
+	allocated int // registers of a thread, as allocated
 }
 
 // unit is the unit that executes an instruction.
@@ -144,7 +148,8 @@ type warp struct {
 // ctaRecord is the records of a CTA.
 type ctaRecord struct {
 	program   []instr
-	registers int
+	registers int // registers of the program
+	allocated int // 32-bit registers of a multiprocessor that it takes
 	shared    int // bytes of shared memory
 	warps     []warp
 	barriers  []int // by number: warps that meet at the barrier
@@ -165,6 +170,9 @@ func (r *Replay) OnEvent(e *probe.Event) {
 	switch e.Kind {
 	case probe.OnLaunch:
 		l := &launchReplay{structure: structure.NewProbe(r.policy)}
+		if r.CountRegisters != nil {
+			l.allocated = (r.CountRegisters(e.Launch) + 3) &^ 3 // GPGPU-Sim, shader_core_config::max_cta
+		}
 		l.structure.OnEvent(e)
 		r.launches[e.Launch.ID] = l
 	case probe.OnLaunchEnd:
@@ -192,7 +200,7 @@ func (r *Replay) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	n := (l.Block.Count() + 31) / 32
 	return &recorder{
 		replay: r, tracker: replay.structure.CTA(l, index, id).(structure.Results), first: uint32(index * n),
-		cta:  ctaRecord{program: replay.program, registers: replay.registers, shared: sharedBytes(l), warps: make([]warp, n)},
+		cta:  ctaRecord{program: replay.program, registers: replay.registers, allocated: 32 * n * replay.allocated, shared: sharedBytes(l), warps: make([]warp, n)},
 		last: make([]int, n),
 	}
 }
