@@ -40,7 +40,10 @@ func comparisonPicture(t *papers.Table, title string, r *papers.ComparisonInterp
 				n.notes = []string{c.Doc}
 			}
 		} else if a := r.Agreement[c.Name]; a != nil && a.Rho != nil {
-			note := fmt.Sprintf("rank correlation %s, p %s", correlationText(*a.Rho), probabilityText(*a.P))
+			note := "rank correlation " + correlationText(*a.Rho)
+			if a.P != nil {
+				note += fmt.Sprintf(", p %s", probabilityText(*a.P))
+			}
 			if a.Holm != nil {
 				note += fmt.Sprintf(", corrected %s", probabilityText(*a.Holm))
 			}

@@ -20,7 +20,7 @@ func madeUpTable() *papers.Table {
 	}
 	table := &papers.Table{
 		Name: "t", Columns: []papers.Column{
-			{Name: "a", Head: [2]string{"", "a"}}, {Name: "a2", Head: [2]string{"", "a2"}, WholeColumn: "a"}, {Name: "b", Head: [2]string{"", "b"}, NotRanked: true}, {Name: "own", Head: [2]string{"", "own"}},
+			{Name: "a", Head: [2]string{"", "a"}}, {Name: "a2", Head: [2]string{"", "a2"}, WholeColumn: "a"}, {Name: "b", Head: [2]string{"", "b"}, NotRanked: true}, {Name: "own", Head: [2]string{"", "own"}, Neutral: 10},
 		},
 		Rows:            []papers.Row{row("x", 1, 10), row("y", 2, 20), {Name: "z", Absent: "no reason"}, row("w", 3, 30), {Name: "mean", Summary: true, Values: map[string]float64{"a": -50}}},
 		Interpretations: []papers.Interpretation{{Name: "head"}, {Name: "other"}},
@@ -29,6 +29,7 @@ func madeUpTable() *papers.Table {
 			measured := map[string]float64{"a": v + 1, "a2": -v, "b": 2, "own": 7}
 			if r.Name == "other" {
 				delete(measured, "a")
+				measured["own"] = 12
 			}
 			return measured, nil
 		},
@@ -48,7 +49,7 @@ func TestComparisonOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !regexp.MustCompile(`(?m)^x +gemu +2\* +-1 +2 +7\n +paper +1\* +1\* +10 +-\n`).Match(marked.Bytes()) {
+	if !regexp.MustCompile(`(?m)^x +gemu +2\* +-1 +2 +7\n +min +- +- +- +7\n +max +- +- +- +12\n +sign +- +- +- +undecided\n +paper +1\* +1\* +10 +-\n`).Match(marked.Bytes()) {
 		t.Errorf("stars: %s", &marked)
 	}
 	var names []string
@@ -67,7 +68,7 @@ func TestComparisonOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := regexp.MustCompile(`\s*<[^>]*>\s*`).ReplaceAllString(regexp.MustCompile(`(?s)<svg.*?</svg>`).ReplaceAllString(string(page), ""), " ")
-	for _, want := range []string{"x gemu 2* -1 2 7", "paper 1* 1* 10 -", "y gemu 3 -2 2 7", "paper 2 2 20 -", "difference +1 -4 -18 -", "rho, rank correlation 1.00 -1.00", "mean distance 1.0 4.0 -", "Not here: z, no reason"} {
+	for _, want := range []string{"x gemu 2* -1 2 7", "minimum - - - 7", "maximum - - - 12", "sign - - - undecided", "and so is sign", "paper 1* 1* 10 -", "y gemu 3 -2 2 7", "paper 2 2 20 -", "difference +1 -4 -18 -", "rho, rank correlation 1.00 -1.00", "mean distance 1.0 4.0 -", "Not here: z, no reason"} {
 		if !strings.Contains(strings.Join(strings.Fields(html.UnescapeString(text)), " "), want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -134,6 +134,10 @@ func TestCyclesOfGPMachine(t *testing.T) {
 	suppressed[0].materialises = 1
 	two := executions(loadR7)
 	two[0].lines = 2
+	threeLines := executions(loadR7)
+	threeLines[0].lines = 3
+	sameLine := inCTA(executions(loadR7, paramR9), executions(loadR7))
+	sameLine.warps[0].lines, sameLine.warps[1].lines = []uint32{0, 0}, []uint32{0}
 	bankConflict := executions(loadR7)
 	bankConflict[0].lines, bankConflict[0].bankCycles = 0, 32
 	five := executions(loadR7)
@@ -225,6 +229,9 @@ func TestCyclesOfGPMachine(t *testing.T) {
 		{"… and is free again", l16, sharing(gpShared/2, three(), three(), three(), three(), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), three()), 31},
 		// Two lines of one L1 with room for one under way: the first is requested in 2 and there in 142, when the second is requested.
 		{"one line under way", change(real, func(c *GPConfig) { c.L1MSHRs = MSHRs{1, 8} }), []*ctaRecord{inCTA(slices.Clone(two))}, 1 + 282},
+		{"three lines, one under way", change(real, func(c *GPConfig) { c.L1MSHRs = MSHRs{1, 8} }), []*ctaRecord{inCTA(slices.Clone(threeLines))}, 1 + 422},
+		// The third request, of the second warp, comes in 10 and waits for 142.
+		{"three requests, two for a line", change(real, func(c *GPConfig) { c.L1MSHRs = MSHRs{32, 2} }), []*ctaRecord{sameLine}, 1 + 146},
 		{"two lines under way", change(real, func(c *GPConfig) { c.L1MSHRs = MSHRs{2, 8} }), []*ctaRecord{inCTA(slices.Clone(two))}, 1 + 3 + 140 + 5},
 		// The second request of a line comes in 6. With one request for a line it waits for 142, and has its data 4 cycles later.
 		{"one request for a line", change(real, func(c *GPConfig) { c.L1MSHRs = MSHRs{32, 1} }), []*ctaRecord{at([]uint32{0, 0}, executions(loadR7, paramR9))}, 1 + 146},
