@@ -164,6 +164,11 @@ func TestCyclesOfGPMachine(t *testing.T) {
 		return c
 	}
 	three := func() *ctaRecord { return inCTA(executions(addR1, addR1, addR1)) }
+	longer := three()
+	longer.allocated = 500
+	behind := inCTA(executions(loadR7, paramR9), executions(storeR8))
+	behind.warps[1].records[0].lines = 16
+	behind.warps[0].lines, behind.warps[1].lines = []uint32{0, 0}, []uint32{32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47}
 	for _, c := range []struct {
 		name   string
 		config GPConfig
@@ -241,6 +246,10 @@ func TestCyclesOfGPMachine(t *testing.T) {
 		// The second request for line 0 waits for 122, and the request for line 4 is served in 123.
 		{"one request for a line of a bank", change(real, func(c *GPConfig) { c.L2MSHRs = MSHRs{32, 1} }), []*ctaRecord{at([]uint32{0}, executions(loadR7)), at([]uint32{0}, executions(loadR7)), at([]uint32{4}, executions(loadR7))}, 1 + 123 + 140},
 		{"stores need no room", change(real, func(c *GPConfig) { c.L2MSHRs = MSHRs{1, 1} }), []*ctaRecord{at([]uint32{0}, executions(loadR7)), at([]uint32{4, 8}, executions(storeR8, storeR8))}, 1 + 142},
+		// The bank serves the store in 3; the second load waits for 122.
+		{"… nor do they wait for it", change(real, func(c *GPConfig) { c.L2MSHRs = MSHRs{1, 4} }), []*ctaRecord{at([]uint32{0}, executions(loadR7)), at([]uint32{4}, executions(storeR8)), at([]uint32{12}, executions(loadR7))}, 1 + 122 + 140},
+		// The second load of a line takes the unit until 142, and the store of 16 lines from 143 to 158.
+		{"a request that waits takes the unit", change(real, func(c *GPConfig) { c.L1MSHRs = MSHRs{32, 1} }), []*ctaRecord{behind}, 1 + 158},
 		{"results 3 cycles later", change(l16, func(c *GPConfig) { c.WriteDelay = 3 }), []*ctaRecord{inCTA(executions(addR1, addR2))}, 21}, // written in 10 and 20
 		{"units 2 cycles later, results 1", change(l16, func(c *GPConfig) { c.ReadDelay, c.WriteDelay = 2, 1 }), []*ctaRecord{inCTA(executions(addR1, addR2))}, 21},
 		{"stores have no result", change(l16, func(c *GPConfig) { c.WriteDelay = 3 }), []*ctaRecord{inCTA(repeatWarps(2, executions(storeR8))...)}, 10},
@@ -250,6 +259,8 @@ func TestCyclesOfGPMachine(t *testing.T) {
 		{"a special function on 4 lanes", change(l16, func(c *GPConfig) { c.SpecialLanes = 4 }), []*ctaRecord{inCTA(executions(sinR6))}, 49}, // lanes in 2 to 9, written 39 later
 		{"one multiprocessor", change(l16, func(c *GPConfig) { c.SMs = 1 }), []*ctaRecord{inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1))}, 8 + 2},
 		{"registers for one CTA", change(l16, func(c *GPConfig) { c.SMs, c.Registers = 1, 1000 }), []*ctaRecord{allocating(501), allocating(501)}, 8 + 1 + 8},
+		// The first issues in 0, 7 and 14, and ends in 21; the third begins when the second ends, not when the first does.
+		{"… free again", change(l16, func(c *GPConfig) { c.SMs, c.Registers = 1, 1000 }), []*ctaRecord{longer, allocating(500), allocating(500)}, 22},
 		{"registers for two", change(l16, func(c *GPConfig) { c.SMs, c.Registers = 1, 1000 }), []*ctaRecord{allocating(500), allocating(500)}, 8},
 		{"two even ones, by number", l16, []*ctaRecord{inCTA(executions(jumpInstr), nil, executions(jumpInstr))}, 1},
 		{"two even ones of one scheduler", change(l16, func(c *GPConfig) { c.Schedule = Greedy }), []*ctaRecord{inCTA(executions(jumpInstr), nil, executions(jumpInstr))}, 2},
