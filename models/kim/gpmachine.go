@@ -39,6 +39,7 @@ type MSHRs struct {
 // the text leaves a number open.
 type GPConfig struct {
 	GPSIMT                            // configuration of each multiprocessor
+	GPMemory                          // memory hierarchy of each machine
 	SMs           int                 // multiprocessors
 	SpecialLanes  int                 // lanes of the unit for special functions; 0: Lanes
 	Registers     int                 // 32-bit registers of a multiprocessor, which limit its CTAs (Replay.CountRegisters); 0: no limit
@@ -51,21 +52,25 @@ type GPConfig struct {
 	WriteDelay    int64               // further cycles between the unit or the data and the written result
 	Results       [latencyCount]int64 // cycles to a result: integers; multiplications and floating point; special functions
 	Hit           int64               // cycles from the last line to the data, in the L1 and in shared memory
-	Memory        bool                // model a memory hierarchy; false: the L1 has all data
-	L2Banks       int                 // banks of the L2
-	L2Bytes       int                 // bytes of a bank of the L2
-	Controllers   int                 // controllers of memory
-	L1MSHRs       MSHRs               // limit of each L1
-	L2MSHRs       MSHRs               // limit of each bank of the L2
-	L2, DRAM      int64               // latency of the L2 with the crossbar, and of memory, in cycles
-	LineCycles    int64               // cycles in which a controller transfers a line; 0: no limit
+}
+
+// GPMemory is the configuration of the memory hierarchy.
+type GPMemory struct {
+	Memory      bool  // model a memory hierarchy; false: the L1 has all data
+	L2Banks     int   // banks of the L2
+	L2Bytes     int   // bytes of a bank of the L2
+	Controllers int   // controllers of memory
+	L1MSHRs     MSHRs // limit of each L1
+	L2MSHRs     MSHRs // limit of each bank of the L2
+	L2, DRAM    int64 // latency of the L2 with the crossbar, and of memory, in cycles
+	LineCycles  int64 // cycles in which a controller transfers a line; 0: no limit
 }
 
 // NewGPConfig returns the configuration with the given lanes, warm caches, and a front end as fast as the units.
 func NewGPConfig(lanes int, affine bool) GPConfig {
 	return GPConfig{
 		GPSIMT: GPSIMT{lanes, affine}, SMs: 4, FrontEnd: 1, BankConflicts: true, Results: [latencyCount]int64{4, 5, 39}, Hit: 4,
-		L2Banks: 4, L2Bytes: 786 << 10, Controllers: 2, L2: 20, DRAM: 120, LineCycles: 6,
+		GPMemory: GPMemory{L2Banks: 4, L2Bytes: 786 << 10, Controllers: 2, L2: 20, DRAM: 120, LineCycles: 6},
 	}
 }
 
