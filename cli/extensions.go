@@ -14,6 +14,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/fuzz"
 	"gemu/interp"
+	"gemu/machine"
 	"gemu/models/catalog"
 	"gemu/papers"
 	"gemu/probe"
@@ -33,6 +34,8 @@ type Extensions struct {
 	// Policies of reconvergence, as interp.NewReconverger makes them, for --reconverge NAME of the commands with this flag. gemu
 	// reconverge compares them with gemu's own.
 	Policies []*interp.Reconverger
+	// Replacements are replacement policies of caches, for gemu machine.
+	Replacements []*machine.Replacement
 }
 
 // Probe is a probe for gemu run --probe.
@@ -53,10 +56,13 @@ type Reporter interface {
 
 // check returns an error if a name cannot be chosen, or if a function is missing.
 func (x *Extensions) check() error {
-	if slices.Contains(x.Sanitizers, nil) || slices.Contains(x.Policies, nil) {
-		return errors.New("this command has a sanitizer or a reconvergence policy that is nil")
+	if slices.Contains(x.Sanitizers, nil) || slices.Contains(x.Policies, nil) || slices.Contains(x.Replacements, nil) {
+		return errors.New("this command has a sanitizer, a reconvergence policy or a replacement policy that is nil")
 	}
-	var models, sanitizers []string
+	var models, sanitizers, replacements []string
+	for _, r := range slices.Concat(machine.Replacements, x.Replacements) {
+		replacements = append(replacements, r.Name)
+	}
 	for _, e := range catalog.All(x.Models...) {
 		models = append(models, e.Name)
 	}
@@ -68,9 +74,11 @@ func (x *Extensions) check() error {
 		checkNames("sanitizer", append(sanitizers, "all")),
 		checkNames("probe", x.probeNames()),
 		checkNames("reconvergence policy", x.reconvergerNames()),
+		checkNames("replacement policy", replacements),
 		x.checkDocs(),
 		checkNew("model", x.Models, func(e catalog.Entry) (string, bool) { return e.Name, e.New != nil }),
 		checkNew("sanitizer", x.Sanitizers, func(t *sanitize.Tool) (string, bool) { return t.Name, t.New != nil }),
+		checkNew("replacement policy", x.Replacements, func(r *machine.Replacement) (string, bool) { return r.Name, r.New != nil }),
 		checkNew("probe", x.Probes, func(p Probe) (string, bool) { return p.Name, p.New != nil }),
 	)
 }
@@ -97,6 +105,9 @@ func (x *Extensions) checkDocs() error {
 	}
 	for _, r := range x.Policies {
 		docs["reconvergence policy "+r.Name()] = r.Doc()
+	}
+	for _, r := range x.Replacements {
+		docs["replacement policy "+r.Name] = r.Doc
 	}
 	for name, doc := range docs {
 		if strings.Contains(doc, "${") {
@@ -214,18 +225,23 @@ func (x *Extensions) vars() kong.Vars {
 	for _, o := range profileOrders {
 		orders = append(orders, o.name+": "+o.doc)
 	}
+	var replacements []string
+	for _, r := range slices.Concat(machine.Replacements, x.Replacements) {
+		replacements = append(replacements, r.Name+": "+r.Doc)
+	}
 	return kong.Vars{
-		"version":          version(),
-		"arguments":        "An argument is one of:" + helpList(argumentForms...),
-		"engines":          helpList(engines...),
-		"modes":            helpList(modes...),
-		"logformats":       helpList(logFormats...),
-		"sanitizers":       helpList(sanitizers...),
-		"probes":           x.probeDocs(),
-		"tolerables":       tolerables(),
-		"recording_parts":  strings.Join(record.ContentNames(), ", "),
-		"features":         strings.Join(fuzz.FeatureNames(), ", "),
-		"profileorders":    profileOrderNames(),
+		"version":         version(),
+		"arguments":       "An argument is one of:" + helpList(argumentForms...),
+		"engines":         helpList(engines...),
+		"modes":           helpList(modes...),
+		"logformats":      helpList(logFormats...),
+		"sanitizers":      helpList(sanitizers...),
+		"probes":          x.probeDocs(),
+		"tolerables":      tolerables(),
+		"recording_parts": strings.Join(record.ContentNames(), ", "),
+		"features":        strings.Join(fuzz.FeatureNames(), ", "),
+		"profileorders":   profileOrderNames(),
+		"machines":        strings.Join(machine.Names(), ", "), "machineparameters": strings.Join(machine.ParameterNames(), ", "), "replacements": helpList(replacements...),
 		"profileorderdocs": helpList(orders...),
 		"policies":         helpList(policies...),
 		"papers":           strings.Join(papers.Names(), ", "),

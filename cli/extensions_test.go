@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"gemu/interp"
+	"gemu/machine"
 	"gemu/models/catalog"
 	"gemu/probe"
 	"gemu/ptx"
@@ -105,6 +106,9 @@ func TestExtensionNames(t *testing.T) {
 		{Extensions{Probes: []Probe{{"p", "costs ${dollars}", probe.New}}}, `the help text of the probe p contains "${"`},
 		{Extensions{Sanitizers: []*sanitize.Tool{nil}}, "that is nil"},
 		{Extensions{Policies: []*interp.Reconverger{nil}}, "that is nil"},
+		{Extensions{Replacements: []*machine.Replacement{nil}}, "that is nil"},
+		{Extensions{Replacements: []*machine.Replacement{{Name: "lru"}}}, "replacement policy lru twice"},
+		{Extensions{Replacements: []*machine.Replacement{{Name: "own"}}}, "own"},
 	} {
 		if out, messages, status := extended(t, c.x, "help"); status != exitBad || out != "" || !strings.Contains(messages, c.want) {
 			t.Errorf("status %d, %q, %s; want %s", status, out, messages, c.want)

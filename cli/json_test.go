@@ -14,6 +14,7 @@ import (
 
 	"gemu/driver"
 	"gemu/fuzz"
+	"gemu/machine"
 	"gemu/models"
 	"gemu/papers"
 	"gemu/profile"
@@ -33,6 +34,8 @@ var reports = []report{
 	{"gemu-structure/2", "`gemu structure --json`", structureJSON{}},
 	{"gemu-profile/2", "`gemu profile --json`", profileJSON{}},
 	{"counts", "`gemu profile --json`, of all, of a line, and of a loop", profile.Counts{}},
+	{"gemu-machine/1", "`gemu machine --json`", machineJSON{}},
+	{"machine counts", "`gemu machine --json`, of all, of a line, and of a buffer", machine.Counts{}},
 	{"gemu-regfile/2", "`gemu regfile --json`", regfileReport{}},
 	{"report", "`gemu regfile --json` and `GEMU_STATS`, of a model", models.Report{}},
 	{"gemu-reconverge/1", "`gemu reconverge --json`", reconvergeJSON{}},

@@ -35,6 +35,7 @@ const (
 
 type cli struct {
 	Run        runCmd        `cmd:"" help:"Run a kernel of a PTX file, or a workload of the library (@NAME)."`
+	Machine    machineCmd    `cmd:"" help:"Run a kernel on models of GPUs: hits of caches and memory traffic, by line and by buffer."`
 	Profile    profileCmd    `cmd:"" help:"Profile a kernel by line: executions, divergence, coalescing, bank conflicts, loops, occupancy."`
 	Structure  structureCmd  `cmd:"" help:"Show the structure of the values of a kernel: uniform, affine or generic."`
 	Regfile    regfileCmd    `cmd:"" help:"Compare models of register files on a kernel."`

@@ -55,6 +55,14 @@ var profileOrders = []struct {
 	{"conflicts", "further passes of shared memory, by bank conflicts", (*profile.Counts).Conflicts},
 }
 
+// checkRegisters returns an error about --regs if n is no number of registers of a thread.
+func checkRegisters(n int) error {
+	if n < 0 || n > occupancy.MaxRegisters {
+		return fmt.Errorf("--regs %d: want 1 to %d registers of a thread, or 0 for an unknown number", n, occupancy.MaxRegisters)
+	}
+	return nil
+}
+
 // profileOrderNames lists the names of the sort orders.
 func profileOrderNames() string {
 	var names []string
@@ -72,8 +80,8 @@ func (c *profileCmd) Run(a *app) error {
 	if err := checkMinimums(minimum{"--top", int64(c.Top), 0}); err != nil {
 		return err
 	}
-	if c.Regs < 0 || c.Regs > occupancy.MaxRegisters {
-		return fmt.Errorf("--regs %d: want 1 to %d registers of a thread, or 0 for an unknown number", c.Regs, occupancy.MaxRegisters)
+	if err := checkRegisters(c.Regs); err != nil {
+		return err
 	}
 	if err := c.outputs().check(); err != nil {
 		return err
@@ -182,9 +190,8 @@ func newProfileReport(c *profileCmd, j *job, p *profile.Profile) *profileReport 
 	}
 	for _, l := range p.Launches {
 		b := profileBlock{l.Kernel, occupancy.Block{Threads: l.Block.Count(), Registers: c.Regs, Shared: l.Shared}}
-		if args, ok := l.Kernel.Directive(".maxnreg"); ok && c.Regs == 0 && len(args) == 1 {
-			fmt.Sscan(args[0], &b.Registers)
-			b.Registers = min(b.Registers, occupancy.MaxRegisters)
+		if c.Regs == 0 {
+			b.Registers = min(l.Kernel.MaxRegisters(), occupancy.MaxRegisters)
 		}
 		if !slices.Contains(r.blocks, b) {
 			r.blocks = append(r.blocks, b)

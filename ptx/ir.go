@@ -292,6 +292,14 @@ func (f *Func) Directive(name string) ([]string, bool) {
 	return nil, false
 }
 
+// MaxRegisters returns the number of registers of a thread in .maxnreg (PTX ISA, "Performance-Tuning Directives"); 0 without the directive.
+func (f *Func) MaxRegisters() (n int) {
+	if args, ok := f.Directive(".maxnreg"); ok && len(args) == 1 {
+		n, _ = strconv.Atoi(args[0])
+	}
+	return n
+}
+
 // has reports whether the function has the directive.
 func (f *Func) has(name string) bool {
 	_, ok := f.Directive(name)

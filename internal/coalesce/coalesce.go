@@ -2,7 +2,11 @@
 // GPU makes of the addresses of its lanes. Statistics and recordings count with it.
 package coalesce
 
-import "math/bits"
+import (
+	"iter"
+	"math"
+	"math/bits"
+)
 
 // Sizes of the memory system of NVIDIA GPUs since Maxwell, in bytes: Banks of BankBytes each in shared memory, lines of four
 // sectors in caches (CUDA C++ Programming Guide, "Device Memory Accesses"; Nsight Compute, "Memory Tables").
@@ -206,3 +210,30 @@ func Range(addr, n uint64) (sectors, lines int64) {
 
 // RangePasses returns the number of passes for a contiguous range of n bytes of shared memory: all banks take part in each.
 func RangePasses(n uint64) int64 { return int64((n + Banks*BankBytes - 1) / (Banks * BankBytes)) }
+
+// Touched is a line with its accessed sectors.
+type Touched struct {
+	Number  uint64 // address of the line divided by LineBytes
+	Sectors uint8  // sectors with an accessed byte, a bit each
+	Whole   uint8  // sectors of which all bytes are accessed, a bit each
+}
+
+// All yields the touched lines, in the order of their first access.
+func (l *Lines) All() iter.Seq[Touched] {
+	return func(yield func(Touched) bool) {
+		for i := range l.list {
+			t := Touched{Number: l.list[i].number}
+			for s, touched := range l.list[i].sectors {
+				if touched != 0 {
+					t.Sectors |= 1 << s
+				}
+				if touched == math.MaxUint32 {
+					t.Whole |= 1 << s
+				}
+			}
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}

@@ -2,7 +2,10 @@
 // no time: a model of a memory system decides the cost of a hit and of a miss, and the contents of a line.
 package cache
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // Shape is the size and the index function of a cache.
 type Shape struct {
@@ -17,16 +20,17 @@ type Index func(line uint64, sets int) int
 // Modulo takes the set from the last bits of a line's number.
 func Modulo(line uint64, sets int) int { return int(line % uint64(sets)) }
 
-// XOR combines all bits of a line's number, so that large powers of two do not meet in a set. sets must be a power of two.
+// XOR combines all bits of a line's number, so that lines whose distance is a large power of two do not meet in a set.
 func XOR(line uint64, sets int) int {
-	set := uint64(0)
-	for ; line != 0; line /= uint64(sets) {
-		set ^= line % uint64(sets)
-		if sets == 1 {
-			break
-		}
+	width := bits.Len(uint(sets - 1))
+	if width == 0 {
+		return 0
 	}
-	return int(set)
+	set := uint64(0)
+	for ; line != 0; line >>= width {
+		set ^= line & (1<<width - 1)
+	}
+	return int(set % uint64(sets))
 }
 
 // Access is an access to a line.

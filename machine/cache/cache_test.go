@@ -203,7 +203,7 @@ func TestXOR(t *testing.T) {
 		line uint64
 		sets int
 		want int
-	}{{0, 16, 0}, {7, 16, 7}, {0x10, 16, 1}, {0x123, 16, 0}, {0x124, 16, 7}, {0xff00, 16, 0}, {0xf000, 16, 15}, {12345, 1, 0}, {0b110110, 4, 0b11 ^ 0b01 ^ 0b10}} {
+	}{{0, 16, 0}, {7, 16, 7}, {0x10, 16, 1}, {0x123, 16, 0}, {0x124, 16, 7}, {0xff00, 16, 0}, {0xf000, 16, 15}, {12345, 1, 0}, {0b110110, 4, 0b11 ^ 0b01 ^ 0b10}, {0x50, 12, 5}, {0x58, 12, 0xd - 12}} {
 		if got := XOR(c.line, c.sets); got != c.want {
 			t.Errorf("line %#x of %d sets: set %d, want %d", c.line, c.sets, got, c.want)
 		}

@@ -1,5 +1,5 @@
-// Command outside is the command gemu with a model of a register file, a sanitizer, a probe and a reconvergence policy of this
-// module. It shows how another module extends the command: docs/go.md.
+// Command outside is the command gemu with a model of a register file, a sanitizer, a probe, a reconvergence policy and a replacement
+// policy of this module. It shows how another module extends the command: docs/go.md.
 package main
 
 import (
@@ -7,6 +7,8 @@ import (
 
 	"gemu/cli"
 	"gemu/interp"
+	"gemu/machine"
+	"gemu/machine/cache"
 	"gemu/models"
 	"gemu/models/catalog"
 	"gemu/probe"
@@ -36,5 +38,16 @@ func main() {
 				return a.Lanes < b.Lanes
 			}),
 		},
+		Replacements: []*machine.Replacement{{
+			Name: "newest", Doc: "the line that entered last",
+			New: func(s cache.Shape) cache.Policy { return &newest{make([]int, s.Sets)} },
+		}},
 	})
 }
+
+// newest is the way of each set that was filled last.
+type newest struct{ ways []int }
+
+func (n *newest) Hit(int, int, *cache.Access)                 {}
+func (n *newest) Fill(set, way int, _ *cache.Access)          { n.ways[set] = way }
+func (n *newest) Victim(set int, _ *cache.Access) (int, bool) { return n.ways[set], false }

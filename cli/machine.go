@@ -1,0 +1,386 @@
+package cli
+
+// This file is "gemu machine": hits, misses and memory traffic of a kernel on machines.
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemu/interp"
+	"gemu/machine"
+	"gemu/machine/stream"
+	"gemu/probe"
+	"gemu/profile"
+)
+
+type machineCmd struct {
+	launchFlags
+	policyFlag
+
+	Spec  []string `default:"v100" help:"Machine: ${machines}, or the name of a file (docs/machine.md). Several machines stand side by side." placeholder:"NAME,…"`
+	Sweep []string `sep:"none" help:"Run the machines with each of these values of a parameter: ${machineparameters}. Policies are:${replacements} With one value, it changes the machines. May be given several times." placeholder:"NAME=VALUE,…"`
+	Show  []string `default:"total,lines,buffers" enum:"total,lines,buffers" help:"Parts to print: total, lines, buffers. Lines and buffers are those of the first machine." placeholder:"PART"`
+	PTX   bool     `name:"ptx" help:"Show the lines of the PTX, even if the PTX names the lines of the source from which it was compiled."`
+	Top   int      `default:"10" help:"Print at most N lines and N buffers." placeholder:"N"`
+	Regs  int      `help:"Number of registers of a thread, which limits the CTAs of a multiprocessor. PTX does not contain it; NVIDIA's ptxas -v prints it." unset:".maxnreg of the kernel, else registers are no limit" placeholder:"N"`
+	JSON  string   `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+}
+
+func (c *machineCmd) outputs() outputs { return outputs{{"--json", c.JSON}} }
+
+// maxMachines is the maximum number of machines of a run.
+const maxMachines = 64
+
+// specs returns the machines that the flags select.
+func (c *machineCmd) specs(a *app) (list []machine.Spec, err error) {
+	for _, name := range c.Spec {
+		s, ok := machine.Find(name)
+		if !ok {
+			text, err := os.ReadFile(name)
+			if errors.Is(err, os.ErrNotExist) {
+				return nil, fmt.Errorf("--spec %s: no such machine or file; want one of %s, or a file", name, strings.Join(machine.Names(), ", "))
+			}
+			if err != nil {
+				return nil, fmt.Errorf("--spec: %w", err)
+			}
+			if s, err = machine.Parse(name, string(text), a.Replacements...); err != nil {
+				return nil, fmt.Errorf("--spec: %w", err)
+			}
+		}
+		list = append(list, s)
+	}
+	for _, sweep := range c.Sweep {
+		name, values, ok := strings.Cut(sweep, "=")
+		if !ok || values == "" {
+			return nil, fmt.Errorf("--sweep %s: want NAME=VALUE,…", sweep)
+		}
+		var next []machine.Spec
+		for _, s := range list {
+			for _, v := range strings.Split(values, ",") {
+				changed := s
+				if err := changed.Set(name, v, a.Replacements...); err != nil {
+					return nil, fmt.Errorf("--sweep: %w", err)
+				}
+				changed.Name += " " + name + "=" + v
+				next = append(next, changed)
+			}
+		}
+		if list = next; len(list) > maxMachines {
+			return nil, fmt.Errorf("--sweep: %d machines or more; want at most %d", len(list), maxMachines)
+		}
+	}
+	for _, s := range list {
+		if err := s.Check(); err != nil {
+			return nil, fmt.Errorf("machine %s: %w", s.Name, err)
+		}
+	}
+	return list, nil
+}
+
+func (c *machineCmd) Run(a *app) error {
+	if err := checkMinimums(minimum{"--top", int64(c.Top), 0}); err != nil {
+		return err
+	}
+	if err := checkRegisters(c.Regs); err != nil {
+		return err
+	}
+	if err := c.outputs().check(); err != nil {
+		return err
+	}
+	specs, err := c.specs(a)
+	if err != nil {
+		return err
+	}
+	var machines []*machine.Machine
+	var consumers stream.Consumers
+	for _, s := range specs {
+		m := machine.New(s, c.Regs)
+		machines, consumers = append(machines, m), append(consumers, m)
+	}
+	j, err := c.open(a, dataOf(a.stderr), stream.NewRecorder(consumers)) // standard output is reserved for the report
+	if err != nil {
+		return err
+	}
+	runErr := j.run(a, func(l *interp.Launch) { l.Mode, l.Reconverge = interp.Vector, a.reconverger(c.Reconverge) })
+	if trap := (*probe.Trap)(nil); runErr != nil && (len(j.results) == 0 || !errors.As(runErr, &trap)) {
+		return runErr
+	}
+	// A trapped launch has counts up to the trap, and then the error.
+	r := newMachineReport(c, j, specs, machines)
+	if c.JSON != "" {
+		err = writeJSON(a, c.JSON, r.machineJSON)
+	}
+	if !c.outputs().stdout() {
+		r.print(newScreen(a.stdout))
+	}
+	return all(runErr, err)
+}
+
+// machineReport is the report on the launches of a job.
+type machineReport struct {
+	machineJSON
+	flags   *machineCmd
+	specs   []machine.Spec
+	sources sourceFiles
+	texts   map[machinePlace]string
+}
+
+// machinePlace is a line of a file.
+type machinePlace struct {
+	file string
+	line int
+}
+
+// machineJSON is the report of --json. Names and meanings do not change.
+type machineJSON struct {
+	Schema string `json:"schema"` // "gemu-machine/1"
+	launchJSON
+	Trapped  string              `json:"trapped,omitempty"` // trap of the last launch; all counts end there
+	Groups   []launchGroup       `json:"kernels"`           // numbers of launches, by kernel and extents
+	Machines []machineResultJSON `json:"machines"`          // machines, in the order of the command line
+}
+
+// machineResultJSON is the launches on a machine.
+type machineResultJSON struct {
+	Name    string                `json:"name"`    // name of the machine, with changed parameters
+	SMs     int                   `json:"sms"`     // number of multiprocessors
+	SM      int                   `json:"sm"`      // compute capability, 70 for 7.0
+	L1      machineCacheJSON      `json:"l1"`      // cache of each multiprocessor
+	L2      machineCacheJSON      `json:"l2"`      // cache of all multiprocessors
+	Kernels []machineResidentJSON `json:"kernels"` // launched kernels, with the CTAs that fit on a multiprocessor
+	Total   machine.Counts        `json:"total"`   // counts of all launches
+	Dirty   int64                 `json:"dirty"`   // sectors in the L2 that differ from memory at the end of the last launch
+	Lines   []machineLineJSON     `json:"lines"`   // lines of the source (or of the PTX) with requests, in their order
+	Buffers []machineBufferJSON   `json:"buffers"` // accessed memory, in the order of addresses; local memory comes first
+}
+
+// machineCacheJSON is a cache.
+type machineCacheJSON struct {
+	Bytes  int    `json:"bytes"`  // size of the data, in bytes; of an L1, with the part that shared memory can take
+	Ways   int    `json:"ways"`   // lines of a set
+	Policy string `json:"policy"` // replacement policy
+	Index  string `json:"index"`  // function that selects the set of a line
+}
+
+// machineResidentJSON is the CTAs of a kernel that fit on a multiprocessor.
+type machineResidentJSON struct {
+	Kernel   string `json:"kernel"`   // name of the kernel
+	Resident int    `json:"resident"` // CTAs on a multiprocessor at a time
+	Limit    string `json:"limit"`    // resource that limits their number
+	L1       int    `json:"l1_bytes"` // bytes of the L1 that shared memory leaves
+}
+
+// machineLineJSON is a line of the source or of the PTX.
+type machineLineJSON struct {
+	File   string         `json:"file"`   // file name in .file, or of the PTX
+	Line   int            `json:"line"`   // number of the line, from 1 on
+	Counts machine.Counts `json:"counts"` // counts of the instructions of the line; write-backs are 0
+}
+
+// machineBufferJSON is a buffer.
+type machineBufferJSON struct {
+	Name   string         `json:"name"`   // name as in messages
+	Base   uint64         `json:"base"`   // first address; 0 for local memory
+	Bytes  uint64         `json:"bytes"`  // size in bytes; 0 for local memory
+	Counts machine.Counts `json:"counts"` // counts of requests to the buffer
+}
+
+func newMachineReport(c *machineCmd, j *job, specs []machine.Spec, machines []*machine.Machine) *machineReport {
+	r := &machineReport{
+		machineJSON: machineJSON{Schema: "gemu-machine/1", launchJSON: j.facts(), Groups: j.groups()},
+		flags:       c, specs: specs, sources: sourceFiles{j.sources}, texts: map[machinePlace]string{},
+	}
+	for i, m := range machines {
+		r.Machines = append(r.Machines, r.result(&specs[i], m.Launches()))
+	}
+	if list := machines[0].Launches(); len(list) > 0 && list[len(list)-1].Err != nil {
+		r.Trapped = list[len(list)-1].Err.Error()
+	}
+	return r
+}
+
+// result sums the launches on a machine.
+func (r *machineReport) result(s *machine.Spec, launches []*machine.Launch) machineResultJSON {
+	level := func(l *machine.Level) machineCacheJSON {
+		return machineCacheJSON{l.Bytes, l.Ways, l.Policy.Name, l.Index}
+	}
+	out := machineResultJSON{Name: s.Name, SMs: s.SMs, SM: s.SM, L1: level(&s.L1), L2: level(&s.L2)}
+	lines, buffers := map[machinePlace]*machine.Counts{}, map[stream.Buffer]*machine.Counts{}
+	for _, l := range launches {
+		out.Total.Add(&l.Counts)
+		out.Dirty = l.Dirty
+		if k := (machineResidentJSON{l.Kernel.Name, l.Resident, string(l.LimitedBy), l.L1}); !slices.Contains(out.Kernels, k) {
+			out.Kernels = append(out.Kernels, k)
+		}
+		for i := range l.Instrs {
+			if l.Instrs[i].Requests == 0 {
+				continue
+			}
+			instr, f := l.Program.At(i)
+			frame := profile.Frames(f, instr, r.flags.PTX)[0]
+			at := machinePlace{frame.File, frame.Line}
+			if lines[at] == nil {
+				lines[at] = new(machine.Counts)
+				if r.texts[at] = r.sources.text(at.file, at.line); at.file == l.Module.Name {
+					r.texts[at] = strings.Join(strings.Fields(l.Module.Line(at.line)), " ")
+				}
+			}
+			lines[at].Add(&l.Instrs[i])
+		}
+		for i := range l.Buffers {
+			b := &l.Buffers[i]
+			if buffers[b.Buffer] == nil {
+				buffers[b.Buffer] = new(machine.Counts)
+			}
+			buffers[b.Buffer].Add(&b.Counts)
+		}
+	}
+	out.Lines, out.Buffers = []machineLineJSON{}, []machineBufferJSON{}
+	for at, c := range lines {
+		out.Lines = append(out.Lines, machineLineJSON{at.file, at.line, *c})
+	}
+	slices.SortFunc(out.Lines, func(a, b machineLineJSON) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	for b, c := range buffers {
+		out.Buffers = append(out.Buffers, machineBufferJSON{b.Name, b.Base, b.Bytes, *c})
+	}
+	slices.SortFunc(out.Buffers, func(a, b machineBufferJSON) int {
+		return cmp.Or(cmp.Compare(a.Base, b.Base), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// machineColumn is a column of counts.
+type machineColumn struct {
+	name  string
+	width int
+	text  func(c *machine.Counts) string
+}
+
+// machineColumns are the columns of all tables.
+var machineColumns = []machineColumn{
+	{"requests", 10, func(c *machine.Counts) string { return countText(c.Requests) }},
+	{"loads", 10, func(c *machine.Counts) string { return countOrDash(c.Loads, countText(c.Loads)) }},
+	{"L1 hits", 9, func(c *machine.Counts) string {
+		return countOrDash(c.Loads, percentText(share(c.L1Hits, c.Loads), 1)+" %")
+	}},
+	{"stores", 10, func(c *machine.Counts) string { return countOrDash(c.Stores+c.Atomics, countText(c.Stores+c.Atomics)) }},
+	{"L2 hits", 9, func(c *machine.Counts) string {
+		return countOrDash(c.L2Hits+c.L2Misses, percentText(share(c.L2Hits, c.L2Hits+c.L2Misses), 1)+" %")
+	}},
+	{"read", 10, func(c *machine.Counts) string { return countText(c.Reads) }},
+}
+
+// writtenColumn is the column of write-backs, which belong to no line.
+var writtenColumn = machineColumn{"written", 10, func(c *machine.Counts) string { return countText(c.WriteBacks) }}
+
+// columnsOf formats counts, and the names of the columns for nil.
+func columnsOf(list []machineColumn, c *machine.Counts) string {
+	var b strings.Builder
+	for _, col := range list {
+		text := col.name
+		if c != nil {
+			text = col.text(c)
+		}
+		b.WriteString(fitted(text, -col.width))
+	}
+	return b.String()
+}
+
+// unseenText says what the counts leave out.
+const unseenText = "sectors of 32 bytes, without shared, constant and parameter memory, textures and surfaces; there is no clock (docs/machine.md)"
+
+// print writes the parts of the report to a screen.
+func (r *machineReport) print(s *screen) {
+	s.printf("%s: warps of %d\n", r.File, r.Warp)
+	for _, g := range r.Groups {
+		s.printf("  kernel %s\n", g)
+	}
+	if r.Trapped != "" {
+		s.printf("  the launch trapped: counts up to the trap\n")
+	}
+	for _, p := range r.flags.Show {
+		switch p {
+		case "total":
+			r.printTotals(s)
+		case "lines":
+			r.printLines(s)
+		case "buffers":
+			r.printBuffers(s)
+		}
+	}
+	s.printf("\n%s\n", s.paint(dim, unseenText))
+}
+
+// printTotals prints each machine, and a row of totals for each.
+func (r *machineReport) printTotals(s *screen) {
+	s.heading("machines")
+	width := 0
+	for i := range r.specs {
+		s.printf("%s\n", &r.specs[i])
+		for _, k := range r.Machines[i].Kernels {
+			s.printf("  %s: %d CTAs fit on an SM, limited by %s; its L1 has %d bytes\n", k.Kernel, k.Resident, k.Limit, k.L1)
+		}
+		width = max(width, len(r.specs[i].Name))
+	}
+	columns := append(slices.Clone(machineColumns), writtenColumn)
+	s.printf("\n%s\n", s.paint(dim, fitted("", width)+columnsOf(columns, nil)))
+	for i := range r.Machines {
+		m := &r.Machines[i]
+		s.printf("%s%s\n", fitted(m.Name, width), columnsOf(columns, &m.Total))
+	}
+}
+
+// printLines prints the lines of the first machine with the most sectors read from memory.
+func (r *machineReport) printLines(s *screen) {
+	s.heading("lines with the most sectors read from memory")
+	list := slices.Clone(r.Machines[0].Lines)
+	slices.SortStableFunc(list, func(a, b machineLineJSON) int {
+		return cmp.Or(cmp.Compare(b.Counts.Reads, a.Counts.Reads), cmp.Compare(b.Counts.L1Misses, a.Counts.L1Misses), cmp.Compare(b.Counts.Requests, a.Counts.Requests))
+	})
+	left := len(list) - min(len(list), r.flags.Top)
+	list = list[:len(list)-left]
+	s.printf("%s\n", s.paint(dim, columnsOf(machineColumns, nil)))
+	width := 0
+	for _, c := range machineColumns {
+		width += c.width
+	}
+	for i := range list {
+		l := &list[i]
+		text := fmt.Sprintf("  %s:%d  %s", filepath.Base(l.File), l.Line, r.texts[machinePlace{l.File, l.Line}])
+		s.printf("%s%s\n", columnsOf(machineColumns, &l.Counts), s.cutToFit(text, width))
+	}
+	if left > 0 {
+		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", left)))
+	}
+}
+
+// printBuffers prints the buffers of the first machine with the most traffic.
+func (r *machineReport) printBuffers(s *screen) {
+	s.heading("buffers with the most traffic")
+	list := slices.Clone(r.Machines[0].Buffers)
+	slices.SortStableFunc(list, func(a, b machineBufferJSON) int {
+		return cmp.Or(cmp.Compare(b.Counts.Traffic(), a.Counts.Traffic()), cmp.Compare(b.Counts.Requests, a.Counts.Requests))
+	})
+	left := len(list) - min(len(list), r.flags.Top)
+	list = list[:len(list)-left]
+	columns := append(slices.Clone(machineColumns), writtenColumn)
+	s.printf("%s\n", s.paint(dim, columnsOf(columns, nil)))
+	for i := range list {
+		b := &list[i]
+		text := b.Name
+		if b.Bytes > 0 {
+			text = fmt.Sprintf("%s, %d bytes at %#x", b.Name, b.Bytes, b.Base)
+		}
+		s.printf("%s  %s\n", columnsOf(columns, &b.Counts), text)
+	}
+	if left > 0 {
+		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", left)))
+	}
+}

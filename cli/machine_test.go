@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gemu/machine"
+)
+
+// machineOf runs "gemu machine" and returns its JSON.
+func machineOf(t *testing.T, args ...string) *machineJSON {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if status := run(t.Context(), append([]string{"machine", "--json", "-"}, args...), strings.NewReader(""), &out, &errs); status != exitGood {
+		t.Fatalf("status %d: %s", status, &errs)
+	}
+	var j machineJSON
+	d := json.NewDecoder(&out)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&j); err != nil {
+		t.Fatal(err)
+	}
+	return &j
+}
+
+// TestMachineAddsUp: lines and buffers add up to the totals, for each machine of a sweep. The machines get the same requests.
+func TestMachineAddsUp(t *testing.T) {
+	for _, args := range [][]string{{"@spmv"}, {"@bfs", "--size", "256"}} {
+		j := machineOf(t, append(args, "--spec", "v100,h100", "--sweep", "l2=32K,64K", "--sweep", "sms=2")...)
+		if len(j.Machines) != 4 || j.Machines[1].Name != "v100 l2=64K sms=2" || j.Machines[3].L2.Bytes != 64<<10 || j.Machines[3].SMs != 2 {
+			t.Fatalf("machines %+v", j.Machines)
+		}
+		for _, m := range j.Machines {
+			var lines, buffers machine.Counts
+			for i := range m.Lines {
+				lines.Add(&m.Lines[i].Counts)
+			}
+			for i := range m.Buffers {
+				buffers.Add(&m.Buffers[i].Counts)
+			}
+			buffers.Requests = m.Total.Requests // a request may access several buffers
+			lines.WriteBacks = m.Total.WriteBacks
+			if lines != m.Total {
+				t.Errorf("%s: lines %+v, want %+v", m.Name, lines, m.Total)
+			}
+			if left := m.Total.WriteBacks - buffers.WriteBacks; left < 0 || len(m.Kernels) == 1 && j.Launches == 1 && left > 0 {
+				t.Errorf("%s: %d write-backs belong to no buffer", m.Name, left)
+			}
+			if buffers.WriteBacks = m.Total.WriteBacks; buffers != m.Total {
+				t.Errorf("%s: buffers %+v, want %+v", m.Name, buffers, m.Total)
+			}
+			if first := j.Machines[0].Total; m.Total.Loads != first.Loads || m.Total.Stores != first.Stores || m.Total.Requests != first.Requests {
+				t.Errorf("%s has other requests than %s", m.Name, j.Machines[0].Name)
+			}
+		}
+	}
+}
+
+// TestMachineTrap: a launch that traps has counts up to the trap, and the trap.
+func TestMachineTrap(t *testing.T) {
+	var out, errs bytes.Buffer
+	status := run(t.Context(), []string{"machine", "../kernels/cuda/saxpy.ptx", "-g", "1", "-b", "32", "-a", "32", "2.0", "f32[32]", "f32[20]"}, strings.NewReader(""), &out, &errs)
+	if status != exitFailed || !strings.Contains(out.String(), "the launch trapped") || !strings.Contains(errs.String(), "out-of-bounds global load") {
+		t.Errorf("status %d\n%s\n%s", status, &out, &errs)
+	}
+}
+
+// TestMachineInput: errors of the command line and of machine files.
+func TestMachineInput(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mine.txt")
+	if err := os.WriteFile(file, []byte("base = v100\nsms = 1\nl1 = 1K\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if j := machineOf(t, "@saxpy", "--spec", file); j.Machines[0].SMs != 1 || j.Machines[0].L1.Bytes != 1024 {
+		t.Errorf("%+v", j.Machines[0])
+	}
+	if err := os.WriteFile(file, []byte("base = v100\n\nl1 = 1X\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--spec", "v200"}, "--spec v200: no such machine or file; want one of v100, a100, h100, or a file"},
+		{[]string{"--spec", file}, "mine.txt:3: l1=1X: want a size"},
+		{[]string{"--spec", filepath.Dir(file)}, "--spec"},
+		{[]string{"--sweep", "l2"}, "--sweep l2: want NAME=VALUE"},
+		{[]string{"--sweep", "l2="}, "--sweep l2=: want NAME=VALUE"},
+		{[]string{"--sweep", "l3=1M"}, `unknown parameter "l3"`},
+		{[]string{"--sweep", "l2=1M,big"}, "l2=big: want a size"},
+		{[]string{"--sweep", "l2.policy=none"}, "unknown policy; want one of lru"},
+		{[]string{"--sweep", "l2.index=sum"}, `unknown index "sum"`},
+		{[]string{"--sweep", "sms=0"}, "sms = 0"},
+		{[]string{"--sweep", "l2=100"}, "not a whole number of sets"},
+		{[]string{"--sweep", "l2=1K" + strings.Repeat(",1K", 70)}, "want at most 64"},
+		{[]string{"--regs", "256"}, "--regs 256"},
+		{[]string{"--top", "-1"}, "--top"},
+		{[]string{"--show", "all"}, "--show"},
+	} {
+		var out, errs bytes.Buffer
+		if status := run(t.Context(), append([]string{"machine", "@saxpy"}, c.args...), strings.NewReader(""), &out, &errs); status != exitBad || !strings.Contains(errs.String(), c.want) {
+			t.Errorf("%q: status %d, %s; want %s", c.args, status, &errs, c.want)
+		}
+	}
+}

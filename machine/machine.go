@@ -1,0 +1,349 @@
+// Package machine is a model of a GPU's memory system for any kernel: which loads hit in the caches, and which data the memory
+// transfers. It runs the recorded requests of a launch (package stream) on a machine (Spec). The machine never changes a result: it
+// decides the order and the place of requests only.
+//
+// It has no clock yet. CTAs are given to multiprocessors in rotation, as many as fit. All resident warps execute an instruction in each
+// step, in the order of multiprocessors, CTAs and warps. The L1 writes through and allocates lines for loads; the L2 writes back. A line
+// has four sectors of 32 bytes, which are filled one by one. docs/machine.md has the details.
+package machine
+
+import (
+	"container/heap"
+
+	"gemu/machine/cache"
+	"gemu/machine/stream"
+	"gemu/occupancy"
+	"gemu/probe"
+)
+
+// Counts are the sectors of 32 bytes that requests transfer.
+//
+// Loads = L1Hits + L1Misses. L1Misses + Stores + Atomics = L2Hits + L2Misses. Reads <= L2Misses.
+type Counts struct {
+	Requests   int64 `json:"requests"`    // requests of warp instructions
+	Loads      int64 `json:"loads"`       // sectors that loads access
+	Stores     int64 `json:"stores"`      // sectors that stores write, which all go to the L2
+	Atomics    int64 `json:"atomics"`     // sectors that atomics access, all in the L2
+	L1Hits     int64 `json:"l1_hits"`     // loaded sectors that the L1 has
+	L1Misses   int64 `json:"l1_misses"`   // loaded sectors that come from the L2, bypasses included
+	L1Bypasses int64 `json:"l1_bypasses"` // loaded sectors of instructions that do not use the L1
+	L2Hits     int64 `json:"l2_hits"`     // sectors of loads, stores and atomics that the L2 has
+	L2Misses   int64 `json:"l2_misses"`   // sectors that the L2 does not have
+	Reads      int64 `json:"reads"`       // sectors read from memory: missing sectors, without those that a store writes whole
+	WriteBacks int64 `json:"write_backs"` // sectors written to memory when their line left the L2
+}
+
+// Add adds the counts of o.
+func (c *Counts) Add(o *Counts) {
+	c.Requests += o.Requests
+	c.Loads += o.Loads
+	c.Stores += o.Stores
+	c.Atomics += o.Atomics
+	c.L1Hits += o.L1Hits
+	c.L1Misses += o.L1Misses
+	c.L1Bypasses += o.L1Bypasses
+	c.L2Hits += o.L2Hits
+	c.L2Misses += o.L2Misses
+	c.Reads += o.Reads
+	c.WriteBacks += o.WriteBacks
+}
+
+// Traffic returns the number of sectors read from memory and written to it.
+func (c *Counts) Traffic() int64 { return c.Reads + c.WriteBacks }
+
+// Launch has the counts of a launch on a machine.
+type Launch struct {
+	*probe.LaunchInfo
+	Counts
+	Resident  int             // CTAs that fit on a multiprocessor at a time
+	LimitedBy occupancy.Limit // resource that limits their number
+	L1        int             // bytes of the L1 of each multiprocessor
+	Err       error           // error that ended the launch
+	Instrs    []Counts        // by index of the instruction in the program; WriteBacks are 0
+	Buffers   []Buffer        // in the order of their addresses
+	Dirty     int64           // sectors in the L2 that differ from memory at the end of the launch
+}
+
+// Buffer has the counts of a buffer. Requests are those that access the buffer.
+type Buffer struct {
+	stream.Buffer
+	Counts
+}
+
+// Machine runs launches on a machine. It is a consumer of package stream. The L2 keeps its lines from launch to launch.
+type Machine struct {
+	spec      Spec
+	registers int
+	l2        *cache.Lines[l2Line]
+	launches  []*Launch
+	run       *run // launch in progress
+}
+
+// l1Line is the valid sectors of a line.
+type l1Line struct{ valid uint8 }
+
+// l2Line is the valid sectors of a line, and those that differ from memory.
+type l2Line struct {
+	valid, dirty uint8
+	buffer       *Counts
+}
+
+// New returns a machine. registers is the number of registers of a thread, which
+// limits the resident CTAs; 0 means that of .maxnreg, or no limit without it. The spec must
+// pass its Check.
+func New(s Spec, registers int) *Machine {
+	return &Machine{spec: s, registers: registers, l2: cache.New[l2Line](s.L2.shape(), s.L2.Policy.New)}
+}
+
+// Launches returns the launches that have ended.
+func (m *Machine) Launches() []*Launch { return m.launches }
+
+// BeginLaunch begins a launch.
+func (m *Machine) BeginLaunch(l *stream.Launch) {
+	out := &Launch{LaunchInfo: l.LaunchInfo, Instrs: make([]Counts, l.Program.Len())}
+	block := occupancy.Block{Threads: l.Block.Count(), Registers: m.registers, Shared: l.SharedBytes}
+	if block.Registers == 0 {
+		block.Registers = min(l.Kernel.MaxRegisters(), occupancy.MaxRegisters)
+	}
+	out.Resident, out.LimitedBy = occupancy.LimitsOf(m.spec.SM).Resident(block)
+	level := m.spec.l1(out.Resident * l.SharedBytes)
+	out.L1 = level.Bytes
+	m.run = &run{Machine: m, launch: out}
+	for range m.spec.SMs {
+		m.run.sms = append(m.run.sms, cache.New[l1Line](level.shape(), level.Policy.New))
+	}
+}
+
+// CTA runs the launch until the machine has a place for a CTA after c.
+func (m *Machine) CTA(l *stream.Launch, c *stream.CTA) {
+	for len(m.run.buffers) < len(l.Buffers) {
+		m.run.buffers = append(m.run.buffers, new(Counts))
+	}
+	m.run.ctas = append(m.run.ctas, c)
+	m.run.advance(false)
+}
+
+// EndLaunch runs the launch to its end.
+func (m *Machine) EndLaunch(l *stream.Launch, err error) {
+	r := m.run
+	r.advance(true)
+	out := r.launch
+	out.Err = err
+	for i, n := range r.buffers {
+		out.Counts.Add(n)
+		out.Buffers = append(out.Buffers, Buffer{l.Buffers[i], *n})
+	}
+	out.Requests = 0
+	for i := range out.Instrs {
+		out.Requests += out.Instrs[i].Requests
+	}
+	sortBuffers(out.Buffers)
+	m.l2.All(func(_ uint64, line *l2Line) {
+		out.Dirty += sectors(line.dirty)
+		line.buffer = nil // belongs to this launch
+	})
+	m.launches = append(m.launches, out)
+	m.run = nil
+}
+
+// run is a launch in progress.
+type run struct {
+	*Machine
+	launch  *Launch
+	buffers []*Counts
+	ctas    []*stream.CTA          // CTAs that have not begun
+	places  int                    // places of CTAs that have had one
+	sms     []*cache.Lines[l1Line] // the L1 of each multiprocessor
+	queue   queue
+}
+
+// slot is a resident warp. Slots are ordered by the step of their next request, then by multiprocessor, place of the CTA and warp.
+type slot struct {
+	step    int64
+	sm      int
+	place   int
+	warp    int
+	start   int64 // step at which the CTA began
+	next    int   // index of the next request
+	cta     *stream.CTA
+	running *int // warps of the CTA that have not ended
+}
+
+// nextStep returns the step of the slot's next request, or of its warp's end.
+func (s *slot) nextStep() int64 {
+	w := &s.cta.Warps[s.warp]
+	if s.next < len(w.Requests) {
+		return s.start + w.Requests[s.next].Step
+	}
+	return s.start + w.Instructions
+}
+
+// queue is a heap of slots.
+type queue []*slot
+
+func (q queue) Len() int { return len(q) }
+func (q queue) Less(i, j int) bool {
+	a, b := q[i], q[j]
+	switch {
+	case a.step != b.step:
+		return a.step < b.step
+	case a.sm != b.sm:
+		return a.sm < b.sm
+	case a.place != b.place:
+		return a.place < b.place
+	}
+	return a.warp < b.warp
+}
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(x any)   { *q = append(*q, x.(*slot)) }
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	s := (*q)[last]
+	*q = (*q)[:last]
+	return s
+}
+
+// advance runs warps until a CTA ends for which no other has arrived, or to the end of the launch if all have arrived.
+func (r *run) advance(all bool) {
+	places := max(r.launch.Resident, 1) * len(r.sms)
+	for r.places < places && len(r.ctas) > 0 {
+		r.begin(r.places%len(r.sms), r.places/len(r.sms), 0)
+		r.places++
+	}
+	if r.places < places && !all {
+		return
+	}
+	for len(r.queue) > 0 {
+		s := r.queue[0]
+		w := &s.cta.Warps[s.warp]
+		if s.next == len(w.Requests) {
+			last := *s.running == 1
+			if last && len(r.ctas) == 0 && !all {
+				return
+			}
+			heap.Pop(&r.queue)
+			if *s.running--; last && len(r.ctas) > 0 {
+				r.begin(s.sm, s.place, s.step)
+			}
+			continue
+		}
+		q := &w.Requests[s.next]
+		s.next++
+		r.request(s, q, w.Transactions[q.First:][:q.N])
+		s.step = s.nextStep()
+		heap.Fix(&r.queue, 0)
+	}
+}
+
+// begin begins the next CTA at a place of a multiprocessor.
+func (r *run) begin(sm, place int, step int64) {
+	c := r.ctas[0]
+	r.ctas = r.ctas[1:]
+	running := len(c.Warps)
+	for w := range c.Warps {
+		s := &slot{sm: sm, place: place, warp: w, start: step, cta: c, running: &running}
+		s.step = s.nextStep()
+		heap.Push(&r.queue, s)
+	}
+}
+
+// request runs a request.
+func (r *run) request(s *slot, q *stream.Request, list []stream.Transaction) {
+	in := &r.launch.Instrs[q.Instr]
+	in.Requests++
+	lastBuffer := -1
+	for i := range list {
+		t := &list[i]
+		buffer := r.buffers[t.Buffer]
+		if int(t.Buffer) != lastBuffer {
+			buffer.Requests++
+			lastBuffer = int(t.Buffer)
+		}
+		a := &cache.Access{Line: t.Line, Store: q.Kind != probe.AccessLoad, SM: s.sm, CTA: s.cta.Index, Warp: s.warp, Instr: int(q.Instr)}
+		n := r.transaction(a, q, t, buffer)
+		in.Add(&n)
+		buffer.Add(&n)
+	}
+}
+
+// transaction runs the accesses to a line.
+func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transaction, buffer *Counts) (n Counts) {
+	l1 := r.sms[a.SM]
+	accessed := sectors(t.Sectors)
+	switch q.Kind {
+	case probe.AccessStore:
+		n.Stores = accessed
+		if line := l1.Access(a); line != nil { // the L1 takes whole sectors and bytes of sectors that it has
+			line.valid |= t.Whole
+		}
+		r.l2Access(a, t.Sectors, t.Whole, true, buffer, &n)
+		return n
+	case probe.AccessAtomic:
+		n.Atomics = accessed
+		if line := l1.Peek(a.Line); line != nil {
+			line.valid &^= t.Sectors
+		}
+		r.l2Access(a, t.Sectors, 0, true, buffer, &n)
+		return n
+	}
+	n.Loads = accessed
+	if q.BypassL1 {
+		n.L1Bypasses, n.L1Misses = accessed, accessed
+		r.l2Access(a, t.Sectors, 0, false, buffer, &n)
+		return n
+	}
+	line := l1.Access(a)
+	missing := t.Sectors
+	if line != nil {
+		missing &^= line.valid
+	}
+	n.L1Misses = sectors(missing)
+	n.L1Hits = accessed - n.L1Misses
+	if missing == 0 {
+		return n
+	}
+	if line == nil && r.spec.L1.Bytes > 0 {
+		line = l1.Insert(a, func(uint64, *l1Line) {})
+	}
+	if line != nil {
+		line.valid |= missing
+	}
+	r.l2Access(a, missing, 0, false, buffer, &n)
+	return n
+}
+
+// l2Access accesses sectors in the L2. The sectors of whole are overwritten, so that a miss reads nothing.
+func (r *run) l2Access(a *cache.Access, accessed, whole uint8, dirty bool, buffer *Counts, n *Counts) {
+	line := r.l2.Access(a)
+	missing := accessed
+	if line != nil {
+		missing &^= line.valid
+	}
+	misses := sectors(missing)
+	n.L2Misses += misses
+	n.L2Hits += sectors(accessed) - misses
+	n.Reads += sectors(missing &^ whole)
+	if line == nil && r.spec.L2.Bytes > 0 {
+		line = r.l2.Insert(a, func(_ uint64, old *l2Line) { r.writeBack(old) })
+	}
+	if line == nil { // no cache, or the policy keeps the line out
+		if dirty {
+			buffer.WriteBacks += sectors(accessed)
+		}
+		return
+	}
+	line.valid |= accessed
+	line.buffer = buffer
+	if dirty {
+		line.dirty |= accessed
+	}
+}
+
+// writeBack writes a line that leaves the L2. Lines of earlier launches count for the launch as a whole.
+func (r *run) writeBack(line *l2Line) {
+	to := line.buffer
+	if to == nil {
+		to = &r.launch.Counts
+	}
+	to.WriteBacks += sectors(line.dirty)
+}

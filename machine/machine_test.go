@@ -1,0 +1,482 @@
+package machine
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"gemu/internal/corpus"
+	"gemu/internal/part"
+	"gemu/interp"
+	"gemu/machine/stream"
+	"gemu/occupancy"
+	"gemu/probe"
+	"gemu/ptx"
+)
+
+// small is a machine in which most kernels of the tests have misses. Its caches have exact LRU.
+var small = Spec{"small", 3, 70, Level{1 << 10, 2, lru, "xor"}, nil, Level{6 << 10, 4, lru, "xor"}}
+
+// naive is a second implementation of the machine, with lists in place of sets and heaps. It keeps all CTAs until the end of a launch.
+type naive struct {
+	spec Spec
+	ctas []*stream.CTA
+	l2   [][]*naiveLine // by set, the least recently used line first
+	all  []Counts       // of each launch
+	by   []map[int32]Counts
+}
+
+type naiveLine struct {
+	line         uint64
+	valid, dirty [4]bool
+}
+
+func (n *naive) BeginLaunch(*stream.Launch)          { n.ctas = nil }
+func (n *naive) CTA(_ *stream.Launch, c *stream.CTA) { n.ctas = append(n.ctas, c) }
+
+// use returns a line of a cache, as the most recently used one. It adds the line if it is absent, and returns the line that leaves.
+func use(cache [][]*naiveLine, l Level, line uint64, add bool) (at, left *naiveLine) {
+	set := int(line % uint64(len(cache)))
+	if l.Index == "xor" { // digits, each large enough for the number of a set
+		digit := 1
+		for digit < len(cache) {
+			digit *= 2
+		}
+		set = 0
+		for v := int(line); v > 0; v /= digit {
+			set ^= v % digit
+		}
+		set %= len(cache)
+	}
+	for i, c := range cache[set] {
+		if c.line == line {
+			cache[set] = append(slices.Delete(cache[set], i, i+1), c)
+			return c, nil
+		}
+	}
+	if !add {
+		return nil, nil
+	}
+	if len(cache[set]) == l.Ways {
+		left, cache[set] = cache[set][0], cache[set][1:]
+	}
+	at = &naiveLine{line: line}
+	cache[set] = append(cache[set], at)
+	return at, left
+}
+
+func (n *naive) EndLaunch(l *stream.Launch, _ error) {
+	type warp struct {
+		sm, place, number int
+		at, begun         int64
+		next              int
+		cta               *stream.CTA
+	}
+	resident, _ := occupancy.LimitsOf(n.spec.SM).Resident(occupancy.Block{Threads: l.Block.Count(), Registers: l.Kernel.MaxRegisters(), Shared: l.SharedBytes})
+	var warps []*warp
+	begin := func(sm, place int, at int64) {
+		if len(n.ctas) == 0 {
+			return
+		}
+		for i := range n.ctas[0].Warps {
+			warps = append(warps, &warp{sm: sm, place: place, number: i, begun: at, cta: n.ctas[0]})
+		}
+		n.ctas = n.ctas[1:]
+	}
+	for place := range max(resident, 1) {
+		for sm := range n.spec.SMs {
+			begin(sm, place, 0)
+		}
+	}
+	if n.l2 == nil {
+		n.l2 = make([][]*naiveLine, n.spec.L2.Bytes/128/n.spec.L2.Ways)
+	}
+	l1 := make([][][]*naiveLine, n.spec.SMs)
+	for i := range l1 {
+		l1[i] = make([][]*naiveLine, n.spec.L1.Bytes/128/n.spec.L1.Ways)
+	}
+	by, total := map[int32]Counts{}, Counts{}
+	for len(warps) > 0 {
+		var first *warp
+		for _, w := range warps {
+			t := &w.cta.Warps[w.number]
+			w.at = w.begun + t.Instructions
+			if w.next < len(t.Requests) {
+				w.at = w.begun + t.Requests[w.next].Step
+			}
+			if first == nil || slices.Compare([]int64{w.at, int64(w.sm), int64(w.place), int64(w.number)}, []int64{first.at, int64(first.sm), int64(first.place), int64(first.number)}) < 0 {
+				first = w
+			}
+		}
+		t := &first.cta.Warps[first.number]
+		if first.next == len(t.Requests) {
+			warps = slices.DeleteFunc(warps, func(w *warp) bool { return w == first })
+			if !slices.ContainsFunc(warps, func(w *warp) bool { return w.cta == first.cta }) {
+				begin(first.sm, first.place, first.at)
+			}
+			continue
+		}
+		q := t.Requests[first.next]
+		first.next++
+		c := Counts{Requests: 1}
+		for _, x := range t.Transactions[q.First : q.First+q.N] {
+			store := q.Kind != probe.AccessLoad
+			mine, _ := use(l1[first.sm], n.spec.L1, x.Line, q.Kind == probe.AccessLoad && !q.BypassL1 && !has(l1[first.sm], n.spec.L1, x))
+			for s := range 4 {
+				if x.Sectors>>s&1 == 0 {
+					continue
+				}
+				whole := x.Whole>>s&1 != 0
+				switch q.Kind {
+				case probe.AccessLoad:
+					c.Loads++
+					if q.BypassL1 {
+						c.L1Bypasses++
+					} else if mine != nil && mine.valid[s] {
+						c.L1Hits++
+						continue
+					} else if mine != nil {
+						mine.valid[s] = true
+					}
+					c.L1Misses++
+				case probe.AccessStore:
+					c.Stores++
+					if mine != nil && whole {
+						mine.valid[s] = true
+					}
+				case probe.AccessAtomic:
+					c.Atomics++
+					if mine != nil {
+						mine.valid[s] = false
+					}
+				}
+				below, left := use(n.l2, n.spec.L2, x.Line, true)
+				if left != nil {
+					for _, dirty := range left.dirty {
+						if dirty {
+							total.WriteBacks++
+						}
+					}
+				}
+				if below.valid[s] {
+					c.L2Hits++
+				} else {
+					c.L2Misses++
+					if q.Kind != probe.AccessStore || !whole {
+						c.Reads++
+					}
+				}
+				below.valid[s] = true
+				below.dirty[s] = below.dirty[s] || store
+			}
+		}
+		sum := by[q.Instr]
+		sum.Add(&c)
+		by[q.Instr] = sum
+		total.Add(&c)
+	}
+	n.all, n.by = append(n.all, total), append(n.by, by)
+}
+
+// has reports whether a cache has all sectors of a transaction. It does not count as a use.
+func has(cache [][]*naiveLine, l Level, x stream.Transaction) bool {
+	for _, set := range cache {
+		for _, c := range set {
+			if c.line == x.Line {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// programs returns a sample of the corpus that runs without an error.
+func programs(t *testing.T, few, sample, all int) (list []*corpus.Program) {
+	t.Helper()
+	every, err := corpus.Programs("../testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	isTried := part.Share(t, few, sample, all)
+	for i, p := range every {
+		if isTried(i) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// record runs a program and gives its launches to a consumer.
+func record(p *corpus.Program, c stream.Consumer) {
+	r := stream.NewRecorder(c)
+	p.Run(func(l *interp.Launch) { l.Probes = []probe.Probe{r} })
+}
+
+// TestMachineAgainstNaive compares the counts of programs with those of the second implementation, and verifies the equations of Counts.
+func TestMachineAgainstNaive(t *testing.T) {
+	part.SkipShort(t)
+	var mu sync.Mutex
+	total := Counts{}
+	t.Cleanup(func() {
+		if !part.TrySample() {
+			return
+		}
+		v := reflect.ValueOf(total)
+		for i := range v.NumField() {
+			if v.Field(i).Int() == 0 {
+				t.Errorf("no program has %s", v.Type().Field(i).Name)
+			}
+		}
+	})
+	for _, p := range programs(t, 512, 64, 1) {
+		t.Run(p.String(), func(t *testing.T) {
+			t.Parallel()
+			m, n := New(small, 0), &naive{spec: small}
+			record(p, stream.Consumers{m, n})
+			for i, l := range m.Launches() {
+				got := l.Counts
+				if got != n.all[i] {
+					t.Fatalf("launch %d of %s: %+v, want %+v", i, l.Kernel.Name, got, n.all[i])
+				}
+				for instr, c := range n.by[i] {
+					mine := l.Instrs[instr]
+					if mine.WriteBacks = 0; mine != c {
+						t.Fatalf("launch %d of %s, instruction %d: %+v, want %+v", i, l.Kernel.Name, instr, mine, c)
+					}
+				}
+				if err := holds(&got); err != nil {
+					t.Errorf("%s: %v", l.Kernel.Name, err)
+				}
+				mu.Lock()
+				total.Add(&got)
+				mu.Unlock()
+			}
+		})
+	}
+}
+
+// holds returns an error if an equation of Counts does not hold.
+func holds(c *Counts) error {
+	if c.Loads != c.L1Hits+c.L1Misses || c.L1Misses+c.Stores+c.Atomics != c.L2Hits+c.L2Misses || c.Reads > c.L2Misses || c.L1Bypasses > c.L1Misses {
+		return fmt.Errorf("the counts contradict each other: %+v", *c)
+	}
+	return nil
+}
+
+// TestUnlimitedCaches: in caches that hold everything, each sector is missed once.
+func TestUnlimitedCaches(t *testing.T) {
+	part.SkipShort(t)
+	large := Spec{"large", 1, 70, Level{1 << 22, 1 << 15, lru, "modulo"}, nil, Level{1 << 22, 1 << 15, lru, "modulo"}}
+	for _, p := range programs(t, 1024, 128, 4) {
+		t.Run(p.String(), func(t *testing.T) {
+			t.Parallel()
+			m, d := New(large, 0), &distinct{seen: map[uint64]bool{}}
+			record(p, stream.Consumers{m, d})
+			var got Counts
+			for _, l := range m.Launches() {
+				got.Add(&l.Counts)
+			}
+			if int(got.L2Misses) != len(d.seen) || got.WriteBacks != 0 {
+				t.Errorf("%d misses and %d write-backs of %d distinct sectors", got.L2Misses, got.WriteBacks, len(d.seen))
+			}
+		})
+	}
+}
+
+// distinct collects the distinct sectors of launches.
+type distinct struct{ seen map[uint64]bool }
+
+func (d *distinct) BeginLaunch(*stream.Launch)      {}
+func (d *distinct) EndLaunch(*stream.Launch, error) {}
+func (d *distinct) CTA(_ *stream.Launch, c *stream.CTA) {
+	for _, w := range c.Warps {
+		for _, t := range w.Transactions {
+			for s := range 4 {
+				if t.Sectors>>s&1 != 0 {
+					d.seen[t.Line*4+uint64(s)] = true
+				}
+			}
+		}
+	}
+}
+
+// instructions is a program of as many instructions.
+type instructions struct {
+	probe.Program
+	n int
+}
+
+func (p instructions) Len() int { return p.n }
+
+// kernel writes a row of a matrix per CTA, with the sums of elements of two other rows.
+const kernel = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .u32 %c, %n, %t, %i, %a, %b;
+	.reg .u64 %p, %o, %q;
+	mov.u32 %t, %tid.x;
+	mov.u32 %c, %ctaid.x;
+	mad.lo.u32 %i, %c, 64, %t;
+	ld.param.u64 %p, [out];
+	mad.wide.u32 %o, %i, 4, %p;
+	xor.b32 %n, %i, 192;
+	mad.wide.u32 %q, %n, 4, %p;
+	ld.global.u32 %a, [%q+65536];
+	ld.global.u32 %b, [%q+66048];
+	add.u32 %a, %a, %b;
+	st.global.u32 [%o], %a;
+	red.global.add.u32 [%p+131072], 1;
+	ret;
+}
+`
+
+// TestHostThreads: the counts do not depend on the number of host threads, and are those of the second implementation. The grid has more
+// CTAs than the machine has places.
+func TestHostThreads(t *testing.T) {
+	var want []*Launch
+	for _, workers := range []int{1, 2, 7} {
+		d := interp.NewDevice(interp.Config{Workers: workers})
+		defer d.Close()
+		module, err := d.Load("k.ptx", []byte(kernel))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := d.Alloc(131076)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, n := New(small, 0), &naive{spec: small}
+		for range 2 {
+			if _, err := module.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(200), Block: ptx.Dim(64), Args: []any{b}, Probes: []probe.Probe{stream.NewRecorder(stream.Consumers{m, n})}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := m.Launches()
+		for i, l := range got {
+			l.LaunchInfo = nil
+			if l.Counts != n.all[i] {
+				t.Errorf("launch %d: %+v, want %+v", i, l.Counts, n.all[i])
+			}
+		}
+		if want == nil {
+			want = got
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%d host threads: %+v, want %+v", workers, got[0].Counts, want[0].Counts)
+		}
+		if n := got[0].Counts; n.Stores != 200*2*4 || n.Loads != 200*2*8 || n.Atomics != 200*2 || n.WriteBacks == 0 || len(got[0].Buffers) != 1 {
+			t.Errorf("%+v", n)
+		}
+	}
+}
+
+// TestHandWorked has sequences of requests of a warp on one multiprocessor, with the counts worked out by hand. The L1 has two lines, and
+// the L2 four, in a single set each.
+func TestHandWorked(t *testing.T) {
+	type access struct {
+		kind           probe.AccessKind
+		line           uint64
+		sectors, whole uint8
+		bypass         bool
+	}
+	load, store, atomic := probe.AccessLoad, probe.AccessStore, probe.AccessAtomic
+	for _, c := range []struct {
+		name string
+		list []access
+		want Counts
+	}{
+		{"a second load hits", []access{{load, 1, 0b11, 0b11, false}, {load, 1, 0b01, 0b01, false}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Misses: 2, Reads: 2}},
+		{"sectors are filled one by one", []access{{load, 1, 0b0001, 0, false}, {load, 1, 0b0011, 0, false}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Misses: 2, Reads: 2}},
+		{"a third line replaces the first in the L1, not in the L2", []access{{load, 1, 1, 0, false}, {load, 2, 1, 0, false}, {load, 3, 1, 0, false}, {load, 1, 1, 0, false}}, Counts{Loads: 4, L1Misses: 4, L2Hits: 1, L2Misses: 3, Reads: 3}},
+		{"a bypass does not fill the L1", []access{{load, 1, 1, 0, true}, {load, 1, 1, 0, false}}, Counts{Loads: 2, L1Misses: 2, L1Bypasses: 1, L2Hits: 1, L2Misses: 1, Reads: 1}},
+		{"a whole store reads nothing, and allocates no line of the L1", []access{{store, 1, 0b1111, 0b1111, false}, {load, 1, 0b1111, 0, false}}, Counts{Stores: 4, Loads: 4, L1Misses: 4, L2Hits: 4, L2Misses: 4}},
+		{"a store of some bytes reads its sector", []access{{store, 1, 0b11, 0b01, false}}, Counts{Stores: 2, L2Misses: 2, Reads: 1}},
+		{"a store updates the L1", []access{{load, 1, 1, 0, false}, {store, 1, 0b11, 0b11, false}, {load, 1, 0b11, 0, false}}, Counts{Loads: 3, Stores: 2, L1Hits: 2, L1Misses: 1, L2Hits: 1, L2Misses: 2, Reads: 1}},
+		{"a store of some bytes does not fill its sector of the L1", []access{{load, 1, 1, 0, false}, {store, 1, 0b10, 0, false}, {load, 1, 0b10, 0, false}}, Counts{Loads: 2, Stores: 1, L1Misses: 2, L2Hits: 1, L2Misses: 2, Reads: 2}},
+		{"two stores dirty two sectors", []access{{store, 1, 0b01, 0b01, false}, {store, 1, 0b10, 0b10, false}, {load, 2, 1, 0, true}, {load, 3, 1, 0, true}, {load, 4, 1, 0, true}, {load, 5, 1, 0, true}}, Counts{Stores: 2, Loads: 4, L1Misses: 4, L1Bypasses: 4, L2Misses: 6, Reads: 4, WriteBacks: 2}},
+		{"an atomic removes its sector from the L1", []access{{load, 1, 0b11, 0, false}, {atomic, 1, 0b01, 0, false}, {load, 1, 0b11, 0, false}}, Counts{Loads: 4, Atomics: 1, L1Hits: 1, L1Misses: 3, L2Hits: 2, L2Misses: 2, Reads: 2}},
+		{"dirty sectors are written back", []access{{store, 1, 0b11, 0b11, false}, {load, 2, 1, 0, true}, {load, 3, 1, 0, true}, {load, 4, 1, 0, true}, {load, 5, 1, 0, true}}, Counts{Stores: 2, Loads: 4, L1Misses: 4, L1Bypasses: 4, L2Misses: 6, Reads: 4, WriteBacks: 2}},
+	} {
+		spec := Spec{"hand", 1, 70, Level{256, 2, lru, "modulo"}, nil, Level{512, 4, lru, "modulo"}}
+		m := New(spec, 0)
+		var w stream.Warp
+		for i, a := range c.list {
+			w.Requests = append(w.Requests, stream.Request{Step: int64(i + 1), Kind: a.kind, BypassL1: a.bypass, First: int32(i), N: 1})
+			w.Transactions = append(w.Transactions, stream.Transaction{Line: a.line, Sectors: a.sectors, Whole: a.whole})
+			w.Instructions++
+		}
+		l := &stream.Launch{LaunchInfo: &probe.LaunchInfo{Grid: ptx.Dim(1), Block: ptx.Dim(32), WarpSize: 32, Program: instructions{n: 1}, Kernel: &ptx.Func{}}, Buffers: []stream.Buffer{{Name: "b"}}}
+		m.BeginLaunch(l)
+		m.CTA(l, &stream.CTA{Warps: []stream.Warp{w}})
+		m.EndLaunch(l, nil)
+		c.want.Requests = int64(len(c.list))
+		if got := m.Launches()[0].Counts; got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+		if err := holds(&c.want); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestSharedMemoryReducesL1 has the L1 of a V100 by hand: 128 KiB less 0, 8, 16, 32, 64 or 96 KiB.
+func TestSharedMemoryReducesL1(t *testing.T) {
+	for _, c := range []struct{ shared, want int }{{0, 128}, {1, 120}, {8 << 10, 120}, {8<<10 + 1, 112}, {33 << 10, 64}, {96 << 10, 32}} {
+		if got := Specs[0].l1(c.shared).Bytes >> 10; got != c.want {
+			t.Errorf("%d bytes of shared memory: %d KiB, want %d", c.shared, got, c.want)
+		}
+	}
+}
+
+// TestSpecs: the known machines can be built.
+func TestSpecs(t *testing.T) {
+	for _, s := range append(Specs, small) {
+		if err := s.Check(); err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+	}
+	for _, s := range []Spec{
+		{SMs: 0, SM: 70, L1: small.L1, L2: small.L2},
+		{SMs: 1, SM: 10, L1: small.L1, L2: small.L2},
+		{SMs: 1, SM: 70, L1: Level{100, 4, lru, "xor"}, L2: small.L2},
+		{SMs: 1, SM: 70, L1: small.L1, L2: Level{4096, 0, lru, "xor"}},
+		{SMs: 1, SM: 70, L1: small.L1, L2: Level{4096, 4, lru, "sum"}},
+		{SMs: 1, SM: 70, L1: small.L1, Shared: []int{8}, L2: small.L2},
+	} {
+		if s.Check() == nil {
+			t.Errorf("%+v has no error", s)
+		}
+	}
+}
+
+// TestParse reads machines from texts, and has the errors with their lines.
+func TestParse(t *testing.T) {
+	const text = "# mine\nbase = a100\nsms=2 # two\n\nl1 = 16K\nl2=1M\nl2.ways = 8\nl2.policy = newest\nl2.index = modulo\n"
+	newest := &Replacement{Name: "newest", New: lru.New}
+	got, err := Parse("m", text, newest)
+	want := Spec{"m", 2, 80, Level{16 << 10, 4, lru, "xor"}, nil, Level{1 << 20, 8, newest, "modulo"}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	for _, c := range []struct{ text, want string }{
+		{"", "m: no machine"},
+		{"sms = 2", "m:1: the first parameter must be base"},
+		{"base = b100", "m:1: base must be the first"},
+		{"base = v100\nbase = a100", "m:2: base must be the first"},
+		{"base = v100\nsms", "m:2: want NAME = VALUE"},
+		{"base = v100\nsms = x", "m:2: sms=x: want a number"},
+		{"base = v100\n\nl1 = 3", "m: l1"},
+		{"base = v100\nl2 = 1Q", "m:2: l2=1Q: want a size"},
+		{"base = v100\nl2.policy = newest", "m:2: l2.policy=newest: unknown policy; want one of lru, plru"},
+		{"base = v100\nl3 = 1M", `m:2: unknown parameter "l3"; want one of sms`},
+	} {
+		if _, err := Parse("m", c.text); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %s …", c.text, err, c.want)
+		}
+	}
+}

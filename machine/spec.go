@@ -1,0 +1,291 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gemu/internal/notation"
+	"gemu/machine/cache"
+	"gemu/machine/stream"
+	"gemu/occupancy"
+)
+
+// Spec is a machine: its multiprocessors and its caches.
+type Spec struct {
+	Name   string // name of the machine
+	SMs    int    // number of multiprocessors
+	SM     int    // compute capability, 70 for 7.0, which limits the CTAs of a multiprocessor
+	L1     Level  // cache of each multiprocessor, with the part that shared memory can take
+	Shared []int  // sizes of shared memory in KiB that the L1 can give up, in ascending order; empty: shared memory is apart
+	L2     Level  // cache of all multiprocessors
+}
+
+// Level is a cache. A cache without bytes has no lines.
+type Level struct {
+	Bytes  int          // size of the data in bytes
+	Ways   int          // lines of a set
+	Policy *Replacement // choice of the line that leaves a set
+	Index  string       // "modulo" or "xor"
+}
+
+// Specs are the machines that gemu knows. The sizes come from NVIDIA's descriptions of the architectures: "NVIDIA Tesla V100 GPU
+// Architecture" (2017), "NVIDIA A100 Tensor Core GPU Architecture" (2020), "NVIDIA H100 Tensor Core GPU Architecture" (2022, SXM5). The
+// sizes of shared memory come from the CUDA C++ Programming Guide, "Compute Capabilities". NVIDIA does not publish ways, replacement and
+// index: they are assumptions.
+var Specs = []Spec{
+	{"v100", 80, 70, Level{128 << 10, 4, lru, "xor"}, []int{0, 8, 16, 32, 64, 96}, Level{6 << 20, 16, lru, "xor"}},
+	{"a100", 108, 80, Level{192 << 10, 4, lru, "xor"}, []int{0, 8, 16, 32, 64, 100, 132, 164}, Level{40 << 20, 16, lru, "xor"}},
+	{"h100", 132, 90, Level{256 << 10, 4, lru, "xor"}, []int{0, 8, 16, 32, 64, 100, 132, 164, 196, 228}, Level{50 << 20, 16, lru, "xor"}},
+}
+
+// l1 returns the L1 of a multiprocessor whose CTAs have some bytes of shared memory: without the smallest part for shared memory that
+// suffices.
+func (s *Spec) l1(shared int) Level {
+	level := s.L1
+	for _, kib := range s.Shared {
+		if kib<<10 >= shared {
+			level.Bytes -= kib << 10
+			break
+		}
+	}
+	return level
+}
+
+// Replacement is a replacement policy. Another module can make one, for Extensions of package cli.
+type Replacement struct {
+	Name string // name in parameters
+	Doc  string // the line that leaves a set, for help
+	// New returns the policy of a cache.
+	New func(cache.Shape) cache.Policy
+}
+
+// Replacements are the replacement policies of package cache.
+var Replacements = []*Replacement{
+	lru,
+	{"plru", "the line to which a tree of bits points", cache.TreePLRU},
+	{"srrip", "the first line whose next access is predicted in the distant future", cache.SRRIP},
+	{"brrip", "as srrip, and nearly all new lines are predicted there", cache.BRRIP},
+	{"drrip", "as srrip or brrip, whichever has fewer misses", cache.DRRIP},
+}
+
+var lru = &Replacement{"lru", "the least recently used line", cache.LRU}
+
+// indices are the index functions, by name.
+var indices = map[string]cache.Index{"modulo": cache.Modulo, "xor": cache.XOR}
+
+func sortedKeys[V any](m map[string]V) (names []string) {
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// shape returns the shape of a cache with lines of 128 bytes.
+func (l *Level) shape() cache.Shape {
+	s := cache.Shape{Sets: 1, Ways: l.Ways, Index: indices[l.Index]}
+	if l.Bytes == 0 {
+		s.Ways = 0
+		return s
+	}
+	s.Sets = l.Bytes / stream.LineBytes / l.Ways
+	return s
+}
+
+// check returns an error if a cache cannot be built.
+func (l *Level) check() error {
+	switch {
+	case l.Bytes < 0 || l.Ways < 1:
+		return fmt.Errorf("%d bytes in %d ways: want at least 0 bytes and 1 way", l.Bytes, l.Ways)
+	case l.Bytes%(stream.LineBytes*l.Ways) != 0:
+		return fmt.Errorf("%d bytes are not a whole number of sets of %d lines of %d bytes", l.Bytes, l.Ways, stream.LineBytes)
+	case indices[l.Index] == nil:
+		return fmt.Errorf("unknown index %q; want one of %s", l.Index, strings.Join(sortedKeys(indices), ", "))
+	case l.Policy.Name == "plru" && l.Ways > 32:
+		return errors.New("policy plru has at most 32 ways")
+	}
+	return nil
+}
+
+// Check returns an error if the machine cannot be built. It names the part.
+func (s *Spec) Check() error {
+	switch {
+	case s.SMs < 1 || s.SMs > 1<<12:
+		return fmt.Errorf("sms = %d: want 1 to %d multiprocessors", s.SMs, 1<<12)
+	case s.SM < occupancy.Generations[0].SM:
+		return fmt.Errorf("sm = %d: want a compute capability from %d on", s.SM, occupancy.Generations[0].SM)
+	}
+	for _, kib := range append([]int{0}, s.Shared...) {
+		level := s.L1
+		level.Bytes -= kib << 10
+		if err := level.check(); err != nil {
+			return fmt.Errorf("l1, with %d KiB of shared memory: %w", kib, err)
+		}
+	}
+	if err := s.L2.check(); err != nil {
+		return fmt.Errorf("l2: %w", err)
+	}
+	return nil
+}
+
+// Find returns the machine of Specs with a name; ok is false if there is none.
+func Find(name string) (s Spec, ok bool) {
+	for _, s := range Specs {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return Spec{}, false
+}
+
+// parameters are the numbers and names of a machine that Set changes.
+var parameters = []struct {
+	name string
+	set  func(s *Spec, value string, more []*Replacement) error
+}{
+	{"sms", func(s *Spec, value string, _ []*Replacement) error { return setNumber(&s.SMs, value) }},
+	{"sm", func(s *Spec, value string, _ []*Replacement) error { return setNumber(&s.SM, value) }},
+	{"l1", func(s *Spec, value string, _ []*Replacement) error {
+		s.Shared = nil
+		return setSize(&s.L1.Bytes, value)
+	}},
+	{"l1.ways", func(s *Spec, value string, _ []*Replacement) error { return setNumber(&s.L1.Ways, value) }},
+	{"l1.policy", func(s *Spec, value string, more []*Replacement) error { return setPolicy(&s.L1.Policy, value, more) }},
+	{"l1.index", func(s *Spec, value string, _ []*Replacement) error { s.L1.Index = value; return nil }},
+	{"l2", func(s *Spec, value string, _ []*Replacement) error { return setSize(&s.L2.Bytes, value) }},
+	{"l2.ways", func(s *Spec, value string, _ []*Replacement) error { return setNumber(&s.L2.Ways, value) }},
+	{"l2.policy", func(s *Spec, value string, more []*Replacement) error { return setPolicy(&s.L2.Policy, value, more) }},
+	{"l2.index", func(s *Spec, value string, _ []*Replacement) error { s.L2.Index = value; return nil }},
+}
+
+// ParameterNames returns the names of the parameters for Set.
+func ParameterNames() (names []string) {
+	for _, p := range parameters {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// Set changes a parameter of a machine: "sms" and "sm"; "l1" and "l2", sizes in bytes or with K or M; and ".ways", ".policy" and ".index"
+// of the two caches. more are policies besides Replacements. A size for l1 is what loads can use: shared memory takes no part of it. Check must be called after all changes.
+func (s *Spec) Set(name, value string, more ...*Replacement) error {
+	for _, p := range parameters {
+		if p.name == name {
+			if err := p.set(s, value, more); err != nil {
+				return fmt.Errorf("%s=%s: %w", name, value, err)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown parameter %q; want one of %s", name, strings.Join(ParameterNames(), ", "))
+}
+
+func setNumber(to *int, value string) error {
+	n, err := strconv.Atoi(value)
+	if err != nil {
+		return errors.New("want a number")
+	}
+	*to = n
+	return nil
+}
+
+func setPolicy(to **Replacement, value string, more []*Replacement) error {
+	var names []string
+	for _, r := range slices.Concat(Replacements, more) {
+		if r.Name == value {
+			*to = r
+			return nil
+		}
+		names = append(names, r.Name)
+	}
+	return fmt.Errorf("unknown policy; want one of %s", strings.Join(names, ", "))
+}
+
+func setSize(to *int, value string) error {
+	n, err := notation.ParseSize(value)
+	if err != nil {
+		return err
+	}
+	if n > 1<<34 {
+		return errors.New("a cache has at most 16G")
+	}
+	*to = int(n)
+	return nil
+}
+
+// Parse reads a machine: lines "name = value" with the parameters of Set, and "base = NAME" first, a machine of Specs that it changes.
+// Text after # is a comment. Errors name the line. The name of the machine is name. more are
+// policies besides Replacements.
+func Parse(name, text string, more ...*Replacement) (Spec, error) {
+	var s Spec
+	known := false
+	for i, line := range strings.Split(text, "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		key, value, ok := strings.Cut(line, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		var err error
+		switch {
+		case !ok:
+			err = errors.New("want NAME = VALUE")
+		case key == "base":
+			if s, ok = Find(value); !ok || known {
+				err = fmt.Errorf("base must be the first parameter, and name one of %s", strings.Join(Names(), ", "))
+			}
+			known = true
+		case !known:
+			err = fmt.Errorf("the first parameter must be base, one of %s", strings.Join(Names(), ", "))
+		default:
+			err = s.Set(key, value, more...)
+		}
+		if err != nil {
+			return Spec{}, fmt.Errorf("%s:%d: %w", name, i+1, err)
+		}
+	}
+	if !known {
+		return Spec{}, fmt.Errorf("%s: no machine: the first line must be base = NAME, one of %s", name, strings.Join(Names(), ", "))
+	}
+	s.Name = name
+	if err := s.Check(); err != nil {
+		return Spec{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return s, nil
+}
+
+// Names returns the names of Specs.
+func Names() (names []string) {
+	for _, s := range Specs {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// String describes the machine.
+func (s *Spec) String() string {
+	l1 := s.L1.String()
+	if len(s.Shared) > 0 {
+		l1 += " less the shared memory"
+	}
+	return fmt.Sprintf("%s: %d SMs of compute capability %d.%d, L1 %s, L2 %s", s.Name, s.SMs, s.SM/10, s.SM%10, l1, s.L2.String())
+}
+
+// String describes a cache.
+func (l *Level) String() string {
+	return fmt.Sprintf("%s in %d ways (%s, %s)", sizeText(l.Bytes), l.Ways, l.Policy.Name, l.Index)
+}
+
+// sizeText writes a size with a unit, if it is a whole number of units.
+func sizeText(n int) string {
+	switch {
+	case n >= 1<<20 && n%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n >= 1<<10 && n%(1<<10) == 0:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

@@ -1,0 +1,300 @@
+package stream
+
+import (
+	"math/bits"
+	"slices"
+	"sync"
+
+	"gemu/internal/coalesce"
+	"gemu/probe"
+	"gemu/ptx"
+)
+
+// Recorder is a probe that records launches. It holds the CTAs that have ended before an earlier CTA, besides those in flight.
+type Recorder struct {
+	consumer Consumer
+
+	mu       sync.Mutex
+	launches map[uint64]*launch // in progress
+}
+
+// NewRecorder returns a recorder for a consumer.
+func NewRecorder(c Consumer) *Recorder { return &Recorder{consumer: c, launches: map[uint64]*launch{}} }
+
+// launch is a launch in progress.
+type launch struct {
+	Launch
+	numbers    map[Buffer]uint16
+	next       int          // index of the next CTA for the consumer
+	ended      map[int]*CTA // ended CTAs from next on
+	inFlight   map[int]*cta
+	frameLines uint64 // lines of local memory of a warp
+	readFromL2 []bool // by index of the instruction
+}
+
+// Subscription asks for instructions and the addresses of their accesses.
+func (r *Recorder) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnAfter | probe.OnEffect | probe.OnCTAEnd, Addresses: true}
+}
+
+// OnEvent begins and ends launches.
+func (r *Recorder) OnEvent(e *probe.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch e.Kind {
+	case probe.OnLaunch:
+		l := &launch{Launch: Launch{LaunchInfo: e.Launch}, numbers: map[Buffer]uint16{}, ended: map[int]*CTA{}, inFlight: map[int]*cta{}}
+		local := uint64(16) // no variable is at offset 0
+		counted := map[*ptx.Func]bool{}
+		for i := range e.Launch.Program.Len() {
+			instr, f := e.Launch.Program.At(i)
+			l.readFromL2 = append(l.readFromL2, readsFromL2(instr))
+			if !counted[f] {
+				counted[f] = true
+				frame := uint64(0)
+				for _, v := range e.Launch.Program.Locals(f) {
+					frame = max(frame, uint64(v.Offset)+uint64(v.Var.Size()))
+				}
+				local += (frame + 15) / 16 * 16
+			}
+		}
+		l.frameLines = (local*uint64(e.Launch.WarpSize) + LineBytes - 1) / LineBytes
+		r.launches[e.Launch.ID] = l
+		r.consumer.BeginLaunch(&l.Launch)
+	case probe.OnLaunchEnd:
+		l := r.launches[e.Launch.ID]
+		if l == nil {
+			return
+		}
+		for index, c := range l.inFlight {
+			l.ended[index] = &c.CTA
+		}
+		var rest []int
+		for index := range l.ended {
+			rest = append(rest, index)
+		}
+		slices.Sort(rest)
+		for _, index := range rest {
+			r.consumer.CTA(&l.Launch, l.ended[index])
+		}
+		delete(r.launches, e.Launch.ID)
+		r.consumer.EndLaunch(&l.Launch, e.Err)
+	}
+}
+
+// CTA makes a sink that records a CTA.
+func (r *Recorder) CTA(info *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.launches[info.ID]
+	warps := (info.Block.Count() + info.WarpSize - 1) / info.WarpSize
+	c := &cta{recorder: r, launch: l, CTA: CTA{Index: index, Warps: make([]Warp, warps)}, buffers: map[*probe.Allocation]uint16{}, sources: map[uint64]*probe.Allocation{}}
+	l.inFlight[index] = c
+	return c
+}
+
+// end gives an ended CTA to the consumer, and the CTAs that waited for it.
+func (r *Recorder) end(l *launch, c *CTA) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(l.inFlight, c.Index)
+	l.ended[c.Index] = c
+	for ; l.ended[l.next] != nil; l.next++ {
+		r.consumer.CTA(&l.Launch, l.ended[l.next])
+		delete(l.ended, l.next)
+	}
+}
+
+// buffer returns the number of a buffer.
+func (r *Recorder) buffer(l *launch, a *probe.Allocation) uint16 {
+	b := Buffer{Name: "local memory"}
+	if a != nil {
+		b = Buffer{a.Label(), a.Base, a.Span}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n, ok := l.numbers[b]
+	if !ok {
+		n = uint16(min(len(l.Buffers), 1<<16-1)) // the last number is shared by all further buffers
+		if int(n) == len(l.Buffers) {
+			l.Buffers = append(l.Buffers, b)
+		}
+		l.numbers[b] = n
+	}
+	return n
+}
+
+// cta records a CTA.
+type cta struct {
+	CTA
+	recorder *Recorder
+	launch   *launch
+	buffers  map[*probe.Allocation]uint16
+	lines    coalesce.Lines
+	copies   coalesce.Lines               // lines of the copies (cp.async) of a warp's lanes, which are a single request
+	sources  map[uint64]*probe.Allocation // of copies and bulk copies, by line
+	last     lastBulk
+}
+
+// lastBulk is the source of a bulk copy: a multicast copy has an event for each destination.
+type lastBulk struct {
+	from   *probe.Allocation
+	offset uint64
+	number int64
+}
+
+// OnEvent records an instruction.
+func (c *cta) OnEvent(e *probe.Event) {
+	switch e.Kind {
+	case probe.OnAfter:
+		w := &c.Warps[e.Warp]
+		w.Instructions++
+		for i := range e.Accesses {
+			if a := &e.Accesses[i]; a.Lanes&e.Lanes != 0 && !a.Surface {
+				c.access(e, a, a.Lanes&e.Lanes)
+			}
+		}
+		c.request(e, &c.copies, probe.AccessLoad, c.launch.readFromL2[e.Index], c.copied)
+		clear(c.sources)
+	case probe.OnEffect:
+		if e.Effect.Issued && !e.Effect.Arrives && e.Warp >= 0 {
+			c.effect(e)
+		}
+	case probe.OnCTAEnd:
+		c.recorder.end(c.launch, &c.CTA)
+	}
+}
+
+// access records the accesses of lanes to global and local memory.
+func (c *cta) access(e *probe.Event, a *probe.Access, lanes uint64) {
+	switch a.Space {
+	case ptx.Shared, ptx.Const:
+		return
+	}
+	var of [2]uint64 // lanes: global, local
+	for m := lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		switch space, _, _, ok := a.PlaceOf(lane); {
+		case !ok:
+		case space == ptx.Global:
+			of[0] |= 1 << lane
+		case space == ptx.Local && a.Space != ptx.Param: // parameters of calls are mostly in registers
+			of[1] |= 1 << lane
+		}
+	}
+	for i, lanes := range of {
+		if lanes == 0 {
+			continue
+		}
+		c.lines.Reset()
+		var first *probe.Allocation
+		for m := lanes; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros64(m)
+			_, alloc, offset, _ := a.PlaceOf(lane)
+			if i == 1 {
+				c.lines.TouchLocal(offset, a.Length(lane), lane, e.Launch.WarpSize)
+				continue
+			}
+			if first == nil {
+				first = alloc
+			}
+			c.lines.Touch(a.Addr[lane], a.Length(lane))
+		}
+		c.request(e, &c.lines, a.Kind, c.launch.readFromL2[e.Index], func(line uint64) *probe.Allocation {
+			if i == 1 {
+				return nil
+			}
+			if line*LineBytes >= first.Base && line*LineBytes < first.Base+first.Span {
+				return first
+			}
+			for m := lanes; m != 0; m &= m - 1 {
+				lane := bits.TrailingZeros64(m)
+				if from, to := a.Addr[lane]/LineBytes, (a.Addr[lane]+uint64(a.Length(lane))-1)/LineBytes; from <= line && line <= to {
+					_, alloc, _, _ := a.PlaceOf(lane)
+					return alloc
+				}
+			}
+			return first
+		})
+	}
+}
+
+// effect records the global memory of an issued asynchronous copy. A bulk copy is a request of its own.
+func (c *cta) effect(e *probe.Event) {
+	for _, store := range []bool{false, true} {
+		lines := &c.copies
+		if e.Effect.Bulk {
+			lines = &c.lines
+			lines.Reset()
+		}
+		for i := range e.Effect.Segments {
+			p := &e.Effect.Segments[i]
+			alloc, offset, n := p.From, p.FromOffset, p.Read
+			if store {
+				alloc, offset, n = p.To, p.ToOffset, p.Bytes
+			}
+			if alloc == nil || alloc.Space() != ptx.Global || n == 0 {
+				continue
+			}
+			if !store && e.Effect.Bulk && i == 0 {
+				if c.last.from == alloc && c.last.offset == offset && c.last.number != e.Effect.Number && e.Instr.Has("multicast::cluster") {
+					return // another destination of the same copy
+				}
+				c.last = lastBulk{alloc, offset, e.Effect.Number}
+			}
+			addr := alloc.Base + offset
+			lines.Touch(addr, n)
+			for line := addr / LineBytes; line <= (addr+uint64(n)-1)/LineBytes; line++ {
+				c.sources[line] = alloc
+			}
+		}
+		if !e.Effect.Bulk {
+			continue
+		}
+		kind := probe.AccessLoad
+		if store {
+			kind = probe.AccessStore
+			if e.Effect.Reduces {
+				kind = probe.AccessAtomic
+			}
+		}
+		c.request(e, lines, kind, true, c.copied)
+	}
+}
+
+// copied returns the allocation of a line of copies.
+func (c *cta) copied(line uint64) *probe.Allocation { return c.sources[line] }
+
+// request records a request for lines, and empties their set. allocation returns the memory of a line; nil for local memory.
+func (c *cta) request(e *probe.Event, lines *coalesce.Lines, kind probe.AccessKind, bypassL1 bool, allocation func(line uint64) *probe.Allocation) {
+	if lines.Len() == 0 {
+		return
+	}
+	w := &c.Warps[e.Warp]
+	q := Request{Step: w.Instructions, Instr: int32(e.Index), Kind: kind, BypassL1: bypassL1, First: int32(len(w.Transactions))}
+	for t := range lines.All() {
+		a := allocation(t.Number)
+		n, ok := c.buffers[a]
+		if !ok {
+			n = c.recorder.buffer(c.launch, a)
+			c.buffers[a] = n
+		}
+		line := t.Number
+		if a == nil {
+			line = c.localLine(line, e.Warp)
+		}
+		w.Transactions = append(w.Transactions, Transaction{Line: line, Sectors: t.Sectors, Whole: t.Whole, Buffer: n})
+	}
+	q.N = int32(len(w.Transactions)) - q.First
+	w.Requests = append(w.Requests, q)
+	lines.Reset()
+}
+
+// localLine returns the number of a line of a warp's local memory. The frames of warps are next to each other. Lines beyond the frames of
+// all functions, in recursion, follow those of all warps.
+func (c *cta) localLine(line uint64, warp int) uint64 {
+	frame := max(c.launch.frameLines, 1)
+	number := uint64(c.Index)*uint64(len(c.Warps)) + uint64(warp)
+	all := uint64(c.launch.Grid.Count()) * uint64(len(c.Warps)) * frame
+	return LocalLine + line/frame*all + number*frame + line%frame
+}

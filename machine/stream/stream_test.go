@@ -1,0 +1,286 @@
+package stream_test
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"sync"
+	"testing"
+
+	"gemu/internal/corpus"
+	"gemu/internal/part"
+	"gemu/interp"
+	"gemu/machine/stream"
+	"gemu/probe"
+	"gemu/ptx"
+)
+
+// warp identifies a warp of a launch.
+type warp struct {
+	launch    uint64
+	cta, warp int
+}
+
+// requests are requests as texts, by warp: direction, and sectors of global memory in ascending order.
+type requests map[warp][]string
+
+// counter finds the sectors of each request byte by byte.
+type counter struct {
+	mu      sync.Mutex
+	list    requests
+	effects bool // the program has asynchronous copies
+}
+
+func (c *counter) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAfter | probe.OnEffect, Addresses: true}
+}
+func (c *counter) OnEvent(*probe.Event) {}
+func (c *counter) CTA(l *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
+	return sink(func(e *probe.Event) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if e.Kind == probe.OnEffect {
+			c.effects = true
+			return
+		}
+		for i := range e.Accesses {
+			a := &e.Accesses[i]
+			if a.Surface {
+				continue
+			}
+			var list []uint64
+			for m := a.Lanes & e.Lanes; m != 0; m &= m - 1 {
+				lane := bits.TrailingZeros64(m)
+				if space, _, _, ok := a.PlaceOf(lane); !ok || space != ptx.Global {
+					continue
+				}
+				for b := range uint64(a.Length(lane)) {
+					list = append(list, (a.Addr[lane]+b)/32)
+				}
+			}
+			if len(list) > 0 {
+				slices.Sort(list)
+				at := warp{l.ID, index, e.Warp}
+				c.list[at] = append(c.list[at], fmt.Sprint(a.Kind, slices.Compact(list)))
+			}
+		}
+	})
+}
+
+type sink func(e *probe.Event)
+
+func (s sink) OnEvent(e *probe.Event) { s(e) }
+
+// collector makes texts of recorded requests.
+type collector struct {
+	list requests
+	last map[uint64]int
+	err  error
+}
+
+func (c *collector) BeginLaunch(*stream.Launch)      {}
+func (c *collector) EndLaunch(*stream.Launch, error) {}
+func (c *collector) CTA(l *stream.Launch, cta *stream.CTA) {
+	if last, ok := c.last[l.ID]; ok && cta.Index <= last {
+		c.err = fmt.Errorf("CTA %d follows %d", cta.Index, last)
+	}
+	c.last[l.ID] = cta.Index
+	for i, w := range cta.Warps {
+		step := int64(0)
+		for _, q := range w.Requests {
+			if q.Step < step || q.Step > w.Instructions {
+				c.err = fmt.Errorf("step %d of %d follows %d", q.Step, w.Instructions, step)
+			}
+			step = q.Step
+			var list []uint64
+			for _, t := range w.Transactions[q.First:][:q.N] {
+				if t.Line >= stream.LocalLine {
+					continue
+				}
+				b := l.Buffers[t.Buffer]
+				for s := range uint64(4) {
+					if t.Sectors>>s&1 != 0 {
+						list = append(list, t.Line*4+s)
+						if at := t.Line*128 + s*32; at+32 <= b.Base || at >= b.Base+b.Bytes {
+							c.err = fmt.Errorf("address %#x is not in %+v", at, b)
+						}
+					}
+				}
+			}
+			if len(list) > 0 {
+				slices.Sort(list)
+				at := warp{l.ID, cta.Index, i}
+				c.list[at] = append(c.list[at], fmt.Sprint(q.Kind, list))
+			}
+		}
+	}
+}
+
+// TestRequests compares the requests of programs with sectors that are found byte by byte.
+func TestRequests(t *testing.T) {
+	part.SkipShort(t)
+	every, err := corpus.Programs("../../testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	isTried := part.Share(t, 512, 64, 1)
+	for i, p := range every {
+		if !isTried(i) {
+			continue
+		}
+		t.Run(p.String(), func(t *testing.T) {
+			t.Parallel()
+			want, got := &counter{list: requests{}}, &collector{list: requests{}, last: map[uint64]int{}}
+			r := stream.NewRecorder(got)
+			p.Run(func(l *interp.Launch) { l.Probes = []probe.Probe{want, r} })
+			if got.err != nil {
+				t.Error(got.err)
+			}
+			if want.effects {
+				return // TestKindsOfRequests has copies
+			}
+			if len(got.list) != len(want.list) {
+				t.Errorf("%d warps with requests, want %d", len(got.list), len(want.list))
+			}
+			for at, list := range want.list {
+				if !slices.Equal(got.list[at], list) {
+					t.Fatalf("%+v: %v, want %v", at, got.list[at], list)
+				}
+			}
+		})
+	}
+}
+
+// text has a load that reads from the L2 by a cache operator, a copy through the L1 and one past it, a store of some bytes, and local memory.
+const text = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 in)
+{
+	.shared .align 16 .b8 tile[512];
+	.local .align 4 .b8 frame[8];
+	.reg .u32 %t, %s, %x;
+	.reg .u64 %p, %q, %r;
+	mov.u32 %t, %tid.x;
+	ld.param.u64 %p, [in];
+	mad.wide.u32 %q, %t, 16, %p;
+	mad.wide.u32 %r, %t, 4, %p;
+	mov.u32 %s, tile;
+	mad.lo.u32 %s, %t, 16, %s;
+	ld.global.u32 %x, [%r];
+	ld.global.cg.u32 %x, [%r];
+	cp.async.ca.shared.global [%s], [%q], 16;
+	cp.async.cg.shared.global [%s], [%q], 16;
+	st.global.u8 [%r], %x;
+	atom.global.add.u32 %x, [%p], 1;
+	st.local.u32 [frame+4], %x;
+	ret;
+}
+`
+
+// TestKindsOfRequests has the requests of a warp of 32 lanes, by hand: sectors, whole sectors, and whether they read from the L2.
+func TestKindsOfRequests(t *testing.T) {
+	d := interp.NewDevice(interp.Config{})
+	defer d.Close()
+	m, err := d.Load("k.ptx", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := d.Alloc(4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &kept{}
+	if _, err := m.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(32), Args: []any{b}, Probes: []probe.Probe{stream.NewRecorder(c)}}); err != nil {
+		t.Fatal(err)
+	}
+	for i, cta := range c.ctas {
+		w := cta.Warps[0]
+		var got []string
+		for _, q := range w.Requests {
+			for _, x := range w.Transactions[q.First:][:q.N] {
+				line, of := x.Line-b.Addr()/128, "global"
+				if x.Line >= stream.LocalLine {
+					line, of = x.Line-stream.LocalLine, "local"
+				}
+				got = append(got, fmt.Sprintf("%s %s %d %b %b %v", of, q.Kind, line, x.Sectors, x.Whole, q.BypassL1))
+			}
+		}
+		want := []string{
+			"global load 0 1111 1111 false",
+			"global load 0 1111 1111 true",
+			"global load 0 1111 1111 false", "global load 1 1111 1111 false", "global load 2 1111 1111 false", "global load 3 1111 1111 false",
+			"global load 0 1111 1111 true", "global load 1 1111 1111 true", "global load 2 1111 1111 true", "global load 3 1111 1111 true",
+			"global store 0 1111 0 false",
+			"global atomic 0 1 0 false",
+			fmt.Sprintf("local store %d 1111 1111 false", 8*i+5), // 16 unused bytes and a frame of 16 bytes take eight lines of a warp
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("CTA %d: %q, want %q", i, got, want)
+		}
+	}
+}
+
+// bulk copies 160 bytes from global to shared memory and back, and adds them to global memory.
+const bulk = `.version 8.0
+.target sm_90
+.address_size 64
+.entry k(.param .u64 data)
+{
+	.shared .align 16 .b8 tile[160];
+	.shared .align 8 .b64 arrived;
+	.reg .pred %p;
+	.reg .u32 %t, %m;
+	.reg .u64 %d, %state;
+	ld.param.u64 %d, [data];
+	mov.u32 %t, tile;
+	mov.u32 %m, arrived;
+	mbarrier.init.shared.b64 [%m], 1;
+	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%t], [%d], 160, [%m];
+	mbarrier.arrive.expect_tx.shared.b64 %state, [%m], 160;
+WAIT:
+	mbarrier.try_wait.shared.b64 %p, [%m], %state;
+	@!%p bra WAIT;
+	cp.async.bulk.global.shared::cta.bulk_group [%d+256], [%t], 160;
+	cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d+512], [%t], 160;
+	cp.async.bulk.commit_group;
+	cp.async.bulk.wait_group 0;
+	ret;
+}
+`
+
+// TestBulkCopies has the requests of bulk copies by hand: 160 bytes are a line and a sector.
+func TestBulkCopies(t *testing.T) {
+	d := interp.NewDevice(interp.Config{SM: 90})
+	defer d.Close()
+	m, err := d.Load("k.ptx", []byte(bulk))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := d.Alloc(4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &kept{}
+	if _, err := m.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: []any{b}, Probes: []probe.Probe{stream.NewRecorder(c)}}); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	w := c.ctas[0].Warps[0]
+	for _, q := range w.Requests {
+		for _, x := range w.Transactions[q.First:][:q.N] {
+			got = append(got, fmt.Sprintf("%s %d %b %b %v", q.Kind, x.Line-b.Addr()/128, x.Sectors, x.Whole, q.BypassL1))
+		}
+	}
+	want := []string{"load 0 1111 1111 true", "load 1 1 1 true", "store 2 1111 1111 true", "store 3 1 1 true", "atomic 4 1111 1111 true", "atomic 5 1 1 true"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// kept keeps CTAs.
+type kept struct{ ctas []*stream.CTA }
+
+func (c *kept) BeginLaunch(*stream.Launch)            {}
+func (c *kept) EndLaunch(*stream.Launch, error)       {}
+func (c *kept) CTA(_ *stream.Launch, cta *stream.CTA) { c.ctas = append(c.ctas, cta) }
