@@ -29,7 +29,7 @@ func vprintf(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint3
 			t.Addr = addr
 			return
 		}
-		n, bad := formatPrintf(w, h, lane, format, builtinArgument(w, h, f, instr, 1, lane))
+		n, bad := formatPrintf(w, w.SourceOf(instr), h, lane, format, builtinArgument(w, h, f, instr, 1, lane))
 		if bad != 0 {
 			t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrOutOfBounds, "%v: an argument of vprintf at %s", probe.ErrOutOfBounds, machine.HexAddr(bad))
 			t.Addr = bad
@@ -41,13 +41,13 @@ func vprintf(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint3
 
 // formatPrintf appends the formatted text to the CTA's output. args is the address of the argument buffer. It returns the
 // number of arguments and, if an argument or string cannot be read, its address.
-func formatPrintf(w *machine.Warp, h, lane int, format string, args uint64) (n int, bad uint64) {
+func formatPrintf(w *machine.Warp, src *code.Source, h, lane int, format string, args uint64) (n int, bad uint64) {
 	out := &w.CTA.Output
 	offset := uint64(0)
 	next := func(size int) uint64 {
 		s := uint64(size)
 		offset = (offset + s - 1) / s * s
-		emitPrint(w, h, lane, args+offset, size)
+		emitPrint(w, src, h, lane, args+offset, size)
 		v, ok := readGuestMemory(w, h, lane, args+offset, size)
 		if !ok && bad == 0 {
 			bad = args + offset
@@ -178,8 +178,8 @@ func formatPrintf(w *machine.Warp, h, lane int, format string, args uint64) (n i
 	return n, 0
 }
 
-// emitPrint emits the event for an argument that a lane is about to print. addr is the generic address of the argument.
-func emitPrint(w *machine.Warp, h, lane int, addr uint64, size int) {
+// emitPrint emits the event for an argument of vprintf, called at src, that a lane is about to print. addr is the generic address of the argument.
+func emitPrint(w *machine.Warp, src *code.Source, h, lane int, addr uint64, size int) {
 	if !w.CTA.IsSubscribed(probe.OnPrint) {
 		return
 	}
@@ -189,7 +189,7 @@ func emitPrint(w *machine.Warp, h, lane int, addr uint64, size int) {
 		return
 	}
 	s := w.CTA.Stream
-	event.FillEvent(s, &s.Event, w, s.StepPlace.SourceInstr, 1<<(32*h+lane))
+	event.FillEvent(s, &s.Event, w, src, 1<<(32*h+lane))
 	s.Event.Memory, s.Event.Offset, s.Event.Bytes = place.Alloc.Public(), place.Offset, size
 	event.Emit(s, &s.Event, probe.OnPrint)
 }
