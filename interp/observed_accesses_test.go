@@ -5,9 +5,11 @@ package interp_test
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gemu/interp"
@@ -17,8 +19,8 @@ import (
 )
 
 // accessesKernel has accesses of all kinds between blocks without events: in diverged lanes, under guards that hold for all, some
-// or no lanes, of vectors, and in every state space. It runs for several time slices, waits at barriers, and prints. With
-// fault, a lane traps.
+// or no lanes, of vectors, and in every state space. It runs for several time slices, waits at barriers, prints, and ends in some
+// lanes before others. With fault, a lane traps.
 const accessesKernel = `.version 8.0
 .target sm_80
 .address_size 64
@@ -88,6 +90,11 @@ PRINT:
 	st.param.b64 [ap], %a;
 	call (ret), vprintf, (fp, ap);
 SKIP:
+	sub.u32 %y, %t, %i;
+	setp.eq.u32 %r, %y, 40;
+	setp.lt.and.u32 %r, %i, 8, %r;
+	@%r bra DONE;
+	ld.shared.u32 %y, [%s];
 	add.u32 %i, %i, 1;
 	setp.lt.u32 %q, %i, %last;
 	@%q bra NEXT;
@@ -97,6 +104,7 @@ SKIP:
 	@!%q mov.u64 %d, %p;
 	ld.global.u32 %x, [%d];
 	st.global.u32 [%p], %x;
+DONE:
 	ret;
 }
 `
@@ -169,6 +177,115 @@ func (r *accessReader) OnEvent(e *probe.Event) {
 		}
 	}
 	r.texts = append(r.texts, b.String())
+}
+
+// lateReader is an accessReader that does not need the event of every load before the load, and does not read its registers.
+type lateReader struct {
+	accessReader
+	late       bool // it needs the events of all loads; otherwise of no load for which the condition holds
+	begin, end uint64
+	unless     atomic.Int64
+	closeEach  int // the condition ends, or holds again, at each event with this number; 0: never
+}
+
+func (r *lateReader) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return r }
+
+func (r *lateReader) FilterLoads(e *probe.Event, a *probe.Access) (probe.LoadCondition, bool) {
+	c := probe.LoadCondition{Begin: r.begin, End: r.end, Late: r.late}
+	if r.closeEach > 0 {
+		c.Unless = &r.unless
+	}
+	return c, true
+}
+
+func (r *lateReader) OnEvent(e *probe.Event) {
+	if e.Kind == probe.OnAccess && e.Accesses[0].Kind == probe.AccessLoad {
+		a := &e.Accesses[0]
+		needed := r.late || r.unless.Load() != 0
+		for m := a.Lanes; m != 0; m &= m - 1 {
+			addr := a.Addr[bits.TrailingZeros64(m)]
+			needed = needed || addr < r.begin || addr+uint64(a.Bytes) > r.end
+		}
+		if !needed {
+			return
+		}
+		late := *e
+		late.Instr = nil // hides the registers
+		e = &late
+	}
+	r.accessReader.OnEvent(e)
+	if n := len(r.texts); r.closeEach > 0 && n%r.closeEach == 0 {
+		r.unless.Store(1 - r.unless.Load())
+	}
+}
+
+// TestLateEventsOfLoads: loads that machine code executes without an exit have the same events as on the portable engine, except
+// for registers, in the same order among all events; or none, exactly where a sink needs none. Several sinks have conditions of
+// their own.
+func TestLateEventsOfLoads(t *testing.T) {
+	all, some := func(int) bool { return true }, func(n, of int) func(int) bool { return func(i int) bool { return i%of == n } }
+	const board = 1024
+	cases := map[string]func() []*lateReader{
+		"late":    func() []*lateReader { return []*lateReader{{late: true, end: math.MaxUint64}} },
+		"ignored": func() []*lateReader { return []*lateReader{{end: math.MaxUint64}} },
+		"shared":  func() []*lateReader { return []*lateReader{{late: true, end: board / 2}} },
+		"half":    func() []*lateReader { return []*lateReader{{begin: 64, end: 512}} },
+		"closed":  func() []*lateReader { return []*lateReader{{end: math.MaxUint64, closeEach: 7}} },
+		"reduced": func() []*lateReader {
+			return []*lateReader{{accessReader: accessReader{reduceEach: 5, reduced: some(1, 3)}, late: true, end: math.MaxUint64, closeEach: 11}}
+		},
+		"two": func() []*lateReader {
+			return []*lateReader{{late: true, end: math.MaxUint64}, {begin: 64, end: 512}}
+		},
+		"three": func() []*lateReader {
+			return []*lateReader{{begin: 8, end: math.MaxUint64}, {late: true, end: math.MaxUint64}, {end: 520}}
+		},
+		"stop": func() []*lateReader {
+			return []*lateReader{{accessReader: accessReader{stopAt: 400}, end: 512}, {late: true, end: math.MaxUint64}}
+		},
+	}
+	for name, make := range cases {
+		for _, fault := range []uint32{1 << 20, 5, 70} {
+			run := func(engine interp.Engine) ([][]string, string) {
+				mod, b := linker(t, interp.Config{}, accessesKernel, 8*80)
+				l := &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(80), Args: []any{b, uint32(60), fault}, Mode: interp.Vector, Engine: engine}
+				list := make()
+				for _, r := range list {
+					if r.selects = all; r.reduced == nil {
+						r.reduced = all
+					}
+					l.Probes = append(l.Probes, r)
+				}
+				result, err := mod.Run(t.Context(), l)
+				var texts [][]string
+				for _, r := range list {
+					texts = append(texts, r.texts)
+				}
+				if err != nil {
+					return texts, err.Error()
+				}
+				return texts, fmt.Sprintf("%+v", result.Counts)
+			}
+			want, wantResult := run(interp.Portable)
+			got, gotResult := run(interp.Auto)
+			if gotResult != wantResult {
+				t.Fatalf("%s, fault %d: %s, want %s", name, fault, gotResult, wantResult)
+			}
+			for k := range want {
+				if len(want[k]) < 100 {
+					t.Fatalf("%s: sink %d has %d events", name, k, len(want[k]))
+				}
+				for i := range min(len(want[k]), len(got[k])) {
+					if want[k][i] != got[k][i] {
+						t.Fatalf("%s, fault %d, sink %d, event %d:\n%s\nwant\n%s", name, fault, k, i, got[k][i], want[k][i])
+					}
+				}
+				if len(want[k]) != len(got[k]) {
+					t.Fatalf("%s, fault %d, sink %d: %d events, want %d", name, fault, k, len(got[k]), len(want[k]))
+				}
+			}
+		}
+	}
 }
 
 // TestEventsOfAccesses: machine code sends the same events of accesses, in the same order and with the same steps, registers and

@@ -1,6 +1,10 @@
 package probe
 
-import "gemu/ptx"
+import (
+	"sync/atomic"
+
+	"gemu/ptx"
+)
 
 // Probe is a subscriber to the events of launches. Several probes can watch the same launch.
 type Probe interface {
@@ -39,6 +43,28 @@ type EventReducer interface {
 	EventSelector
 	// ReducedEvents returns the selection for warps for which the sink called Event.ReduceEvents(true). It must not return nil.
 	ReducedEvents(l *LaunchInfo) []Events
+}
+
+// LoadFilter is a Sink that does not need the event of every load before the load. Machine code then executes such loads
+// without an exit, which takes a fraction of the time.
+type LoadFilter interface {
+	Sink
+	// FilterLoads is called after the event e of a load that has no other events, with the access a. It returns the condition
+	// for later loads of the same instruction and the same CTA, by warps with the same selection of events. It returns false
+	// if the sink needs the event of every such load before the load.
+	FilterLoads(e *Event, a *Access) (c LoadCondition, ok bool)
+}
+
+// LoadCondition is the condition under which a sink does not need the event of a load before the load.
+type LoadCondition struct {
+	// Begin and End delimit the addresses: each lane's access must lie between them, in the state space of the request.
+	Begin, End uint64
+	// Unless, if it is not nil, must be 0 at the moment of the load.
+	Unless *atomic.Int64
+	// Late means that the sink needs the event, but accepts it after the load. The event then comes before any further event of
+	// the warp, and before any change of memory by its CTA. Registers have their values of that moment. Late is false if the sink
+	// needs no event.
+	Late bool
 }
 
 // Selectable is the set of events that an EventSelector filters by instruction.

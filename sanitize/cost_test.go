@@ -20,7 +20,7 @@ import (
 const costRounds = 3
 
 // BenchmarkCostOfTools reports the processor time of a workload's launches with a tool, and with all tools of "all",
-// relative to the time without, in vector mode on one core. "mean" is the geometric mean over the workloads
+// relative to the time without, in vector mode on one core, with the engine that gemu chooses. "mean" is the geometric mean over the workloads
 // before it. The runs with and without tools alternate.
 func BenchmarkCostOfTools(b *testing.B) {
 	all, err := Parse("all")
@@ -67,7 +67,7 @@ func BenchmarkCostOfTools(b *testing.B) {
 func launches(b *testing.B, w *kernels.Workload, probes []probe.Probe) float64 {
 	runtime.GC()
 	c := &clock{b: b}
-	s, err := kernels.Start(b.Context(), w, interp.NewDevice(interp.Config{Workers: 1, Probes: slices.Concat([]probe.Probe{c}, probes)}), w.N)
+	s, err := kernels.Start(b.Context(), w, interp.NewDevice(interp.Config{Workers: 1, Engine: interp.Auto, Probes: slices.Concat([]probe.Probe{c}, probes)}), w.N)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -25,6 +25,16 @@ func (c *cta) allInside(e *probe.Event, a *action) bool {
 	return true
 }
 
+// FilterLoads returns the bounds of the buffer or variable: a load inside needs no event.
+func (c *cta) FilterLoads(e *probe.Event, x *probe.Access) (l probe.LoadCondition, ok bool) {
+	a := &c.plan.actions[e.Index]
+	if !a.plain {
+		return l, false
+	}
+	base, size, _, ok := c.extent(origin{id: a.addr[0].baseID}, x.Space)
+	return probe.LoadCondition{Begin: base, End: base + size}, ok
+}
+
 // wanted returns the number of bytes of each lane that must be in bounds. Bytes that are never read need not
 // be.
 func wanted(x *probe.Access) uint64 { return uint64(x.Bytes - x.SpareBytes) }

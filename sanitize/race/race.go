@@ -2,6 +2,7 @@ package race
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"sync"
 	syncatomic "sync/atomic"
@@ -270,6 +271,12 @@ func (s *sink) OnEvent(e *probe.Event) {
 		r.forget(e.Memory)
 		clear(r.lastGlobals)
 	}
+}
+
+// FilterLoads accepts late events of all loads that order no threads: moments and clocks change at other events of the warp
+// only.
+func (s *sink) FilterLoads(e *probe.Event, _ *probe.Access) (l probe.LoadCondition, ok bool) {
+	return probe.LoadCondition{End: math.MaxUint64, Late: true}, s.run.roles[e.Index].sync == 0
 }
 
 // endCTA releases the state of a CTA at its end: its shared memory can synchronise no further threads.

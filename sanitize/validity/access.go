@@ -46,6 +46,15 @@ func (c *cta) place(index int, a *probe.Access, lane int) (m *memory, offset uin
 	return m, offset, true
 }
 
+// FilterLoads returns the memory of the load: a load from valid memory needs no event if all registers of the warp are valid.
+func (c *cta) FilterLoads(e *probe.Event, a *probe.Access) (l probe.LoadCondition, ok bool) {
+	h := &c.touched[e.Index]
+	if !c.warps[e.Warp].eased || !c.plan.steps[e.Index].singleAccess || h.m == nil || h.space != a.Space || h.m.alloc.Kind == probe.HeapMemory || h.m.alloc.Size != h.size {
+		return l, false // heap memory may be freed while the CTA runs
+	}
+	return probe.LoadCondition{Begin: h.delta, End: h.delta + h.size, Unless: &h.m.dirty}, true
+}
+
 // clean reports whether all bytes that the lanes access are valid and in the same allocation.
 //
 //go:norace

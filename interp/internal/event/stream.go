@@ -56,6 +56,15 @@ func Emit(s *machine.EventStream, e *probe.Event, kind probe.Events) {
 	}
 }
 
+// EmitLate delivers the event of an executed load to a set of sinks.
+func EmitLate(s *machine.EventStream, e *probe.Event, sinks uint64) {
+	e.Kind = probe.OnAccess
+	for ; sinks != 0; sinks &= sinks - 1 {
+		s.Current = bits.TrailingZeros64(sinks)
+		s.Sinks[s.Current].OnEvent(e)
+	}
+}
+
 // OpenStream sets the event stream of a CTA that begins, with the sinks that the probes of the launch return for it. A CTA
 // without sinks has none.
 func OpenStream(c *machine.CTA) {
@@ -83,6 +92,9 @@ func OpenStream(c *machine.CTA) {
 	}
 	if !same || len(before) != len(s.Sinks) {
 		s.Unions = s.Unions[:0]
+	}
+	for i := range s.Unions {
+		s.Unions[i].CloseWindows()
 	}
 	clear(before) // releases the old sinks to the garbage collector
 	s.PreviousSinks = before
@@ -144,6 +156,16 @@ func selectedEvents(l *machine.Subscriber, i int, reducedSinks uint64) []probe.E
 	return l.Selected
 }
 
+// Receives reports whether sink i receives events of a kind at an instruction, in warps with the given ReducedSinks.
+func Receives(s *machine.EventStream, i int, reducedSinks uint64, index int32, kind probe.Events) bool {
+	l := &s.Sinks[i]
+	if l.Subscription.Events&kind == 0 {
+		return false
+	}
+	list := selectedEvents(l, i, reducedSinks)
+	return list == nil || list[index]&kind != 0
+}
+
 // UnionFor returns the union of the instruction events of all sinks for a warp. It is valid until events are
 // selected again.
 func UnionFor(s *machine.EventStream, w *machine.Warp) *machine.EventUnion {
@@ -163,7 +185,7 @@ func newUnion(s *machine.EventStream, reducedSinks uint64) *machine.EventUnion {
 	}
 	s.Unions = s.Unions[:n+1]
 	u := &s.Unions[n]
-	u.ReducedSinks, u.Selected, u.Native, u.NativeKnown = reducedSinks, nil, nil, false
+	u.ReducedSinks, u.Selected, u.Native, u.NativeKnown, u.Log, u.Logged = reducedSinks, nil, nil, false, nil, nil
 	for i := range s.Sinks {
 		if l := &s.Sinks[i]; l.Subscription.Events&probe.Selectable != 0 && selectedEvents(l, i, reducedSinks) == nil {
 			return u

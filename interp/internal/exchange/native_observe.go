@@ -12,6 +12,7 @@ import (
 	"gemu/interp/internal/observe"
 	"gemu/interp/internal/warp"
 	"gemu/probe"
+	"gemu/regfile"
 )
 
 // An exit before an instruction with events takes as long as exitCost instructions in Go; an exit with a single event, of an
@@ -47,7 +48,14 @@ func observedUnion(w *machine.Warp) *machine.EventUnion {
 				}
 			}
 			if cost <= len(u.Selected) {
-				u.Native, u.Sole = w.CTA.Code.Observing(u.Selected), sole
+				u.Native, u.Sole = w.CTA.Code.Observing(u.Selected, observe.LoggedLoads(w, sole)), sole
+				if u.Log = native.NewLoadLog(len(u.Native.Loads)); u.Log != nil {
+					u.Logged = make([]machine.LoggedLoad, len(u.Native.Loads))
+					for n, i := range u.Native.Loads {
+						b := w.CTA.Code.Block(w.CTA.Code.Accesses()[i].Start)
+						u.Logged[n] = machine.LoggedLoad{SoleAccess: sole[i], Rest: b.Sources.End - i}
+					}
+				}
 			}
 		}
 	}
@@ -56,13 +64,60 @@ func observedUnion(w *machine.Warp) *machine.EventUnion {
 
 // observedRun is a run of an observed warp in machine code.
 type observedRun struct {
-	w     *machine.Warp
-	noted int64 // the instructions of the warp that are counted as begun (warp.NoteBegun), exits not charged to the budget excluded
+	w         *machine.Warp
+	union     *machine.EventUnion
+	uncharged int64 // WarpProgress.UnchargedExits at the last entry into machine code
+	noted     int64 // the instructions of the warp that are counted as begun (warp.NoteBegun), exits not charged to the budget excluded
+}
+
+// runBlock enters machine code at the beginning of a block, and runInstr at an instruction, after the events of the loads that
+// machine code has logged so far.
+func (r *observedRun) runBlock(ctx *native.Context, f *regfile.File, index int32) {
+	r.prepareEntry(ctx)
+	r.union.Native.RunBlock(ctx, f, index)
+}
+
+func (r *observedRun) runInstr(ctx *native.Context, f *regfile.File, pc int32) {
+	r.prepareEntry(ctx)
+	r.union.Native.RunInstr(ctx, f, pc)
+}
+
+// prepareEntry prepares an entry into machine code.
+func (r *observedRun) prepareEntry(ctx *native.Context) {
+	r.emitLogged()
+	r.uncharged = r.w.UnchargedExits
+	ctx.SetLog(r.union.Log)
+}
+
+// emitLogged sends the events of the loads that machine code has logged.
+func (r *observedRun) emitLogged() {
+	u := r.union
+	if u.Log == nil {
+		return
+	}
+	list := u.Log.Take()
+	if len(list) == 0 {
+		return
+	}
+	w := r.w
+	mask := w.Mask
+	for i := range list {
+		l := &list[i]
+		x := &u.Logged[l.Number()]
+		w.Mask = uint64(l.Mask)
+		r.noteUpTo(l.Count - r.uncharged - l.ExitBranches - int64(x.Rest))
+		observe.EmitLogged(w.CTA.Stream, w, x, l)
+	}
+	w.Mask = mask
 }
 
 // note counts as begun all instructions but the last rest of those that the warp has counted.
 func (r *observedRun) note(rest int32) {
-	begun := r.w.Count.WarpInstructions - r.w.UnchargedExits - int64(rest)
+	r.noteUpTo(r.w.Count.WarpInstructions - r.w.UnchargedExits - int64(rest))
+}
+
+// noteUpTo counts as begun the first begun instructions of the warp.
+func (r *observedRun) noteUpTo(begun int64) {
 	warp.NoteBegun(r.w, begun-r.noted)
 	r.noted = begun
 }
@@ -86,19 +141,24 @@ func (NativeObservedRunner) Run(w *machine.Warp, budget int) machine.Reason {
 		return observe.ObservedRunner{}.Run(w, budget)
 	}
 	s.ReducedSinks = w.ReducedSinks
-	r := observedRun{w, w.Count.WarpInstructions}
+	r := observedRun{w: w, union: u, noted: w.Count.WarpInstructions}
 	enterScheduler(w, budget)
-	u.Native.RunBlock(nativeContext(w), &w.Files[0], c.Code.Block(w.PC).Index)
+	r.runBlock(nativeContext(w), &w.Files[0], c.Code.Block(w.PC).Index)
 	for {
-		resumeUntilExit(w, u.Native.RunBlock, u.Native.RunInstr)
+		resumeUntilExit(w, r.runBlock, r.runInstr)
+		r.emitLogged()
 		b, ctx := c.Code.Block(w.PC), &w.Exported.Context
 		pc, emitted := w.PC, false
 		if sole := soleAccess(u, ctx.Reason, pc); sole != nil {
 			if r.emitSole(sole, b); w.ReducedSinks == u.ReducedSinks && s.StopErr == nil {
+				if number := u.Native.Windows[pc]; number >= 0 {
+					observe.OpenWindow(s, w, u, number)
+				}
 				if !w.Exported.InNative { // a sink has read the stack
 					exportAgain(w)
 				}
-				if u.Native.TryInstr(nativeContext(w), &w.Files[0], pc) {
+				r.prepareEntry(nativeContext(w))
+				if u.Native.TryInstr(ctx, &w.Files[0], pc) {
 					continue
 				}
 			}
@@ -112,15 +172,18 @@ func (NativeObservedRunner) Run(w *machine.Warp, budget int) machine.Reason {
 			if u, pc, reason = r.executeInGo(u, b, pc, ctx.Reason == native.Unsupported, emitted); reason != machine.NoReason {
 				return reason
 			}
+			r.union = u
 			exportAgain(w)
-			u.Native.RunInstr(nativeContext(w), &w.Files[0], pc)
+			r.runInstr(nativeContext(w), &w.Files[0], pc)
 		case native.NeedsCaution:
 			r.note(0)
 			if reason := warp.StopReason(w, b); reason != machine.NoReason {
 				return reason
 			}
 			exportAgain(w)
-			u.Native.RunBlockAfterCaution(nativeContext(w), &w.Files[0], b.Index)
+			ctx = nativeContext(w)
+			r.prepareEntry(ctx)
+			u.Native.RunBlockAfterCaution(ctx, &w.Files[0], b.Index)
 		default:
 			r.note(0)
 			return reasons[ctx.Reason]

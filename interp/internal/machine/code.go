@@ -36,8 +36,9 @@ type ObservedCodes struct {
 // maxObservedCodes is the maximum number of codes of a kernel. A launch has few: one for each set of selected instructions.
 const maxObservedCodes = 8
 
-// Observing returns machine code that exits before the instructions that have an event in selected, by index.
-func (k *Kernel) Observing(selected []probe.Events) *ObservedCode {
+// Observing returns machine code that exits before the instructions that have an event in selected, by index. It may log the
+// loads for which mayLog, by index, is true.
+func (k *Kernel) Observing(selected []probe.Events, mayLog []bool) *ObservedCode {
 	accesses := k.Accesses()
 	sources, stops := make([]int32, len(k.Instrs)), make([]byte, len(k.Instrs))
 	for i := range sources {
@@ -46,7 +47,9 @@ func (k *Kernel) Observing(selected []probe.Events) *ObservedCode {
 	for i := len(selected) - 1; i >= 0; i-- {
 		if selected[i] != 0 {
 			at := accesses[i].Start
-			sources[at], stops[at] = int32(i), 1
+			if sources[at], stops[at] = int32(i), native.AlwaysExit; mayLog[i] {
+				stops[at] = native.MayLog
+			}
 		}
 	}
 	c := &k.Observed
@@ -59,7 +62,13 @@ func (k *Kernel) Observing(selected []probe.Events) *ObservedCode {
 	if c.byStop == nil || len(c.byStop) >= maxObservedCodes {
 		c.byStop = map[string]*ObservedCode{}
 	}
-	made := &ObservedCode{k.Native.WithExits(stops), sources}
+	made := &ObservedCode{Code: k.Native.WithExits(stops), Sources: sources, Windows: make([]int32, len(stops))}
+	for pc, stop := range stops {
+		if made.Windows[pc] = -1; stop == native.MayLog {
+			made.Windows[pc] = int32(len(made.Loads))
+			made.Loads = append(made.Loads, sources[pc])
+		}
+	}
 	c.byStop[key] = made
 	return made
 }

@@ -48,13 +48,34 @@ type Subscriber struct {
 
 // EventUnion is the union of the instruction events of all sinks in some warps.
 type EventUnion struct {
-	ReducedSinks uint64         // the warps: those with this value of WarpProgress.ReducedSinks
-	Selected     []probe.Events // events by instruction; nil: all
-	Next         []int32        // by instruction: the next instruction, itself included, with an event for a sink
-	Buffer       []probe.Events // array for Selected
-	Native       *ObservedCode  // machine code for warps with this union; nil: they run in Go
-	NativeKnown  bool           // Native and Sole are determined
-	Sole         []*SoleAccess  // by instruction: its only access, if the exit from Native before it has no other event; else nil
+	ReducedSinks uint64          // the warps: those with this value of WarpProgress.ReducedSinks
+	Selected     []probe.Events  // events by instruction; nil: all
+	Next         []int32         // by instruction: the next instruction, itself included, with an event for a sink
+	Buffer       []probe.Events  // array for Selected
+	Native       *ObservedCode   // machine code for warps with this union; nil: they run in Go
+	NativeKnown  bool            // Native and Sole are determined
+	Sole         []*SoleAccess   // by instruction: its only access, if the exit from Native before it has no other event; else nil
+	Log          *native.LoadLog // log of Native; nil if it logs no loads
+	Logged       []LoggedLoad    // by number of the window in Log: the instruction
+}
+
+// LoggedLoad is an instruction whose loads machine code may execute without an exit.
+type LoggedLoad struct {
+	*SoleAccess
+	Rest   int32  // the number of PTX instructions from it to the end of its block
+	Late   uint64 // the sinks that receive the events of logged loads: a bit for each index in EventStream.Sinks
+	Filter bool   // the sinks have been asked for their conditions in this CTA
+}
+
+// CloseWindows ends the conditions of the union's sinks for loads: a new CTA begins.
+func (u *EventUnion) CloseWindows() {
+	if u.Log == nil {
+		return
+	}
+	u.Log.Close()
+	for i := range u.Logged {
+		u.Logged[i].Filter = false
+	}
 }
 
 // SoleAccess is an instruction whose only event is OnAccess, of the single load, store or atomic to which it is lowered.
@@ -69,6 +90,8 @@ type SoleAccess struct {
 type ObservedCode struct {
 	*native.Code
 	Sources []int32 // by pc of an exit: the first PTX instruction with an event there; -1: no exit
+	Windows []int32 // by pc: the number of the window of a load that the code may log; -1: it may not log
+	Loads   []int32 // by window: the PTX instruction
 }
 
 // ProbeState is a probe with its subscription.

@@ -33,7 +33,7 @@ type Code struct {
 	makeCatching func() *Code // see Catching
 
 	panels []func() *Panels // by index of operands: see Panels
-	exits  []byte           // by pc: 1 before an instruction before which the code exits with Observed; nil: none
+	exits  []byte           // by pc: AlwaysExit or MayLog for an instruction before which the code exits with Observed; nil: none
 }
 
 // bodies has a program's code for all lanes and for the lanes of a mask.
@@ -63,7 +63,7 @@ func (l *Library) New(p *code.Program) *Code {
 }
 
 // WithExits returns code of the same program that exits, with Observed, before each instruction for which exits, by pc, is
-// not 0. RunInstr enters the code after this exit.
+// not NoExit. RunInstr enters the code after this exit. The windows of the log (Context.SetLog) are numbered by pc.
 func (c *Code) WithExits(exits []byte) *Code {
 	n := c.variant(string(exits))
 	n.exits = exits
@@ -169,7 +169,7 @@ func (c *Code) NextSupported(ctx *Context, pc int32) int32 {
 }
 
 // HasExit reports whether the code exits before an instruction (WithExits).
-func (c *Code) HasExit(pc int32) bool { return c.exits != nil && c.exits[pc] != 0 }
+func (c *Code) HasExit(pc int32) bool { return c.exits != nil && c.exits[pc] != NoExit }
 
 // HasStencil reports whether the instruction at pc has a stencil or ends its block, so that RunInstr can enter the code there.
 func (c *Code) HasStencil(ctx *Context, pc int32) bool { return c.bodyFor(ctx).instrs[pc] != noPlace }
@@ -244,9 +244,13 @@ func (a *assembler) putBlock(b *code.Block) {
 	a.putStubs()
 }
 
-// exitsBefore puts the exit before the instruction at pc, and reports whether there is one.
+// exitsBefore puts the exit before the instruction at pc, and reports whether the code always exits there.
 func (a *assembler) exitsBefore(pc int32) bool {
-	if a.exits == nil || a.exits[pc] == 0 {
+	if a.exits == nil || a.exits[pc] == NoExit {
+		return false
+	}
+	if a.exits[pc] == MayLog {
+		a.putLog(pc)
 		return false
 	}
 	a.putExit(pc, Observed)

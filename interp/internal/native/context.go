@@ -54,6 +54,8 @@ type Context struct {
 	halves [2]uint64                 // the same for the first lanes of the halves
 
 	addresses [regfile.Lanes]uint64 // address row of an access that overwrites it, as before the access: see Code.Catching
+
+	log *LoadLog // log of loads, in code with MayLog: see Code.WithExits
 }
 
 // In C, struct machine begins after NotifyEveryBlock, with r, q and p before sources.

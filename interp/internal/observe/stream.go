@@ -2,6 +2,7 @@ package observe
 
 import (
 	"math/bits"
+	"unsafe"
 
 	"gemu/interp/internal/access"
 	"gemu/interp/internal/async"
@@ -10,6 +11,7 @@ import (
 	"gemu/interp/internal/lanes"
 	"gemu/interp/internal/machine"
 	"gemu/interp/internal/mem"
+	"gemu/interp/internal/native"
 	"gemu/probe"
 	"gemu/regfile"
 )
@@ -96,11 +98,8 @@ func describeLanes(s *machine.EventStream, w *machine.Warp, instr *code.Instr, a
 			}
 		}
 	}
-	if lanes := to.Lanes; a.Pattern != code.AnyPattern && len(w.Files) == 1 && lanes != 0 {
-		first, last := bits.TrailingZeros64(lanes), 63-bits.LeadingZeros64(lanes)
-		if stride := a.Distance(); to.Addr[last]-to.Addr[first] == uint64(stride)*uint64(last-first) {
-			to.SetStride(lanes, stride)
-		}
+	if len(w.Files) == 1 {
+		findStride(to, a, to.Lanes)
 	}
 	if instr.Op == code.StoreBulk {
 		to.Lengths = make([]uint64, len(to.Addr))
@@ -134,6 +133,85 @@ func SoleAccesses(w *machine.Warp, selected []probe.Events) []*machine.SoleAcces
 		list[i] = x
 	}
 	return list
+}
+
+// LoggedLoads returns which instructions machine code may log, by index: loads with a single event, of an access, whose sinks are
+// all probe.LoadFilters. sole is the result of SoleAccesses.
+func LoggedLoads(w *machine.Warp, sole []*machine.SoleAccess) []bool {
+	list := make([]bool, len(sole))
+	s := w.CTA.Stream
+	if len(s.Sinks) > 64 {
+		return list
+	}
+	for i, x := range sole {
+		if x == nil || !native.CanLog(x.Instr, w.AccessOf(x.Instr)) || x.Accesses[0].SpareBytes > 0 {
+			continue
+		}
+		list[i] = true
+		for k := range s.Sinks {
+			if _, ok := s.Sinks[k].Sink.(probe.LoadFilter); !ok && event.Receives(s, k, w.ReducedSinks, x.Source.Index, probe.OnAccess) {
+				list[i] = false
+			}
+		}
+	}
+	return list
+}
+
+// OpenWindow asks the sinks for their conditions for loads of an instruction, whose event was EventStream.Step, and opens its window
+// in the log of the union if all sinks have one.
+func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, number int32) {
+	x := &u.Logged[number]
+	if x.Filter {
+		return
+	}
+	x.Filter, x.Late = true, 0
+	a := &x.Accesses[0]
+	begin, end := uint64(0), uint64(1)<<63
+	window := native.LoadWindow{}
+	for k := range s.Sinks {
+		if !event.Receives(s, k, u.ReducedSinks, x.Source.Index, probe.OnAccess) {
+			continue
+		}
+		c, ok := s.Sinks[k].Sink.(probe.LoadFilter).FilterLoads(&s.Step, a)
+		if !ok || c.Unless != nil && window.Closed != nil {
+			return
+		}
+		if begin, end = max(begin, c.Begin), min(end, c.End); c.Unless != nil {
+			window.Closed = (*int64)(unsafe.Pointer(c.Unless))
+		}
+		if c.Late {
+			x.Late |= 1 << k
+		}
+	}
+	if begin >= end || end-begin < uint64(a.Bytes) {
+		return
+	}
+	window.Begin, window.Last = begin, end-begin-uint64(a.Bytes)
+	u.Log.Open(int(number), window, x.Late != 0)
+}
+
+// EmitLogged emits the event of a load that machine code has executed, to the sinks that receive it late.
+func EmitLogged(s *machine.EventStream, w *machine.Warp, x *machine.LoggedLoad, l *native.LoggedLoad) {
+	lanes := uint64(l.Mask)
+	event.BeginReconvergingStep(s, w, x.Source, lanes, l.ReconvergeAt)
+	x.Place.Warp = w
+	to := &x.Accesses[0]
+	to.Renew(lanes)
+	to.Addr = l.Addresses[:]
+	findStride(to, w.AccessOf(x.Instr), lanes)
+	s.Step.Accesses, s.Step.Reads = x.Accesses, nil
+	event.EmitLate(s, &s.Step, x.Late)
+}
+
+// findStride sets the run of lanes of an access with a proved pattern.
+func findStride(to *probe.Access, a *code.Access, lanes uint64) {
+	if a.Pattern == code.AnyPattern || lanes == 0 {
+		return
+	}
+	first, last := bits.TrailingZeros64(lanes), 63-bits.LeadingZeros64(lanes)
+	if stride := a.Distance(); to.Addr[last]-to.Addr[first] == uint64(stride)*uint64(last-first) {
+		to.SetStride(lanes, stride)
+	}
 }
 
 // EmitSole emits the event of an instruction before which machine code has exited. reconverge is the pc of the block where the

@@ -28,7 +28,7 @@ var expected = regexp.MustCompile(`//!\s*(.*?)\s*$`)
 // Tool creates the sanitizer under test.
 type Tool func(log *finding.Log) probe.Probe
 
-// CheckFiles runs the "// sanitize" cases of all matching files, in every mode, under every reconvergence policy,
+// CheckFiles runs the "// sanitize" cases of all matching files, in every mode, under every reconvergence policy, on both engines,
 // and on one and several host threads. The findings must equal the notes (//!) in the source by line and kind.
 func CheckFiles(t *testing.T, pattern string, tool Tool) {
 	files, err := filepath.Glob(pattern)
@@ -64,12 +64,13 @@ type setting struct {
 	mode       interp.Mode
 	reconverge *interp.Reconverger
 	workers    int
+	engine     interp.Engine
 }
 
 func settings() []setting {
-	list := []setting{{interp.Affine, nil, 2}, {interp.Check, nil, 1}}
+	list := []setting{{interp.Affine, nil, 2, interp.Portable}, {interp.Check, nil, 1, interp.Portable}, {interp.Vector, nil, 1, interp.Auto}}
 	for _, r := range interp.Reconvergers() {
-		list = append(list, setting{interp.Vector, r, 1})
+		list = append(list, setting{interp.Vector, r, 1, interp.Auto})
 	}
 	return list
 }
@@ -145,7 +146,7 @@ func notes(m *ptx.Module, k *ptx.Func) []string {
 // run runs a case with a sanitizer.
 func run(m *ptx.Module, k *ptx.Func, c *cases.Case, s setting, tool Tool) ([]finding.Finding, error) {
 	var log finding.Log
-	dev := interp.NewDevice(interp.Config{SM: c.SM, Workers: s.workers, Probes: []probe.Probe{tool(&log)}})
+	dev := interp.NewDevice(interp.Config{SM: c.SM, Workers: s.workers, Engine: s.engine, Probes: []probe.Probe{tool(&log)}})
 	mod, err := dev.LoadModule(m)
 	if err != nil {
 		return nil, err

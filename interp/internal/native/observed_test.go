@@ -1,0 +1,114 @@
+package native
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gemu/internal/part"
+	"gemu/interp/internal/code"
+	"gemu/regfile"
+)
+
+// TestLoggedLoads checks the log of loads, lane by lane: an entry has all addresses and the state of the warp; without an entry,
+// because a lane is outside the window, the window is closed or the log is full, machine code exits before the load.
+func TestLoggedLoads(t *testing.T) {
+	if !Supported() {
+		t.Skip("this host executes no machine code of ours")
+	}
+	rng := rand.New(rand.NewPCG(part.Seed(t), 11))
+	outcomes := map[string]int{}
+	for range part.Count(3000, 6000, 200000) {
+		r := newAccessHarness(rand.New(rand.NewPCG(rng.Uint64(), 0)), rng, []string{"element", "vector", "local"}[rng.IntN(3)])
+		if !CanLog(r.in, r.access) {
+			continue
+		}
+		m := append(masks, rng.Uint32()|1, regfile.Full)[rng.IntN(len(masks)+2)]
+		exits := make([]byte, len(r.prog.Instrs))
+		exits[0] = MayLog
+		c := New(r.prog).WithExits(exits)
+		changed := false
+		ctx := &Context{Mask: m, ReconvergeAt: int32(rng.IntN(9)) - 1, CountLimit: 1 << 40, Count: rng.Int64N(1000)}
+		ctx.ExitBranches = rng.Int64N(10)
+		before := *ctx
+		ctx.SetMemory(r.hits, r.shared, &changed)
+		ctx.SetLocal(r.local, r.localFrom, r.localTo, r.frame)
+		if !c.Ready(ctx) {
+			t.Fatal("the host does not execute the code")
+		}
+		var addresses [regfile.Lanes]uint64
+		least, most := ^uint64(0), uint64(0)
+		for lane := range addresses {
+			if r.access.Addr == code.R {
+				addresses[lane] = uint64(r.file.Src32(r.in.A)[lane] + uint32(r.access.Offset))
+			} else {
+				addresses[lane] = r.file.Src64(r.in.A)[lane] + r.access.Offset
+			}
+			if m>>lane&1 != 0 {
+				least, most = min(least, addresses[lane]), max(most, addresses[lane])
+			}
+		}
+		log := NewLoadLog(1)
+		window := LoadWindow{Begin: least, Last: most - least}
+		switch rng.IntN(6) {
+		case 0:
+			window.Begin++
+		case 1:
+			window.Begin, window.Last = window.Begin-16, window.Last+15
+		case 2:
+			window.Begin, window.Last = 0, 1<<63-1
+		}
+		word := int64(rng.IntN(8) / 7)
+		if word != 0 || rng.IntN(2) == 0 {
+			window.Closed = &word
+		}
+		open, logged, full := rng.IntN(8) > 0, rng.IntN(4) > 0, rng.IntN(8) == 0
+		if open {
+			log.Open(0, window, logged)
+		}
+		first := rng.IntN(logCapacity)
+		if log.used = uint64(first) * uint64(LoggedLoadBytes); full {
+			log.used = log.limit
+		}
+		ctx.SetLog(log)
+		inside := true
+		for lane, addr := range addresses {
+			if offset := addr - window.Begin; m>>lane&1 != 0 && (offset>>63 != 0 || window.Last>>63 != 0 || offset > window.Last) {
+				inside = false
+			}
+		}
+		c.RunBlock(ctx, r.file, 0)
+		says := fmt.Sprintf("%+v, lanes %#x, addresses %#x, window %#x+%#x, open %v, closed by %d, full %v", *r.access, m, addresses, window.Begin, window.Last, open, word, full)
+		used := int(log.used) / int(LoggedLoadBytes)
+		if !inside || !open || word != 0 || full {
+			outcomes[fmt.Sprintf("exit: inside %v, open %v, closed by %d, full %v", inside, open, word, full)]++
+			if ctx.PC != 0 || ctx.Reason != Observed || log.used%uint64(LoggedLoadBytes) != 0 || !full && used != first || full && used != logCapacity {
+				t.Fatalf("%s: stopped at %d for %d, and the log has %d entries", says, ctx.PC, ctx.Reason, used)
+			}
+			continue
+		}
+		outcomes[fmt.Sprintf("no exit: logged %v", logged)]++
+		if ctx.Reason == Observed {
+			t.Fatalf("%s: it exits before the load", says)
+		}
+		if !logged {
+			if used != first {
+				t.Fatalf("%s: the log has %d entries", says, used)
+			}
+			continue
+		}
+		list := log.Take()
+		if len(list) != first+1 || log.used != 0 {
+			t.Fatalf("%s: %d entries", says, len(list))
+		}
+		count := before.Count + int64(r.prog.Blocks[0].Sources.Len())
+		if e := list[first]; e.Count != count || e.ExitBranches != before.ExitBranches || e.Mask != m || e.ReconvergeAt != before.ReconvergeAt || e.Number() != 0 || !slices.Equal(e.Addresses[:], addresses[:]) {
+			t.Fatalf("%s: the entry is %+v, want count %d, %d exits, reconvergence at %d", says, e, count, before.ExitBranches, before.ReconvergeAt)
+		}
+	}
+	t.Logf("%v", outcomes)
+	if len(outcomes) < 8 {
+		t.Errorf("only %v", outcomes)
+	}
+}
