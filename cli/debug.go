@@ -19,6 +19,7 @@ import (
 	"gemu/debug/dap"
 	"gemu/debug/tui"
 	"gemu/internal/notation"
+	"gemu/internal/strip"
 	"gemu/interp"
 )
 
@@ -100,7 +101,8 @@ func isTerminal(r io.Reader) bool {
 func (c *debugCmd) debug(a *app, stdout io.Writer, front debug.Front, interrupts bool) error {
 	out := debug.NewOutput(stdout)
 	flags := &launchFlags{sourceArg: sourceArg{c.File}, Extra: c.Extra, kernelFlags: c.kernelFlags}
-	j, err := flags.open(a, out)
+	strips := strip.NewRecorder(strip.Options{MaxWarps: debugStrips, MaxRuns: debugRuns, SourceOf: sourceOf})
+	j, err := flags.open(a, out, strips)
 	if err != nil {
 		return err
 	}
@@ -110,7 +112,7 @@ func (c *debugCmd) debug(a *app, stdout io.Writer, front debug.Front, interrupts
 		sessions.Add(1)
 		defer sessions.Add(-1)
 	}
-	s := debug.New(debug.Options{Budget: uint64(c.Checkpoints), Output: out, SourceDirs: c.Source})
+	s := debug.New(debug.Options{Budget: uint64(c.Checkpoints), Output: out, SourceDirs: c.Source, Strip: a.drawStrip(strips)})
 	mode, err := interp.ParseMode(c.Mode)
 	if err != nil {
 		return fmt.Errorf("--mode: %w", err)
@@ -131,6 +133,33 @@ func (c *debugCmd) debug(a *app, stdout io.Writer, front debug.Front, interrupts
 		return nil
 	}
 	return err
+}
+
+// Limits of the strips of a session: warps, and runs of a warp.
+const (
+	debugStrips = 64
+	debugRuns   = 20_000
+)
+
+// drawStrip returns the function that writes the strip of a warp: with characters, or in words for an output of plain text.
+func (a *app) drawStrip(strips *strip.Recorder) func(to io.Writer, cta, warp, width int) bool {
+	return func(to io.Writer, cta, warp, width int) bool {
+		s := strips.Warp(cta, warp)
+		if s == nil {
+			return false
+		}
+		groups := strip.Groups([]*strip.Strip{s})
+		if a.isPlain() {
+			strip.Describe(to, groups)
+			return true
+		}
+		screen := newScreen(a.stdout)
+		if width == 0 {
+			width = screen.width
+		}
+		strip.Print(to, groups, screen.strips(width))
+		return true
+	}
 }
 
 // dapArguments are the arguments of a client's launch request: the flags of "gemu debug".

@@ -193,15 +193,26 @@ func (c *reconvergeCmd) pictureTitle(groups []strip.Group) string {
 
 // printStrips draws strips on a screen, or says them in words on an output of plain text.
 func printStrips(a *app, s *screen, groups []strip.Group) {
-	if o, ok := a.stdout.(*output); ok && o.plain != nil {
+	if a.isPlain() {
 		strip.Describe(s, groups)
 		return
 	}
-	target := strip.Screen{Width: s.width, Bold: func(text string) string { return s.paint(bold, text) }}
+	strip.Print(s, groups, s.strips(s.width))
+}
+
+// isPlain reports whether standard output is plain text, for screen readers.
+func (a *app) isPlain() bool {
+	o, ok := a.stdout.(*output)
+	return ok && o.plain != nil
+}
+
+// strips returns the place for strips of lanes in lines of at most width columns.
+func (s *screen) strips(width int) strip.Screen {
+	target := strip.Screen{Width: width, Bold: func(text string) string { return s.paint(bold, text) }}
 	if s.color {
 		target.Paint = func(n int, text string) string { return s.paint(blockPaints[n], text) }
 	}
-	strip.Print(s, groups, target)
+	return target
 }
 
 func (r *reconvergeJSON) print(s *screen) {

@@ -96,7 +96,7 @@ var cudaLists = []struct {
 	do   func(c *Console) error
 }{
 	{"kernels", (*Console).cudaKernels}, {"blocks", (*Console).cudaBlocks}, {"warps", (*Console).cudaWarps},
-	{"lanes", (*Console).cudaLanes}, {"stack", (*Console).cudaStack}, {"threads", (*Console).cudaThreads},
+	{"lanes", (*Console).cudaLanes}, {"stack", (*Console).cudaStack}, {"threads", (*Console).cudaThreads}, {"strip", (*Console).cudaStrip},
 }
 
 func (c *Console) cudaKernels() error {

@@ -26,7 +26,7 @@ func (c *Console) cmdInfo(ctx context.Context, args string) error {
 				return cudaLists[i].do(c)
 			}
 		}
-		return errors.New("info cuda needs kernels, blocks, warps, lanes, stack or threads")
+		return errors.New("info cuda needs kernels, blocks, warps, lanes, stack, strip or threads")
 	}
 	for i := range infoLists {
 		if name != "" && strings.HasPrefix(infoLists[i].name, name) {

@@ -3,6 +3,7 @@ package debug_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,6 +17,40 @@ import (
 	"gemu/interp"
 	"gemu/ptx"
 )
+
+// TestStripCommand: the strip is that of the warp in focus, or of the last one in focus after the end; a warp may have none.
+func TestStripCommand(t *testing.T) {
+	var out bytes.Buffer
+	source := read(t, "../docs/learn/scheduling.ptx")
+	launch := func() *interp.Launch { return &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(64)} }
+	withStrip := func(has bool) *debug.Session {
+		return sessionWith(t, source, launch(), &out, debug.Options{Strip: func(to io.Writer, cta, warp, width int) bool {
+			fmt.Fprintf(to, "strip of warp %d of block %d in %d columns\n", warp, cta, width)
+			return has
+		}}, make([]uint32, 64))
+	}
+	story(t, withStrip(true), `
+> info cuda strip
+strip of warp 0 of block 0 in 0 columns
+> cuda warp 1
+[Switching focus] kernel scheduling, block (0,0,0), thread (32,0,0), warp 1 lane 0; lanes 0-31
+14	mov.u32 %i, %tid.x;
+> info cuda str
+strip of warp 1 of block 0 in 0 columns
+> continue
+The launch has ended, after 26 instructions.
+> info cuda strip
+strip of warp 1 of block 0 in 0 columns
+`)
+	story(t, withStrip(false), `
+> info cuda strip
+warp 0 of block 0 has no strip: it has not begun, or is not among the warps that began first, which have strips
+`)
+	story(t, session(t, source, launch(), &out, make([]uint32, 64)), `
+> info cuda strip
+the session records no strips of lanes
+`)
+}
 
 // TestWarpCommands: the lanes and the stack of a warp, its steps in the order of the policy, and the last value of a register
 // that is no longer live. The order is that of interp.TestOrderUnderTimeSlices; threads 0 to 3 of 8 take the first side.
@@ -143,7 +178,7 @@ continue takes no arguments: "5"
 > info breakpoints all
 info breakpoints takes no arguments: "all"
 > info cuda warps all
-info cuda needs kernels, blocks, warps, lanes, stack or threads
+info cuda needs kernels, blocks, warps, lanes, stack, strip or threads
 > until join them
 there is no function or label "join them" in kernel blend or the functions that it calls
 > delete 1 x

@@ -16,6 +16,12 @@ import (
 // session begins a launch of a kernel of a file.
 func session(t *testing.T, src string, l *interp.Launch, out *bytes.Buffer, args ...any) *debug.Session {
 	t.Helper()
+	return sessionWith(t, src, l, out, debug.Options{}, args...)
+}
+
+// sessionWith is session with options; Output is set.
+func sessionWith(t *testing.T, src string, l *interp.Launch, out *bytes.Buffer, options debug.Options, args ...any) *debug.Session {
+	t.Helper()
 	o := debug.NewOutput(out)
 	dev := interp.NewDevice(interp.Config{Stdout: o})
 	mod, err := dev.Load("test.ptx", []byte(src))
@@ -32,7 +38,8 @@ func session(t *testing.T, src string, l *interp.Launch, out *bytes.Buffer, args
 		}
 		l.Args = append(l.Args, a)
 	}
-	s, err := debug.Start(t.Context(), mod, l, debug.Options{Output: o})
+	options.Output = o
+	s, err := debug.Start(t.Context(), mod, l, options)
 	if err != nil {
 		t.Fatal(err)
 	}

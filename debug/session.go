@@ -33,6 +33,10 @@ type Options struct {
 	// NoCheckpoints, if not empty, is the reason why the session cannot go back. The caller must set it if another probe
 	// of the launch cannot go back.
 	NoCheckpoints string
+
+	// Strip, if not nil, writes the steps of a warp so far as a strip of lanes over time, in lines of at most width columns; 0 is
+	// the width of the output. It reports whether the warp has a strip.
+	Strip func(to io.Writer, cta, warp, width int) bool
 }
 
 // DefaultBudget is 256 MiB.
@@ -101,6 +105,8 @@ type Stop struct {
 	WatchHit    *WatchHit     // for AtWatch: the access to watched memory
 	Note        string        // for AtBreakpoint: message that a condition cannot be evaluated; empty: none
 	Err         error         // error that ends the launch; a *probe.Trap for a fault of the guest
+
+	focus Focus // for AtEnd: the thread in focus before the end
 }
 
 // Trap returns the trap that ends the launch, or nil.
@@ -389,7 +395,7 @@ func (s *Session) forward(ctx context.Context, h *search, hits *hitFinder, found
 // end returns the stop of an ended launch. If an instruction has trapped, end goes back to the moment before that
 // instruction.
 func (s *Session) end(ctx context.Context) (*Stop, error) {
-	stop := &Stop{Reason: AtEnd, Err: s.err}
+	stop := &Stop{Reason: AtEnd, Err: s.err, focus: s.focus}
 	s.fault = s.err
 	t := stop.Trap()
 	if t == nil {

@@ -5,7 +5,9 @@ package debug
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math/bits"
 	"strings"
 
@@ -233,6 +235,35 @@ func (s *Session) LaneRows(perRow int) (rows []string) {
 		rows = append(rows, fmt.Sprintf("%-5s %s", fmt.Sprintf("%d-%d", first, last), letters.String()))
 	}
 	return rows
+}
+
+// WriteStrip writes the steps so far of the warp in focus as a strip of lanes over time (Options.Strip). After the end of the launch
+// it is the warp that was in focus last.
+func (s *Session) WriteStrip(to io.Writer, width int) error {
+	if s.options.Strip == nil {
+		return errors.New("the session records no strips of lanes")
+	}
+	f := s.focus
+	if f.CTA < 0 && s.lastStop != nil {
+		f = s.lastStop.focus
+	}
+	if f.CTA < 0 {
+		return ErrNoLaunch
+	}
+	if !s.options.Strip(to, f.CTA, f.Warp, width) {
+		return fmt.Errorf("warp %d of block %d has no strip: it has not begun, or is not among the warps that began first, which have strips", f.Warp, f.CTA)
+	}
+	return nil
+}
+
+// cudaStrip shows the strip of the warp in focus.
+func (c *Console) cudaStrip() error {
+	var b strings.Builder
+	if err := c.WriteStrip(&b, 0); err != nil {
+		return err
+	}
+	c.printf("%s", b.String())
+	return nil
 }
 
 // cudaLanes shows the lanes of the warp in focus: a letter for each, and a line for each group of lanes.

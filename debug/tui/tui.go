@@ -1,6 +1,6 @@
 // Package tui is a full-screen front end for debugging sessions on a terminal. It shows the code, the registers
-// of the thread in focus, the session's messages, and a command line with the commands of debug.Console. Panes
-// scroll. The code is the PTX or the source from which it was compiled.
+// of the thread in focus, the steps of its warp as a strip of lanes over time, the session's messages, and a command
+// line with the commands of debug.Console. Panes scroll. The code is the PTX or the source from which it was compiled.
 package tui
 
 import (
@@ -35,6 +35,7 @@ type Front struct {
 	lines   []string // all message lines
 	history []string
 	source  bool // show the source instead of the PTX, if the source can be read
+	noStrip bool // the strip is hidden
 }
 
 // New returns a front end that reads keys from in and draws on out. more means that more launches may follow.
@@ -109,6 +110,7 @@ type model struct {
 	focusText   string
 	ptx, source place // positions in the PTX and in the source; line 0: none
 	registers   []string
+	strip       []string // the steps of the warp in focus; empty without a strip
 }
 
 // place is a current line in a file, and the marks of the file's lines with breakpoints.
@@ -124,6 +126,7 @@ type pane int
 const (
 	codePane pane = iota
 	registerPane
+	stripPane
 	messagePane
 	panes
 )
@@ -170,6 +173,7 @@ func (m *model) update() {
 			}
 		}
 	}
+	m.drawStrip()
 	for _, b := range m.session.Breakpoints() {
 		mark := '●'
 		if b.Disabled {
@@ -183,6 +187,21 @@ func (m *model) update() {
 		}
 	}
 }
+
+// drawStrip draws the strip of the warp in focus. The session must not be running.
+func (m *model) drawStrip() {
+	m.strip = nil
+	var b strings.Builder
+	if m.width >= leastStripWidth && m.session.WriteStrip(&b, m.width) == nil {
+		m.strip = strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+	}
+}
+
+// The least size of a screen with a strip.
+const (
+	leastStripWidth  = 40
+	leastStripHeight = 16
+)
 
 // code returns the current place in the displayed file, a function that returns line n of the file, and the number of
 // its lines. The file is the source if the user has chosen it and it can be read, else the PTX.
@@ -205,6 +224,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 		m.input.Width = max(m.width-len(m.input.Prompt)-1, 1)
+		if !m.running {
+			m.drawStrip()
+		}
 		return m, nil
 	case commandDone:
 		m.running = false
@@ -253,8 +275,13 @@ func (m *model) key(msg tea.KeyMsg) (tea.Model, tea.Cmd) {
 	case tea.KeyF2:
 		m.toggle()
 		return m, nil
+	case tea.KeyF3:
+		m.front.noStrip = !m.front.noStrip
+		m.leaveHidden()
+		return m, nil
 	case tea.KeyShiftTab:
 		m.pane = (m.pane + 1) % panes
+		m.leaveHidden()
 		return m, nil
 	case tea.KeyPgUp, tea.KeyPgDown, tea.KeyShiftUp, tea.KeyShiftDown, tea.KeyShiftLeft, tea.KeyShiftRight:
 		page := max(m.sizes().rows(m.pane)-1, 1)
@@ -270,6 +297,13 @@ func (m *model) key(msg tea.KeyMsg) (tea.Model, tea.Cmd) {
 	var cmd tea.Cmd
 	m.input, cmd = m.input.Update(msg)
 	return m, cmd
+}
+
+// leaveHidden chooses the pane after the strip if the strip is hidden.
+func (m *model) leaveHidden() {
+	if m.pane == stripPane && m.sizes().strip == 0 {
+		m.pane = messagePane
+	}
 }
 
 // Scroll steps: columns of a key, and lines of a mouse wheel.
@@ -300,6 +334,8 @@ func (m *model) scroll(p pane, delta view) {
 		minimum, maximum = 1-first, max(count-z.top+1-first, 0)
 	case registerPane:
 		maximum = max(len(m.registers)-z.top, 0)
+	case stripPane:
+		maximum = max(len(m.strip)-z.strip, 0)
 	case messagePane:
 		minimum = min(z.bottom-len(m.wrapped()), 0)
 	}
@@ -310,7 +346,7 @@ func (m *model) scroll(p pane, delta view) {
 	}
 }
 
-// longest returns the width of a pane's longest line in columns. Messages do not scroll sideways.
+// longest returns the width of a pane's longest line in columns. Strips and messages do not scroll sideways.
 func (m *model) longest(p pane) (n int) {
 	switch p {
 	case codePane:
@@ -334,7 +370,9 @@ func (m *model) wheel(msg tea.MouseMsg) {
 	}
 	z, p := m.sizes(), messagePane
 	switch {
+	case msg.Y > z.top+z.separated():
 	case msg.Y > z.top:
+		p = stripPane
 	case msg.X < z.left:
 		p = codePane
 	default:
@@ -388,19 +426,35 @@ var (
 	faint   = lipgloss.NewStyle().Faint(true)
 )
 
-// sizes has the sizes of the panes: rows of the upper panes and of the lower pane, columns of the upper panes.
-type sizes struct{ top, bottom, left, right int }
+// sizes has the sizes of the panes: rows of the upper panes, of the strip and of the lower pane, columns of the upper panes.
+type sizes struct{ top, strip, bottom, left, right int }
 
 func (m *model) sizes() sizes {
-	top := (m.height - 3) / 2
-	right := m.width / 3
-	return sizes{top, m.height - 3 - top, m.width - right - 1, right}
+	z := sizes{right: m.width / 3}
+	if !m.front.noStrip && m.width >= leastStripWidth && m.height >= leastStripHeight {
+		z.strip = min(len(m.strip), (m.height-3)/3)
+	}
+	rest := m.height - 3 - z.separated()
+	z.top = rest / 2
+	z.bottom, z.left = rest-z.top, m.width-z.right-1
+	return z
+}
+
+// separated returns the number of rows of the strip and of the line above it.
+func (z sizes) separated() int {
+	if z.strip == 0 {
+		return 0
+	}
+	return z.strip + 1
 }
 
 // rows returns the number of lines of a pane.
 func (z sizes) rows(p pane) int {
-	if p == messagePane {
+	switch p {
+	case messagePane:
 		return z.bottom
+	case stripPane:
+		return z.strip
 	}
 	return z.top
 }
@@ -419,9 +473,20 @@ func (m *model) View() string {
 	for i := range z.top {
 		rows = append(rows, code[i]+faint.Render("│")+registers[i])
 	}
+	if z.strip > 0 {
+		rows = append(rows, m.separator("─ every step of the warp's lanes ─ F3: hide "))
+		from := min(m.views[stripPane].rows, len(m.strip)-z.strip)
+		for _, line := range m.strip[from : from+z.strip] {
+			rows = append(rows, lipgloss.NewStyle().MaxWidth(m.width).Render(line))
+		}
+	}
 	pos, _, _ := m.code()
-	keys := cutRight(fmt.Sprintf("─ %s ─ %s: PgUp PgDn Shift-arrows ─ Shift-Tab: another pane ─ F2: source ", filepath.Base(pos.file), [...]string{"code", "registers", "output"}[m.pane]), m.width)
-	rows = append(rows, faint.Render(keys+strings.Repeat("─", max(m.width-lipgloss.Width(keys), 0))))
+	keys := fmt.Sprintf("─ %s ─ %s: PgUp PgDn Shift-arrows ", filepath.Base(pos.file), [...]string{"code", "registers", "strip", "output"}[m.pane])
+	if m.front.noStrip && len(m.strip) > 0 {
+		keys += "─ F3: strip "
+	}
+	keys += "─ Shift-Tab: another pane ─ F2: source "
+	rows = append(rows, m.separator(keys))
 	lines := m.wrapped()
 	last := min(max(len(lines)+m.views[messagePane].rows, z.bottom), len(lines))
 	lines = lines[max(last-z.bottom, 0):last]
@@ -437,6 +502,12 @@ func (m *model) View() string {
 		status = "running; Ctrl-C stops it"
 	}
 	return strings.Join(append(rows, status), "\n")
+}
+
+// separator returns a line across the screen that begins with a text.
+func (m *model) separator(text string) string {
+	text = cutRight(text, m.width)
+	return faint.Render(text + strings.Repeat("─", max(m.width-lipgloss.Width(text), 0)))
 }
 
 // codeRows returns the displayed lines of code.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,8 +18,8 @@ import (
 	"gemu/ptx"
 )
 
-// open begins a session on a kernel with many registers, whose source own.cu has long lines.
-func open(t *testing.T) *model {
+// open begins a session on a kernel with many registers, whose source own.cu has long lines. strip is debug.Options.Strip.
+func open(t *testing.T, strip func(to io.Writer, cta, warp, width int) bool) *model {
 	t.Helper()
 	dir := t.TempDir()
 	source := "void k(int *out) {\n\tout[t] = t; // " + strings.Repeat("long ", 40) + "end\n}\n"
@@ -44,7 +45,7 @@ func open(t *testing.T) *model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := debug.Start(t.Context(), mod, &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{b}}, debug.Options{})
+	s, err := debug.Start(t.Context(), mod, &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{b}}, debug.Options{Strip: strip})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func (m *model) keys(list ...tea.KeyType) {
 // TestScreenFitsAnySize: the screen fits at any size, and scrolls to the hidden part.
 func TestScreenFitsAnySize(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {40, 12}, {20, 6}, {7, 3}} {
-		m := open(t)
+		m := open(t, nil)
 		m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 		m.do("break 39")
 		m.do("run")
@@ -150,5 +151,66 @@ func TestScreenFitsAnySize(t *testing.T) {
 func TestCursorSequencesAreRemoved(t *testing.T) {
 	if got := plain("a\tb\x1b[2J\x07\xff"); got != "a    b·[2J··" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestStrip: the strip of the warp is on the screen at each stop, also back in time, if there is room; F3 hides it.
+func TestStrip(t *testing.T) {
+	steps := 0
+	m := open(t, func(to io.Writer, cta, warp, width int) bool {
+		fmt.Fprintf(to, "warp %d of %d\n\x1b[97;44m%s\x1b[0m\n", warp, cta, strings.Repeat("A", min(steps, width)))
+		for i := range 20 {
+			fmt.Fprintf(to, "lane %d\n", i)
+		}
+		return true
+	})
+	rows := func() []string { return strings.Split(m.View(), "\n") }
+	find := func(want string) int {
+		return slices.IndexFunc(rows(), func(r string) bool { return strings.Contains(r, want) })
+	}
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {40, 16}, {39, 24}, {80, 15}, {20, 6}} {
+		steps = 1000
+		m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		m.do("start")
+		shown := size[0] >= 40 && size[1] >= 16
+		if got := find("warp 0 of 0") > 0; got != shown {
+			t.Errorf("%v: the strip is shown: %t, want %t\n%s", size, got, shown, m.View())
+		}
+		m.Update(tea.WindowSizeMsg{Width: size[0] - 1, Height: size[1]}) // narrower than the strip, while the command runs
+		for _, r := range rows()[:len(rows())-1] {
+			if lipgloss.Width(r) > size[0] {
+				t.Errorf("%v: %d columns: %q", size, lipgloss.Width(r), r)
+			}
+		}
+		if n := len(rows()); n > size[1] {
+			t.Errorf("%v: %d rows", size, n)
+		}
+	}
+	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	steps = 3
+	m.do("stepi")
+	if find("\x1b[97;44mAAA\x1b[0m") < 0 {
+		t.Errorf("after a step:\n%s", m.View())
+	}
+	steps = 2
+	m.do("reverse-stepi")
+	if find("\x1b[97;44mAA\x1b[0m") < 0 {
+		t.Errorf("a step back:\n%s", m.View())
+	}
+	m.keys(tea.KeyShiftTab, tea.KeyShiftTab, tea.KeyPgDown, tea.KeyPgDown, tea.KeyPgDown, tea.KeyPgDown)
+	if m.pane != stripPane || find("lane 19") < 0 || find("warp 0 of 0") >= 0 {
+		t.Errorf("pane %d, scrolled:\n%s", m.pane, m.View())
+	}
+	m.Update(tea.MouseMsg{Button: tea.MouseButtonWheelUp, X: 1, Y: find("lane 19")})
+	if find("lane 19") >= 0 || find("lane 16") < 0 {
+		t.Errorf("the wheel does not scroll the strip:\n%s", m.View())
+	}
+	m.keys(tea.KeyF3)
+	if m.pane == stripPane || find("lane 16") >= 0 || find("every step") >= 0 || find("F3: strip") < 0 {
+		t.Errorf("hidden:\n%s", m.View())
+	}
+	m.keys(tea.KeyF3)
+	if find("lane 16") < 0 {
+		t.Errorf("shown again:\n%s", m.View())
 	}
 }

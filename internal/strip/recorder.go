@@ -57,6 +57,23 @@ func (r *Recorder) Strips() []*Strip {
 	return slices.Clone(r.strips)
 }
 
+// Warp returns the strip of a warp of the latest launch, on its own; nil if the warp has none. It must not be read while the launch
+// runs.
+func (r *Recorder) Warp(cta, index int) *Strip {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.strips) == 0 {
+		return nil
+	}
+	s := *r.strips[len(r.strips)-1]
+	i := slices.IndexFunc(s.Warps, func(w *Warp) bool { return w.CTA == cta && w.Index == index })
+	if i < 0 {
+		return nil
+	}
+	s.Warps, s.OtherWarps = s.Warps[i:i+1:i+1], 0
+	return &s
+}
+
 // Subscription returns the executed instructions and the ends of CTAs and launches, in a fixed order of CTAs.
 func (r *Recorder) Subscription() probe.Subscription {
 	return probe.Subscription{Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnWarp | probe.OnAfter | probe.OnTrap, InOrder: true}
@@ -87,6 +104,10 @@ func (r *Recorder) CTA(l *probe.LaunchInfo, _ int, _ ptx.Dim3) probe.Sink {
 	defer r.mu.Unlock()
 	s := r.running[l]
 	if s == nil {
+		return nil
+	}
+	if len(s.Warps) >= r.options.MaxWarps { // no event of this CTA is needed
+		s.OtherWarps += (l.Block.Count() + l.WarpSize - 1) / l.WarpSize
 		return nil
 	}
 	return &sink{r: r, strip: s, warps: map[int]*Warp{}}
