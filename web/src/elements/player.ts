@@ -969,7 +969,7 @@ export class GemuPlayer extends LitElement {
           const done = s >= m.steps;
           return html`<button aria-pressed=${i === this.warpIndex} style=${hue(block)} @click=${() => this.chooseWarp(i)} title="${done ? 'ended' : `${n} of ${size(m.lanes)} lanes at line ${m.line(s)}`}">
             <span class="mono">${launch.grid.some((g) => g > 1) ? launch.ctaName(w.cta) + ' ' : ''}w${w.warp}</span>
-            ${size(m.lanes) < launch.warpSize ? html`<span class="soft">${size(m.lanes)} of ${launch.warpSize}</span>` : nothing}${launch.trap?.cta === w.cta && launch.trap.warp === w.warp ? html`<span class="bad">✕<span class="hidden"> failed</span></span>` : nothing}
+            ${size(m.lanes) < launch.warpSize ? html`<span class="soft">${size(m.lanes)} of ${launch.warpSize}</span>` : nothing}${this.predict ? nothing : html`<span class="soft">${plural(m.steps, 'step')}</span>`}${launch.trap?.cta === w.cta && launch.trap.warp === w.warp ? html`<span class="bad">✕<span class="hidden"> failed</span></span>` : nothing}
             ${done ? html`<span class="soft">end</span>` : html`<span class="letter">${launch.blocks[block]?.letter ?? ''}</span><span class="meter" aria-hidden="true"><i style="width:${(n / launch.warpSize) * 100}%"></i></span>`}
           </button>`;
         })}
