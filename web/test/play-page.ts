@@ -124,7 +124,7 @@ async function stopped(p: Page): Promise<void> {
   for (let i = 0; i < 2; i++) {
     await p.evaluate((hash) => (location.hash = hash), toHash({ request, policies: ['stack', 'its', 'pc2', 'frontier'] }));
     await button(p, 'Stop').first().dispatchEvent('click'); // not click, which waits until the strips no longer move
-    await matches(p.locator('.bad-card'), /You have stopped this run/);
+    await matches(p.locator('.strip .bad').first(), /You have stopped this run/);
     await chooseLesson(p, 'ifelse');
     await says(p, /^Step 1, line 13/);
   }
