@@ -44,7 +44,10 @@ export async function opened(url: string, options: BrowserContextOptions, f: (p:
   const errors: string[] = [];
   p.on('pageerror', (e) => errors.push(String(e.stack)));
   p.on('console', (m) => m.type() === 'error' && errors.push(m.text()));
-  p.on('requestfailed', (r) => errors.push(`${r.url()} failed: ${r.failure()?.errorText}`));
+  p.on('requestfailed', (r) => {
+    const reason = r.failure()?.errorText;
+    if (reason !== 'net::ERR_ABORTED') errors.push(`${r.url()} failed: ${reason}`); // aborted by the page: a stopped run
+  });
   const own = url.startsWith('file:') ? url : new URL(url).origin + '/';
   context.on('request', (r) => {
     if (!r.url().startsWith(own) && !/^(data|blob):/.test(r.url())) errors.push(`a request leaves the page: ${r.url()}`);
