@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"gemu/interp"
 	"gemu/record"
 )
 
@@ -226,5 +227,25 @@ func TestBadRequest(t *testing.T) {
 		if r, err := new(Engine).RunJSON(t.Context(), []byte(text)); err != nil || r.Status != Failed || !strings.Contains(r.Message, "the request is not valid") {
 			t.Errorf("%s: %+v, %v", text, r, err)
 		}
+	}
+}
+
+// TestPolicies: the page offers every policy of gemu, each with its description, and its with time slices of 1 and 8.
+func TestPolicies(t *testing.T) {
+	docs := map[string]string{}
+	for _, p := range Policies() {
+		r, err := interp.ParseReconverger(p.Name)
+		if err != nil || p.Doc == "" || p.Doc != r.Doc() || docs[p.Name] != "" {
+			t.Errorf("%+v, %v", p, err)
+		}
+		docs[p.Name] = p.Doc
+	}
+	for _, r := range interp.Reconvergers() {
+		if docs[r.Name()] == "" {
+			t.Errorf("%s is missing", r.Name())
+		}
+	}
+	if docs["its:1"] == "" || docs["its:8"] == "" || len(docs) != len(interp.Reconvergers())+2 {
+		t.Errorf("%q", docs)
 	}
 }

@@ -43,7 +43,9 @@ func indexOf(start *play.Start) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(start) // escapes <, so the text cannot end the element
+	whole := *start
+	whole.Known = play.Policies()
+	text, err := json.Marshal(whole) // escapes <, so the text cannot end the element
 	if err != nil {
 		return nil, err
 	}

@@ -107,6 +107,9 @@ func TestServer(t *testing.T) {
 	if got := startOf(t, index); got.Engine != "http" || got.Request.Name != hostile || got.Request.Source != hostile {
 		t.Errorf("%+v", got)
 	}
+	if got := startOf(t, index); len(got.Known) == 0 || !slices.Equal(got.Known, play.Policies()) {
+		t.Errorf("policies %+v", got.Known)
+	}
 	if strings.Contains(index, "alert(1)</script>") {
 		t.Error("the page has the hostile text as it is")
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"gemu/internal/part"
@@ -69,7 +70,7 @@ func TestEnginesAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := func(name string) string { return filepath.Join(dir, name) }
-	out, err := exec.CommandContext(t.Context(), node, script, path("wasm_exec.js"), path("gemu.wasm"), path("requests"), path("responses")).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), node, script, path("wasm_exec.js"), path("gemu.wasm"), path("requests"), path("responses"), path("policies")).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -77,6 +78,14 @@ func TestEnginesAgree(t *testing.T) {
 	b, err := os.ReadFile(path("responses"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	policies, err := os.ReadFile(path("policies"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var known []play.Policy
+	if err := json.Unmarshal(policies, &known); err != nil || !slices.Equal(known, play.Policies()) {
+		t.Errorf("policies %s, %v", policies, err)
 	}
 	for i := range requests {
 		q := &requests[i]

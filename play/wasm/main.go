@@ -1,14 +1,16 @@
 //go:build js && wasm
 
-// Command wasm is the engine of the page in a worker of a browser, or in Node. It defines a function of the global object,
+// Command wasm is the engine of the page in a worker of a browser, or in Node. It defines functions of the global object,
 //
 //	gemuRun(request: string): Uint8Array   runs a request (play.Request as JSON); the result is play.Response.Encode
+//	gemuPolicies(): string                 play.Policies as JSON
 //
 // and then calls the function gemuReady, if there is one. A run cannot be interrupted: the page ends the worker.
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"runtime/debug"
 	"syscall/js"
@@ -28,6 +30,13 @@ func main() {
 		array := global.Get("Uint8Array").New(len(b))
 		js.CopyBytesToJS(array, b)
 		return array
+	}))
+	global.Set("gemuPolicies", js.FuncOf(func(js.Value, []js.Value) any {
+		text, err := json.Marshal(play.Policies())
+		if err != nil { // policies are texts
+			panic(err)
+		}
+		return string(text)
 	}))
 	if ready := global.Get("gemuReady"); ready.Type() == js.TypeFunction {
 		ready.Invoke()

@@ -57,7 +57,15 @@ export interface Answer {
   recording: Uint8Array;
 }
 
+/** Policy is a reconvergence policy with its description in a line. */
+export interface Policy {
+  name: string;
+  doc: string;
+}
+
 export interface Engine {
+  /** policies is the policies that the engine has, once it has said them. */
+  readonly policies?: Policy[];
   run(request: Request, signal: AbortSignal): Promise<Answer>;
   examples(): Promise<Example[]>;
 }
@@ -84,10 +92,11 @@ class HTTPEngine implements Engine {
   }
 }
 
-type Message = { type: 'ready' } | { type: 'response'; id: number; bytes: Uint8Array } | { type: 'examples'; examples: Example[] } | { type: 'failed'; message: string };
+type Message = { type: 'ready'; policies: Policy[] } | { type: 'response'; id: number; bytes: Uint8Array } | { type: 'examples'; examples: Example[] } | { type: 'failed'; message: string };
 
 /** WorkerEngine is an engine in a worker, which is started at its first use and again after it was stopped. */
 class WorkerEngine implements Engine {
+  policies?: Policy[];
   private worker?: Promise<Worker>;
   private id = 0;
 
@@ -104,6 +113,7 @@ class WorkerEngine implements Engine {
         if (e.data.type === 'failed') fail(e.data.message);
         if (e.data.type !== 'ready') return;
         w.removeEventListener('message', ready);
+        this.policies = e.data.policies;
         resolve(w);
       };
       w.addEventListener('message', ready);

@@ -1,6 +1,6 @@
 // Fields of a request as the form of the page has them, and the policies that a run covers.
 
-import type { Request } from './engine.ts';
+import type { Policy, Request } from './engine.ts';
 
 /** warpSizes are the numbers of lanes that a warp may have. */
 export const warpSizes = [1, 2, 4, 8, 16, 32, 64];
@@ -58,6 +58,15 @@ export function launchOf(f: Fields): { launch: LaunchFields; faults: Record<stri
     cooperative: f.cooperative || undefined,
   };
   return { launch, faults };
+}
+
+/** docOf returns the description of a policy; of its with any time slice, that of its. */
+export function docOf(known: Policy[], name: string): string {
+  const exact = known.find((p) => p.name === name);
+  if (exact) return exact.doc;
+  const [policy, slice] = name.split(':');
+  const doc = known.find((p) => p.name === policy)?.doc;
+  return doc && slice ? `${doc}, with time slices of exactly ${slice} instructions` : '';
 }
 
 /** policiesToRun returns the policies that a run covers: all of them; or, for one policy, that policy and those whose runs it interrupts. */

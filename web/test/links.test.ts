@@ -6,7 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { parseAnswer, type Request } from '../src/engine.ts';
 import { fromHash, toHash } from '../src/permalink.ts';
-import { launchOf, parseExtent, policiesToRun } from '../src/request.ts';
+import { docOf, launchOf, parseExtent, policiesToRun } from '../src/request.ts';
 import { root } from './gemu.ts';
 
 const request: Request = { name: 'ä.ptx', source: '.version 8.0 // ü\n'.repeat(50), kernel: 'k', grid: [2, 1, 1], block: [32, 2, 1], arguments: ['u32[32]=iota', '7'] };
@@ -70,6 +70,11 @@ test('the form gives the launch, and names the fields that are wrong', () => {
   }
   const { faults } = launchOf({ grid: 'x', block: '0', cluster: '1,2,3,4', shared: '2147483648', seed: '?', cooperative: false });
   assert.deepEqual(Object.keys(faults).sort(), ['block', 'cluster', 'grid', 'seed', 'shared']);
+});
+
+test('a policy has the description of the engine, with any time slice', () => {
+  const known = [{ name: 'its', doc: 'in rotation' }, { name: 'its:8', doc: 'eight each' }];
+  assert.deepEqual(['its', 'its:8', 'its:30', 'pc2', 'pc2:1'].map((p) => docOf(known, p)), ['in rotation', 'eight each', 'in rotation, with time slices of exactly 30 instructions', '', '']);
 });
 
 test('a new policy runs with those whose runs it interrupts', () => {

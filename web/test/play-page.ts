@@ -319,3 +319,14 @@ test('the playhead leaves the letters free; Tab reaches the lines, the lanes and
     assert.equal((await focus()).name, 'gemu-program Run to line 32');
   });
 });
+
+test('the page offers the policies of the engine, with their descriptions', async () => {
+  const { url } = await play('--example', 'ifelse');
+  await opened(url, {}, async (p) => {
+    const known = JSON.parse((await p.locator('#gemu-start').textContent())!).knownPolicies as { name: string; doc: string }[];
+    assert.ok(known.length > 6 && known.every((x) => x.name && x.doc));
+    const used = await p.evaluate(() => (document.querySelector('gemu-player') as unknown as { policies: string[] }).policies);
+    const options = await p.locator('select', { has: p.locator('option[value=frontier], option[value=pc2]') }).last().locator('option:not([value=""])').evaluateAll((l) => l.map((o) => ({ name: (o as HTMLOptionElement).value, doc: (o as HTMLOptionElement).title })));
+    assert.deepEqual(options, known.filter((x) => !used.includes(x.name)));
+  });
+});

@@ -70,3 +70,11 @@ test('a run that is stopped ends its worker', { timeout: 5000 }, async () => {
   await assert.rejects(run, /stopped by the reader/);
   assert.ok(FakeWorker.workers[0].terminated);
 });
+
+test('the engine says its policies when it is ready', { timeout: 5000 }, async () => {
+  const policies = [{ name: 'stack', doc: 'the newest first' }];
+  const e = engine(() => new FakeWorker([{ type: 'ready', policies }], () => [{ type: 'examples', examples: [] }]));
+  assert.equal(e.policies, undefined);
+  await e.examples();
+  assert.deepEqual(e.policies, policies);
+});

@@ -1,6 +1,6 @@
 // The worker of the page that runs kernels with gemu's engine in WebAssembly.
 //
-//	to the page:   {type: "ready"}                       the engine has started
+//	to the page:   {type: "ready", policies}             the engine has started; its reconvergence policies (play.Policies)
 //	               {type: "response", id, bytes}         the end of a run: play.Response.Encode, transferred
 //	               {type: "examples", examples}          the example kernels
 //	               {type: "failed", message}             the engine has not started, or has ended: start another worker
@@ -46,7 +46,7 @@
     ended.catch(fail); // for example when the memory is used up
     await Promise.race([started, ended]);
     ready = true;
-    postMessage({ type: "ready" });
+    postMessage({ type: "ready", policies: JSON.parse(gemuPolicies()) });
     for (const m of waiting.splice(0)) handle(m);
   }
 

@@ -1,8 +1,8 @@
-// Runs requests with the engine in WebAssembly: node run.mjs wasm_exec.js gemu.wasm REQUESTS RESPONSES. REQUESTS is an array in
-// JSON. RESPONSES has for each request the number of bytes, in four bytes, little endian, and the bytes.
+// Runs requests with the engine in WebAssembly: node run.mjs wasm_exec.js gemu.wasm REQUESTS RESPONSES POLICIES. REQUESTS is an array in
+// JSON; POLICIES becomes the policies that the engine has. RESPONSES has for each request the number of bytes, in four bytes, little endian, and the bytes.
 import fs from "node:fs";
 
-const [loader, module, requests, responses] = process.argv.slice(2);
+const [loader, module, requests, responses, policies] = process.argv.slice(2);
 await import(loader);
 const go = new Go();
 let t = performance.now();
@@ -16,6 +16,7 @@ const started = new Promise((resolve) => (globalThis.gemuReady = resolve));
 go.run(await WebAssembly.instantiate(compiled, go.importObject));
 await started;
 time("start");
+fs.writeFileSync(policies, gemuPolicies());
 const out = fs.openSync(responses, "w");
 for (const request of JSON.parse(fs.readFileSync(requests))) {
   const bytes = gemuRun(JSON.stringify(request));

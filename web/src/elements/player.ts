@@ -1,13 +1,13 @@
 // <gemu-player>: the page. Runs of a kernel, one for each policy, with one playhead.
 
 import { html, LitElement, nothing, type PropertyDeclarations } from 'lit';
-import { type Engine, type Example, type Request, type Response, engineOf } from '../engine.ts';
+import { type Engine, type Example, type Policy, type Request, type Response, engineOf } from '../engine.ts';
 import { type Lanes, equal, fromMembers, has, inWords, isEmpty, members, noLanes, or, size, without } from '../lanes.ts';
 import { type Launch, launchesOf, type WarpModel } from '../model.ts';
 import { blocks, inline } from '../markdown.ts';
 import { type Place, checkPlace, fromHash, toHash } from '../permalink.ts';
 import { Recording } from '../recording.ts';
-import { launchOf, policiesToRun, warpSizes } from '../request.ts';
+import { docOf, launchOf, policiesToRun, warpSizes } from '../request.ts';
 import { capital, isDeadlock, limitText, sentence, text } from '../sentences.ts';
 import type { Editor, Mark } from '../editor.ts';
 import { clamp, hue, plural, tokens } from './tokens.ts';
@@ -32,6 +32,7 @@ interface Start {
   policies?: string[];
   example?: string;
   recordings?: { name: string; base64: string }[];
+  knownPolicies?: Policy[];
 }
 
 const panes = [
@@ -40,23 +41,6 @@ const panes = [
   ['flow', 'Control flow'],
   ['results', 'Results'],
 ] as const;
-
-const knownPolicies = ['auto', 'stack', 'its', 'its:1', 'its:8', 'pc2', 'frontier', 'stack-wait', 'pc2-wait'];
-
-/** policyDoc explains a policy in a line. */
-function policyDoc(p: string): string {
-  const [name, slice] = p.split(':');
-  const docs: Record<string, string> = {
-    auto: 'as stack, as long as the launch makes progress; then time slices',
-    stack: 'GPUs before Volta: the newest warp split first, up to its reconvergence point',
-    its: `GPUs since Volta: all warp splits in rotation, ${slice ? plural(Number(slice), 'instruction') : '256 instructions'} each`,
-    pc2: 'the warp split at the lowest address; warp splits that branched backwards wait',
-    frontier: 'thread frontiers: the warp split that is first in the control flow',
-    'stack-wait': 'as stack; lanes wait at the end of the kernel, too',
-    'pc2-wait': 'as pc2; lanes wait at the end of the kernel, too',
-  };
-  return docs[name] ?? '';
-}
 
 /** narrowPage matches pages that are too narrow for two columns (player-styles.ts). */
 const narrowPage = matchMedia('(max-width: 900px)');
@@ -92,6 +76,7 @@ export class GemuPlayer extends LitElement {
     faults: { state: true },
     link: { state: true },
     policies: { state: true },
+    known: { state: true },
     request: { state: true },
     dropping: { state: true },
     help: { state: true },
@@ -128,6 +113,8 @@ export class GemuPlayer extends LitElement {
   faults: Record<string, string> = {};
   link = '';
   policies: string[] = ['stack'];
+  /** known is the policies that the engine has. */
+  known: Policy[] = [];
   request?: Request;
   dropping = false;
   help = false;
@@ -188,6 +175,7 @@ export class GemuPlayer extends LitElement {
     }
     this.engine = engineOf(start.engine);
     if (start.policies?.length) this.policies = start.policies;
+    this.known = start.knownPolicies ?? [];
     if (start.request) start.request.arguments ??= [];
     try {
       if (this.src) {
@@ -209,6 +197,7 @@ export class GemuPlayer extends LitElement {
         await this.runAll();
       }
       this.examples = await loading;
+      if (this.known.length === 0) this.known = this.engine?.policies ?? [];
       if (failure) this.message ||= failure;
       if (!shared && (lesson || (!start.request && !start.recordings?.length))) {
         const first = this.examples.find((x) => x.id === (lesson?.[1] ?? start.example)) ?? this.examples[0];
@@ -858,8 +847,8 @@ export class GemuPlayer extends LitElement {
     return html`<section class="strip ${chosen && n > 1 ? 'chosen' : ''}" aria-label="Policy ${run.label}">
       <gemu-strip .model=${m} .step=${Math.min(this.step, m.steps)} .label=${run.label} .laneHeight=${laneHeight} .view=${this.view} .revealed=${this.predict ? this.revealed : Infinity} .other=${chosen ? undefined : main} .otherLabel=${this.runs[this.main]?.label ?? ''} .lane=${this.lane} .lines=${this.lines}>
         ${n > 1
-          ? html`<button slot="title" class="pick" aria-pressed=${chosen} title="Show the state of this run: ${policyDoc(run.label)}" @click=${() => this.choose(i)}>${run.label}</button>`
-          : html`<span slot="title" title=${policyDoc(run.label)}>${run.label}</span>`}
+          ? html`<button slot="title" class="pick" aria-pressed=${chosen} title="Show the state of this run: ${docOf(this.known, run.label)}" @click=${() => this.choose(i)}>${run.label}</button>`
+          : html`<span slot="title" title=${docOf(this.known, run.label)}>${run.label}</span>`}
         <span slot="tools">${run.busy ? html`<span class="busy" role="status">running…</span>` : nothing}${this.stripTools(run)}</span>
       </gemu-strip>
     </section>`;
@@ -900,7 +889,7 @@ export class GemuPlayer extends LitElement {
     return html`<section class="time" aria-label="Time">
       <div class="bar"><h2>Every step of every lane</h2>
         ${this.engine && this.request
-          ? html`<label class="field">add a policy <select @change=${this.addPolicy}><option value="">…</option>${knownPolicies.filter((p) => !this.policies.includes(p)).map((p) => html`<option value=${p} title=${policyDoc(p)}>${p}</option>`)}</select></label>
+          ? html`<label class="field">add a policy <select @change=${this.addPolicy}><option value="">…</option>${this.known.filter((p) => !this.policies.includes(p.name)).map((p) => html`<option value=${p.name} title=${p.doc}>${p.name}</option>`)}</select></label>
               <label class="field">time slice <input class="slice" type="number" min="1" max="4096" placeholder="its:N" @change=${(e: Event) => this.addSlice(e)} /></label>`
           : nothing}
         <span class="soft hint">drag to zoom</span>
