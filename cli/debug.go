@@ -141,11 +141,11 @@ const (
 	debugRuns   = 20_000
 )
 
-// drawStrip returns the function that writes the strip of a warp: with characters, or in words for an output of plain text.
+// drawStrip returns the function that writes the strip of a warp that has begun: with characters, or in words for an output of plain text.
 func (a *app) drawStrip(strips *strip.Recorder) func(to io.Writer, cta, warp, width int) bool {
 	return func(to io.Writer, cta, warp, width int) bool {
 		s := strips.Warp(cta, warp)
-		if s == nil {
+		if s == nil || s.Warps[0].Steps == 0 {
 			return false
 		}
 		groups := strip.Groups([]*strip.Strip{s})
