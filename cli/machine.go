@@ -71,8 +71,11 @@ func (c *machineCmd) specs(a *app) (list []machine.Spec, err error) {
 			}
 		}
 		if list = next; len(list) > maxMachines {
-			return nil, fmt.Errorf("--sweep: %d machines or more; want at most %d", len(list), maxMachines)
+			break
 		}
+	}
+	if len(list) > maxMachines {
+		return nil, fmt.Errorf("--spec and --sweep: %d machines or more; want at most %d", len(list), maxMachines)
 	}
 	for _, s := range list {
 		if err := s.Check(); err != nil {
@@ -161,7 +164,7 @@ type machineResultJSON struct {
 
 // machineCacheJSON is a cache.
 type machineCacheJSON struct {
-	Bytes  int    `json:"bytes"`  // size of the data, in bytes; of an L1, with the part that shared memory can take
+	Bytes  int    `json:"bytes"`  // size of the data, in bytes; of an L1, shared memory included
 	Ways   int    `json:"ways"`   // lines of a set
 	Policy string `json:"policy"` // replacement policy
 	Index  string `json:"index"`  // function that selects the set of a line
@@ -325,6 +328,10 @@ func (r *machineReport) printTotals(s *screen) {
 	for i := range r.specs {
 		s.printf("%s\n", &r.specs[i])
 		for _, k := range r.Machines[i].Kernels {
+			if k.Resident == 0 {
+				s.printf("  %s: a CTA does not fit on an SM, because of %s; the model runs one at a time; its L1 has %d bytes\n", k.Kernel, k.Limit, k.L1)
+				continue
+			}
 			s.printf("  %s: %d CTAs fit on an SM, limited by %s; its L1 has %d bytes\n", k.Kernel, k.Resident, k.Limit, k.L1)
 		}
 		width = max(width, len(r.specs[i].Name))

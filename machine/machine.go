@@ -76,7 +76,9 @@ type Machine struct {
 	registers int
 	l2        *cache.Lines[l2Line]
 	launches  []*Launch
-	run       *run // launch in progress
+	runs      map[*stream.Launch]*run // launches in progress
+	buffers   []stream.Buffer         // accessed memory of all launches
+	numbers   map[stream.Buffer]int   // index in buffers
 }
 
 // l1Line is the valid sectors of a line.
@@ -85,14 +87,14 @@ type l1Line struct{ valid uint8 }
 // l2Line is the valid sectors of a line, and those that differ from memory.
 type l2Line struct {
 	valid, dirty uint8
-	buffer       *Counts
+	owner        int // index in Machine.buffers of the buffer that made the line dirty
 }
 
 // New returns a machine. registers is the number of registers of a thread, which
 // limits the resident CTAs; 0 means that of .maxnreg, or no limit without it. The spec must
 // pass its Check.
 func New(s Spec, registers int) *Machine {
-	return &Machine{spec: s, registers: registers, l2: cache.New[l2Line](s.L2.shape(), s.L2.Policy.New)}
+	return &Machine{spec: s, registers: registers, runs: map[*stream.Launch]*run{}, numbers: map[stream.Buffer]int{}, l2: cache.New[l2Line](s.L2.shape(), s.L2.Policy.New)}
 }
 
 // Launches returns the launches that have ended.
@@ -105,56 +107,76 @@ func (m *Machine) BeginLaunch(l *stream.Launch) {
 	if block.Registers == 0 {
 		block.Registers = min(l.Kernel.MaxRegisters(), occupancy.MaxRegisters)
 	}
-	out.Resident, out.LimitedBy = occupancy.LimitsOf(m.spec.SM).Resident(block)
-	level := m.spec.l1(out.Resident * l.SharedBytes)
+	limits := occupancy.LimitsOf(m.spec.SM)
+	out.Resident, out.LimitedBy = limits.Resident(block)
+	shared := 0
+	if l.SharedBytes > 0 {
+		shared = max(out.Resident, 1) * (l.SharedBytes + limits.Reserved)
+	}
+	level := m.spec.l1(shared)
 	out.L1 = level.Bytes
-	m.run = &run{Machine: m, launch: out}
+	r := &run{Machine: m, launch: out, counts: map[int]*Counts{}}
+	m.runs[l] = r
 	for range m.spec.SMs {
-		m.run.sms = append(m.run.sms, cache.New[l1Line](level.shape(), level.Policy.New))
+		r.sms = append(r.sms, cache.New[l1Line](level.shape(), level.Policy.New))
 	}
 }
 
-// CTA runs the launch until the machine has a place for a CTA after c.
+// CTA runs the launch until a place is free and no CTA waits.
 func (m *Machine) CTA(l *stream.Launch, c *stream.CTA) {
-	for len(m.run.buffers) < len(l.Buffers) {
-		m.run.buffers = append(m.run.buffers, new(Counts))
+	r := m.runs[l]
+	for _, b := range l.Buffers[len(r.local):] {
+		n, ok := m.numbers[b]
+		if !ok {
+			n = len(m.buffers)
+			m.buffers, m.numbers[b] = append(m.buffers, b), n
+		}
+		r.local = append(r.local, n)
 	}
-	m.run.ctas = append(m.run.ctas, c)
-	m.run.advance(false)
+	r.ctas = append(r.ctas, c)
+	r.advance(false)
 }
 
 // EndLaunch runs the launch to its end.
 func (m *Machine) EndLaunch(l *stream.Launch, err error) {
-	r := m.run
+	r := m.runs[l]
+	delete(m.runs, l)
 	r.advance(true)
 	out := r.launch
 	out.Err = err
-	for i, n := range r.buffers {
-		out.Counts.Add(n)
-		out.Buffers = append(out.Buffers, Buffer{l.Buffers[i], *n})
+	for n, c := range r.counts {
+		out.Counts.Add(c)
+		out.Buffers = append(out.Buffers, Buffer{m.buffers[n], *c})
 	}
 	out.Requests = 0
 	for i := range out.Instrs {
 		out.Requests += out.Instrs[i].Requests
 	}
 	sortBuffers(out.Buffers)
-	m.l2.All(func(_ uint64, line *l2Line) {
-		out.Dirty += sectors(line.dirty)
-		line.buffer = nil // belongs to this launch
-	})
+	m.l2.All(func(_ uint64, line *l2Line) { out.Dirty += sectors(line.dirty) })
 	m.launches = append(m.launches, out)
-	m.run = nil
 }
 
 // run is a launch in progress.
 type run struct {
 	*Machine
-	launch  *Launch
-	buffers []*Counts
-	ctas    []*stream.CTA          // CTAs that have not begun
-	places  int                    // places of CTAs that have had one
-	sms     []*cache.Lines[l1Line] // the L1 of each multiprocessor
-	queue   queue
+	launch *Launch
+	local  []int                  // index in Machine.buffers, by index in Launch.Buffers
+	counts map[int]*Counts        // by index in Machine.buffers
+	ctas   []*stream.CTA          // CTAs that wait for a place
+	places int                    // places that have received a CTA
+	sms    []*cache.Lines[l1Line] // the L1 of each multiprocessor
+	queue  queue
+}
+
+// countsOf returns the counts of a buffer.
+func (r *run) countsOf(buffer int) *Counts {
+	c := r.counts[buffer]
+	if c == nil {
+		c = new(Counts)
+		r.counts[buffer] = c
+	}
+	return c
 }
 
 // slot is a resident warp. Slots are ordered by the step of their next request, then by multiprocessor, place of the CTA and warp.
@@ -203,7 +225,7 @@ func (q *queue) Pop() any {
 	return s
 }
 
-// advance runs warps until a CTA ends for which no other has arrived, or to the end of the launch if all have arrived.
+// advance runs warps until a place is free and no CTA waits, or to the end of the launch if all CTAs have arrived.
 func (r *run) advance(all bool) {
 	places := max(r.launch.Resident, 1) * len(r.sms)
 	for r.places < places && len(r.ctas) > 0 {
@@ -254,20 +276,21 @@ func (r *run) request(s *slot, q *stream.Request, list []stream.Transaction) {
 	lastBuffer := -1
 	for i := range list {
 		t := &list[i]
-		buffer := r.buffers[t.Buffer]
-		if int(t.Buffer) != lastBuffer {
+		number := r.local[t.Buffer]
+		buffer := r.countsOf(number)
+		if number != lastBuffer {
 			buffer.Requests++
-			lastBuffer = int(t.Buffer)
+			lastBuffer = number
 		}
 		a := &cache.Access{Line: t.Line, Store: q.Kind != probe.AccessLoad, SM: s.sm, CTA: s.cta.Index, Warp: s.warp, Instr: int(q.Instr)}
-		n := r.transaction(a, q, t, buffer)
+		n := r.transaction(a, q, t, number)
 		in.Add(&n)
 		buffer.Add(&n)
 	}
 }
 
 // transaction runs the accesses to a line.
-func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transaction, buffer *Counts) (n Counts) {
+func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transaction, buffer int) (n Counts) {
 	l1 := r.sms[a.SM]
 	accessed := sectors(t.Sectors)
 	switch q.Kind {
@@ -302,7 +325,7 @@ func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transact
 	if missing == 0 {
 		return n
 	}
-	if line == nil && r.spec.L1.Bytes > 0 {
+	if line == nil && r.launch.L1 > 0 && !q.KeepOutOfL1 {
 		line = l1.Insert(a, func(uint64, *l1Line) {})
 	}
 	if line != nil {
@@ -313,7 +336,7 @@ func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transact
 }
 
 // l2Access accesses sectors in the L2. The sectors of whole are overwritten, so that a miss reads nothing.
-func (r *run) l2Access(a *cache.Access, accessed, whole uint8, dirty bool, buffer *Counts, n *Counts) {
+func (r *run) l2Access(a *cache.Access, accessed, whole uint8, dirty bool, buffer int, n *Counts) {
 	line := r.l2.Access(a)
 	missing := accessed
 	if line != nil {
@@ -328,22 +351,20 @@ func (r *run) l2Access(a *cache.Access, accessed, whole uint8, dirty bool, buffe
 	}
 	if line == nil { // no cache, or the policy keeps the line out
 		if dirty {
-			buffer.WriteBacks += sectors(accessed)
+			r.countsOf(buffer).WriteBacks += sectors(accessed)
 		}
 		return
 	}
 	line.valid |= accessed
-	line.buffer = buffer
 	if dirty {
 		line.dirty |= accessed
+		line.owner = buffer
 	}
 }
 
-// writeBack writes a line that leaves the L2. Lines of earlier launches count for the launch as a whole.
+// writeBack writes a line that leaves the L2. It counts for this launch and the buffer of the line, also if an earlier launch wrote it.
 func (r *run) writeBack(line *l2Line) {
-	to := line.buffer
-	if to == nil {
-		to = &r.launch.Counts
+	if line.dirty != 0 {
+		r.countsOf(line.owner).WriteBacks += sectors(line.dirty)
 	}
-	to.WriteBacks += sectors(line.dirty)
 }

@@ -40,16 +40,15 @@ func (n *naive) CTA(_ *stream.Launch, c *stream.CTA) { n.ctas = append(n.ctas, c
 // use returns a line of a cache, as the most recently used one. It adds the line if it is absent, and returns the line that leaves.
 func use(cache [][]*naiveLine, l Level, line uint64, add bool) (at, left *naiveLine) {
 	set := int(line % uint64(len(cache)))
-	if l.Index == "xor" { // digits, each large enough for the number of a set
-		digit := 1
-		for digit < len(cache) {
-			digit *= 2
-		}
+	if l.Index == "xor" {
 		set = 0
-		for v := int(line); v > 0; v /= digit {
-			set ^= v % digit
+		for v := int(line); v > 0; v /= len(cache) {
+			if digit := v % len(cache); len(cache)&(len(cache)-1) == 0 {
+				set ^= digit
+			} else {
+				set = (set + digit) % len(cache)
+			}
 		}
-		set %= len(cache)
 	}
 	for i, c := range cache[set] {
 		if c.line == line {
@@ -124,7 +123,7 @@ func (n *naive) EndLaunch(l *stream.Launch, _ error) {
 		c := Counts{Requests: 1}
 		for _, x := range t.Transactions[q.First : q.First+q.N] {
 			store := q.Kind != probe.AccessLoad
-			mine, _ := use(l1[first.sm], n.spec.L1, x.Line, q.Kind == probe.AccessLoad && !q.BypassL1 && !has(l1[first.sm], n.spec.L1, x))
+			mine, _ := use(l1[first.sm], n.spec.L1, x.Line, q.Kind == probe.AccessLoad && !q.BypassL1 && !q.KeepOutOfL1 && !has(l1[first.sm], n.spec.L1, x))
 			for s := range 4 {
 				if x.Sectors>>s&1 == 0 {
 					continue
@@ -238,6 +237,13 @@ func TestMachineAgainstNaive(t *testing.T) {
 			record(p, stream.Consumers{m, n})
 			for i, l := range m.Launches() {
 				got := l.Counts
+				var buffers Counts
+				for k := range l.Buffers {
+					buffers.Add(&l.Buffers[k].Counts)
+				}
+				if buffers.Requests = got.Requests; buffers != got { // a request may access several buffers
+					t.Errorf("launch %d of %s: buffers %+v, want %+v", i, l.Kernel.Name, buffers, got)
+				}
 				if got != n.all[i] {
 					t.Fatalf("launch %d of %s: %+v, want %+v", i, l.Kernel.Name, got, n.all[i])
 				}
@@ -383,6 +389,7 @@ func TestHandWorked(t *testing.T) {
 		line           uint64
 		sectors, whole uint8
 		bypass         bool
+		keepOut        bool
 	}
 	load, store, atomic := probe.AccessLoad, probe.AccessStore, probe.AccessAtomic
 	for _, c := range []struct {
@@ -390,23 +397,24 @@ func TestHandWorked(t *testing.T) {
 		list []access
 		want Counts
 	}{
-		{"a second load hits", []access{{load, 1, 0b11, 0b11, false}, {load, 1, 0b01, 0b01, false}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Misses: 2, Reads: 2}},
-		{"sectors are filled one by one", []access{{load, 1, 0b0001, 0, false}, {load, 1, 0b0011, 0, false}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Misses: 2, Reads: 2}},
-		{"a third line replaces the first in the L1, not in the L2", []access{{load, 1, 1, 0, false}, {load, 2, 1, 0, false}, {load, 3, 1, 0, false}, {load, 1, 1, 0, false}}, Counts{Loads: 4, L1Misses: 4, L2Hits: 1, L2Misses: 3, Reads: 3}},
-		{"a bypass does not fill the L1", []access{{load, 1, 1, 0, true}, {load, 1, 1, 0, false}}, Counts{Loads: 2, L1Misses: 2, L1Bypasses: 1, L2Hits: 1, L2Misses: 1, Reads: 1}},
-		{"a whole store reads nothing, and allocates no line of the L1", []access{{store, 1, 0b1111, 0b1111, false}, {load, 1, 0b1111, 0, false}}, Counts{Stores: 4, Loads: 4, L1Misses: 4, L2Hits: 4, L2Misses: 4}},
-		{"a store of some bytes reads its sector", []access{{store, 1, 0b11, 0b01, false}}, Counts{Stores: 2, L2Misses: 2, Reads: 1}},
-		{"a store updates the L1", []access{{load, 1, 1, 0, false}, {store, 1, 0b11, 0b11, false}, {load, 1, 0b11, 0, false}}, Counts{Loads: 3, Stores: 2, L1Hits: 2, L1Misses: 1, L2Hits: 1, L2Misses: 2, Reads: 1}},
-		{"a store of some bytes does not fill its sector of the L1", []access{{load, 1, 1, 0, false}, {store, 1, 0b10, 0, false}, {load, 1, 0b10, 0, false}}, Counts{Loads: 2, Stores: 1, L1Misses: 2, L2Hits: 1, L2Misses: 2, Reads: 2}},
-		{"two stores dirty two sectors", []access{{store, 1, 0b01, 0b01, false}, {store, 1, 0b10, 0b10, false}, {load, 2, 1, 0, true}, {load, 3, 1, 0, true}, {load, 4, 1, 0, true}, {load, 5, 1, 0, true}}, Counts{Stores: 2, Loads: 4, L1Misses: 4, L1Bypasses: 4, L2Misses: 6, Reads: 4, WriteBacks: 2}},
-		{"an atomic removes its sector from the L1", []access{{load, 1, 0b11, 0, false}, {atomic, 1, 0b01, 0, false}, {load, 1, 0b11, 0, false}}, Counts{Loads: 4, Atomics: 1, L1Hits: 1, L1Misses: 3, L2Hits: 2, L2Misses: 2, Reads: 2}},
-		{"dirty sectors are written back", []access{{store, 1, 0b11, 0b11, false}, {load, 2, 1, 0, true}, {load, 3, 1, 0, true}, {load, 4, 1, 0, true}, {load, 5, 1, 0, true}}, Counts{Stores: 2, Loads: 4, L1Misses: 4, L1Bypasses: 4, L2Misses: 6, Reads: 4, WriteBacks: 2}},
+		{"a second load hits", []access{{load, 1, 0b11, 0b11, false, false}, {load, 1, 0b01, 0b01, false, false}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Misses: 2, Reads: 2}},
+		{"sectors are filled one by one", []access{{load, 1, 0b0001, 0, false, false}, {load, 1, 0b0011, 0, false, false}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Misses: 2, Reads: 2}},
+		{"a third line replaces the first in the L1, not in the L2", []access{{load, 1, 1, 0, false, false}, {load, 2, 1, 0, false, false}, {load, 3, 1, 0, false, false}, {load, 1, 1, 0, false, false}}, Counts{Loads: 4, L1Misses: 4, L2Hits: 1, L2Misses: 3, Reads: 3}},
+		{"a bypass does not fill the L1", []access{{load, 1, 1, 0, true, false}, {load, 1, 1, 0, false, false}}, Counts{Loads: 2, L1Misses: 2, L1Bypasses: 1, L2Hits: 1, L2Misses: 1, Reads: 1}},
+		{"a load that is kept out of the L1 fills no line", []access{{load, 1, 1, 0, false, true}, {load, 1, 1, 0, false, false}, {load, 1, 1, 0, false, true}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Hits: 1, L2Misses: 1, Reads: 1}},
+		{"a whole store reads nothing, and allocates no line of the L1", []access{{store, 1, 0b1111, 0b1111, false, false}, {load, 1, 0b1111, 0, false, false}}, Counts{Stores: 4, Loads: 4, L1Misses: 4, L2Hits: 4, L2Misses: 4}},
+		{"a store of some bytes reads its sector", []access{{store, 1, 0b11, 0b01, false, false}}, Counts{Stores: 2, L2Misses: 2, Reads: 1}},
+		{"a store updates the L1", []access{{load, 1, 1, 0, false, false}, {store, 1, 0b11, 0b11, false, false}, {load, 1, 0b11, 0, false, false}}, Counts{Loads: 3, Stores: 2, L1Hits: 2, L1Misses: 1, L2Hits: 1, L2Misses: 2, Reads: 1}},
+		{"a store of some bytes does not fill its sector of the L1", []access{{load, 1, 1, 0, false, false}, {store, 1, 0b10, 0, false, false}, {load, 1, 0b10, 0, false, false}}, Counts{Loads: 2, Stores: 1, L1Misses: 2, L2Hits: 1, L2Misses: 2, Reads: 2}},
+		{"two stores dirty two sectors", []access{{store, 1, 0b01, 0b01, false, false}, {store, 1, 0b10, 0b10, false, false}, {load, 2, 1, 0, true, false}, {load, 3, 1, 0, true, false}, {load, 4, 1, 0, true, false}, {load, 5, 1, 0, true, false}}, Counts{Stores: 2, Loads: 4, L1Misses: 4, L1Bypasses: 4, L2Misses: 6, Reads: 4, WriteBacks: 2}},
+		{"an atomic removes its sector from the L1", []access{{load, 1, 0b11, 0, false, false}, {atomic, 1, 0b01, 0, false, false}, {load, 1, 0b11, 0, false, false}}, Counts{Loads: 4, Atomics: 1, L1Hits: 1, L1Misses: 3, L2Hits: 2, L2Misses: 2, Reads: 2}},
+		{"dirty sectors are written back", []access{{store, 1, 0b11, 0b11, false, false}, {load, 2, 1, 0, true, false}, {load, 3, 1, 0, true, false}, {load, 4, 1, 0, true, false}, {load, 5, 1, 0, true, false}}, Counts{Stores: 2, Loads: 4, L1Misses: 4, L1Bypasses: 4, L2Misses: 6, Reads: 4, WriteBacks: 2}},
 	} {
 		spec := Spec{"hand", 1, 70, Level{256, 2, lru, "modulo"}, nil, Level{512, 4, lru, "modulo"}}
 		m := New(spec, 0)
 		var w stream.Warp
 		for i, a := range c.list {
-			w.Requests = append(w.Requests, stream.Request{Step: int64(i + 1), Kind: a.kind, BypassL1: a.bypass, First: int32(i), N: 1})
+			w.Requests = append(w.Requests, stream.Request{Step: int64(i + 1), Kind: a.kind, BypassL1: a.bypass, KeepOutOfL1: a.keepOut, First: int32(i), N: 1})
 			w.Transactions = append(w.Transactions, stream.Transaction{Line: a.line, Sectors: a.sectors, Whole: a.whole})
 			w.Instructions++
 		}
@@ -424,9 +432,44 @@ func TestHandWorked(t *testing.T) {
 	}
 }
 
+// TestLaunchesTakeTurns: two launches whose CTAs arrive in turns have the counts of launches one after the other, for lines that they do not
+// share. A launch that evicts the other's line writes it back for the buffer of the line.
+func TestLaunchesTakeTurns(t *testing.T) {
+	spec := Spec{"turns", 1, 70, Level{0, 1, lru, "modulo"}, nil, Level{512, 4, lru, "modulo"}}
+	m := New(spec, 0)
+	launch := func(name string) *stream.Launch {
+		return &stream.Launch{LaunchInfo: &probe.LaunchInfo{Grid: ptx.Dim(2), Block: ptx.Dim(32), WarpSize: 32, Program: instructions{n: 1}, Kernel: &ptx.Func{}}, Buffers: []stream.Buffer{{Name: name}}}
+	}
+	cta := func(index int, kind probe.AccessKind, lines ...uint64) *stream.CTA {
+		w := stream.Warp{Instructions: int64(len(lines))}
+		for i, line := range lines {
+			w.Requests = append(w.Requests, stream.Request{Step: int64(i + 1), Kind: kind, First: int32(i), N: 1})
+			w.Transactions = append(w.Transactions, stream.Transaction{Line: line, Sectors: 1, Whole: 1})
+		}
+		return &stream.CTA{Index: index, Warps: []stream.Warp{w}}
+	}
+	a, b := launch("a"), launch("b")
+	m.BeginLaunch(a)
+	m.BeginLaunch(b)
+	m.CTA(a, cta(0, probe.AccessStore, 1, 2))
+	m.CTA(b, cta(0, probe.AccessLoad, 11, 12))
+	m.CTA(a, cta(1, probe.AccessStore, 1))
+	m.EndLaunch(a, nil)
+	m.CTA(b, cta(1, probe.AccessLoad, 13, 14, 15, 16))
+	m.EndLaunch(b, nil)
+	list := m.Launches()
+	wantA, wantB := Counts{Requests: 3, Stores: 3, L2Hits: 1, L2Misses: 2}, Counts{Requests: 6, Loads: 6, L1Misses: 6, L2Misses: 6, Reads: 6, WriteBacks: 2}
+	if list[0].Counts != wantA || list[1].Counts != wantB {
+		t.Errorf("%+v and %+v, want %+v and %+v", list[0].Counts, list[1].Counts, wantA, wantB)
+	}
+	if bs := list[1].Buffers; len(bs) != 2 || bs[0].Name != "a" || bs[0].WriteBacks != 2 || bs[1].WriteBacks != 0 {
+		t.Errorf("buffers %+v", bs)
+	}
+}
+
 // TestSharedMemoryReducesL1 has the L1 of a V100 by hand: 128 KiB less 0, 8, 16, 32, 64 or 96 KiB.
 func TestSharedMemoryReducesL1(t *testing.T) {
-	for _, c := range []struct{ shared, want int }{{0, 128}, {1, 120}, {8 << 10, 120}, {8<<10 + 1, 112}, {33 << 10, 64}, {96 << 10, 32}} {
+	for _, c := range []struct{ shared, want int }{{0, 128}, {1, 120}, {8 << 10, 120}, {8<<10 + 1, 112}, {33 << 10, 64}, {96 << 10, 32}, {97 << 10, 32}} {
 		if got := Specs[0].l1(c.shared).Bytes >> 10; got != c.want {
 			t.Errorf("%d bytes of shared memory: %d KiB, want %d", c.shared, got, c.want)
 		}
@@ -447,6 +490,8 @@ func TestSpecs(t *testing.T) {
 		{SMs: 1, SM: 70, L1: small.L1, L2: Level{4096, 0, lru, "xor"}},
 		{SMs: 1, SM: 70, L1: small.L1, L2: Level{4096, 4, lru, "sum"}},
 		{SMs: 1, SM: 70, L1: small.L1, Shared: []int{8}, L2: small.L2},
+		{SMs: 1, SM: 70, L1: Level{512, 4, nil, "xor"}, L2: small.L2},
+		{SMs: 1, SM: 70, L1: small.L1, L2: Level{1 << 30, 4, lru, "xor"}},
 	} {
 		if s.Check() == nil {
 			t.Errorf("%+v has no error", s)

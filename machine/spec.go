@@ -18,8 +18,8 @@ type Spec struct {
 	Name   string // name of the machine
 	SMs    int    // number of multiprocessors
 	SM     int    // compute capability, 70 for 7.0, which limits the CTAs of a multiprocessor
-	L1     Level  // cache of each multiprocessor, with the part that shared memory can take
-	Shared []int  // sizes of shared memory in KiB that the L1 can give up, in ascending order; empty: shared memory is apart
+	L1     Level  // cache of each multiprocessor; its size includes shared memory, unless Shared is empty
+	Shared []int  // sizes in KiB that shared memory can take of the L1, in ascending order; empty: shared memory is separate
 	L2     Level  // cache of all multiprocessors
 }
 
@@ -42,11 +42,11 @@ var Specs = []Spec{
 }
 
 // l1 returns the L1 of a multiprocessor whose CTAs have some bytes of shared memory: without the smallest part for shared memory that
-// suffices.
+// suffices, or without the largest part if none does.
 func (s *Spec) l1(shared int) Level {
 	level := s.L1
-	for _, kib := range s.Shared {
-		if kib<<10 >= shared {
+	for i, kib := range s.Shared {
+		if kib<<10 >= shared || i == len(s.Shared)-1 {
 			level.Bytes -= kib << 10
 			break
 		}
@@ -98,6 +98,8 @@ func (l *Level) shape() cache.Shape {
 // check returns an error if a cache cannot be built.
 func (l *Level) check() error {
 	switch {
+	case l.Policy == nil:
+		return errors.New("no replacement policy")
 	case l.Bytes < 0 || l.Ways < 1:
 		return fmt.Errorf("%d bytes in %d ways: want at least 0 bytes and 1 way", l.Bytes, l.Ways)
 	case l.Bytes%(stream.LineBytes*l.Ways) != 0:
@@ -109,6 +111,9 @@ func (l *Level) check() error {
 	}
 	return nil
 }
+
+// maxBytes is the maximum size of all caches of a machine: each line takes some tens of bytes of the host's memory.
+const maxBytes = 1 << 30
 
 // Check returns an error if the machine cannot be built. It names the part.
 func (s *Spec) Check() error {
@@ -127,6 +132,9 @@ func (s *Spec) Check() error {
 	}
 	if err := s.L2.check(); err != nil {
 		return fmt.Errorf("l2: %w", err)
+	}
+	if total := s.SMs*s.L1.Bytes + s.L2.Bytes; total > maxBytes {
+		return fmt.Errorf("the caches have %s in all: want at most %s", sizeText(total), sizeText(maxBytes))
 	}
 	return nil
 }
@@ -147,7 +155,12 @@ var parameters = []struct {
 	set  func(s *Spec, value string, more []*Replacement) error
 }{
 	{"sms", func(s *Spec, value string, _ []*Replacement) error { return setNumber(&s.SMs, value) }},
-	{"sm", func(s *Spec, value string, _ []*Replacement) error { return setNumber(&s.SM, value) }},
+	{"sm", func(s *Spec, value string, _ []*Replacement) error {
+		if err := setNumber(&s.SM, value); err != nil {
+			return errors.New("want a compute capability without its point: 70 for 7.0")
+		}
+		return nil
+	}},
 	{"l1", func(s *Spec, value string, _ []*Replacement) error {
 		s.Shared = nil
 		return setSize(&s.L1.Bytes, value)

@@ -2,10 +2,7 @@
 // no time: a model of a memory system decides the cost of a hit and of a miss, and the contents of a line.
 package cache
 
-import (
-	"fmt"
-	"math/bits"
-)
+import "fmt"
 
 // Shape is the size and the index function of a cache.
 type Shape struct {
@@ -20,17 +17,24 @@ type Index func(line uint64, sets int) int
 // Modulo takes the set from the last bits of a line's number.
 func Modulo(line uint64, sets int) int { return int(line % uint64(sets)) }
 
-// XOR combines all bits of a line's number, so that lines whose distance is a large power of two do not meet in a set.
+// XOR combines all bits of a line's number, so that lines whose distance is a large power of two do not meet in a set. It divides the
+// number into digits, one for each set, and combines them: by exclusive or if sets is a power of two, otherwise by addition. Any sets
+// successive lines from a multiple of sets on are in different sets.
 func XOR(line uint64, sets int) int {
-	width := bits.Len(uint(sets - 1))
-	if width == 0 {
-		return 0
-	}
+	n := uint64(sets)
 	set := uint64(0)
-	for ; line != 0; line >>= width {
-		set ^= line & (1<<width - 1)
+	switch {
+	case n == 1:
+	case n&(n-1) == 0:
+		for ; line != 0; line /= n {
+			set ^= line % n
+		}
+	default:
+		for ; line != 0; line /= n {
+			set += line % n
+		}
 	}
-	return int(set % uint64(sets))
+	return int(set % n)
 }
 
 // Access is an access to a line.
@@ -40,7 +44,7 @@ type Access struct {
 	SM    int    // number of the multiprocessor
 	CTA   int    // index of the CTA in its grid
 	Warp  int    // index of the warp in its CTA
-	Instr int    // index of the instruction in its module
+	Instr int    // index of the instruction in the program of its launch
 }
 
 // Policy chooses lines to replace. A policy has the state of all sets of a cache. Another module can add one.

@@ -203,9 +203,25 @@ func TestXOR(t *testing.T) {
 		line uint64
 		sets int
 		want int
-	}{{0, 16, 0}, {7, 16, 7}, {0x10, 16, 1}, {0x123, 16, 0}, {0x124, 16, 7}, {0xff00, 16, 0}, {0xf000, 16, 15}, {12345, 1, 0}, {0b110110, 4, 0b11 ^ 0b01 ^ 0b10}, {0x50, 12, 5}, {0x58, 12, 0xd - 12}} {
+	}{{0, 16, 0}, {7, 16, 7}, {0x10, 16, 1}, {0x123, 16, 0}, {0x124, 16, 7}, {0xff00, 16, 0}, {0xf000, 16, 15}, {12345, 1, 0}, {0b110110, 4, 0b11 ^ 0b01 ^ 0b10}, {5*12 + 7, 12, 0}, {5*144 + 2*12 + 1, 12, 8}} {
 		if got := XOR(c.line, c.sets); got != c.want {
 			t.Errorf("line %#x of %d sets: set %d, want %d", c.line, c.sets, got, c.want)
+		}
+	}
+}
+
+// TestXORFillsSets: successive lines fill all sets, for the numbers of sets of the known machines and others.
+func TestXORFillsSets(t *testing.T) {
+	for _, sets := range []int{1, 2, 3, 56, 192, 256, 384, 3072, 20480, 25600} {
+		for _, run := range []uint64{0, 1, 12345} {
+			seen := make([]bool, sets)
+			for i := range uint64(sets) {
+				set := XOR(run*uint64(sets)+i, sets)
+				if seen[set] {
+					t.Fatalf("%d sets: two of the lines from %d have set %d", sets, run*uint64(sets), set)
+				}
+				seen[set] = true
+			}
 		}
 	}
 }

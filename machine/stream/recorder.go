@@ -1,6 +1,8 @@
 package stream
 
 import (
+	"errors"
+	"math"
 	"math/bits"
 	"slices"
 	"sync"
@@ -10,16 +12,24 @@ import (
 	"gemu/ptx"
 )
 
-// Recorder is a probe that records launches. It holds the CTAs that have ended before an earlier CTA, besides those in flight.
+// Recorder is a probe that records launches, of several devices too. It holds the CTAs in flight, and CTAs that have ended before an
+// earlier CTA.
 type Recorder struct {
 	consumer Consumer
 
 	mu       sync.Mutex
-	launches map[uint64]*launch // in progress
+	launches map[launchID]*launch // in progress
 }
 
 // NewRecorder returns a recorder for a consumer.
-func NewRecorder(c Consumer) *Recorder { return &Recorder{consumer: c, launches: map[uint64]*launch{}} }
+func NewRecorder(c Consumer) *Recorder {
+	return &Recorder{consumer: c, launches: map[launchID]*launch{}}
+}
+
+// launchID identifies a launch.
+type launchID struct{ device, number uint64 }
+
+func idOf(l *probe.LaunchInfo) launchID { return launchID{l.Device, l.ID} }
 
 // launch is a launch in progress.
 type launch struct {
@@ -30,6 +40,7 @@ type launch struct {
 	inFlight   map[int]*cta
 	frameLines uint64 // lines of local memory of a warp
 	readFromL2 []bool // by index of the instruction
+	keepOut    []bool // by index of the instruction: Request.KeepOutOfL1
 }
 
 // Subscription asks for instructions and the addresses of their accesses.
@@ -49,6 +60,7 @@ func (r *Recorder) OnEvent(e *probe.Event) {
 		for i := range e.Launch.Program.Len() {
 			instr, f := e.Launch.Program.At(i)
 			l.readFromL2 = append(l.readFromL2, readsFromL2(instr))
+			l.keepOut = append(l.keepOut, instr.Has("L1::no_allocate"))
 			if !counted[f] {
 				counted[f] = true
 				frame := uint64(0)
@@ -59,10 +71,10 @@ func (r *Recorder) OnEvent(e *probe.Event) {
 			}
 		}
 		l.frameLines = (local*uint64(e.Launch.WarpSize) + LineBytes - 1) / LineBytes
-		r.launches[e.Launch.ID] = l
+		r.launches[idOf(e.Launch)] = l
 		r.consumer.BeginLaunch(&l.Launch)
 	case probe.OnLaunchEnd:
-		l := r.launches[e.Launch.ID]
+		l := r.launches[idOf(e.Launch)]
 		if l == nil {
 			return
 		}
@@ -74,10 +86,17 @@ func (r *Recorder) OnEvent(e *probe.Event) {
 			rest = append(rest, index)
 		}
 		slices.Sort(rest)
+		last := math.MaxInt
+		if trap := (*probe.Trap)(nil); errors.As(e.Err, &trap) && trap.Warp >= 0 { // host threads may have run later CTAs
+			last = e.Launch.Grid.Linear(trap.CTA)
+		}
 		for _, index := range rest {
+			if index > last {
+				break
+			}
 			r.consumer.CTA(&l.Launch, l.ended[index])
 		}
-		delete(r.launches, e.Launch.ID)
+		delete(r.launches, idOf(e.Launch))
 		r.consumer.EndLaunch(&l.Launch, e.Err)
 	}
 }
@@ -86,7 +105,7 @@ func (r *Recorder) OnEvent(e *probe.Event) {
 func (r *Recorder) CTA(info *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	l := r.launches[info.ID]
+	l := r.launches[idOf(info)]
 	warps := (info.Block.Count() + info.WarpSize - 1) / info.WarpSize
 	c := &cta{recorder: r, launch: l, CTA: CTA{Index: index, Warps: make([]Warp, warps)}, buffers: map[*probe.Allocation]uint16{}, sources: map[uint64]*probe.Allocation{}}
 	l.inFlight[index] = c
@@ -271,7 +290,7 @@ func (c *cta) request(e *probe.Event, lines *coalesce.Lines, kind probe.AccessKi
 		return
 	}
 	w := &c.Warps[e.Warp]
-	q := Request{Step: w.Instructions, Instr: int32(e.Index), Kind: kind, BypassL1: bypassL1, First: int32(len(w.Transactions))}
+	q := Request{Step: w.Instructions, Instr: int32(e.Index), Kind: kind, BypassL1: bypassL1, KeepOutOfL1: c.launch.keepOut[e.Index], First: int32(len(w.Transactions))}
 	for t := range lines.All() {
 		a := allocation(t.Number)
 		n, ok := c.buffers[a]
@@ -286,6 +305,9 @@ func (c *cta) request(e *probe.Event, lines *coalesce.Lines, kind probe.AccessKi
 		w.Transactions = append(w.Transactions, Transaction{Line: line, Sectors: t.Sectors, Whole: t.Whole, Buffer: n})
 	}
 	q.N = int32(len(w.Transactions)) - q.First
+	if e.Kind == probe.OnEffect { // before the event of its instruction
+		q.Step++
+	}
 	w.Requests = append(w.Requests, q)
 	lines.Reset()
 }

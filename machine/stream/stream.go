@@ -1,8 +1,8 @@
 // Package stream records the memory requests of launches: for each warp, the lines and sectors of global and local memory that its
 // instructions access, in its own order. A machine model decides when and where they happen.
 //
-// It records loads, stores, atomics and asynchronous copies. It does not record shared memory, constant memory, parameters, textures and
-// surfaces.
+// It records loads, stores, atomics and asynchronous copies. It does not record shared memory, constant memory, parameters, textures,
+// surfaces, prefetches and discards.
 package stream
 
 import (
@@ -37,8 +37,10 @@ type Request struct {
 	Instr    int32            // index of the instruction in the program of the launch
 	Kind     probe.AccessKind // load, store or atomic
 	BypassL1 bool             // the instruction reads from the L2: by a cache operator, a memory order, or as a bulk copy
-	First    int32            // index of the first transaction in Warp.Transactions
-	N        int32            // number of transactions
+	// KeepOutOfL1 means that a load that misses the L1 leaves no line there (.L1::no_allocate).
+	KeepOutOfL1 bool
+	First       int32 // index of the first transaction in Warp.Transactions
+	N           int32 // number of transactions
 }
 
 // Warp has the requests of a warp. The transactions of request r are Transactions[r.First:r.First+r.N].
@@ -67,22 +69,24 @@ type Launch struct {
 	Buffers []Buffer // accessed memory so far; the order depends on the order in which CTAs run
 }
 
-// Consumer receives launches. A recorder calls its methods one at a time. CTAs arrive in the order of their indices.
+// Consumer receives launches. A recorder calls its methods one at a time, but several launches may be in progress. The CTAs of a launch
+// arrive in the order of their indices.
 type Consumer interface {
 	// BeginLaunch begins a launch.
 	BeginLaunch(l *Launch)
 	// CTA passes a CTA that has ended.
 	CTA(l *Launch, c *CTA)
-	// EndLaunch ends a launch; err is the error that ended it. CTAs that had not ended by then have arrived with their requests so far,
-	// or not at all.
+	// EndLaunch ends a launch; err is the error that ended it. After a trap, CTAs up to that of the trap have arrived, with their requests
+	// so far.
 	EndLaunch(l *Launch, err error)
 }
 
-// bypasses has the modifiers of instructions that read from the L2 (PTX ISA, "Cache Operators" and "Memory Consistency Model").
-var bypasses = []string{"cg", "cv", "volatile", "relaxed", "acquire", "mmio"}
-
-// readsFromL2 reports whether an instruction does not look for its data in the L1.
-func readsFromL2(instr *ptx.Instr) bool { return slices.ContainsFunc(bypasses, instr.Has) }
+// readsFromL2 reports whether an instruction does not look for its data in the L1 (PTX ISA, "Cache Operators" and "Memory Consistency
+// Model"). The L1 may serve memory orders among the threads of a CTA.
+func readsFromL2(instr *ptx.Instr) bool {
+	ordered := (instr.Has("relaxed") || instr.Has("acquire")) && !instr.Has("cta")
+	return ordered || slices.ContainsFunc([]string{"cg", "cv", "volatile", "mmio"}, instr.Has)
+}
 
 // Consumers passes launches to several consumers.
 type Consumers []Consumer

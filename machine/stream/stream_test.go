@@ -269,10 +269,10 @@ func TestBulkCopies(t *testing.T) {
 	w := c.ctas[0].Warps[0]
 	for _, q := range w.Requests {
 		for _, x := range w.Transactions[q.First:][:q.N] {
-			got = append(got, fmt.Sprintf("%s %d %b %b %v", q.Kind, x.Line-b.Addr()/128, x.Sectors, x.Whole, q.BypassL1))
+			got = append(got, fmt.Sprintf("%d %s %d %b %b %v", q.Step, q.Kind, x.Line-b.Addr()/128, x.Sectors, x.Whole, q.BypassL1))
 		}
 	}
-	want := []string{"load 0 1111 1111 true", "load 1 1 1 true", "store 2 1111 1111 true", "store 3 1 1 true", "atomic 4 1111 1111 true", "atomic 5 1 1 true"}
+	want := []string{"5 load 0 1111 1111 true", "5 load 1 1 1 true", "11 store 2 1111 1111 true", "11 store 3 1 1 true", "12 atomic 4 1111 1111 true", "12 atomic 5 1 1 true"} // the loop waits twice
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
