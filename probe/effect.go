@@ -36,6 +36,9 @@ type Effect struct {
 	Commits bool
 	// Bulk means that the operation belongs to the asynchronous proxy and its groups.
 	Bulk bool
+	// FurtherDestination means that the effect belongs to a multicast copy of which the instruction has already issued an effect, for
+	// another destination.
+	FurtherDestination bool
 	// Group is the number of groups of its kind that its thread committed before it issued the operation.
 	Group int
 }

@@ -197,13 +197,6 @@ type cta struct {
 	lines    coalesce.Lines // lines of the current request
 	copies   coalesce.Lines // lines of the asynchronous copies of the current instruction
 	banks    coalesce.Conflicts
-	last     bulkCopy // the latest copy that the instruction issued
-}
-
-// bulkCopy identifies a bulk copy by its lane and its first segment.
-type bulkCopy struct {
-	lanes   uint64
-	segment probe.Segment
 }
 
 // warp holds the live lanes of a warp, and the node of each lane.
@@ -230,7 +223,7 @@ func (c *cta) OnEvent(e *probe.Event) {
 			w.nodes[lane], w.callers[lane] = w.callers[lane][last], w.callers[lane][:last]
 		}
 	case probe.OnEffect:
-		if e.Effect.Issued && !e.Effect.Arrives {
+		if f := e.Effect; f.Issued && !f.Arrives && !f.FurtherDestination {
 			c.effect(e)
 		}
 	case probe.OnWarp:
@@ -299,7 +292,6 @@ func (c *cta) instruction(e *probe.Event) {
 		n.Global.count(&c.copies)
 		c.copies.Reset()
 	}
-	c.last = bulkCopy{}
 }
 
 // branch counts a branch.
@@ -325,18 +317,9 @@ func (c *cta) branch(e *probe.Event) {
 
 // effect counts an issued asynchronous copy.
 func (c *cta) effect(e *probe.Event) {
-	f := e.Effect
-	if len(f.Segments) == 0 {
-		return
+	if len(e.Effect.Segments) > 0 {
+		c.issued(c.countsAt(e), e.Effect)
 	}
-	if now := (bulkCopy{e.Lanes, f.Segments[0]}); f.Bulk && now.segment.From != nil {
-		before := c.last
-		c.last = now
-		if before.lanes == now.lanes && before.segment.From == now.segment.From && before.segment.FromOffset == now.segment.FromOffset && before.segment.To != now.segment.To {
-			return // a multicast copy has an event for each destination CTA
-		}
-	}
-	c.issued(c.countsAt(e), f)
 }
 
 // global reports whether an allocation is in global memory.

@@ -152,14 +152,6 @@ type cta struct {
 	lines    coalesce.Lines
 	copies   coalesce.Lines               // lines of the copies (cp.async) of a warp's lanes, which are a single request
 	sources  map[uint64]*probe.Allocation // of copies and bulk copies, by line
-	last     lastBulk
-}
-
-// lastBulk is the source of a bulk copy: a multicast copy has an event for each destination.
-type lastBulk struct {
-	from   *probe.Allocation
-	offset uint64
-	number int64
 }
 
 // OnEvent records an instruction.
@@ -176,7 +168,7 @@ func (c *cta) OnEvent(e *probe.Event) {
 		c.request(e, &c.copies, probe.AccessLoad, c.launch.readFromL2[e.Index], c.copied)
 		clear(c.sources)
 	case probe.OnEffect:
-		if e.Effect.Issued && !e.Effect.Arrives && e.Warp >= 0 {
+		if f := e.Effect; f.Issued && !f.Arrives && !f.FurtherDestination {
 			c.effect(e)
 		}
 	case probe.OnCTAEnd:
@@ -254,12 +246,6 @@ func (c *cta) effect(e *probe.Event) {
 			}
 			if alloc == nil || alloc.Space() != ptx.Global || n == 0 {
 				continue
-			}
-			if !store && e.Effect.Bulk && i == 0 {
-				if c.last.from == alloc && c.last.offset == offset && c.last.number != e.Effect.Number && e.Instr.Has("multicast::cluster") {
-					return // another destination of the same copy
-				}
-				c.last = lastBulk{alloc, offset, e.Effect.Number}
 			}
 			addr := alloc.Base + offset
 			lines.Touch(addr, n)

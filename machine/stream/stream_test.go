@@ -278,6 +278,61 @@ func TestBulkCopies(t *testing.T) {
 	}
 }
 
+// multicast copies 16 bytes to both CTAs of a cluster, twice.
+const multicast = `.version 8.0
+.target sm_90
+.address_size 64
+.entry k(.param .u64 data)
+{
+	.shared .align 16 .b8 tile[16];
+	.shared .align 8 .b64 arrived;
+	.reg .pred %p;
+	.reg .b16 %both;
+	.reg .u32 %t, %m, %rank;
+	.reg .u64 %d, %state;
+	ld.param.u64 %d, [data];
+	mov.u32 %t, tile;
+	mov.u32 %m, arrived;
+	mbarrier.init.shared.b64 [%m], 1;
+	mbarrier.arrive.expect_tx.shared.b64 %state, [%m], 32;
+	barrier.cluster.arrive;
+	barrier.cluster.wait;
+	mov.u32 %rank, %cluster_ctarank;
+	setp.ne.u32 %p, %rank, 0;
+	@%p bra WAIT;
+	mov.b16 %both, 3;
+	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%t], [%d], 16, [%m], %both;
+	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%t], [%d], 16, [%m], %both;
+WAIT:
+	mbarrier.try_wait.shared.b64 %p, [%m], %state;
+	@!%p bra WAIT;
+	barrier.cluster.arrive;
+	barrier.cluster.wait;
+	ret;
+}
+`
+
+// TestMulticastCopies: a multicast copy reads its source once, and each of two copies of the same source does.
+func TestMulticastCopies(t *testing.T) {
+	d := interp.NewDevice(interp.Config{SM: 90})
+	defer d.Close()
+	m, err := d.Load("k.ptx", []byte(multicast))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := d.Alloc(16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &kept{}
+	if _, err := m.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(1), Cluster: ptx.Dim(2), Args: []any{b}, Probes: []probe.Probe{stream.NewRecorder(c)}}); err != nil {
+		t.Fatal(err)
+	}
+	if first, second := len(c.ctas[0].Warps[0].Requests), len(c.ctas[1].Warps[0].Requests); first != 2 || second != 0 {
+		t.Errorf("%d and %d requests, want 2 and 0", first, second)
+	}
+}
+
 // kept keeps CTAs.
 type kept struct{ ctas []*stream.CTA }
 

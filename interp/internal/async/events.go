@@ -32,7 +32,7 @@ func emitEffect(e *machine.AsyncEffect, stage machine.EffectStage) {
 	}
 	s.Effect = probe.Effect{
 		Number: e.Sequence, Issued: stage&machine.StageIssued != 0, Reads: stage&machine.StageReads != 0, Writes: stage&machine.StageWrites != 0, Segments: s.Segments, Reduces: e.Op.Reduces,
-		TensorCore: e.PipeOp != nil, Arrives: e.Arrives, Commits: e.Commits, Bulk: e.Op.Bulk, Group: e.Group,
+		TensorCore: e.PipeOp != nil, Arrives: e.Arrives, Commits: e.Commits, Bulk: e.Op.Bulk, Group: e.Group, FurtherDestination: e.FurtherDestination,
 	}
 	if e.Arrives || e.Op.NotifiesMbarrier {
 		s.Effect.Barrier, s.Effect.BarrierOffset = c.CTAAt(e.Mbarrier).SharedMem.Public(), machine.AddressInRank(e.Mbarrier, 0)

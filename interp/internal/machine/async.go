@@ -39,6 +39,8 @@ type AsyncEffect struct {
 	ReadsA       bool        // it arrives after earlier multiplications have read their matrices A in shared memory
 	FactorA      [][]uint32  // for a multiplication: matrix A of each CTA if it has been read early, for a commit with ReadsA
 	Done         bool        // the effect has happened
+
+	FurtherDestination bool // see probe.Effect
 }
 
 // WarpCopy is the copies of one cp.async instruction in up to 32 lanes of a warp: a compact form of an AsyncEffect for each
