@@ -115,7 +115,7 @@ func (m *Machine) BeginLaunch(l *stream.Launch) {
 	}
 	level := m.spec.l1(shared)
 	out.L1 = level.Bytes
-	r := &run{Machine: m, launch: out, counts: map[int]*Counts{}}
+	r := &run{Machine: m, launch: out, localLines: l.LocalLines, counts: map[int]*Counts{}}
 	m.runs[l] = r
 	for range m.spec.SMs {
 		r.sms = append(r.sms, cache.New[l1Line](level.shape(), level.Policy.New))
@@ -160,13 +160,14 @@ func (m *Machine) EndLaunch(l *stream.Launch, err error) {
 // run is a launch in progress.
 type run struct {
 	*Machine
-	launch *Launch
-	local  []int                  // index in Machine.buffers, by index in Launch.Buffers
-	counts map[int]*Counts        // by index in Machine.buffers
-	ctas   []*stream.CTA          // CTAs that wait for a place
-	places int                    // places that have received a CTA
-	sms    []*cache.Lines[l1Line] // the L1 of each multiprocessor
-	queue  queue
+	launch     *Launch
+	localLines uint64                 // stream.Launch.LocalLines
+	local      []int                  // index in Machine.buffers, by index in Launch.Buffers
+	counts     map[int]*Counts        // by index in Machine.buffers
+	ctas       []*stream.CTA          // CTAs that wait for a place
+	places     int                    // places that have received a CTA
+	sms        []*cache.Lines[l1Line] // the L1 of each multiprocessor
+	queue      queue
 }
 
 // countsOf returns the counts of a buffer.
@@ -178,6 +179,25 @@ func (r *run) countsOf(buffer int) *Counts {
 	}
 	return c
 }
+
+// firstLocalLine is the number of the first line of local memory.
+const firstLocalLine = 1 << 50
+
+// lineOf returns the number of the line of a slot's transaction. The local memory of all resident warps is contiguous. A CTA has the local
+// memory of the CTA before it at its place. Lines beyond the frames of all functions, in recursion, follow those of all warps.
+func (r *run) lineOf(s *slot, t *stream.Transaction) uint64 {
+	if !t.Local {
+		return t.Line
+	}
+	size := max(r.localLines, 1)
+	warps := uint64(len(s.cta.Warps))
+	number := (uint64(s.place)*uint64(len(r.sms))+uint64(s.sm))*warps + uint64(s.warp)
+	all := uint64(r.capacity()) * warps
+	return firstLocalLine + (t.Line/size*all+number)*size + t.Line%size
+}
+
+// capacity returns the number of places for CTAs.
+func (r *run) capacity() int { return max(r.launch.Resident, 1) * len(r.sms) }
 
 // slot is a resident warp. Slots are ordered by the step of their next request, then by multiprocessor, place of the CTA and warp.
 type slot struct {
@@ -227,7 +247,7 @@ func (q *queue) Pop() any {
 
 // advance runs warps until a place is free and no CTA waits, or to the end of the launch if all CTAs have arrived.
 func (r *run) advance(all bool) {
-	places := max(r.launch.Resident, 1) * len(r.sms)
+	places := r.capacity()
 	for r.places < places && len(r.ctas) > 0 {
 		r.begin(r.places%len(r.sms), r.places/len(r.sms), 0)
 		r.places++
@@ -282,7 +302,7 @@ func (r *run) request(s *slot, q *stream.Request, list []stream.Transaction) {
 			buffer.Requests++
 			lastBuffer = number
 		}
-		a := &cache.Access{Line: t.Line, Store: q.Kind != probe.AccessLoad, SM: s.sm, CTA: s.cta.Index, Warp: s.warp, Instr: int(q.Instr)}
+		a := &cache.Access{Line: r.lineOf(s, t), Store: q.Kind != probe.AccessLoad, SM: s.sm, CTA: s.cta.Index, Warp: s.warp, Instr: int(q.Instr)}
 		n := r.transaction(a, q, t, number)
 		in.Add(&n)
 		buffer.Add(&n)

@@ -38,7 +38,6 @@ type launch struct {
 	next       int          // index of the next CTA for the consumer
 	ended      map[int]*CTA // ended CTAs from next on
 	inFlight   map[int]*cta
-	frameLines uint64 // lines of local memory of a warp
 	readFromL2 []bool // by index of the instruction
 	keepOut    []bool // by index of the instruction: Request.KeepOutOfL1
 }
@@ -70,7 +69,7 @@ func (r *Recorder) OnEvent(e *probe.Event) {
 				local += (frame + 15) / 16 * 16
 			}
 		}
-		l.frameLines = (local*uint64(e.Launch.WarpSize) + LineBytes - 1) / LineBytes
+		l.LocalLines = (local*uint64(e.Launch.WarpSize) + LineBytes - 1) / LineBytes
 		r.launches[idOf(e.Launch)] = l
 		r.consumer.BeginLaunch(&l.Launch)
 	case probe.OnLaunchEnd:
@@ -284,11 +283,7 @@ func (c *cta) request(e *probe.Event, lines *coalesce.Lines, kind probe.AccessKi
 			n = c.recorder.buffer(c.launch, a)
 			c.buffers[a] = n
 		}
-		line := t.Number
-		if a == nil {
-			line = c.localLine(line, e.Warp)
-		}
-		w.Transactions = append(w.Transactions, Transaction{Line: line, Sectors: t.Sectors, Whole: t.Whole, Buffer: n})
+		w.Transactions = append(w.Transactions, Transaction{Line: t.Number, Sectors: t.Sectors, Whole: t.Whole, Buffer: n, Local: a == nil})
 	}
 	q.N = int32(len(w.Transactions)) - q.First
 	if e.Kind == probe.OnEffect { // before the event of its instruction
@@ -296,13 +291,4 @@ func (c *cta) request(e *probe.Event, lines *coalesce.Lines, kind probe.AccessKi
 	}
 	w.Requests = append(w.Requests, q)
 	lines.Reset()
-}
-
-// localLine returns the number of a line of a warp's local memory. The frames of warps are next to each other. Lines beyond the frames of
-// all functions, in recursion, follow those of all warps.
-func (c *cta) localLine(line uint64, warp int) uint64 {
-	frame := max(c.launch.frameLines, 1)
-	number := uint64(c.Index)*uint64(len(c.Warps)) + uint64(warp)
-	all := uint64(c.launch.Grid.Count()) * uint64(len(c.Warps)) * frame
-	return LocalLine + line/frame*all + number*frame + line%frame
 }

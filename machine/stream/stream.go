@@ -21,15 +21,14 @@ const (
 
 // Transaction is the part of a request that accesses a line.
 type Transaction struct {
-	Line    uint64 // number of the line: its address divided by LineBytes; local memory has lines from LocalLine on
+	Line    uint64 // number of the line: its address divided by LineBytes; in local memory, from the start of that of the warp
 	Sectors uint8  // accessed sectors, a bit each
 	Whole   uint8  // sectors of which all bytes are accessed, a bit each
 	Buffer  uint16 // index in Launch.Buffers
+	// Local means local memory. It is interleaved: the same word of all lanes of a warp is contiguous (CUDA C++ Programming Guide,
+	// "Local Memory"). A machine decides where the local memory of a resident warp is.
+	Local bool
 }
-
-// LocalLine is the number of the first line of local memory. Local memory is interleaved: the same word of all lanes of a warp is
-// contiguous (CUDA C++ Programming Guide, "Local Memory"). Each warp of a launch has its own lines.
-const LocalLine = 1 << 50
 
 // Request is the access of an instruction to lines.
 type Request struct {
@@ -66,7 +65,9 @@ type Buffer struct {
 // Launch is a launch whose requests are recorded.
 type Launch struct {
 	*probe.LaunchInfo
-	Buffers []Buffer // accessed memory so far; the order depends on the order in which CTAs run
+	// LocalLines is the number of lines of a warp's local memory: the frames of all functions of the program. Recursion can need more.
+	LocalLines uint64
+	Buffers    []Buffer // accessed memory so far; the order depends on the order in which CTAs run
 }
 
 // Consumer receives launches. A recorder calls its methods one at a time, but several launches may be in progress. The CTAs of a launch

@@ -94,7 +94,7 @@ func (c *collector) CTA(l *stream.Launch, cta *stream.CTA) {
 			step = q.Step
 			var list []uint64
 			for _, t := range w.Transactions[q.First:][:q.N] {
-				if t.Line >= stream.LocalLine {
+				if t.Local {
 					continue
 				}
 				b := l.Buffers[t.Buffer]
@@ -200,8 +200,8 @@ func TestKindsOfRequests(t *testing.T) {
 		for _, q := range w.Requests {
 			for _, x := range w.Transactions[q.First:][:q.N] {
 				line, of := x.Line-b.Addr()/128, "global"
-				if x.Line >= stream.LocalLine {
-					line, of = x.Line-stream.LocalLine, "local"
+				if x.Local {
+					line, of = x.Line, "local"
 				}
 				got = append(got, fmt.Sprintf("%s %s %d %b %b %v", of, q.Kind, line, x.Sectors, x.Whole, q.BypassL1))
 			}
@@ -213,7 +213,7 @@ func TestKindsOfRequests(t *testing.T) {
 			"global load 0 1111 1111 true", "global load 1 1111 1111 true", "global load 2 1111 1111 true", "global load 3 1111 1111 true",
 			"global store 0 1111 0 false",
 			"global atomic 0 1 0 false",
-			fmt.Sprintf("local store %d 1111 1111 false", 8*i+5), // 16 unused bytes and a frame of 16 bytes take eight lines of a warp
+			"local store 5 1111 1111 false", // 16 bytes are unused, and a word of all lanes is a line
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("CTA %d: %q, want %q", i, got, want)
