@@ -13,6 +13,7 @@ import (
 
 	"gemu/interp"
 	"gemu/machine"
+	"gemu/machine/cache"
 	"gemu/models/catalog"
 	"gemu/probe"
 	"gemu/ptx"
@@ -40,6 +41,17 @@ func extended(t *testing.T, x Extensions, args ...string) (out, messages string,
 	var stdout, stderr bytes.Buffer
 	status = Run(t.Context(), x, args, strings.NewReader(""), &stdout, &stderr)
 	return stdout.String(), stderr.String(), status
+}
+
+// TestReplacement: gemu machine has a replacement policy of another module, and names it if a name is unknown.
+func TestReplacement(t *testing.T) {
+	x := Extensions{Replacements: []*machine.Replacement{{Name: "own", Doc: "my own", New: cache.LRU}}}
+	if out, messages, status := extended(t, x, "machine", "@saxpy", "--sweep", "l2.policy=own"); status != exitGood || !strings.Contains(out, "16 ways (own, xor)") {
+		t.Errorf("status %d, %s, %s", status, out, messages)
+	}
+	if _, messages, status := extended(t, x, "machine", "@saxpy", "--sweep", "l2.policy=owl"); status != exitBad || !strings.Contains(messages, "drrip, own") {
+		t.Errorf("status %d, %s", status, messages)
+	}
 }
 
 // TestProbeReport: the report of a probe is part of the output, also if the launch traps.

@@ -2,6 +2,7 @@ package stream_test
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"sync"
@@ -21,7 +22,7 @@ type warp struct {
 	cta, warp int
 }
 
-// requests are requests as texts, by warp: direction, and sectors of global memory in ascending order.
+// requests are requests as texts, by warp: direction, and marked sectors of global memory in ascending order.
 type requests map[warp][]string
 
 // counter finds the sectors of each request byte by byte.
@@ -48,23 +49,35 @@ func (c *counter) CTA(l *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
 			if a.Surface {
 				continue
 			}
-			var list []uint64
+			sectors := map[uint64]uint32{} // accessed bytes
 			for m := a.Lanes & e.Lanes; m != 0; m &= m - 1 {
 				lane := bits.TrailingZeros64(m)
 				if space, _, _, ok := a.PlaceOf(lane); !ok || space != ptx.Global {
 					continue
 				}
 				for b := range uint64(a.Length(lane)) {
-					list = append(list, (a.Addr[lane]+b)/32)
+					sectors[(a.Addr[lane]+b)/32] |= 1 << ((a.Addr[lane] + b) % 32)
 				}
+			}
+			var list []uint64
+			for number, bytes := range sectors {
+				list = append(list, marked(number, bytes == math.MaxUint32))
 			}
 			if len(list) > 0 {
 				slices.Sort(list)
 				at := warp{l.ID, index, e.Warp}
-				c.list[at] = append(c.list[at], fmt.Sprint(a.Kind, slices.Compact(list)))
+				c.list[at] = append(c.list[at], fmt.Sprint(a.Kind, list))
 			}
 		}
 	})
+}
+
+// marked returns twice the number of a sector, and one more for a sector that is accessed whole.
+func marked(sector uint64, whole bool) uint64 {
+	if whole {
+		return 2*sector + 1
+	}
+	return 2 * sector
 }
 
 type sink func(e *probe.Event)
@@ -100,7 +113,7 @@ func (c *collector) CTA(l *stream.Launch, cta *stream.CTA) {
 				b := l.Buffers[t.Buffer]
 				for s := range uint64(4) {
 					if t.Sectors>>s&1 != 0 {
-						list = append(list, t.Line*4+s)
+						list = append(list, marked(t.Line*4+s, t.Whole>>s&1 != 0))
 						if at := t.Line*128 + s*32; at+32 <= b.Base || at >= b.Base+b.Bytes {
 							c.err = fmt.Errorf("address %#x is not in %+v", at, b)
 						}
