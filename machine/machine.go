@@ -4,7 +4,7 @@
 //
 // It has no clock yet. CTAs are given to multiprocessors in rotation, as many as fit. All resident warps execute an instruction in each
 // step, in the order of multiprocessors, CTAs and warps. The L1 writes through and allocates lines for loads; the L2 writes back. A line
-// has four sectors of 32 bytes, which are filled one by one. docs/machine.md has the details.
+// has four sectors of 32 bytes; a miss fills only the accessed sectors. docs/machine.md has the details.
 package machine
 
 import (
@@ -70,7 +70,7 @@ type Buffer struct {
 	Counts
 }
 
-// Machine runs launches on a machine. It is a consumer of package stream. The L2 keeps its lines from launch to launch.
+// Machine is a GPU with the launches that it has run. It is a stream.Consumer. The L2 keeps its lines from launch to launch.
 type Machine struct {
 	spec      Spec
 	registers int
@@ -90,9 +90,8 @@ type l2Line struct {
 	owner        int // index in Machine.buffers of the buffer that made the line dirty
 }
 
-// New returns a machine. registers is the number of registers of a thread, which
-// limits the resident CTAs; 0 means that of .maxnreg, or no limit without it. The spec must
-// pass its Check.
+// New returns a machine. registers is the number of registers of a thread, which limits the resident CTAs; 0 means that of .maxnreg, or no
+// limit without it. The spec must pass its Check.
 func New(s Spec, registers int) *Machine {
 	return &Machine{spec: s, registers: registers, runs: map[*stream.Launch]*run{}, numbers: map[stream.Buffer]int{}, l2: cache.New[l2Line](s.L2.shape(), s.L2.Policy.New)}
 }

@@ -91,7 +91,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// TestBRRIPInsertsLong: of 32 successive lines, one stays in a set of two ways while the others replace each other.
+// TestBRRIPInsertsLong: lines replace each other in one way of a set, until the 32nd line is predicted as "long" and stays.
 func TestBRRIPInsertsLong(t *testing.T) {
 	lines := New[int](Shape{Sets: 1, Ways: 2}, BRRIP)
 	var left []uint64

@@ -124,7 +124,7 @@ func (p *rrip) bimodal() func(int) uint8 {
 	}
 }
 
-// Constants of DRRIP in the paper: groups of 32 sets follow one policy always, and a counter of ten bits chooses for the others.
+// Constants of DRRIP in the paper: 32 sets always follow one policy, and 32 the other. A counter of ten bits chooses for all other sets.
 const (
 	leaders      = 32
 	counterLimit = 1 << 10

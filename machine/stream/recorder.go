@@ -106,7 +106,7 @@ func (r *Recorder) CTA(info *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink
 	defer r.mu.Unlock()
 	l := r.launches[idOf(info)]
 	warps := (info.Block.Count() + info.WarpSize - 1) / info.WarpSize
-	c := &cta{recorder: r, launch: l, CTA: CTA{Index: index, Warps: make([]Warp, warps)}, buffers: map[*probe.Allocation]uint16{}, sources: map[uint64]*probe.Allocation{}}
+	c := &cta{recorder: r, launch: l, CTA: CTA{Index: index, Warps: make([]Warp, warps)}, buffers: map[*probe.Allocation]uint16{}}
 	l.inFlight[index] = c
 	return c
 }
@@ -148,9 +148,9 @@ type cta struct {
 	recorder *Recorder
 	launch   *launch
 	buffers  map[*probe.Allocation]uint16
-	lines    coalesce.Lines
-	copies   coalesce.Lines               // lines of the copies (cp.async) of a warp's lanes, which are a single request
-	sources  map[uint64]*probe.Allocation // of copies and bulk copies, by line
+	lines    lineSet // of an access or a bulk copy
+	frames   lineSet // of an access to local memory
+	copies   lineSet // of the copies (cp.async) of a warp's lanes, which are a single request
 }
 
 // OnEvent records an instruction.
@@ -164,8 +164,7 @@ func (c *cta) OnEvent(e *probe.Event) {
 				c.access(e, a, a.Lanes&e.Lanes)
 			}
 		}
-		c.request(e, &c.copies, probe.AccessLoad, c.launch.readFromL2[e.Index], c.copied)
-		clear(c.sources)
+		c.request(e, &c.copies, probe.AccessLoad, c.launch.readFromL2[e.Index])
 	case probe.OnEffect:
 		if f := e.Effect; f.Issued && !f.Arrives && !f.FurtherDestination {
 			c.effect(e)
@@ -181,52 +180,26 @@ func (c *cta) access(e *probe.Event, a *probe.Access, lanes uint64) {
 	case ptx.Shared, ptx.Const:
 		return
 	}
-	var of [2]uint64 // lanes: global, local
+	var alloc *probe.Allocation // of the lane before
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
-		switch space, _, _, ok := a.PlaceOf(lane); {
-		case !ok:
-		case space == ptx.Global:
-			of[0] |= 1 << lane
-		case space == ptx.Local && a.Space != ptx.Param: // parameters of calls are mostly in registers
-			of[1] |= 1 << lane
-		}
-	}
-	for i, lanes := range of {
-		if lanes == 0 {
-			continue
-		}
-		c.lines.Reset()
-		var first *probe.Allocation
-		for m := lanes; m != 0; m &= m - 1 {
-			lane := bits.TrailingZeros64(m)
-			_, alloc, offset, _ := a.PlaceOf(lane)
-			if i == 1 {
-				c.lines.TouchLocal(offset, a.Length(lane), lane, e.Launch.WarpSize)
+		if alloc == nil || a.Addr[lane]-alloc.Base >= alloc.Span {
+			switch space, found, offset, ok := a.PlaceOf(lane); {
+			case !ok:
 				continue
+			case space == ptx.Local && a.Space != ptx.Param: // parameters of calls are mostly in registers
+				c.frames.TouchLocal(offset, a.Length(lane), lane, e.Launch.WarpSize)
+				continue
+			case space != ptx.Global:
+				continue
+			default:
+				alloc = found
 			}
-			if first == nil {
-				first = alloc
-			}
-			c.lines.Touch(a.Addr[lane], a.Length(lane))
 		}
-		c.request(e, &c.lines, a.Kind, c.launch.readFromL2[e.Index], func(line uint64) *probe.Allocation {
-			if i == 1 {
-				return nil
-			}
-			if line*LineBytes >= first.Base && line*LineBytes < first.Base+first.Span {
-				return first
-			}
-			for m := lanes; m != 0; m &= m - 1 {
-				lane := bits.TrailingZeros64(m)
-				if from, to := a.Addr[lane]/LineBytes, (a.Addr[lane]+uint64(a.Length(lane))-1)/LineBytes; from <= line && line <= to {
-					_, alloc, _, _ := a.PlaceOf(lane)
-					return alloc
-				}
-			}
-			return first
-		})
+		c.lines.touch(alloc, a.Addr[lane], a.Length(lane))
 	}
+	c.request(e, &c.lines, a.Kind, c.launch.readFromL2[e.Index])
+	c.request(e, &c.frames, a.Kind, c.launch.readFromL2[e.Index])
 }
 
 // effect records the global memory of an issued asynchronous copy. A bulk copy is a request of its own.
@@ -235,7 +208,6 @@ func (c *cta) effect(e *probe.Event) {
 		lines := &c.copies
 		if e.Effect.Bulk {
 			lines = &c.lines
-			lines.Reset()
 		}
 		for i := range e.Effect.Segments {
 			p := &e.Effect.Segments[i]
@@ -246,11 +218,7 @@ func (c *cta) effect(e *probe.Event) {
 			if alloc == nil || alloc.Space() != ptx.Global || n == 0 {
 				continue
 			}
-			addr := alloc.Base + offset
-			lines.Touch(addr, n)
-			for line := addr / LineBytes; line <= (addr+uint64(n)-1)/LineBytes; line++ {
-				c.sources[line] = alloc
-			}
+			lines.touch(alloc, alloc.Base+offset, n)
 		}
 		if !e.Effect.Bulk {
 			continue
@@ -262,22 +230,19 @@ func (c *cta) effect(e *probe.Event) {
 				kind = probe.AccessAtomic
 			}
 		}
-		c.request(e, lines, kind, true, c.copied)
+		c.request(e, lines, kind, true)
 	}
 }
 
-// copied returns the allocation of a line of copies.
-func (c *cta) copied(line uint64) *probe.Allocation { return c.sources[line] }
-
-// request records a request for lines, and empties their set. allocation returns the memory of a line; nil for local memory.
-func (c *cta) request(e *probe.Event, lines *coalesce.Lines, kind probe.AccessKind, bypassL1 bool, allocation func(line uint64) *probe.Allocation) {
+// request records a request for lines, and empties their set.
+func (c *cta) request(e *probe.Event, lines *lineSet, kind probe.AccessKind, bypassL1 bool) {
 	if lines.Len() == 0 {
 		return
 	}
 	w := &c.Warps[e.Warp]
 	q := Request{Step: w.Instructions, Instr: int32(e.Index), Kind: kind, BypassL1: bypassL1, KeepOutOfL1: c.launch.keepOut[e.Index], First: int32(len(w.Transactions))}
 	for t := range lines.All() {
-		a := allocation(t.Number)
+		a := lines.allocation(t.Number)
 		n, ok := c.buffers[a]
 		if !ok {
 			n = c.recorder.buffer(c.launch, a)
@@ -290,5 +255,43 @@ func (c *cta) request(e *probe.Event, lines *coalesce.Lines, kind probe.AccessKi
 		q.Step++
 	}
 	w.Requests = append(w.Requests, q)
-	lines.Reset()
+	lines.reset()
+}
+
+// lineSet is the lines of a request. Nearly all requests access a single allocation.
+type lineSet struct {
+	coalesce.Lines
+	first  *probe.Allocation            // nil: local memory
+	others map[uint64]*probe.Allocation // by line, if it is not first
+}
+
+// touch adds n bytes of an allocation.
+func (l *lineSet) touch(alloc *probe.Allocation, addr uint64, n int) {
+	l.Touch(addr, n)
+	switch {
+	case l.first == nil:
+		l.first = alloc
+	case l.first != alloc:
+		if l.others == nil {
+			l.others = map[uint64]*probe.Allocation{}
+		}
+		for line := addr / LineBytes; line <= (addr+uint64(n)-1)/LineBytes; line++ {
+			l.others[line] = alloc
+		}
+	}
+}
+
+// allocation returns the allocation of a line; nil for local memory.
+func (l *lineSet) allocation(line uint64) *probe.Allocation {
+	if alloc := l.others[line]; alloc != nil {
+		return alloc
+	}
+	return l.first
+}
+
+// reset empties the set.
+func (l *lineSet) reset() {
+	l.Reset()
+	l.first = nil
+	clear(l.others)
 }

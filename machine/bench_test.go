@@ -1,0 +1,36 @@
+package machine
+
+import (
+	"testing"
+
+	"gemu/interp"
+	"gemu/kernels"
+	"gemu/machine/stream"
+	"gemu/probe"
+)
+
+// BenchmarkMachine measures a workload in which a quarter of the instructions access memory: execution in vector mode, recording, and a
+// machine.
+func BenchmarkMachine(b *testing.B) {
+	w := kernels.Lookup("conv")
+	instructions := int64(0)
+	for b.Loop() {
+		d := interp.NewDevice(interp.Config{})
+		module, err := d.Load("conv.ptx", []byte(w.PTX()))
+		if err != nil {
+			b.Fatal(err)
+		}
+		r := stream.NewRecorder(New(Specs[0], 0))
+		s := &kernels.Session{Context: b.Context(), Module: module, N: w.N, Block: w.Block, Warp: 32, Prepare: func(l *interp.Launch) {
+			l.Mode, l.Probes = interp.Vector, []probe.Probe{r}
+		}}
+		if err := w.Run(s); err != nil {
+			b.Fatal(err)
+		}
+		for _, result := range s.Results {
+			instructions += result.Counts.WarpInstructions
+		}
+		d.Close()
+	}
+	b.ReportMetric(float64(instructions)/b.Elapsed().Seconds()/1e6, "Mwarpinstr/s")
+}
