@@ -74,7 +74,7 @@ func New(s Settings) *Driver {
 	s.Stderr = s.PlainText(s.Stderr)
 	d := &Driver{settings: s, unended: newUnendedLaunches(&s), objects: map[Handle]any{}, pools: map[poolPlace]*pools{}, nextPool: poolAddress}
 	d.queues.room = sync.NewCond(&d.mu)
-	d.turns.lap, d.turns.idle = 1, idleTime
+	d.turns.lap, d.turns.idle, d.turns.noticeTime = 1, idleTime, noticeTime
 	d.kernelOutput.w = s.Stdout
 	d.sanitizer = sanitize.New(s.Sanitize, sanitize.Options{Host: true})
 	d.announceFindings()

@@ -37,7 +37,7 @@ const (
 	// memoryWaitGrace is the time for which a thread of the host waits while no kernel in flight can continue, before this is a
 	// deadlock: meanwhile another thread of the host may write the awaited value, or launch a kernel that does.
 	memoryWaitGrace = 500 * time.Millisecond
-	// noticeTime is the time after which a message names the stalled kernels for which no thread of the host waits.
+	// noticeTime is the default of turns.noticeTime.
 	noticeTime = 10 * time.Second
 )
 
@@ -51,7 +51,7 @@ type turns struct {
 	advances  uint64  // number of changes, and of turns without a change in which a task was not stalled
 
 	waiting    int           // threads of the host that wait for tasks
-	noticeTime time.Duration // time after which a message names a function of the host for which turns wait
+	noticeTime time.Duration // time after which a message names stalled kernels for which no thread waits, or a function for which turns wait
 	idle       time.Duration // time without a ready or ended task after which laps begin although no thread waits
 	released   bool          // laps may begin although no thread waits, until the next submission
 	polled     time.Time     // time of the host's last query of unfinished work
@@ -64,7 +64,7 @@ type turns struct {
 	stalledAt    uint64        // value of changes
 	interval     time.Duration // time between two retries; a retry is a turn of every task
 	retryAt      time.Time     // time of the next retry; zero: it is not chosen yet
-	noticed      bool          // the message of noticeTime was printed
+	noticed      bool          // a message has named the stalled kernels
 }
 
 // taskTurns is a task's part of the schedule. The driver's mutex guards it.
@@ -73,8 +73,8 @@ type taskTurns struct {
 	lap      uint64        // last lap in which the task had a turn; 0: none
 	granted  chan struct{} // closed when the task gets the turn; nil: no goroutine waits for it
 	inHost   bool          // the task runs a function of the host, or waits for another process
-	hostEnds time.Time     // time until which turns wait for this function; if operations need an order, they wait for its end
-	notice   time.Time     // time at which a message says that turns wait for this function; zero: it was printed
+	hostFrom time.Time     // time at which this function began
+	noticed  bool          // a message has named this function
 	awaited  int           // waits of the host for this task alone
 	waits    []*hostWait   // waits of the host for several tasks
 
@@ -222,7 +222,7 @@ func (d *Driver) chooseTask() *task {
 		for _, t := range u.ready {
 			switch {
 			case t.inHost:
-				if inHost == nil && (d.ordering.enabled || time.Now().Before(t.hostEnds)) {
+				if inHost == nil && (d.ordering.enabled || time.Since(t.hostFrom) < hostFunctionTime) {
 					inHost = t
 				}
 				continue
@@ -236,9 +236,9 @@ func (d *Driver) chooseTask() *task {
 		switch {
 		case inHost != nil:
 			if d.ordering.enabled {
-				d.noticeFunction(inHost)
+				d.reportFunction(inHost)
 			} else {
-				d.decideIn(time.Until(inHost.hostEnds), func() {})
+				d.decideIn(hostFunctionTime-time.Since(inHost.hostFrom), func() {})
 			}
 			return nil
 		case inFlight == 0:
@@ -255,23 +255,19 @@ func (d *Driver) chooseTask() *task {
 	}
 }
 
-// noticeFunction prints a message if other tasks wait for the function of a task longer than turns.noticeTime. The caller must hold d.mu.
-func (d *Driver) noticeFunction(t *task) {
-	waiting := 0
-	for _, r := range d.turns.ready {
-		if !r.inHost {
-			waiting++
-		}
-	}
-	switch {
-	case waiting == 0 || t.notice.IsZero():
-	case time.Now().Before(t.notice):
-		d.decideIn(time.Until(t.notice), func() {})
+// reportFunction prints a message, once, if the function of a task has not ended after turns.noticeTime and other tasks wait for it. The
+// caller must hold d.mu.
+func (d *Driver) reportFunction(t *task) {
+	othersWait := slices.ContainsFunc(d.turns.ready, func(r *task) bool { return !r.inHost })
+	switch rest := d.turns.noticeTime - time.Since(t.hostFrom); {
+	case !othersWait || t.noticed:
+	case rest > 0:
+		d.decideIn(rest, func() {})
 	default:
-		t.notice = time.Time{}
-		d.message("a function of the program on %s has not ended after %v, and %d operations on other streams wait for it. "+
+		t.noticed = true
+		d.message("a function of the program on %s has not ended after %v, and other operations wait for it. "+
 			"With GEMU_SANITIZE=race or GEMU_ACCELSIM, operations run in the order of the calls, so the function must not wait for a later operation.%s",
-			t.stream.name(), d.turns.noticeTime, waiting, d.placesText())
+			t.stream.name(), d.turns.noticeTime, d.placesText())
 	}
 }
 
@@ -326,10 +322,10 @@ func (d *Driver) nextStalled() (t *task, beginLap bool) {
 			t.deadlock, u.stalledSince = true, time.Time{}
 			return t, false
 		}
-		if u.waitedSince.IsZero() && !u.noticed && now.Sub(u.stalledSince) >= noticeTime {
+		if u.waitedSince.IsZero() && !u.noticed && now.Sub(u.stalledSince) >= u.noticeTime {
 			u.noticed = true
 			d.message("kernel %s has waited for %v for a change of memory that no operation in flight can make. "+
-				"It continues when the program makes the change; a call that waits for the kernel reports a deadlock instead.%s", t.kernel, noticeTime, d.placesText())
+				"It continues when the program makes the change; a call that waits for the kernel reports a deadlock instead.%s", t.kernel, u.noticeTime, d.placesText())
 		}
 	}
 	if u.retryAt.IsZero() { // another decision before the retry, such as one for a query of the host, does not postpone it
@@ -403,8 +399,7 @@ func (d *Driver) runInHost(f func()) {
 	u := &d.turns
 	d.mu.Lock()
 	t := u.holder
-	now := time.Now()
-	t.inHost, t.hostEnds, t.notice, u.holder = true, now.Add(hostFunctionTime), now.Add(u.noticeTime), nil
+	t.inHost, t.hostFrom, t.noticed, u.holder = true, time.Now(), false, nil
 	d.schedule()
 	d.mu.Unlock()
 	defer func() {

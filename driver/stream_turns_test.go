@@ -531,6 +531,39 @@ func (c *turnClient) gated(launch func()) {
 	c.ok(c.CtxSynchronize(0))
 }
 
+// A function of the host for which other operations wait is named in a message, once, after turns.noticeTime; by default not soon.
+func TestFunctionThatOthersWaitForIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, want := range []int{0, 1} {
+		var messages lockedBuffer
+		c := newTurnClient(t, func(s *Settings) { s.Sanitize, s.Stderr = must(sanitize.Parse("race"))(t), &messages })
+		if want > 0 {
+			c.d.mu.Lock()
+			c.d.turns.noticeTime = 50 * time.Millisecond
+			c.d.mu.Unlock()
+		}
+		text := func() string {
+			messages.mu.Lock()
+			defer messages.mu.Unlock()
+			return messages.String()
+		}
+		hold, release := held()
+		c.ok(c.LaunchHostFunc(c.streams[0], HostFunc{Call: hold}))
+		c.set(c.streams[1])
+		for begin := time.Now(); want > 0 && text() == "" && time.Since(begin) < 20*time.Second; {
+			time.Sleep(time.Millisecond)
+		}
+		c.set(c.streams[2]) // a further decision
+		time.Sleep(100 * time.Millisecond)
+		got := text()
+		release()
+		c.ok(c.CtxSynchronize(0))
+		if strings.Count(got, "a function of the program on ") != want || want > 0 && !strings.Contains(got, "has not ended after 50ms, and other operations wait for it") {
+			t.Errorf("messages %q, want %d", got, want)
+		}
+	}
+}
+
 // Kernels that exchange messages are observed: the log has the launches one after another, a recording and traces have all of them,
 // sanitizers find nothing, statistics count all of them, and all of it is the same for any number of cores.
 func TestObserversOfKernelsInFlight(t *testing.T) {
