@@ -244,6 +244,11 @@ func TestLateEventsOfLoads(t *testing.T) {
 			return []*lateReader{{accessReader: accessReader{stopAt: 400}, end: 512}, {late: true, end: math.MaxUint64}}
 		},
 	}
+	for n := 402; n < 410; n++ { // successive events, some of them late
+		cases[fmt.Sprint("stop at ", n)] = func() []*lateReader {
+			return []*lateReader{{accessReader: accessReader{stopAt: n}, late: true, end: math.MaxUint64}, {begin: 64, end: 512}}
+		}
+	}
 	for name, make := range cases {
 		for _, fault := range []uint32{1 << 20, 5, 70} {
 			run := func(engine interp.Engine) ([][]string, string) {
@@ -284,6 +289,106 @@ func TestLateEventsOfLoads(t *testing.T) {
 					t.Fatalf("%s, fault %d, sink %d: %d events, want %d", name, fault, k, len(got[k]), len(want[k]))
 				}
 			}
+		}
+	}
+}
+
+// windowKernel loads the second word of a buffer in each round of a loop: eight times, and until the first word is not 0. It
+// changes memory in each round, so it is not stalled.
+const windowKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p) {
+	.reg .u32 %x, %i; .reg .u64 %p; .reg .pred %q;
+	ld.param.u64 %p, [p];
+	mov.u32 %i, 0;
+NEXT:
+	ld.global.u32 %x, [%p+4];
+	ld.acquire.gpu.global.u32 %x, [%p];
+	st.global.u32 [%p+8], %i;
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %q, %i, 8;
+	@%q bra NEXT;
+	setp.eq.u32 %q, %x, 0;
+	@%q bra NEXT;
+	ret;
+}
+`
+
+// loadCounter counts the events of the first load from global memory in each CTA. It needs no events of the first CTA until refuses
+// is true, and all events of the second CTA.
+type loadCounter struct {
+	selected []probe.Events
+	events   [2]int
+	refuses  bool
+}
+
+func (r *loadCounter) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAccess, Addresses: true, InOrder: true}
+}
+
+func (r *loadCounter) SelectEvents(l *probe.LaunchInfo) []probe.Events {
+	if r.selected != nil {
+		return r.selected // the machine compares lists by their address
+	}
+	r.selected = make([]probe.Events, l.Program.Len())
+	for i := range r.selected {
+		if instr, _ := l.Program.At(i); instr.Has("global") {
+			r.selected[i] = probe.OnAccess
+			break
+		}
+	}
+	return r.selected
+}
+
+func (r *loadCounter) OnEvent(*probe.Event) {}
+
+func (r *loadCounter) CTA(_ *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
+	return &loadCounterCTA{r, index}
+}
+
+type loadCounterCTA struct {
+	*loadCounter
+	index int
+}
+
+func (c *loadCounterCTA) OnEvent(e *probe.Event) { c.events[c.index]++ }
+
+func (c *loadCounterCTA) FilterLoads(*probe.Event, *probe.Access) (probe.LoadCondition, bool) {
+	return probe.LoadCondition{End: math.MaxUint64}, c.index == 0 && !c.refuses
+}
+
+// TestConditionsOfLoadsEnd: the condition of a sink holds for its CTA only, and until the launch's turn ends.
+func TestConditionsOfLoadsEnd(t *testing.T) {
+	if !interp.Native.Available() {
+		t.Skip("this host has no native engine")
+	}
+	for _, yields := range []bool{false, true} {
+		mod, b := linker(t, interp.Config{HostMemory: 1}, windowKernel, 12) // one CTA at a time, which have the same context
+		words := interp.Slice[uint32](b)
+		r := &loadCounter{}
+		before, turns := 0, 0
+		l := &interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(32), Args: []any{b}, Mode: interp.Vector, Engine: interp.Native, Probes: []probe.Probe{r}}
+		if words[0] = 1; yields {
+			words[0] = 0
+			l.Yield = func(*interp.Turn) interp.Resumption {
+				if turns++; turns == 1 {
+					r.refuses, before = true, r.events[0]
+				}
+				if turns == 2 {
+					words[0] = 1
+				}
+				return interp.Resumption{}
+			}
+		}
+		if _, err := mod.Run(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case !yields && r.events != [2]int{1, 8}:
+			t.Errorf("%v events, want 1 in the first CTA, whose later loads need none, and 8 in the second", r.events)
+		case yields && (before != 1 || r.events[0] < 3):
+			t.Errorf("%d events in %d turns, %d of them in the first; want 1 in the first, and further ones in the other turns", r.events[0], turns, before)
 		}
 	}
 }

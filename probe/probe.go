@@ -50,8 +50,9 @@ type EventReducer interface {
 type LoadFilter interface {
 	Sink
 	// FilterLoads is called after the event e of a load that has no other events, with the access a. It returns the condition
-	// for later loads of the same instruction and the same CTA, by warps with the same selection of events. It returns false
-	// if the sink needs the event of every such load before the load.
+	// for later loads of the same instruction and the same CTA, by warps with the same selection of events, until the CTA or the
+	// launch's turn on the device ends (interp.Launch.Yield). It returns false if the sink needs the event of every such load before
+	// the load.
 	FilterLoads(e *Event, a *Access) (c LoadCondition, ok bool)
 }
 
@@ -61,8 +62,9 @@ type LoadCondition struct {
 	Begin, End uint64
 	// Unless, if it is not nil, must be 0 at the moment of the load.
 	Unless *atomic.Int64
-	// Late means that the sink needs the event, but accepts it after the load. The event then comes before any further event of
-	// the warp, and before any change of memory by its CTA. Registers have their values of that moment. Late is false if the sink
+	// Late means that the sink needs the event, but accepts it after the load. The event then comes before all later events of
+	// the CTA, so before any store that has an event. Later instructions may have been executed, also if the sink ends the launch
+	// (Event.Stop): registers, and memory to which stores without events write, have later values. Late is false if the sink
 	// needs no event.
 	Late bool
 }

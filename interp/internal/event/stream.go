@@ -111,7 +111,7 @@ func selectStreamEvents(s *machine.EventStream, i int) {
 	}
 }
 
-// ReselectEvents lets the probes select again the instruction events of all CTAs in flight.
+// ReselectEvents lets the probes select again the instruction events of all CTAs in flight. It ends the conditions of sinks for loads.
 func ReselectEvents(g *machine.Grid) {
 	for i := range g.Flights {
 		if c := g.Flights[i].CTA; c != nil && c.Stream != nil {
@@ -185,7 +185,7 @@ func newUnion(s *machine.EventStream, reducedSinks uint64) *machine.EventUnion {
 	}
 	s.Unions = s.Unions[:n+1]
 	u := &s.Unions[n]
-	u.ReducedSinks, u.Selected, u.Native, u.NativeKnown, u.Log, u.Logged = reducedSinks, nil, nil, false, nil, nil
+	u.ReducedSinks, u.Selected, u.Native, u.NativeKnown, u.Log, u.Loggable = reducedSinks, nil, nil, false, nil, nil
 	for i := range s.Sinks {
 		if l := &s.Sinks[i]; l.Subscription.Events&probe.Selectable != 0 && selectedEvents(l, i, reducedSinks) == nil {
 			return u

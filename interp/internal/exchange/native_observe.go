@@ -48,12 +48,12 @@ func observedUnion(w *machine.Warp) *machine.EventUnion {
 				}
 			}
 			if cost <= len(u.Selected) {
-				u.Native, u.Sole = w.CTA.Code.Observing(u.Selected, observe.LoggedLoads(w, sole)), sole
+				u.Native, u.Sole = w.CTA.Code.Observing(u.Selected, observe.LoggableLoads(w, sole)), sole
 				if u.Log = native.NewLoadLog(len(u.Native.Loads)); u.Log != nil {
-					u.Logged = make([]machine.LoggedLoad, len(u.Native.Loads))
+					u.Loggable = make([]machine.LoggableLoad, len(u.Native.Loads))
 					for n, i := range u.Native.Loads {
 						b := w.CTA.Code.Block(w.CTA.Code.Accesses()[i].Start)
-						u.Logged[n] = machine.LoggedLoad{SoleAccess: sole[i], Rest: b.Sources.End - i}
+						u.Loggable[n] = machine.LoggableLoad{SoleAccess: sole[i], Rest: b.Sources.End - i}
 					}
 				}
 			}
@@ -89,7 +89,7 @@ func (r *observedRun) prepareEntry(ctx *native.Context) {
 	ctx.SetLog(r.union.Log)
 }
 
-// emitLogged sends the events of the loads that machine code has logged.
+// emitLogged sends the events of the loads that machine code has logged, up to an event at which a sink ends the launch.
 func (r *observedRun) emitLogged() {
 	u := r.union
 	if u.Log == nil {
@@ -99,14 +99,14 @@ func (r *observedRun) emitLogged() {
 	if len(list) == 0 {
 		return
 	}
-	w := r.w
+	w, s := r.w, r.w.CTA.Stream
 	mask := w.Mask
-	for i := range list {
+	for i := 0; i < len(list) && s.StopErr == nil; i++ {
 		l := &list[i]
-		x := &u.Logged[l.Number()]
+		x := &u.Loggable[l.Number()]
 		w.Mask = uint64(l.Mask)
 		r.noteUpTo(l.Count - r.uncharged - l.ExitBranches - int64(x.Rest))
-		observe.EmitLogged(w.CTA.Stream, w, x, l)
+		observe.EmitLogged(s, w, x, l)
 	}
 	w.Mask = mask
 }
@@ -149,7 +149,7 @@ func (NativeObservedRunner) Run(w *machine.Warp, budget int) machine.Reason {
 		r.emitLogged()
 		b, ctx := c.Code.Block(w.PC), &w.Exported.Context
 		pc, emitted := w.PC, false
-		if sole := soleAccess(u, ctx.Reason, pc); sole != nil {
+		if sole := soleAccess(u, ctx.Reason, pc); sole != nil && s.StopErr == nil {
 			if r.emitSole(sole, b); w.ReducedSinks == u.ReducedSinks && s.StopErr == nil {
 				if number := u.Native.Windows[pc]; number >= 0 {
 					observe.OpenWindow(s, w, u, number)

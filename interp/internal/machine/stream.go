@@ -56,25 +56,25 @@ type EventUnion struct {
 	NativeKnown  bool            // Native and Sole are determined
 	Sole         []*SoleAccess   // by instruction: its only access, if the exit from Native before it has no other event; else nil
 	Log          *native.LoadLog // log of Native; nil if it logs no loads
-	Logged       []LoggedLoad    // by number of the window in Log: the instruction
+	Loggable     []LoggableLoad  // by number of the window in Log: the instruction
 }
 
-// LoggedLoad is an instruction whose loads machine code may execute without an exit.
-type LoggedLoad struct {
+// LoggableLoad is an instruction whose loads machine code may execute without an exit.
+type LoggableLoad struct {
 	*SoleAccess
-	Rest   int32  // the number of PTX instructions from it to the end of its block
-	Late   uint64 // the sinks that receive the events of logged loads: a bit for each index in EventStream.Sinks
-	Filter bool   // the sinks have been asked for their conditions in this CTA
+	Rest  int32  // the number of PTX instructions from it to the end of its block
+	Late  uint64 // the sinks that receive the events of logged loads: a bit for each index in EventStream.Sinks
+	Asked bool   // the sinks have been asked for their conditions, in this CTA and this turn of its launch
 }
 
-// CloseWindows ends the conditions of the union's sinks for loads: a new CTA begins.
+// CloseWindows ends the conditions of the union's sinks for loads.
 func (u *EventUnion) CloseWindows() {
 	if u.Log == nil {
 		return
 	}
 	u.Log.Close()
-	for i := range u.Logged {
-		u.Logged[i].Filter = false
+	for i := range u.Loggable {
+		u.Loggable[i].Asked = false
 	}
 }
 

@@ -135,9 +135,9 @@ func SoleAccesses(w *machine.Warp, selected []probe.Events) []*machine.SoleAcces
 	return list
 }
 
-// LoggedLoads returns which instructions machine code may log, by index: loads with a single event, of an access, whose sinks are
+// LoggableLoads returns which instructions machine code may log, by index: loads with a single event, of an access, whose sinks are
 // all probe.LoadFilters. sole is the result of SoleAccesses.
-func LoggedLoads(w *machine.Warp, sole []*machine.SoleAccess) []bool {
+func LoggableLoads(w *machine.Warp, sole []*machine.SoleAccess) []bool {
 	list := make([]bool, len(sole))
 	s := w.CTA.Stream
 	if len(s.Sinks) > 64 {
@@ -160,11 +160,11 @@ func LoggedLoads(w *machine.Warp, sole []*machine.SoleAccess) []bool {
 // OpenWindow asks the sinks for their conditions for loads of an instruction, whose event was EventStream.Step, and opens its window
 // in the log of the union if all sinks have one.
 func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, number int32) {
-	x := &u.Logged[number]
-	if x.Filter {
+	x := &u.Loggable[number]
+	if x.Asked {
 		return
 	}
-	x.Filter, x.Late = true, 0
+	x.Asked, x.Late = true, 0
 	a := &x.Accesses[0]
 	begin, end := uint64(0), uint64(1)<<63
 	window := native.LoadWindow{}
@@ -191,7 +191,7 @@ func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 }
 
 // EmitLogged emits the event of a load that machine code has executed, to the sinks that receive it late.
-func EmitLogged(s *machine.EventStream, w *machine.Warp, x *machine.LoggedLoad, l *native.LoggedLoad) {
+func EmitLogged(s *machine.EventStream, w *machine.Warp, x *machine.LoggableLoad, l *native.LoggedLoad) {
 	lanes := uint64(l.Mask)
 	event.BeginReconvergingStep(s, w, x.Source, lanes, l.ReconvergeAt)
 	x.Place.Warp = w
