@@ -273,10 +273,10 @@ func (s *sink) OnEvent(e *probe.Event) {
 	}
 }
 
-// FilterLoads accepts late events of all loads that order no threads: moments and clocks change at other events of the warp
-// only.
-func (s *sink) FilterLoads(e *probe.Event, _ *probe.Access) (l probe.LoadCondition, ok bool) {
-	return probe.LoadCondition{End: math.MaxUint64, Late: true}, s.run.roles[e.Index].sync == 0
+// FilterLoads accepts late events of all loads: moments and clocks change at other events of the warp only. It is never called for a
+// load that orders threads, because such a load has an OnAfter event, too.
+func (s *sink) FilterLoads(*probe.Event, *probe.Access) (l probe.LoadCondition, ok bool) {
+	return probe.LoadCondition{End: math.MaxUint64, Late: true}, true
 }
 
 // endCTA releases the state of a CTA at its end: its shared memory can synchronise no further threads.
