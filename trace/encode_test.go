@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,7 +33,7 @@ func TestVarints(t *testing.T) {
 	}
 }
 
-// TestRecordsAreEncodedCanonically encodes random records. The field tables read them back, fields are in ascending order without
+// TestRecordsAreEncodedCanonically encodes random records, in which each field has a value at times. The field tables read them back, fields are in ascending order without
 // zeros, and lengths and numbers take no more bytes than necessary, as the encoders of protocol buffers write them.
 func TestRecordsAreEncodedCanonically(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
@@ -56,6 +57,7 @@ func TestRecordsAreEncodedCanonically(t *testing.T) {
 		return l
 	}
 	code := &Code{Writes: []Register{{Name: "%r1", Bits: 32}, {Name: "%r1", Bits: 64}}}
+	used := map[string]bool{}
 	for range 3000 {
 		x := &Record{Kind: Kind(r.IntN(int(kinds))), CTA: number(), Warp: number(), Seq: number(), Code: number(), Line: number(), Name: text(), Lanes: number(), Depth: number(), Results: values(32), Note: text()}
 		if x.Active = x.Lanes; r.IntN(2) == 0 {
@@ -69,6 +71,7 @@ func TestRecordsAreEncodedCanonically(t *testing.T) {
 		for range r.IntN(3) {
 			x.Accesses = append(x.Accesses, Access{Kind: AccessKind(r.IntN(4)), Space: text(), Bytes: number(), Lanes: number(), Addr: value(0), Store: values(0), Compare: values(0), Data: bytes.Repeat([]byte{3}, r.IntN(300))})
 		}
+		noteUsed(used, x)
 		from := code
 		if r.IntN(2) == 0 {
 			from = nil
@@ -94,9 +97,36 @@ func TestRecordsAreEncodedCanonically(t *testing.T) {
 				v.Name, v.Bits = code.Writes[i].Name, code.Writes[i].Bits
 			}
 		}
+		if reflect.DeepEqual(x, got) {
+			continue
+		}
 		if d := cmp.Diff(x, got, cmpopts.IgnoreUnexported(Record{}), cmpopts.EquateEmpty()); d != "" {
 			t.Fatalf("(-record +read):\n%s", d)
 		}
+	}
+	for name, isUsed := range used {
+		if !isUsed {
+			t.Errorf("no record has a value in %s", name)
+		}
+	}
+}
+
+// noteUsed adds the exported fields of a record, and of the values and accesses in it, to used: true for a field that is not zero.
+func noteUsed(used map[string]bool, x *Record) {
+	note := func(x any) {
+		v := reflect.ValueOf(x)
+		for _, f := range reflect.VisibleFields(v.Type()) {
+			if name := v.Type().Name() + "." + f.Name; f.IsExported() {
+				used[name] = used[name] || !v.FieldByIndex(f.Index).IsZero()
+			}
+		}
+	}
+	note(*x)
+	for _, v := range x.Results {
+		note(v)
+	}
+	for _, a := range x.Accesses {
+		note(a)
 	}
 }
 
