@@ -240,6 +240,72 @@ func (p *at) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink {
 	})
 }
 
+// reusedKernel has registers whose rows are those of others for a time: %a lives from line 10 to 11, and in each iteration
+// from line 15 to 16; then %b can have its row.
+const reusedKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .u32 %n, %a, %b;
+	.reg .u64 %p;
+	.reg .pred %q;
+	ld.param.u64 %p, [out];
+	mov.u32 %a, %tid.x;
+	st.global.u32 [%p], %a;
+	mov.u32 %n, 2;
+LOOP:
+	add.u32 %n, %n, -1;
+	add.u32 %a, %n, 40;
+	st.global.u32 [%p+4], %a;
+	add.u32 %b, %n, 1000;
+	st.global.u32 [%p+8], %b;
+	setp.ne.u32 %q, %n, 0;
+	@%q bra LOOP;
+	ret;
+}
+`
+
+// TestReadDeadRegister reads a register at places where it is dead: the value is its own, or there is none.
+func TestReadDeadRegister(t *testing.T) {
+	for _, mode := range interp.Modes() {
+		mod, b := linker(t, interp.Config{}, reusedKernel, 128)
+		var probes []probe.Probe
+		for _, line := range []int{12, 14, 16} {
+			probes = append(probes, &at{line: line, event: func(e *probe.Event) { e.Pause() }})
+		}
+		e, err := mod.Start(&interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: []any{b}, Mode: mode, Probes: probes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		var got []string
+		for {
+			ended, err := e.Continue(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ended {
+				break
+			}
+			splits, err := e.WarpSplits()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &splits[0]
+			v, ok := s.Read(ptx.RegID(slices.IndexFunc(s.Func.Regs, func(r ptx.Reg) bool { return r.Name == "%a" })))
+			value := "none"
+			if ok {
+				value = fmt.Sprint(v.Low[0])
+			}
+			got = append(got, fmt.Sprintf("line %d: %s", s.Instr.Pos.Line, value))
+		}
+		if want := []string{"line 12: 0", "line 14: none", "line 16: 41", "line 14: none", "line 16: 40"}; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", mode, got, want)
+		}
+	}
+}
+
 // pausedKernel prints and diverges.
 const pausedKernel = `.version 8.0
 .target sm_80

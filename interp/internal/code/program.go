@@ -101,24 +101,11 @@ type Func struct {
 	AddressTaken int32            // if Allocates is set, the row with the number of bytes that alloca has allocated above the frame
 	Formals      []ParamPlace     // places of its parameters
 	Results      []ParamPlace     // places of its results
-	Regs         []Location       // by ptx.RegID
+	Regs         []Location       // by ptx.RegID; set by SetRegs
 	Err          error            // the reason why it could not be lowered, with which a call of it ends the launch; nil: none
 	Addr         uint64           // address for calls through pointers
-}
 
-// Location is the place of a register: a row, or a constant of the launch. It is valid from PTX instruction First to
-// Last; elsewhere the register is dead.
-type Location struct {
-	Slot        Slot // NoSlot if the register is not used
-	Wide        bool // 128 bits: the upper half is in row High
-	Row, High   int32
-	First, Last int32 // indices of Program.Sources
-}
-
-// LocationOf returns the place of a register at a PTX instruction; ok is false if it is dead there.
-func (f *Func) LocationOf(r ptx.RegID, source int32) (loc Location, ok bool) {
-	loc = f.Regs[r]
-	return loc, loc.Slot != NoSlot && source >= loc.First && source <= loc.Last
+	flow func() *dataFlow // for LocationOf; computed at the first call
 }
 
 // Source is a PTX instruction of the program.

@@ -81,7 +81,7 @@ func (d *draft) applyAllocation(a *allocation) {
 		fn.AddressTaken = a.row(code.R, fn.AddressTaken)
 	}
 	fn.Formals, fn.Results = a.places(fn.Formals), a.places(fn.Results)
-	fn.Regs = d.locations(a)
+	fn.SetRegs(d.locations(a))
 	d.tables.Access, d.tables.Calls, d.tables.Fragments = slices.Clone(d.tables.Access), slices.Clone(d.tables.Calls), slices.Clone(d.tables.Fragments)
 	d.tables.Textures = slices.Clone(d.tables.Textures)
 	for i := range d.blocks {

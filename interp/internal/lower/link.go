@@ -96,13 +96,24 @@ func (d *draft) append(p *code.Program, fn *code.Func) {
 // locations returns the places of the function's registers, by RegID, for probes and listings.
 func (d *draft) locations(a *allocation) []code.Location {
 	list := make([]code.Location, len(d.rows))
+	var users [code.P + 1][]int32 // by slot and place: the number of its virtual rows
+	for s := range a.rows {
+		users[s] = make([]int32, len(a.residence[s]))
+		for _, place := range a.rows[s] {
+			if place >= 0 {
+				users[s][place]++
+			}
+		}
+	}
+	shared := func(s code.Slot, place int32) bool { return place >= 0 && users[s][place] > 1 }
 	for r, ref := range d.rows {
 		if place := a.row(ref.Slot, ref.Row); place != code.NoRow {
 			live := a.liveRanges[ref.Slot][ref.Row]
 			first := d.fn.Sources.First - 1
 			list[r] = code.Location{
 				Slot: ref.Slot, Row: place, High: a.row(ref.Slot, ref.High), Wide: ref.wide,
-				First: first + int32(max(live.first, 1)), Last: first + int32(max(live.last, 1)),
+				Shared: shared(ref.Slot, place) || ref.wide && shared(ref.Slot, a.row(ref.Slot, ref.High)),
+				First:  first + int32(max(live.first, 1)), Last: first + int32(max(live.last, 1)),
 			}
 		}
 	}
