@@ -229,6 +229,7 @@ func (x *Extensions) vars() kong.Vars {
 	for _, r := range slices.Concat(machine.Replacements, x.Replacements) {
 		replacements = append(replacements, r.Name+": "+r.Doc)
 	}
+	machinePartNames, machineShown := machinePartNames()
 	return kong.Vars{
 		"version":         version(),
 		"arguments":       "An argument is one of:" + helpList(argumentForms...),
@@ -242,6 +243,9 @@ func (x *Extensions) vars() kong.Vars {
 		"features":        strings.Join(fuzz.FeatureNames(), ", "),
 		"profileorders":   profileOrderNames(),
 		"machines":        strings.Join(machine.Names(), ", "), "machineparameters": strings.Join(machine.ParameterNames(), ", "), "replacements": helpList(replacements...),
+		"machineparts":     strings.Join(machinePartNames, ","),
+		"machineshow":      strings.Join(machineShown, ","),
+		"machinepartdocs":  machinePartDocs(),
 		"profileorderdocs": helpList(orders...),
 		"policies":         helpList(policies...),
 		"papers":           strings.Join(papers.Names(), ", "),

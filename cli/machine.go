@@ -24,7 +24,7 @@ type machineCmd struct {
 
 	Spec  []string `default:"v100" help:"Machine: ${machines}, or the name of a file (docs/machine.md). Several machines stand side by side." placeholder:"NAME,…"`
 	Sweep []string `sep:"none" help:"Run the machines with each of these values of a parameter: ${machineparameters}. Policies are:${replacements} With one value, it changes the machines. May be given several times." placeholder:"NAME=VALUE,…"`
-	Show  []string `default:"total,lines,buffers" enum:"total,lines,buffers" help:"Parts to print: total, lines, buffers. Lines and buffers are those of the first machine." placeholder:"PART"`
+	Show  []string `default:"${machineshow}" enum:"${machineparts}" help:"Parts to print:${machinepartdocs}" placeholder:"PART"`
 	PTX   bool     `name:"ptx" help:"Show the lines of the PTX, even if the PTX names the lines of the source from which it was compiled."`
 	Top   int      `default:"10" help:"Print at most N lines and N buffers." placeholder:"N"`
 	Regs  int      `help:"Number of registers of a thread, which limits the CTAs of a multiprocessor. PTX does not contain it; NVIDIA's ptxas -v prints it." unset:".maxnreg of the kernel, else registers are no limit" placeholder:"N"`
@@ -99,13 +99,16 @@ func (c *machineCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	var machines []*machine.Machine
-	var consumers stream.Consumers
+	in := &machineRun{flags: c, specs: specs}
 	for _, s := range specs {
 		m := machine.New(s, c.Regs)
-		machines, consumers = append(machines, m), append(consumers, m)
+		in.machines, in.consumers = append(in.machines, m), append(in.consumers, m)
 	}
-	j, err := c.open(a, dataOf(a.stderr), stream.NewRecorder(consumers)) // standard output is reserved for the report
+	var views []machineView
+	for _, name := range c.Show {
+		views = append(views, machinePartNamed(name).begin(in))
+	}
+	j, err := c.open(a, dataOf(a.stderr), append(in.probes, stream.NewRecorder(in.consumers))...) // standard output is reserved for the report
 	if err != nil {
 		return err
 	}
@@ -114,14 +117,80 @@ func (c *machineCmd) Run(a *app) error {
 		return runErr
 	}
 	// A trapped launch has counts up to the trap, and then the error.
-	r := newMachineReport(c, j, specs, machines)
+	r := newMachineReport(in, j)
+	for _, v := range views {
+		v.addJSON(r)
+	}
 	if c.JSON != "" {
 		err = writeJSON(a, c.JSON, r.machineJSON)
 	}
 	if !c.outputs().stdout() {
-		r.print(newScreen(a.stdout))
+		r.print(newScreen(a.stdout), views)
 	}
 	return all(runErr, err)
+}
+
+// machinePart is a part of the report that --show names.
+type machinePart struct {
+	name  string
+	doc   string // what it prints, for help
+	extra bool   // it is printed, and is in JSON, only if --show names it
+	// begin begins the part before the first launch. It can change the run.
+	begin func(in *machineRun) machineView
+}
+
+// machineRun is the machines of a run before its first launch, and the probes that feed them.
+type machineRun struct {
+	flags     *machineCmd
+	specs     []machine.Spec
+	machines  []*machine.Machine // of specs
+	consumers stream.Consumers   // receive the recorded requests: the machines, and those that parts add
+	probes    []probe.Probe      // further probes, which parts add
+}
+
+// machineView is a part of the report of a run.
+type machineView interface {
+	// addJSON sets the part's fields of the JSON report.
+	addJSON(r *machineReport)
+	// print writes the part.
+	print(r *machineReport, s *screen)
+}
+
+// machineText is a view of the counts that are always in the JSON report.
+type machineText func(r *machineReport, s *screen)
+
+func (machineText) addJSON(*machineReport)              {}
+func (t machineText) print(r *machineReport, s *screen) { t(r, s) }
+
+// machineParts are the parts of the report, in the order of the help. A new part is an entry here, in a file of its own.
+var machineParts = []machinePart{
+	{name: "total", doc: "each machine, and its counts", begin: func(*machineRun) machineView { return machineText((*machineReport).printTotals) }},
+	{name: "lines", doc: "lines of the source, on the first machine", begin: func(*machineRun) machineView { return machineText((*machineReport).printLines) }},
+	{name: "buffers", doc: "buffers, on the first machine", begin: func(*machineRun) machineView { return machineText((*machineReport).printBuffers) }},
+}
+
+// machinePartNamed returns a part whose name the parser of the command line has accepted.
+func machinePartNamed(name string) *machinePart {
+	return &machineParts[slices.IndexFunc(machineParts, func(p machinePart) bool { return p.name == name })]
+}
+
+// machinePartNames returns the names of the parts, and of those that are printed without --show.
+func machinePartNames() (all, shown []string) {
+	for _, p := range machineParts {
+		if all = append(all, p.name); !p.extra {
+			shown = append(shown, p.name)
+		}
+	}
+	return all, shown
+}
+
+// machinePartDocs is the help of --show.
+func machinePartDocs() string {
+	var list []string
+	for _, p := range machineParts {
+		list = append(list, p.name+": "+p.doc)
+	}
+	return helpList(list...)
 }
 
 // machineReport is the report on the launches of a job.
@@ -193,15 +262,15 @@ type machineBufferJSON struct {
 	Counts machine.Counts `json:"counts"` // counts of requests to the buffer
 }
 
-func newMachineReport(c *machineCmd, j *job, specs []machine.Spec, machines []*machine.Machine) *machineReport {
+func newMachineReport(in *machineRun, j *job) *machineReport {
 	r := &machineReport{
 		machineJSON: machineJSON{Schema: "gemu-machine/1", launchJSON: j.facts(), Groups: j.groups()},
-		flags:       c, specs: specs, sources: sourceFiles{j.sources}, texts: map[machinePlace]string{},
+		flags:       in.flags, specs: in.specs, sources: sourceFiles{j.sources}, texts: map[machinePlace]string{},
 	}
-	for i, m := range machines {
-		r.Machines = append(r.Machines, r.result(&specs[i], m.Launches()))
+	for i, m := range in.machines {
+		r.Machines = append(r.Machines, r.result(&in.specs[i], m.Launches()))
 	}
-	if list := machines[0].Launches(); len(list) > 0 && list[len(list)-1].Err != nil {
+	if list := in.machines[0].Launches(); len(list) > 0 && list[len(list)-1].Err != nil {
 		r.Trapped = list[len(list)-1].Err.Error()
 	}
 	return r
@@ -300,7 +369,7 @@ func columnsOf(list []machineColumn, c *machine.Counts) string {
 const unseenText = "sectors of 32 bytes, without shared, constant and parameter memory, textures and surfaces; there is no clock (docs/machine.md)"
 
 // print writes the parts of the report to a screen.
-func (r *machineReport) print(s *screen) {
+func (r *machineReport) print(s *screen, views []machineView) {
 	s.printf("%s: warps of %d\n", r.File, r.Warp)
 	for _, g := range r.Groups {
 		s.printf("  kernel %s\n", g)
@@ -308,15 +377,8 @@ func (r *machineReport) print(s *screen) {
 	if r.Trapped != "" {
 		s.printf("  the launch trapped: counts up to the trap\n")
 	}
-	for _, p := range r.flags.Show {
-		switch p {
-		case "total":
-			r.printTotals(s)
-		case "lines":
-			r.printLines(s)
-		case "buffers":
-			r.printBuffers(s)
-		}
+	for _, v := range views {
+		v.print(r, s)
 	}
 	s.printf("\n%s\n", s.paint(dim, unseenText))
 }

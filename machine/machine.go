@@ -70,6 +70,16 @@ type Buffer struct {
 	Counts
 }
 
+// Transfer is sectors of a line that move between the L2 and memory.
+type Transfer struct {
+	Line    uint64        // number of the line: its address divided by stream.LineBytes; an arbitrary number for local memory
+	Local   bool          // local memory
+	Write   bool          // the sectors go to memory
+	Sectors uint8         // a bit each
+	Buffer  stream.Buffer // buffer of the line
+	Access  *cache.Access // access that causes the transfer; that of another line for a line that leaves the L2
+}
+
 // Machine is a GPU with the launches that it has run. It is a stream.Consumer. The L2 keeps its lines from launch to launch.
 type Machine struct {
 	spec      Spec
@@ -79,6 +89,7 @@ type Machine struct {
 	runs      map[*stream.Launch]*run // launches in progress
 	buffers   []stream.Buffer         // accessed memory of all launches
 	numbers   map[stream.Buffer]int   // index in buffers
+	transfers []func(*Transfer)
 }
 
 // l1Line is the valid sectors of a line.
@@ -94,6 +105,21 @@ type l2Line struct {
 // limit without it. The spec must pass its Check.
 func New(s Spec, registers int) *Machine {
 	return &Machine{spec: s, registers: registers, runs: map[*stream.Launch]*run{}, numbers: map[stream.Buffer]int{}, l2: cache.New[l2Line](s.L2.shape(), s.L2.Policy.New)}
+}
+
+// OnTransfer has f called with each transfer, in the order of the machine. f must not keep the transfer. Sectors that are dirty in the L2
+// at the end of all launches are not transferred.
+func (m *Machine) OnTransfer(f func(*Transfer)) { m.transfers = append(m.transfers, f) }
+
+// transfer calls the functions of OnTransfer.
+func (m *Machine) transfer(line uint64, write bool, set uint8, buffer int, a *cache.Access) {
+	if len(m.transfers) == 0 || set == 0 {
+		return
+	}
+	t := &Transfer{Line: line, Local: line >= firstLocalLine, Write: write, Sectors: set, Buffer: m.buffers[buffer], Access: a}
+	for _, f := range m.transfers {
+		f(t)
+	}
 }
 
 // Launches returns the launches that have ended.
@@ -366,11 +392,13 @@ func (r *run) l2Access(a *cache.Access, accessed, whole uint8, dirty bool, buffe
 	n.L2Hits += sectors(accessed) - misses
 	n.Reads += sectors(missing &^ whole)
 	if line == nil && r.spec.L2.Bytes > 0 {
-		line = r.l2.Insert(a, func(_ uint64, old *l2Line) { r.writeBack(old) })
+		line = r.l2.Insert(a, func(number uint64, old *l2Line) { r.writeBack(number, old, a) })
 	}
+	r.transfer(a.Line, false, missing&^whole, buffer, a)
 	if line == nil { // no cache, or the policy keeps the line out
 		if dirty {
 			r.countsOf(buffer).WriteBacks += sectors(accessed)
+			r.transfer(a.Line, true, accessed, buffer, a)
 		}
 		return
 	}
@@ -381,9 +409,11 @@ func (r *run) l2Access(a *cache.Access, accessed, whole uint8, dirty bool, buffe
 	}
 }
 
-// writeBack writes a line that leaves the L2. It counts for this launch and the buffer of the line, also if an earlier launch wrote it.
-func (r *run) writeBack(line *l2Line) {
+// writeBack writes a line that leaves the L2 because of an access. It counts for this launch and the buffer of the line, also if an earlier
+// launch wrote it.
+func (r *run) writeBack(number uint64, line *l2Line, a *cache.Access) {
 	if line.dirty != 0 {
 		r.countsOf(line.owner).WriteBacks += sectors(line.dirty)
+		r.transfer(number, true, line.dirty, line.owner, a)
 	}
 }

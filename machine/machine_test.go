@@ -241,7 +241,21 @@ func TestMachineAgainstNaive(t *testing.T) {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
 			m, n := New(small, 0), &naive{spec: small}
+			transferred, sum := Counts{}, Counts{}
+			m.OnTransfer(func(t *Transfer) {
+				if t.Write {
+					transferred.WriteBacks += sectors(t.Sectors)
+				} else {
+					transferred.Reads += sectors(t.Sectors)
+				}
+			})
 			record(p, stream.Consumers{m, n})
+			for _, l := range m.Launches() {
+				sum.Add(&l.Counts)
+			}
+			if transferred.Reads != sum.Reads || transferred.WriteBacks != sum.WriteBacks {
+				t.Errorf("transfers of %d and %d sectors, want %d and %d", transferred.Reads, transferred.WriteBacks, sum.Reads, sum.WriteBacks)
+			}
 			for i, l := range m.Launches() {
 				got := l.Counts
 				var buffers Counts
@@ -407,25 +421,30 @@ func TestHandWorked(t *testing.T) {
 	}
 	load, store, atomic := probe.AccessLoad, probe.AccessStore, probe.AccessAtomic
 	for _, c := range []struct {
-		name string
-		list []access
-		want Counts
+		name      string
+		list      []access
+		want      Counts
+		transfers string // line and sectors in binary, of reads and writes of memory
 	}{
-		{"a second load hits", []access{{load, 1, 0b11, 0b11, false, false}, {load, 1, 0b01, 0b01, false, false}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Misses: 2, Reads: 2}},
-		{"sectors are filled one by one", []access{{load, 1, 0b0001, 0, false, false}, {load, 1, 0b0011, 0, false, false}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Misses: 2, Reads: 2}},
-		{"a third line replaces the first in the L1, not in the L2", []access{{load, 1, 1, 0, false, false}, {load, 2, 1, 0, false, false}, {load, 3, 1, 0, false, false}, {load, 1, 1, 0, false, false}}, Counts{Loads: 4, L1Misses: 4, L2Hits: 1, L2Misses: 3, Reads: 3}},
-		{"a bypass does not fill the L1", []access{{load, 1, 1, 0, true, false}, {load, 1, 1, 0, false, false}}, Counts{Loads: 2, L1Misses: 2, L1Bypasses: 1, L2Hits: 1, L2Misses: 1, Reads: 1}},
-		{"a load that is kept out of the L1 fills no line", []access{{load, 1, 1, 0, false, true}, {load, 1, 1, 0, false, false}, {load, 1, 1, 0, false, true}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Hits: 1, L2Misses: 1, Reads: 1}},
-		{"a whole store reads nothing, and allocates no line of the L1", []access{{store, 1, 0b1111, 0b1111, false, false}, {load, 1, 0b1111, 0, false, false}}, Counts{Stores: 4, Loads: 4, L1Misses: 4, L2Hits: 4, L2Misses: 4}},
-		{"a store of some bytes reads its sector", []access{{store, 1, 0b11, 0b01, false, false}}, Counts{Stores: 2, L2Misses: 2, Reads: 1}},
-		{"a store updates the L1", []access{{load, 1, 1, 0, false, false}, {store, 1, 0b11, 0b11, false, false}, {load, 1, 0b11, 0, false, false}}, Counts{Loads: 3, Stores: 2, L1Hits: 2, L1Misses: 1, L2Hits: 1, L2Misses: 2, Reads: 1}},
-		{"a store of some bytes does not fill its sector of the L1", []access{{load, 1, 1, 0, false, false}, {store, 1, 0b10, 0, false, false}, {load, 1, 0b10, 0, false, false}}, Counts{Loads: 2, Stores: 1, L1Misses: 2, L2Hits: 1, L2Misses: 2, Reads: 2}},
-		{"two stores dirty two sectors", []access{{store, 1, 0b01, 0b01, false, false}, {store, 1, 0b10, 0b10, false, false}, {load, 2, 1, 0, true, false}, {load, 3, 1, 0, true, false}, {load, 4, 1, 0, true, false}, {load, 5, 1, 0, true, false}}, Counts{Stores: 2, Loads: 4, L1Misses: 4, L1Bypasses: 4, L2Misses: 6, Reads: 4, WriteBacks: 2}},
-		{"an atomic removes its sector from the L1", []access{{load, 1, 0b11, 0, false, false}, {atomic, 1, 0b01, 0, false, false}, {load, 1, 0b11, 0, false, false}}, Counts{Loads: 4, Atomics: 1, L1Hits: 1, L1Misses: 3, L2Hits: 2, L2Misses: 2, Reads: 2}},
-		{"dirty sectors are written back", []access{{store, 1, 0b11, 0b11, false, false}, {load, 2, 1, 0, true, false}, {load, 3, 1, 0, true, false}, {load, 4, 1, 0, true, false}, {load, 5, 1, 0, true, false}}, Counts{Stores: 2, Loads: 4, L1Misses: 4, L1Bypasses: 4, L2Misses: 6, Reads: 4, WriteBacks: 2}},
+		{"a second load hits", []access{{load, 1, 0b11, 0b11, false, false}, {load, 1, 0b01, 0b01, false, false}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Misses: 2, Reads: 2}, "R1:11"},
+		{"sectors are filled one by one", []access{{load, 1, 0b0001, 0, false, false}, {load, 1, 0b0011, 0, false, false}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Misses: 2, Reads: 2}, "R1:1 R1:10"},
+		{"a third line replaces the first in the L1, not in the L2", []access{{load, 1, 1, 0, false, false}, {load, 2, 1, 0, false, false}, {load, 3, 1, 0, false, false}, {load, 1, 1, 0, false, false}}, Counts{Loads: 4, L1Misses: 4, L2Hits: 1, L2Misses: 3, Reads: 3}, "R1:1 R2:1 R3:1"},
+		{"a bypass does not fill the L1", []access{{load, 1, 1, 0, true, false}, {load, 1, 1, 0, false, false}}, Counts{Loads: 2, L1Misses: 2, L1Bypasses: 1, L2Hits: 1, L2Misses: 1, Reads: 1}, "R1:1"},
+		{"a load that is kept out of the L1 fills no line", []access{{load, 1, 1, 0, false, true}, {load, 1, 1, 0, false, false}, {load, 1, 1, 0, false, true}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Hits: 1, L2Misses: 1, Reads: 1}, "R1:1"},
+		{"a whole store reads nothing, and allocates no line of the L1", []access{{store, 1, 0b1111, 0b1111, false, false}, {load, 1, 0b1111, 0, false, false}}, Counts{Stores: 4, Loads: 4, L1Misses: 4, L2Hits: 4, L2Misses: 4}, ""},
+		{"a store of some bytes reads its sector", []access{{store, 1, 0b11, 0b01, false, false}}, Counts{Stores: 2, L2Misses: 2, Reads: 1}, "R1:10"},
+		{"a store updates the L1", []access{{load, 1, 1, 0, false, false}, {store, 1, 0b11, 0b11, false, false}, {load, 1, 0b11, 0, false, false}}, Counts{Loads: 3, Stores: 2, L1Hits: 2, L1Misses: 1, L2Hits: 1, L2Misses: 2, Reads: 1}, "R1:1"},
+		{"a store of some bytes does not fill its sector of the L1", []access{{load, 1, 1, 0, false, false}, {store, 1, 0b10, 0, false, false}, {load, 1, 0b10, 0, false, false}}, Counts{Loads: 2, Stores: 1, L1Misses: 2, L2Hits: 1, L2Misses: 2, Reads: 2}, "R1:1 R1:10"},
+		{"two stores dirty two sectors", []access{{store, 1, 0b01, 0b01, false, false}, {store, 1, 0b10, 0b10, false, false}, {load, 2, 1, 0, true, false}, {load, 3, 1, 0, true, false}, {load, 4, 1, 0, true, false}, {load, 5, 1, 0, true, false}}, Counts{Stores: 2, Loads: 4, L1Misses: 4, L1Bypasses: 4, L2Misses: 6, Reads: 4, WriteBacks: 2}, "R2:1 R3:1 R4:1 W1:11 R5:1"},
+		{"an atomic removes its sector from the L1", []access{{load, 1, 0b11, 0, false, false}, {atomic, 1, 0b01, 0, false, false}, {load, 1, 0b11, 0, false, false}}, Counts{Loads: 4, Atomics: 1, L1Hits: 1, L1Misses: 3, L2Hits: 2, L2Misses: 2, Reads: 2}, "R1:11"},
+		{"dirty sectors are written back", []access{{store, 1, 0b11, 0b11, false, false}, {load, 2, 1, 0, true, false}, {load, 3, 1, 0, true, false}, {load, 4, 1, 0, true, false}, {load, 5, 1, 0, true, false}}, Counts{Stores: 2, Loads: 4, L1Misses: 4, L1Bypasses: 4, L2Misses: 6, Reads: 4, WriteBacks: 2}, "R2:1 R3:1 R4:1 W1:11 R5:1"},
 	} {
 		spec := Spec{"hand", 1, 70, Level{256, 2, lru, "modulo"}, nil, Level{512, 4, lru, "modulo"}}
 		m := New(spec, 0)
+		var transfers []string
+		m.OnTransfer(func(t *Transfer) {
+			transfers = append(transfers, fmt.Sprintf("%s%d:%b", map[bool]string{false: "R", true: "W"}[t.Write], t.Line, t.Sectors))
+		})
 		var w stream.Warp
 		for i, a := range c.list {
 			w.Requests = append(w.Requests, stream.Request{Step: int64(i + 1), Kind: a.kind, BypassL1: a.bypass, KeepOutOfL1: a.keepOut, First: int32(i), N: 1})
@@ -439,6 +458,9 @@ func TestHandWorked(t *testing.T) {
 		c.want.Requests = int64(len(c.list))
 		if got := m.Launches()[0].Counts; got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+		if got := strings.Join(transfers, " "); got != c.transfers {
+			t.Errorf("%s: transfers %s, want %s", c.name, got, c.transfers)
 		}
 		if err := holds(&c.want); err != nil {
 			t.Error(err)
