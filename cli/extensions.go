@@ -15,6 +15,7 @@ import (
 	"gemu/fuzz"
 	"gemu/interp"
 	"gemu/machine"
+	"gemu/machine/dispatch"
 	"gemu/models/catalog"
 	"gemu/papers"
 	"gemu/probe"
@@ -248,6 +249,7 @@ func (x *Extensions) vars() kong.Vars {
 		"machinepartdocs":  machinePartDocs(),
 		"profileorderdocs": helpList(orders...),
 		"policies":         helpList(policies...),
+		"ctaorders":        helpList(dispatch.Syntax...),
 		"papers":           strings.Join(papers.Names(), ", "),
 		"papertables":      tableNames(),
 		"models":           catalog.Names(x.Models...),

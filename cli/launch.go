@@ -23,6 +23,7 @@ import (
 	"gemu/internal/notation"
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/machine/dispatch"
 	"gemu/probe"
 	"gemu/ptx"
 	"gemu/structure"
@@ -66,6 +67,7 @@ type deviceFlags struct {
 	Warp      int           `default:"32" help:"Threads of a warp: 1, 2, 4, 8, 16, 32 or 64." placeholder:"N"`
 	SM        int           `name:"sm" help:"Compute capability of the device: 90 for 9.0. It also selects how tensor cores round sums, which differs between generations." unset:"86" placeholder:"NN"`
 	Seed      uint64        `help:"Number of the schedule: each N runs the warps in another order, and the same N always in the same order." unset:"0" placeholder:"N"`
+	Order     string        `help:"Order in which CTAs begin. A result that depends on it is the result of a race. One of:${ctaorders}" unset:"linear" placeholder:"ORDER"`
 	Steps     int64         `help:"Step limit: a warp traps after N instructions." unset:"134217728" placeholder:"N"`
 	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time limit of each launch, such as 90s or 5m; a number without a unit is in seconds." unset:"no limit" placeholder:"TIME"`
 	Tolerate  string        `env:"GEMU_TOLERATE" help:"Continue after these faults, as GPUs do, and report them on standard error. Some of:${tolerables}" unset:"none" placeholder:"FAULT,…"`
@@ -116,6 +118,7 @@ type job struct {
 	// For a workload:
 	workload *kernels.Workload
 	session  *kernels.Session
+	order    dispatch.Order // order in which CTAs begin; nil: ascending
 }
 
 // open prepares a job on a device with the given probes. Output of its kernels goes to stdout.
@@ -133,6 +136,10 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...probe.Probe) (*jo
 	if err := input.CheckDirs(c.Source); err != nil {
 		return nil, fmt.Errorf("--source: %w", err)
 	}
+	order, err := c.ctaOrder()
+	if err != nil {
+		return nil, err
+	}
 	base, err := c.base()
 	if err != nil {
 		return nil, err
@@ -141,7 +148,7 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...probe.Probe) (*jo
 	if err != nil {
 		return nil, fmt.Errorf("--engine (GEMU_ENGINE) %s: %w", c.Engine, err)
 	}
-	j := &job{flags: c, sources: input.NewSources(c.File, c.Source...), arguments: &argument.List{}}
+	j := &job{flags: c, sources: input.NewSources(c.File, c.Source...), arguments: &argument.List{}, order: order}
 	dev := interp.NewDevice(interp.Config{Base: base, Engine: engine, Stdout: stdout, Workers: c.Workers, HostMemory: uint64(c.Memory), Memory: uint64(c.DeviceMemory), SM: c.SM, TimeLimit: time.Duration(c.TimeLimit), Tolerance: tolerate, OnTolerated: j.tolerates(a), Probes: probes})
 	j.device = dev
 	if err := c.compileFlags.check(c.File); err != nil {
@@ -206,6 +213,18 @@ func (c *kernelFlags) base() (uint64, error) {
 	return v, nil
 }
 
+// ctaOrder returns the order in which CTAs begin; nil without --order.
+func (c *kernelFlags) ctaOrder() (dispatch.Order, error) {
+	if c.Order == "" {
+		return nil, nil
+	}
+	order, err := dispatch.Parse(c.Order)
+	if err != nil {
+		return nil, fmt.Errorf("--%w", err)
+	}
+	return order, nil
+}
+
 // ownLaunches returns the error for kernel flags that are given together with a workload.
 func ownLaunches(name string) error {
 	return fmt.Errorf("a workload chooses its own launches: -k, -g, -b, -a, --cluster, --set, --shared, --cooperative, --out and --expect do not apply to @%s", name)
@@ -262,7 +281,7 @@ func (j *job) open(a *app, dev *interp.Device) error {
 // its reference. j.results has all begun launches, even if run fails.
 func (j *job) run(a *app, prepare func(l *interp.Launch)) error {
 	ready := func(l *interp.Launch) {
-		l.WarpSize, l.MaxSteps, l.Seed = j.flags.Warp, j.flags.Steps, j.flags.Seed
+		l.WarpSize, l.MaxSteps, l.Seed, l.Dispatch = j.flags.Warp, j.flags.Steps, j.flags.Seed, j.order
 		if l.WarpSize == 0 {
 			l.WarpSize = -1 // makes the launch fail with a message instead of using the default
 		}

@@ -87,6 +87,10 @@ type Launch struct {
 	MaxSteps int64
 	// Reconverge is the reconvergence policy; nil means the first of Reconvergers.
 	Reconverge *Reconverger
+	// Dispatch, if set, returns the order in which CTAs begin: for a grid of n CTAs, a permutation of their linear indices 0 to n-1. In
+	// a launch with clusters it orders the clusters of the grid; the CTAs of a cluster begin together. Without it, CTAs begin in the
+	// order of their indices. A result that depends on it is the result of a race.
+	Dispatch func(grid ptx.Dim3) []int
 	// Seed selects another schedule: the first warp of a CTA, and the budget of each warp. A result that depends on it is
 	// the result of a race.
 	Seed uint64
@@ -292,8 +296,13 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	if l.Mode > Vector {
 		return nil, launchErrorf("mode %d", l.Mode)
 	}
+	order, err := dispatchOrder(fn, l.Dispatch, extent, cluster)
+	if err != nil {
+		return nil, err
+	}
 	launch := &machine.Launch{
-		Device: &d.simtDevice, Grid: extent, Block: l.Block, Cluster: cluster, WarpSize: width, DynamicShared: uint64(l.Shared), MaxSteps: l.MaxSteps, Seed: l.Seed, Cooperative: l.Cooperative,
+		Dispatch: order,
+		Device:   &d.simtDevice, Grid: extent, Block: l.Block, Cluster: cluster, WarpSize: width, DynamicShared: uint64(l.Shared), MaxSteps: l.MaxSteps, Seed: l.Seed, Cooperative: l.Cooperative,
 		Mode: machine.Mode(l.Mode), Backend: engine.backend(), CompileEagerly: l.CompileEagerly, VerifyProofs: l.verifyProofs, EagerEffects: l.EagerEffects, Reconverge: reconverge.orDefault(), Rules: rules, Probes: slices.Concat(d.simtDevice.Probes, l.Probes), Order: l.Order,
 	}
 	var values *structure.Probe
@@ -353,6 +362,35 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	grid.CompileNative(g)
 	d.simtDevice.Current = g
 	return &launched{Launch: l, dev: d, module: m, kernel: fn, ctas: extent, cluster: cluster, grid: g, width: width, policy: reconverge, structureProbe: values}, nil
+}
+
+// dispatchOrder returns the order in which the clusters of a grid begin, or its CTAs without clusters; nil without Launch.Dispatch.
+func dispatchOrder(fn *ptx.Func, dispatch func(ptx.Dim3) []int, extent, cluster ptx.Dim3) ([]int, error) {
+	if dispatch == nil {
+		return nil, nil
+	}
+	if cluster != (ptx.Dim3{}) {
+		extent = ptx.Dim3{X: extent.X / cluster.X, Y: extent.Y / cluster.Y, Z: extent.Z / cluster.Z}
+	}
+	n := extent.Count()
+	if err := hostmem.Check(uint64(n) * 9); err != nil { // the order, and a byte for each index
+		return nil, fieldErrorf("Dispatch", "kernel %s: the order of %d CTAs: %v", fn.Name, n, err)
+	}
+	order := dispatch(extent)
+	if len(order) != n {
+		return nil, fieldErrorf("Dispatch", "kernel %s: the order has %d CTAs or clusters, the grid has %d", fn.Name, len(order), n)
+	}
+	seen := make([]bool, n)
+	for i, index := range order {
+		if index < 0 || index >= n {
+			return nil, fieldErrorf("Dispatch", "kernel %s: place %d of the order has index %d; want indices from 0 to %d", fn.Name, i, index, n-1)
+		}
+		if seen[index] {
+			return nil, fieldErrorf("Dispatch", "kernel %s: index %d occurs twice in the order, the second time at place %d", fn.Name, index, i)
+		}
+		seen[index] = true
+	}
+	return order, nil
 }
 
 // lowered returns the lowered code of a kernel, and lowers it at the first call.

@@ -30,6 +30,9 @@ type LaunchInfo struct {
 	Cooperative bool
 	// Seed selects the schedule.
 	Seed uint64
+	// Dispatch has the linear indices of the clusters, or of the CTAs without clusters, in the order in which they begin; nil means
+	// ascending indices. See CTAAt.
+	Dispatch []int
 	// MaxSteps is the limit of instructions of a warp.
 	MaxSteps int64
 	// EagerEffects means that asynchronous effects happen when they are issued, not as late as possible.
@@ -49,6 +52,26 @@ type LaunchInfo struct {
 	// Pointers has the words of the parameters whose values, when the launch begins, are addresses in the range of device memory, in
 	// the order of their offsets. A word is as wide as an address of the module.
 	Pointers []Pointer
+}
+
+// Clusters returns the dimensions of the grid in clusters.
+func (l *LaunchInfo) Clusters() ptx.Dim3 {
+	return ptx.Dim3{X: l.Grid.X / l.Cluster.X, Y: l.Grid.Y / l.Cluster.Y, Z: l.Grid.Z / l.Cluster.Z}
+}
+
+// Ascending reports whether CTAs begin in the order of their indices.
+func (l *LaunchInfo) Ascending() bool { return l.Dispatch == nil && l.Cluster.Count() == 1 }
+
+// CTAAt returns the ID of the CTA at a position, from 0 on, in the order in which CTAs begin: cluster by cluster, by rank. Among
+// CTAs that fail, the first in this order ends the launch.
+func (l *LaunchInfo) CTAAt(position int) ptx.Dim3 {
+	c := l.Cluster
+	index, rank := position/c.Count(), position%c.Count()
+	if l.Dispatch != nil {
+		index = l.Dispatch[index]
+	}
+	k, r := l.Clusters().At(index), c.At(rank)
+	return ptx.Dim3{X: k.X*c.X + r.X, Y: k.Y*c.Y + r.Y, Z: k.Z*c.Z + r.Z}
 }
 
 // ReconvergencePolicy describes a rule that decides which warp split of a warp runs next, and where warp splits reconverge.

@@ -209,11 +209,11 @@ func (o *ctaOrder) writeEnded() error {
 	return nil
 }
 
-// finish writes the remaining CTAs up to number last, and discards all others.
-func (o *ctaOrder) finish(last uint64) error {
+// finish writes the remaining CTAs, and discards those of dropped.
+func (o *ctaOrder) finish(dropped map[uint64]bool) error {
 	for _, n := range slices.Sorted(maps.Keys(o.parts)) {
-		if n > last {
-			break
+		if dropped[n] {
+			continue
 		}
 		o.next = n
 		if err := o.write(o.parts[n]); err != nil {

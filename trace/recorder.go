@@ -87,9 +87,12 @@ type launchRecording struct {
 	begin *Launch
 	order ctaOrder
 	code  []Code
-	omits bool   // the filter omits instructions or warps of a recorded CTA
-	end   *End   // nil: the launch has not ended
-	last  uint64 // once it has ended: the last CTA to be written
+	// ascending means that CTAs begin in the order of the log. Otherwise they are written at the end of the launch.
+	ascending bool
+	omits     bool // the filter omits instructions or warps of a recorded CTA
+	end       *End // nil: the launch has not ended
+	// dropped has the CTAs that began after a trapped CTA. The log omits them: which of them have run depends on the host.
+	dropped map[uint64]bool
 }
 
 // Subscription selects executed instructions, their deferred results and their asynchronous effects. An undone instruction
@@ -121,7 +124,7 @@ func (r *Recorder) begin(l *probe.LaunchInfo) {
 		return
 	}
 	f := &r.filter
-	c := &launchRecording{Recorder: r, omits: len(f.Warps) > 0 || len(f.Lines) > 0 || len(f.Classes) > 0}
+	c := &launchRecording{Recorder: r, ascending: l.Ascending(), omits: len(f.Warps) > 0 || len(f.Lines) > 0 || len(f.Classes) > 0}
 	c.order = ctaOrder{w: r.w, free: &r.free, next: noCTA, parts: map[uint64]*ctaLog{}, after: func(cta uint64) uint64 { return r.filter.CTAs.after(cta + 1) }}
 	c.begin = &Launch{
 		Number: number, Kernel: l.Kernel.Name, File: l.Module.Name, Grid: extentOf(l.Grid), Block: extentOf(l.Block), Cluster: clusterOf(l.Cluster),
@@ -146,12 +149,15 @@ func (c *launchRecording) open() error {
 			return err
 		}
 	}
+	if !c.ascending {
+		return nil
+	}
 	return c.order.open(c.filter.CTAs.after(0))
 }
 
 // close writes the remaining entries of an ended launch that is open.
 func (c *launchRecording) close() error {
-	if err := c.order.finish(c.last); err != nil {
+	if err := c.order.finish(c.dropped); err != nil {
 		return err
 	}
 	return c.w.Write(c.end)
@@ -172,14 +178,21 @@ func (r *Recorder) end(e *probe.Event) {
 		return
 	}
 	defer delete(r.running, e.Launch)
-	// The log omits the CTAs after the trapped CTA: which of them have run depends on the host.
-	c.end, c.last = &End{Number: c.begin.Number}, ^uint64(0)
+	c.end = &End{Number: c.begin.Number}
 	if e.Err != nil {
 		c.end.Error = e.Err.Error()
 	}
 	if e.Trap != nil {
-		t := e.Trap
-		c.last = uint64(t.CTA.X + t.Grid.X*(t.CTA.Y+t.Grid.Y*t.CTA.Z))
+		c.dropped = map[uint64]bool{}
+		for i := e.Launch.Grid.Count() - 1; i >= 0; i-- {
+			at := e.Launch.CTAAt(i)
+			if at == e.Trap.CTA {
+				break
+			}
+			if n := uint64(e.Launch.Grid.Linear(at)); c.order.parts[n] != nil {
+				c.dropped[n] = true
+			}
+		}
 	}
 	for len(r.queue) > 0 && r.queue[0].end != nil {
 		r.setError(r.queue[0].close())

@@ -2,9 +2,7 @@ package stream
 
 import (
 	"errors"
-	"math"
 	"math/bits"
-	"slices"
 	"sync"
 
 	"gemu/internal/coalesce"
@@ -35,8 +33,8 @@ func idOf(l *probe.LaunchInfo) launchID { return launchID{l.Device, l.ID} }
 type launch struct {
 	Launch
 	numbers    map[Buffer]uint16
-	next       int          // index of the next CTA for the consumer
-	ended      map[int]*CTA // ended CTAs from next on
+	next       int          // position, in the order in which CTAs begin, of the next CTA for the consumer
+	ended      map[int]*CTA // ended CTAs from next on, by index
 	inFlight   map[int]*cta
 	readFromL2 []bool // by index of the instruction
 	keepOut    []bool // by index of the instruction: Request.KeepOutOfL1
@@ -80,20 +78,17 @@ func (r *Recorder) OnEvent(e *probe.Event) {
 		for index, c := range l.inFlight {
 			l.ended[index] = &c.CTA
 		}
-		var rest []int
-		for index := range l.ended {
-			rest = append(rest, index)
-		}
-		slices.Sort(rest)
-		last := math.MaxInt
-		if trap := (*probe.Trap)(nil); errors.As(e.Err, &trap) && trap.Warp >= 0 { // host threads may have run later CTAs
-			last = e.Launch.Grid.Linear(trap.CTA)
-		}
-		for _, index := range rest {
-			if index > last {
+		trap := (*probe.Trap)(nil)
+		for len(l.ended) > 0 {
+			at := e.Launch.CTAAt(l.next)
+			if c := l.ended[e.Launch.Grid.Linear(at)]; c != nil {
+				r.consumer.CTA(&l.Launch, c)
+				delete(l.ended, c.Index)
+			}
+			if errors.As(e.Err, &trap) && trap.Warp >= 0 && at == trap.CTA { // host threads may have run later CTAs
 				break
 			}
-			r.consumer.CTA(&l.Launch, l.ended[index])
+			l.next++
 		}
 		delete(r.launches, idOf(e.Launch))
 		r.consumer.EndLaunch(&l.Launch, e.Err)
@@ -117,9 +112,13 @@ func (r *Recorder) end(l *launch, c *CTA) {
 	defer r.mu.Unlock()
 	delete(l.inFlight, c.Index)
 	l.ended[c.Index] = c
-	for ; l.ended[l.next] != nil; l.next++ {
-		r.consumer.CTA(&l.Launch, l.ended[l.next])
-		delete(l.ended, l.next)
+	for ; l.next < l.Grid.Count(); l.next++ {
+		c := l.ended[l.Grid.Linear(l.CTAAt(l.next))]
+		if c == nil {
+			break
+		}
+		r.consumer.CTA(&l.Launch, c)
+		delete(l.ended, c.Index)
 	}
 }
 

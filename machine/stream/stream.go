@@ -71,7 +71,7 @@ type Launch struct {
 }
 
 // Consumer receives launches. A recorder calls its methods one at a time, but several launches may be in progress. The CTAs of a launch
-// arrive in the order of their indices.
+// arrive in the order in which they began (probe.LaunchInfo.CTAAt).
 type Consumer interface {
 	// BeginLaunch begins a launch.
 	BeginLaunch(l *Launch)

@@ -5,7 +5,7 @@ package grid
 // In the parallel half of a round the CTAs in flight run in parallel. Each runs until it ends, stops before a globally
 // ordered instruction, or has executed a fixed number of instructions. An instruction is globally ordered if its effect
 // depends on other CTAs: an atomic on global memory whose result is used, or a volatile load. In the ordered half the
-// stopped CTAs run one at a time, in the order of their indices, each for a smaller number of instructions. So a kernel
+// stopped CTAs run one at a time, in the order in which they began, each for a smaller number of instructions. So a kernel
 // without data races always computes the same, and a CTA that waits for another CTA makes progress. A kernel without
 // globally ordered instructions has parallel halves only.
 //
@@ -78,7 +78,7 @@ func NewGrid(l *machine.Launch) *machine.Grid {
 	g.Info = &probe.LaunchInfo{
 		ID: d.Grids, Device: d.Number, SM: d.SM, Kernel: l.Kernel.Kernel, Module: l.Kernel.Module, Grid: l.Grid, Block: l.Block, Cluster: g.ClusterDim, WarpSize: l.WarpSize, Shared: int(l.DynamicShared),
 		SharedBytes: int(l.Shared), Cooperative: l.Cooperative, Seed: l.Seed, MaxSteps: l.MaxSteps, EagerEffects: l.EagerEffects,
-		Mode: l.Mode.String(), Reconverge: l.Reconverge.Policy(), Program: event.Program{K: l.Kernel}, Order: l.Order,
+		Mode: l.Mode.String(), Reconverge: l.Reconverge.Policy(), Program: event.Program{K: l.Kernel}, Order: l.Order, Dispatch: l.Dispatch,
 	}
 	for _, p := range l.Probes {
 		w := machine.ProbeState{Probe: p, Subscription: p.Subscription()}

@@ -82,7 +82,7 @@ type CTANative struct {
 func (c *CTA) SetIndex(order int) {
 	c.Index = order
 	c.ID = c.Grid.Dim.At(order)
-	if c.Grid.Clustered() {
+	if c.Grid.Clustered() || c.Grid.Info.Dispatch != nil {
 		c.ID = c.Grid.CTAID(order)
 		c.Index = c.Grid.Dim.Linear(c.ID)
 	}

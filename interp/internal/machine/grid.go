@@ -118,7 +118,7 @@ type Ending struct {
 // Flight is an admitted CTA. It is in Grid.Flights until it has ended and is removed between rounds. The CTAs of a cluster are
 // consecutive, by rank.
 type Flight struct {
-	Index  int  // position in the order in which CTAs begin; without clusters, the linear index
+	Index  int  // position in the order in which CTAs begin; the linear index, if there are neither clusters nor LaunchInfo.Dispatch
 	CTA    *CTA // nil before it starts and after it has ended
 	Status CTAStatus
 	Count  probe.Counts // set when the CTA has ended
@@ -132,15 +132,10 @@ type Flight struct {
 func (g *Grid) Clustered() bool { return g.ClusterSize > 1 }
 
 // Clusters returns the dimensions of the grid in clusters.
-func (g *Grid) Clusters() ptx.Dim3 {
-	return ptx.Dim3{X: g.Dim.X / g.ClusterDim.X, Y: g.Dim.Y / g.ClusterDim.Y, Z: g.Dim.Z / g.ClusterDim.Z}
-}
+func (g *Grid) Clusters() ptx.Dim3 { return g.Info.Clusters() }
 
 // CTAID returns the ID of the CTA at a position in the order in which CTAs begin: cluster by cluster, by rank.
-func (g *Grid) CTAID(order int) ptx.Dim3 {
-	k, c := g.Clusters().At(order/g.ClusterSize), g.ClusterDim.At(order%g.ClusterSize)
-	return ptx.Dim3{X: k.X*g.ClusterDim.X + c.X, Y: k.Y*g.ClusterDim.Y + c.Y, Z: k.Z*g.ClusterDim.Z + c.Z}
-}
+func (g *Grid) CTAID(order int) ptx.Dim3 { return g.Info.CTAAt(order) }
 
 // Schedule is the progress of a launch through its rounds.
 type Schedule struct {

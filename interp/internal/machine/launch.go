@@ -56,6 +56,7 @@ type Launch struct {
 	MaxSteps      int64  // maximum number of instructions of a warp
 	Seed          uint64 // seed of the budgets of warps; 0: all warps have the same budget
 	Cooperative   bool   // all CTAs are in flight at once
+	Dispatch      []int  // linear indices of the clusters, or CTAs without clusters, in the order in which they begin; nil: ascending
 
 	Mode           Mode
 	Backend        Backend
