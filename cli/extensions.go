@@ -37,6 +37,8 @@ type Extensions struct {
 	Policies []*interp.Reconverger
 	// Replacements are replacement policies of caches, for gemu machine.
 	Replacements []*machine.Replacement
+	// Dispatchers choose the multiprocessors of CTAs, for gemu machine.
+	Dispatchers []*dispatch.Policy
 }
 
 // Probe is a probe for gemu run --probe.
@@ -57,12 +59,16 @@ type Reporter interface {
 
 // check returns an error if a name cannot be chosen, or if a function is missing.
 func (x *Extensions) check() error {
-	if slices.Contains(x.Sanitizers, nil) || slices.Contains(x.Policies, nil) || slices.Contains(x.Replacements, nil) {
-		return errors.New("this command has a sanitizer, a reconvergence policy or a replacement policy that is nil")
+	if slices.Contains(x.Sanitizers, nil) || slices.Contains(x.Policies, nil) || slices.Contains(x.Replacements, nil) || slices.Contains(x.Dispatchers, nil) {
+		return errors.New("this command has a sanitizer, a reconvergence policy, a replacement policy or a dispatcher that is nil")
 	}
 	var models, sanitizers, replacements []string
 	for _, r := range slices.Concat(machine.Replacements, x.Replacements) {
 		replacements = append(replacements, r.Name)
+	}
+	dispatchers := []string{dispatch.Rotation.Name, dispatch.Pairs.Name}
+	for _, d := range x.Dispatchers {
+		dispatchers = append(dispatchers, d.Name)
 	}
 	for _, e := range catalog.All(x.Models...) {
 		models = append(models, e.Name)
@@ -76,10 +82,12 @@ func (x *Extensions) check() error {
 		checkNames("probe", x.probeNames()),
 		checkNames("reconvergence policy", x.reconvergerNames()),
 		checkNames("replacement policy", replacements),
+		checkNames("dispatcher", dispatchers),
 		x.checkDocs(),
 		checkNew("model", x.Models, func(e catalog.Entry) (string, bool) { return e.Name, e.New != nil }),
 		checkNew("sanitizer", x.Sanitizers, func(t *sanitize.Tool) (string, bool) { return t.Name, t.New != nil }),
 		checkNew("replacement policy", x.Replacements, func(r *machine.Replacement) (string, bool) { return r.Name, r.New != nil }),
+		checkNew("dispatcher", x.Dispatchers, func(d *dispatch.Policy) (string, bool) { return d.Name, d.New != nil }),
 		checkNew("probe", x.Probes, func(p Probe) (string, bool) { return p.Name, p.New != nil }),
 	)
 }
@@ -110,6 +118,9 @@ func (x *Extensions) checkDocs() error {
 	for _, r := range x.Replacements {
 		docs["replacement policy "+r.Name] = r.Doc
 	}
+	for _, d := range x.Dispatchers {
+		docs["dispatcher "+d.Name] = d.Doc
+	}
 	for name, doc := range docs {
 		if strings.Contains(doc, "${") {
 			return fmt.Errorf("the help text of the %s contains \"${\", which is reserved: change the text", name)
@@ -126,6 +137,11 @@ func checkNew[T any](kind string, list []T, isComplete func(T) (name string, com
 		}
 	}
 	return nil
+}
+
+// machinePolicies are the added policies of the machine model.
+func (x *Extensions) machinePolicies() machine.Policies {
+	return machine.Policies{Replacements: x.Replacements, Dispatchers: x.Dispatchers}
 }
 
 // reconvergers are the reconvergence policies, gemu's own first.
@@ -230,6 +246,10 @@ func (x *Extensions) vars() kong.Vars {
 	for _, r := range slices.Concat(machine.Replacements, x.Replacements) {
 		replacements = append(replacements, r.Name+": "+r.Doc)
 	}
+	dispatchers := slices.Clone(dispatch.Forms)
+	for _, d := range x.Dispatchers {
+		dispatchers = append(dispatchers, d.Name+": "+d.Doc)
+	}
 	machinePartNames, machineShown := machinePartNames()
 	return kong.Vars{
 		"version":         version(),
@@ -243,7 +263,7 @@ func (x *Extensions) vars() kong.Vars {
 		"recording_parts": strings.Join(record.ContentNames(), ", "),
 		"features":        strings.Join(fuzz.FeatureNames(), ", "),
 		"profileorders":   profileOrderNames(),
-		"machines":        strings.Join(machine.Names(), ", "), "machineparameters": strings.Join(machine.ParameterNames(), ", "), "replacements": helpList(replacements...),
+		"machines":        strings.Join(machine.Names(), ", "), "machineparameters": strings.Join(machine.ParameterNames(), ", "), "replacements": helpList(replacements...), "dispatchers": helpList(dispatchers...),
 		"machineparts":     strings.Join(machinePartNames, ","),
 		"machineshow":      strings.Join(machineShown, ","),
 		"machinepartdocs":  machinePartDocs(),

@@ -13,6 +13,7 @@ import (
 
 	"gemu/interp"
 	"gemu/machine"
+	"gemu/machine/dispatch"
 	"gemu/machine/stream"
 	"gemu/probe"
 	"gemu/profile"
@@ -23,7 +24,7 @@ type machineCmd struct {
 	policyFlag
 
 	Spec  []string `default:"v100" help:"Machine: ${machines}, or the name of a file (docs/machine.md). Several machines stand side by side." placeholder:"NAME,…"`
-	Sweep []string `sep:"none" help:"Run the machines with each of these values of a parameter: ${machineparameters}. Policies are:${replacements} With one value, it changes the machines. May be given several times." placeholder:"NAME=VALUE,…"`
+	Sweep []string `sep:"none" help:"Run the machines with each of these values of a parameter: ${machineparameters}. Policies are:${replacements} Dispatchers are:${dispatchers} With one value, it changes the machines. May be given several times." placeholder:"NAME=VALUE,…"`
 	Show  []string `default:"${machineshow}" enum:"${machineparts}" help:"Parts to print:${machinepartdocs}" placeholder:"PART"`
 	PTX   bool     `name:"ptx" help:"Show the lines of the PTX, even if the PTX names the lines of the source from which it was compiled."`
 	Top   int      `default:"10" help:"Print at most N lines and N buffers." placeholder:"N"`
@@ -48,7 +49,7 @@ func (c *machineCmd) specs(a *app) (list []machine.Spec, err error) {
 			if err != nil {
 				return nil, fmt.Errorf("--spec: %w", err)
 			}
-			if s, err = machine.Parse(name, string(text), a.Replacements...); err != nil {
+			if s, err = machine.Parse(name, string(text), a.machinePolicies()); err != nil {
 				return nil, fmt.Errorf("--spec: %w", err)
 			}
 		}
@@ -63,7 +64,7 @@ func (c *machineCmd) specs(a *app) (list []machine.Spec, err error) {
 		for _, s := range list {
 			for _, v := range strings.Split(values, ",") {
 				changed := s
-				if err := changed.Set(name, v, a.Replacements...); err != nil {
+				if err := changed.Set(name, v, a.machinePolicies()); err != nil {
 					return nil, fmt.Errorf("--sweep: %w", err)
 				}
 				changed.Name += " " + name + "=" + v
@@ -115,6 +116,11 @@ func (c *machineCmd) Run(a *app) error {
 	runErr := j.run(a, func(l *interp.Launch) { l.Mode, l.Reconverge = interp.Vector, a.reconverger(c.Reconverge) })
 	if trap := (*probe.Trap)(nil); runErr != nil && (len(j.results) == 0 || !errors.As(runErr, &trap)) {
 		return runErr
+	}
+	for _, m := range in.machines {
+		if err := m.Err(); err != nil {
+			return &failure{err, exitBad}
+		}
 	}
 	// A trapped launch has counts up to the trap, and then the error.
 	r := newMachineReport(in, j)
@@ -219,16 +225,17 @@ type machineJSON struct {
 
 // machineResultJSON is the launches on a machine.
 type machineResultJSON struct {
-	Name    string                `json:"name"`    // name of the machine, with changed parameters
-	SMs     int                   `json:"sms"`     // number of multiprocessors
-	SM      int                   `json:"sm"`      // compute capability, 70 for 7.0
-	L1      machineCacheJSON      `json:"l1"`      // cache of each multiprocessor
-	L2      machineCacheJSON      `json:"l2"`      // cache of all multiprocessors
-	Kernels []machineResidentJSON `json:"kernels"` // launched kernels, with the CTAs that fit on a multiprocessor
-	Total   machine.Counts        `json:"total"`   // counts of all launches
-	Dirty   int64                 `json:"dirty"`   // sectors in the L2 that differ from memory at the end of the last launch
-	Lines   []machineLineJSON     `json:"lines"`   // lines of the source (or of the PTX) with requests, in their order
-	Buffers []machineBufferJSON   `json:"buffers"` // accessed memory, in the order of addresses; local memory comes first
+	Name       string                `json:"name"`       // name of the machine, with changed parameters
+	SMs        int                   `json:"sms"`        // number of multiprocessors
+	SM         int                   `json:"sm"`         // compute capability, 70 for 7.0
+	Dispatcher string                `json:"dispatcher"` // dispatcher, which chooses the multiprocessor of a CTA
+	L1         machineCacheJSON      `json:"l1"`         // cache of each multiprocessor
+	L2         machineCacheJSON      `json:"l2"`         // cache of all multiprocessors
+	Kernels    []machineResidentJSON `json:"kernels"`    // launched kernels, with the CTAs that fit on a multiprocessor
+	Total      machine.Counts        `json:"total"`      // counts of all launches
+	Dirty      int64                 `json:"dirty"`      // sectors in the L2 that differ from memory at the end of the last launch
+	Lines      []machineLineJSON     `json:"lines"`      // lines of the source (or of the PTX) with requests, in their order
+	Buffers    []machineBufferJSON   `json:"buffers"`    // accessed memory, in the order of addresses; local memory comes first
 }
 
 // machineCacheJSON is a cache.
@@ -281,7 +288,10 @@ func (r *machineReport) result(s *machine.Spec, launches []*machine.Launch) mach
 	level := func(l *machine.Level) machineCacheJSON {
 		return machineCacheJSON{l.Bytes, l.Ways, l.Policy.Name, l.Index}
 	}
-	out := machineResultJSON{Name: s.Name, SMs: s.SMs, SM: s.SM, L1: level(&s.L1), L2: level(&s.L2)}
+	out := machineResultJSON{Name: s.Name, SMs: s.SMs, SM: s.SM, Dispatcher: dispatch.Rotation.Name, L1: level(&s.L1), L2: level(&s.L2)}
+	if s.Dispatcher != nil {
+		out.Dispatcher = s.Dispatcher.Name
+	}
 	lines, buffers := map[machinePlace]*machine.Counts{}, map[stream.Buffer]*machine.Counts{}
 	for _, l := range launches {
 		out.Total.Add(&l.Counts)

@@ -2,15 +2,17 @@
 // transfers. It runs the recorded requests of a launch (package stream) on a machine (Spec). The machine never changes a result: it
 // decides the order and the place of requests only.
 //
-// It has no clock yet. CTAs are given to multiprocessors in rotation, as many as fit. All resident warps execute an instruction in each
+// It has no clock yet. A dispatcher gives CTAs to multiprocessors (package dispatch), as many as fit. All resident warps execute an instruction in each
 // step, in the order of multiprocessors, CTAs and warps. The L1 writes through and allocates lines for loads; the L2 writes back. A line
 // has four sectors of 32 bytes; a miss fills only the accessed sectors. docs/machine.md has the details.
 package machine
 
 import (
 	"container/heap"
+	"fmt"
 
 	"gemu/machine/cache"
+	"gemu/machine/dispatch"
 	"gemu/machine/stream"
 	"gemu/occupancy"
 	"gemu/probe"
@@ -90,6 +92,7 @@ type Machine struct {
 	buffers   []stream.Buffer         // accessed memory of all launches
 	numbers   map[stream.Buffer]int   // index in buffers
 	transfers []func(*Transfer)
+	err       error // first error of a dispatcher
 }
 
 // l1Line is the valid sectors of a line.
@@ -122,6 +125,10 @@ func (m *Machine) transfer(line uint64, write bool, set uint8, buffer int, a *ca
 	}
 }
 
+// Err returns the first error of a dispatcher of another module: it has not begun each CTA once, so that the counts of its launch are
+// wrong.
+func (m *Machine) Err() error { return m.err }
+
 // Launches returns the launches that have ended.
 func (m *Machine) Launches() []*Launch { return m.launches }
 
@@ -140,7 +147,8 @@ func (m *Machine) BeginLaunch(l *stream.Launch) {
 	}
 	level := m.spec.l1(shared)
 	out.L1 = level.Bytes
-	r := &run{Machine: m, launch: out, localLines: l.LocalLines, counts: map[int]*Counts{}}
+	r := &run{Machine: m, launch: out, localLines: l.LocalLines, counts: map[int]*Counts{}, arrived: map[int]*stream.CTA{}}
+	r.dispatcher = m.dispatcher(l, max(out.Resident, 1))
 	m.runs[l] = r
 	for range m.spec.SMs {
 		r.sms = append(r.sms, cache.New[l1Line](level.shape(), level.Policy.New))
@@ -158,7 +166,7 @@ func (m *Machine) CTA(l *stream.Launch, c *stream.CTA) {
 		}
 		r.local = append(r.local, n)
 	}
-	r.ctas = append(r.ctas, c)
+	r.arrived[c.Index] = c
 	r.advance(false)
 }
 
@@ -167,6 +175,9 @@ func (m *Machine) EndLaunch(l *stream.Launch, err error) {
 	r := m.runs[l]
 	delete(m.runs, l)
 	r.advance(true)
+	if e := r.dispatcher.Err(); err == nil && m.err == nil && e != nil {
+		m.err = fmt.Errorf("kernel %s on machine %s: %w", l.Kernel.Name, m.spec.Name, e)
+	}
 	out := r.launch
 	out.Err = err
 	for n, c := range r.counts {
@@ -186,11 +197,13 @@ func (m *Machine) EndLaunch(l *stream.Launch, err error) {
 type run struct {
 	*Machine
 	launch     *Launch
-	localLines uint64                 // stream.Launch.LocalLines
-	local      []int                  // index in Machine.buffers, by index in Launch.Buffers
-	counts     map[int]*Counts        // by index in Machine.buffers
-	ctas       []*stream.CTA          // CTAs that wait for a place
-	places     int                    // places that have received a CTA
+	localLines uint64          // stream.Launch.LocalLines
+	local      []int           // index in Machine.buffers, by index in Launch.Buffers
+	counts     map[int]*Counts // by index in Machine.buffers
+	dispatcher *dispatch.Checked
+	arrived    map[int]*stream.CTA    // CTAs that have not begun, by index
+	waiting    *slot                  // place of a CTA that has not arrived; nil: none
+	places     int                    // places for which the dispatcher was asked at the beginning
 	sms        []*cache.Lines[l1Line] // the L1 of each multiprocessor
 	queue      queue
 }
@@ -231,6 +244,7 @@ type slot struct {
 	place   int
 	warp    int
 	start   int64 // step at which the CTA began
+	index   int   // index of the CTA, if the slot is a place that waits for it
 	next    int   // index of the next request
 	cta     *stream.CTA
 	running *int // warps of the CTA that have not ended
@@ -270,27 +284,44 @@ func (q *queue) Pop() any {
 	return s
 }
 
-// advance runs warps until a place is free and no CTA waits, or to the end of the launch if all CTAs have arrived.
-func (r *run) advance(all bool) {
-	places := r.capacity()
-	for r.places < places && len(r.ctas) > 0 {
-		r.begin(r.places%len(r.sms), r.places/len(r.sms), 0)
-		r.places++
+// dispatcher returns the dispatcher of a launch on a machine with some places for CTAs on each multiprocessor.
+func (m *Machine) dispatcher(l *stream.Launch, places int) *dispatch.Checked {
+	policy := m.spec.Dispatcher
+	if policy == nil {
+		policy = dispatch.Rotation
 	}
-	if r.places < places && !all {
-		return
+	out := &dispatch.Launch{Grid: l.Grid, SMs: m.spec.SMs, Places: places}
+	if !l.Ascending() {
+		for position := range l.Grid.Count() {
+			out.Order = append(out.Order, l.Grid.Linear(l.CTAAt(position)))
+		}
+	}
+	return dispatch.NewChecked(policy, out)
+}
+
+// advance runs warps until a place waits for a CTA that has not arrived, or to the end of the launch if all CTAs have arrived.
+func (r *run) advance(all bool) {
+	if s := r.waiting; s != nil {
+		if r.waiting = nil; !r.begin(s, all) {
+			return
+		}
+	}
+	for places := r.capacity(); r.places < places; {
+		s := &slot{sm: r.places % len(r.sms), place: r.places / len(r.sms)}
+		if r.places++; !r.next(s, all) {
+			return
+		}
 	}
 	for len(r.queue) > 0 {
 		s := r.queue[0]
 		w := &s.cta.Warps[s.warp]
 		if s.next == len(w.Requests) {
-			last := *s.running == 1
-			if last && len(r.ctas) == 0 && !all {
-				return
-			}
 			heap.Pop(&r.queue)
-			if *s.running--; last && len(r.ctas) > 0 {
-				r.begin(s.sm, s.place, s.step)
+			if *s.running--; *s.running == 0 {
+				r.dispatcher.Ended(s.sm, s.cta.Index)
+				if !r.next(s, all) {
+					return
+				}
 			}
 			continue
 		}
@@ -302,16 +333,42 @@ func (r *run) advance(all bool) {
 	}
 }
 
-// begin begins the next CTA at a place of a multiprocessor.
-func (r *run) begin(sm, place int, step int64) {
-	c := r.ctas[0]
-	r.ctas = r.ctas[1:]
+// next asks the dispatcher for the next CTA of a place, whose number, multiprocessor and step s has. It returns false if the launch must
+// wait for the CTA to arrive. If all is true, no further CTAs arrive.
+func (r *run) next(s *slot, all bool) bool {
+	for !all || len(r.arrived) > 0 {
+		cta, ok := r.dispatcher.Next(s.sm)
+		if !ok {
+			return true
+		}
+		place := &slot{sm: s.sm, place: s.place, step: s.step, index: cta}
+		if r.arrived[cta] != nil || !all {
+			return r.begin(place, all)
+		}
+		r.dispatcher.Ended(s.sm, cta) // a trap has ended the launch before it
+	}
+	return true
+}
+
+// begin begins the CTA of a place: CTA s.index at step s.step. It returns false if the launch must wait for the CTA to arrive.
+func (r *run) begin(s *slot, all bool) bool {
+	c := r.arrived[s.index]
+	if c == nil {
+		if all {
+			r.dispatcher.Ended(s.sm, s.index)
+			return r.next(s, all)
+		}
+		r.waiting = s
+		return false
+	}
+	delete(r.arrived, s.index)
 	running := len(c.Warps)
 	for w := range c.Warps {
-		s := &slot{sm: sm, place: place, warp: w, start: step, cta: c, running: &running}
-		s.step = s.nextStep()
-		heap.Push(&r.queue, s)
+		n := &slot{sm: s.sm, place: s.place, warp: w, start: s.step, cta: c, running: &running}
+		n.step = n.nextStep()
+		heap.Push(&r.queue, n)
 	}
+	return true
 }
 
 // request runs a request.

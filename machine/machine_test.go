@@ -12,6 +12,7 @@ import (
 	"gemu/internal/corpus"
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/machine/dispatch"
 	"gemu/machine/stream"
 	"gemu/occupancy"
 	"gemu/probe"
@@ -19,7 +20,7 @@ import (
 )
 
 // small is a machine in which most kernels of the tests have misses. Its caches have exact LRU.
-var small = Spec{"small", 3, 70, Level{1 << 10, 2, lru, "xor"}, nil, Level{768, 2, lru, "xor"}}
+var small = Spec{Name: "small", SMs: 3, SM: 70, L1: Level{1 << 10, 2, lru, "xor"}, L2: Level{768, 2, lru, "xor"}}
 
 // naive is a second implementation of the machine, with lists in place of sets and heaps. It keeps all CTAs until the end of a launch.
 type naive struct {
@@ -77,14 +78,26 @@ func (n *naive) EndLaunch(l *stream.Launch, _ error) {
 	}
 	resident, _ := occupancy.LimitsOf(n.spec.SM).Resident(occupancy.Block{Threads: l.Block.Count(), Registers: l.Kernel.MaxRegisters(), Shared: l.SharedBytes})
 	var warps []*warp
+	var dispatcher dispatch.Dispatcher
+	if n.spec.Dispatcher != nil {
+		dispatcher = n.spec.Dispatcher.New(&dispatch.Launch{Grid: l.Grid, SMs: n.spec.SMs, Places: max(resident, 1)})
+	}
 	begin := func(sm, place int, at int64) {
 		if len(n.ctas) == 0 {
 			return
 		}
-		for i := range n.ctas[0].Warps {
-			warps = append(warps, &warp{sm: sm, place: place, number: i, begun: at, cta: n.ctas[0]})
+		next := 0
+		if dispatcher != nil {
+			index, ok := dispatcher.Next(sm)
+			if !ok {
+				return
+			}
+			next = slices.IndexFunc(n.ctas, func(c *stream.CTA) bool { return c.Index == index })
 		}
-		n.ctas = n.ctas[1:]
+		for i := range n.ctas[next].Warps {
+			warps = append(warps, &warp{sm: sm, place: place, number: i, begun: at, cta: n.ctas[next]})
+		}
+		n.ctas = slices.Delete(n.ctas, next, next+1)
 	}
 	for place := range max(resident, 1) {
 		for sm := range n.spec.SMs {
@@ -285,6 +298,83 @@ func TestMachineAgainstNaive(t *testing.T) {
 	}
 }
 
+// TestDispatchers compares the machine with the second implementation under each dispatcher.
+func TestDispatchers(t *testing.T) {
+	d := interp.NewDevice(interp.Config{})
+	defer d.Close()
+	module, err := d.Load("k.ptx", []byte(sharing))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := d.Alloc(1 << 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hits := map[string]int64{}
+	for _, name := range []string{"rotation", "pairs", "cluster:1x8", "cluster:3x3", "cluster:8", "parts:3"} {
+		spec := small
+		if spec.Dispatcher, err = dispatch.Find(name, nil); err != nil {
+			t.Fatal(err)
+		}
+		m, n := New(spec, 0), &naive{spec: spec}
+		if _, err := module.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(13, 8), Block: ptx.Dim(32), Args: []any{b}, Probes: []probe.Probe{stream.NewRecorder(stream.Consumers{m, n})}}); err != nil {
+			t.Fatal(err)
+		}
+		got := m.Launches()[0]
+		if got.Counts != n.all[0] || m.Err() != nil {
+			t.Errorf("%s: %+v, %v; want %+v", name, got.Counts, m.Err(), n.all[0])
+		}
+		hits[name] = got.L1Hits
+	}
+	// All CTAs of a column load the same four lines, and the L1 has eight lines: groups of columns hit more often.
+	if hits["cluster:1x8"] <= hits["rotation"] {
+		t.Errorf("hits in the L1: %v", hits)
+	}
+}
+
+// sharing has each CTA load four lines that its x selects, twice.
+const sharing = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 in)
+{
+	.reg .pred %p;
+	.reg .u32 %c, %t, %n, %v;
+	.reg .u64 %p0, %o;
+	mov.u32 %t, %tid.x;
+	mov.u32 %c, %ctaid.x;
+	ld.param.u64 %p0, [in];
+	mad.lo.u32 %t, %c, 128, %t;
+	mad.wide.u32 %o, %t, 4, %p0;
+	mov.u32 %n, 0;
+AGAIN:
+	ld.global.u32 %v, [%o];
+	ld.global.u32 %v, [%o+128];
+	ld.global.u32 %v, [%o+256];
+	ld.global.u32 %v, [%o+384];
+	add.u32 %n, %n, 1;
+	setp.lt.u32 %p, %n, 2;
+	@%p bra AGAIN;
+	ret;
+}
+`
+
+// TestWrongDispatcher: a dispatcher that leaves out a CTA is an error.
+func TestWrongDispatcher(t *testing.T) {
+	spec := small
+	spec.Dispatcher = &dispatch.Policy{Name: "none", New: func(*dispatch.Launch) dispatch.Dispatcher { return dispatch.NewZones(3, [][]int{{0}}) }}
+	m := New(spec, 0)
+	l := &stream.Launch{LaunchInfo: &probe.LaunchInfo{Grid: ptx.Dim(2), Cluster: ptx.Dim(), Block: ptx.Dim(32), WarpSize: 32, Program: instructions{n: 1}, Kernel: &ptx.Func{Name: "k"}}}
+	m.BeginLaunch(l)
+	for i := range 2 {
+		m.CTA(l, &stream.CTA{Index: i, Warps: []stream.Warp{{}}})
+	}
+	m.EndLaunch(l, nil)
+	if err := m.Err(); err == nil || err.Error() != "kernel k on machine small: dispatcher none has left out 1 of 2 CTAs, among them CTA 1" {
+		t.Error(err)
+	}
+}
+
 // holds returns an error if an equation of Counts does not hold.
 func holds(c *Counts) error {
 	if c.Loads != c.L1Hits+c.L1Misses || c.L1Misses+c.Stores+c.Atomics != c.L2Hits+c.L2Misses || c.Reads > c.L2Misses || c.L1Bypasses > c.L1Misses {
@@ -296,7 +386,7 @@ func holds(c *Counts) error {
 // TestUnlimitedCaches: in caches that hold everything, each sector is missed once.
 func TestUnlimitedCaches(t *testing.T) {
 	part.SkipShort(t)
-	large := Spec{"large", 1, 70, Level{1 << 22, 1 << 15, lru, "modulo"}, nil, Level{1 << 22, 1 << 15, lru, "modulo"}}
+	large := Spec{Name: "large", SMs: 1, SM: 70, L1: Level{1 << 22, 1 << 15, lru, "modulo"}, L2: Level{1 << 22, 1 << 15, lru, "modulo"}}
 	for _, p := range programs(t, 1024, 128, 4) {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
@@ -439,7 +529,7 @@ func TestHandWorked(t *testing.T) {
 		{"an atomic removes its sector from the L1", []access{{load, 1, 0b11, 0, false, false}, {atomic, 1, 0b01, 0, false, false}, {load, 1, 0b11, 0, false, false}}, Counts{Loads: 4, Atomics: 1, L1Hits: 1, L1Misses: 3, L2Hits: 2, L2Misses: 2, Reads: 2}, "R1:11"},
 		{"dirty sectors are written back", []access{{store, 1, 0b11, 0b11, false, false}, {load, 2, 1, 0, true, false}, {load, 3, 1, 0, true, false}, {load, 4, 1, 0, true, false}, {load, 5, 1, 0, true, false}}, Counts{Stores: 2, Loads: 4, L1Misses: 4, L1Bypasses: 4, L2Misses: 6, Reads: 4, WriteBacks: 2}, "R2:1 R3:1 R4:1 W1:11 R5:1"},
 	} {
-		spec := Spec{"hand", 1, 70, Level{256, 2, lru, "modulo"}, nil, Level{512, 4, lru, "modulo"}}
+		spec := Spec{Name: "hand", SMs: 1, SM: 70, L1: Level{256, 2, lru, "modulo"}, L2: Level{512, 4, lru, "modulo"}}
 		m := New(spec, 0)
 		var transfers []string
 		m.OnTransfer(func(t *Transfer) {
@@ -451,7 +541,7 @@ func TestHandWorked(t *testing.T) {
 			w.Transactions = append(w.Transactions, stream.Transaction{Line: a.line, Sectors: a.sectors, Whole: a.whole})
 			w.Instructions++
 		}
-		l := &stream.Launch{LaunchInfo: &probe.LaunchInfo{Grid: ptx.Dim(1), Block: ptx.Dim(32), WarpSize: 32, Program: instructions{n: 1}, Kernel: &ptx.Func{}}, Buffers: []stream.Buffer{{Name: "b"}}}
+		l := &stream.Launch{LaunchInfo: &probe.LaunchInfo{Grid: ptx.Dim(1), Cluster: ptx.Dim(), Block: ptx.Dim(32), WarpSize: 32, Program: instructions{n: 1}, Kernel: &ptx.Func{}}, Buffers: []stream.Buffer{{Name: "b"}}}
 		m.BeginLaunch(l)
 		m.CTA(l, &stream.CTA{Warps: []stream.Warp{w}})
 		m.EndLaunch(l, nil)
@@ -530,9 +620,9 @@ func TestTrappedLaunch(t *testing.T) {
 // TestLocalMemory: a CTA has the local memory of the CTA before it at its place, and the frames of warps and multiprocessors are apart. A
 // frame has two lines. By hand: two multiprocessors with 16 places each for CTAs of two warps; the first 32 CTAs miss in all lines.
 func TestLocalMemory(t *testing.T) {
-	spec := Spec{"local", 2, 70, Level{0, 1, lru, "modulo"}, nil, Level{1 << 20, 1 << 13, lru, "modulo"}}
+	spec := Spec{Name: "local", SMs: 2, SM: 70, L1: Level{0, 1, lru, "modulo"}, L2: Level{1 << 20, 1 << 13, lru, "modulo"}}
 	m := New(spec, 0)
-	l := &stream.Launch{LocalLines: 2, LaunchInfo: &probe.LaunchInfo{Grid: ptx.Dim(100), Block: ptx.Dim(128), WarpSize: 64, Program: instructions{n: 1}, Kernel: &ptx.Func{}}, Buffers: []stream.Buffer{{Name: "local memory"}}}
+	l := &stream.Launch{LocalLines: 2, LaunchInfo: &probe.LaunchInfo{Grid: ptx.Dim(100), Cluster: ptx.Dim(), Block: ptx.Dim(128), WarpSize: 64, Program: instructions{n: 1}, Kernel: &ptx.Func{}}, Buffers: []stream.Buffer{{Name: "local memory"}}}
 	m.BeginLaunch(l)
 	for i := range 100 {
 		c := &stream.CTA{Index: i}
@@ -556,10 +646,10 @@ func TestLocalMemory(t *testing.T) {
 // TestLaunchesTakeTurns: two launches whose CTAs arrive in turns have the counts of launches one after the other, for lines that they do not
 // share. A launch that evicts the other's line writes it back for the buffer of the line.
 func TestLaunchesTakeTurns(t *testing.T) {
-	spec := Spec{"turns", 1, 70, Level{0, 1, lru, "modulo"}, nil, Level{512, 4, lru, "modulo"}}
+	spec := Spec{Name: "turns", SMs: 1, SM: 70, L1: Level{0, 1, lru, "modulo"}, L2: Level{512, 4, lru, "modulo"}}
 	m := New(spec, 0)
 	launch := func(name string) *stream.Launch {
-		return &stream.Launch{LaunchInfo: &probe.LaunchInfo{Grid: ptx.Dim(2), Block: ptx.Dim(32), WarpSize: 32, Program: instructions{n: 1}, Kernel: &ptx.Func{}}, Buffers: []stream.Buffer{{Name: name}}}
+		return &stream.Launch{LaunchInfo: &probe.LaunchInfo{Grid: ptx.Dim(2), Cluster: ptx.Dim(), Block: ptx.Dim(32), WarpSize: 32, Program: instructions{n: 1}, Kernel: &ptx.Func{}}, Buffers: []stream.Buffer{{Name: name}}}
 	}
 	cta := func(index int, kind probe.AccessKind, lines ...uint64) *stream.CTA {
 		w := stream.Warp{Instructions: int64(len(lines))}
@@ -611,6 +701,7 @@ func TestSpecs(t *testing.T) {
 		{SMs: 1, SM: 70, L1: small.L1, L2: Level{4096, 0, lru, "xor"}},
 		{SMs: 1, SM: 70, L1: small.L1, L2: Level{4096, 4, lru, "sum"}},
 		{SMs: 1, SM: 70, L1: small.L1, Shared: []int{8}, L2: small.L2},
+		{SMs: 3, SM: 70, L1: small.L1, L2: small.L2, Dispatcher: dispatch.Parts(4)},
 		{SMs: 1, SM: 70, L1: Level{512, 4, nil, "xor"}, L2: small.L2},
 		{SMs: 1, SM: 70, L1: small.L1, L2: Level{1 << 30, 4, lru, "xor"}},
 	} {
@@ -624,8 +715,8 @@ func TestSpecs(t *testing.T) {
 func TestParse(t *testing.T) {
 	const text = "# mine\nbase = a100\nsms=2 # two\n\nl1 = 16K\nl2=1M\nl2.ways = 8\nl2.policy = newest\nl2.index = modulo\n"
 	newest := &Replacement{Name: "newest", New: lru.New}
-	got, err := Parse("m", text, newest)
-	want := Spec{"m", 2, 80, Level{16 << 10, 4, lru, "xor"}, nil, Level{1 << 20, 8, newest, "modulo"}}
+	got, err := Parse("m", text, Policies{Replacements: []*Replacement{newest}})
+	want := Spec{Name: "m", SMs: 2, SM: 80, L1: Level{16 << 10, 4, lru, "xor"}, L2: Level{1 << 20, 8, newest, "modulo"}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
@@ -637,11 +728,12 @@ func TestParse(t *testing.T) {
 		{"base = v100\nsms", "m:2: want NAME = VALUE"},
 		{"base = v100\nsms = x", "m:2: sms=x: want a number"},
 		{"base = v100\n\nl1 = 3", "m: l1"},
+		{"base = v100\ndispatch = spiral", "m:2: dispatch=spiral: unknown dispatcher; want rotation, pairs"},
 		{"base = v100\nl2 = 1Q", "m:2: l2=1Q: want a size"},
 		{"base = v100\nl2.policy = newest", "m:2: l2.policy=newest: unknown policy; want one of lru, plru"},
 		{"base = v100\nl3 = 1M", `m:2: unknown parameter "l3"; want one of sms`},
 	} {
-		if _, err := Parse("m", c.text); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+		if _, err := Parse("m", c.text, Policies{}); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %s …", c.text, err, c.want)
 		}
 	}

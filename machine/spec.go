@@ -9,6 +9,7 @@ import (
 
 	"gemu/internal/notation"
 	"gemu/machine/cache"
+	"gemu/machine/dispatch"
 	"gemu/machine/stream"
 	"gemu/occupancy"
 )
@@ -21,6 +22,8 @@ type Spec struct {
 	L1     Level  // cache of each multiprocessor; its size includes shared memory, unless Shared is empty
 	Shared []int  // sizes in KiB that shared memory can take of the L1, in ascending order; empty: shared memory is separate
 	L2     Level  // cache of all multiprocessors
+
+	Dispatcher *dispatch.Policy // multiprocessors of CTAs; nil: dispatch.Rotation
 }
 
 // Level is a cache. A cache without bytes has no lines.
@@ -36,9 +39,9 @@ type Level struct {
 // sizes of shared memory come from the CUDA C++ Programming Guide, "Compute Capabilities". NVIDIA does not publish ways, replacement and
 // index: they are assumptions.
 var Specs = []Spec{
-	{"v100", 80, 70, Level{128 << 10, 4, lru, "xor"}, []int{0, 8, 16, 32, 64, 96}, Level{6 << 20, 16, lru, "xor"}},
-	{"a100", 108, 80, Level{192 << 10, 4, lru, "xor"}, []int{0, 8, 16, 32, 64, 100, 132, 164}, Level{40 << 20, 16, lru, "xor"}},
-	{"h100", 132, 90, Level{256 << 10, 4, lru, "xor"}, []int{0, 8, 16, 32, 64, 100, 132, 164, 196, 228}, Level{50 << 20, 16, lru, "xor"}},
+	{Name: "v100", SMs: 80, SM: 70, L1: Level{128 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 96}, L2: Level{6 << 20, 16, lru, "xor"}},
+	{Name: "a100", SMs: 108, SM: 80, L1: Level{192 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 100, 132, 164}, L2: Level{40 << 20, 16, lru, "xor"}},
+	{Name: "h100", SMs: 132, SM: 90, L1: Level{256 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 100, 132, 164, 196, 228}, L2: Level{50 << 20, 16, lru, "xor"}},
 }
 
 // l1 returns the L1 of a multiprocessor whose CTAs have some bytes of shared memory: without the smallest part for shared memory that
@@ -52,6 +55,12 @@ func (s *Spec) l1(shared int) Level {
 		}
 	}
 	return level
+}
+
+// Policies are policies of other modules.
+type Policies struct {
+	Replacements []*Replacement     // besides those of Replacements
+	Dispatchers  []*dispatch.Policy // besides those that dispatch.Find knows by itself
 }
 
 // Replacement is a replacement policy. Another module can make one, for Extensions of package cli.
@@ -123,6 +132,9 @@ func (s *Spec) Check() error {
 	case s.SM < occupancy.Generations[0].SM:
 		return fmt.Errorf("sm = %d: want a compute capability from %d on", s.SM, occupancy.Generations[0].SM)
 	}
+	if d := s.Dispatcher; d != nil && s.SMs < d.Zones {
+		return fmt.Errorf("dispatch = %s: want at least %d multiprocessors, not %d", d.Name, d.Zones, s.SMs)
+	}
 	for _, kib := range append([]int{0}, s.Shared...) {
 		level := s.L1
 		level.Bytes -= kib << 10
@@ -152,26 +164,30 @@ func Find(name string) (s Spec, ok bool) {
 // parameters are the numbers and names of a machine that Set changes.
 var parameters = []struct {
 	name string
-	set  func(s *Spec, value string, more []*Replacement) error
+	set  func(s *Spec, value string, more Policies) error
 }{
-	{"sms", func(s *Spec, value string, _ []*Replacement) error { return setNumber(&s.SMs, value) }},
-	{"sm", func(s *Spec, value string, _ []*Replacement) error {
+	{"sms", func(s *Spec, value string, _ Policies) error { return setNumber(&s.SMs, value) }},
+	{"sm", func(s *Spec, value string, _ Policies) error {
 		if err := setNumber(&s.SM, value); err != nil {
 			return errors.New("want a compute capability without its point: 70 for 7.0")
 		}
 		return nil
 	}},
-	{"l1", func(s *Spec, value string, _ []*Replacement) error {
+	{"l1", func(s *Spec, value string, _ Policies) error {
 		s.Shared = nil
 		return setSize(&s.L1.Bytes, value)
 	}},
-	{"l1.ways", func(s *Spec, value string, _ []*Replacement) error { return setNumber(&s.L1.Ways, value) }},
-	{"l1.policy", func(s *Spec, value string, more []*Replacement) error { return setPolicy(&s.L1.Policy, value, more) }},
-	{"l1.index", func(s *Spec, value string, _ []*Replacement) error { s.L1.Index = value; return nil }},
-	{"l2", func(s *Spec, value string, _ []*Replacement) error { return setSize(&s.L2.Bytes, value) }},
-	{"l2.ways", func(s *Spec, value string, _ []*Replacement) error { return setNumber(&s.L2.Ways, value) }},
-	{"l2.policy", func(s *Spec, value string, more []*Replacement) error { return setPolicy(&s.L2.Policy, value, more) }},
-	{"l2.index", func(s *Spec, value string, _ []*Replacement) error { s.L2.Index = value; return nil }},
+	{"l1.ways", func(s *Spec, value string, _ Policies) error { return setNumber(&s.L1.Ways, value) }},
+	{"l1.policy", func(s *Spec, value string, more Policies) error { return setPolicy(&s.L1.Policy, value, more) }},
+	{"l1.index", func(s *Spec, value string, _ Policies) error { s.L1.Index = value; return nil }},
+	{"l2", func(s *Spec, value string, _ Policies) error { return setSize(&s.L2.Bytes, value) }},
+	{"l2.ways", func(s *Spec, value string, _ Policies) error { return setNumber(&s.L2.Ways, value) }},
+	{"l2.policy", func(s *Spec, value string, more Policies) error { return setPolicy(&s.L2.Policy, value, more) }},
+	{"l2.index", func(s *Spec, value string, _ Policies) error { s.L2.Index = value; return nil }},
+	{"dispatch", func(s *Spec, value string, more Policies) (err error) {
+		s.Dispatcher, err = dispatch.Find(value, more.Dispatchers)
+		return err
+	}},
 }
 
 // ParameterNames returns the names of the parameters for Set.
@@ -182,9 +198,9 @@ func ParameterNames() (names []string) {
 	return names
 }
 
-// Set changes a parameter of a machine: "sms" and "sm"; "l1" and "l2", sizes in bytes or with K or M; and ".ways", ".policy" and ".index"
-// of the two caches. more are policies besides Replacements. A size for l1 is what loads can use: shared memory takes no part of it. Check must be called after all changes.
-func (s *Spec) Set(name, value string, more ...*Replacement) error {
+// Set changes a parameter of a machine: "sms" and "sm"; "l1" and "l2", sizes in bytes or with K or M; ".ways", ".policy" and ".index"
+// of the two caches; and "dispatch", a name for dispatch.Find. more are further policies. A size for l1 is what loads can use: shared memory takes no part of it. Check must be called after all changes.
+func (s *Spec) Set(name, value string, more Policies) error {
 	for _, p := range parameters {
 		if p.name == name {
 			if err := p.set(s, value, more); err != nil {
@@ -205,9 +221,9 @@ func setNumber(to *int, value string) error {
 	return nil
 }
 
-func setPolicy(to **Replacement, value string, more []*Replacement) error {
+func setPolicy(to **Replacement, value string, more Policies) error {
 	var names []string
-	for _, r := range slices.Concat(Replacements, more) {
+	for _, r := range slices.Concat(Replacements, more.Replacements) {
 		if r.Name == value {
 			*to = r
 			return nil
@@ -231,8 +247,8 @@ func setSize(to *int, value string) error {
 
 // Parse reads a machine: lines "name = value" with the parameters of Set, and "base = NAME" first, a machine of Specs that it changes.
 // Text after # is a comment. Errors name the line. The name of the machine is name. more are
-// policies besides Replacements.
-func Parse(name, text string, more ...*Replacement) (Spec, error) {
+// further policies.
+func Parse(name, text string, more Policies) (Spec, error) {
 	var s Spec
 	known := false
 	for i, line := range strings.Split(text, "\n") {
@@ -254,7 +270,7 @@ func Parse(name, text string, more ...*Replacement) (Spec, error) {
 		case !known:
 			err = fmt.Errorf("the first parameter must be base, one of %s", strings.Join(Names(), ", "))
 		default:
-			err = s.Set(key, value, more...)
+			err = s.Set(key, value, more)
 		}
 		if err != nil {
 			return Spec{}, fmt.Errorf("%s:%d: %w", name, i+1, err)
@@ -284,7 +300,11 @@ func (s *Spec) String() string {
 	if len(s.Shared) > 0 {
 		l1 += " less the shared memory"
 	}
-	return fmt.Sprintf("%s: %d SMs of compute capability %d.%d, L1 %s, L2 %s", s.Name, s.SMs, s.SM/10, s.SM%10, l1, s.L2.String())
+	text := fmt.Sprintf("%s: %d SMs of compute capability %d.%d, L1 %s, L2 %s", s.Name, s.SMs, s.SM/10, s.SM%10, l1, s.L2.String())
+	if s.Dispatcher != nil {
+		text += ", dispatcher " + s.Dispatcher.Name
+	}
+	return text
 }
 
 // String describes a cache.

@@ -1,5 +1,5 @@
-// Command outside is the command gemu with a model of a register file, a sanitizer, a probe, a reconvergence policy and a replacement
-// policy of this module. It shows how another module extends the command: docs/go.md.
+// Command outside is the command gemu with a model of a register file, a sanitizer, a probe, a reconvergence policy, a replacement
+// policy and a dispatcher of this module. It shows how another module extends the command: docs/go.md.
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 	"gemu/interp"
 	"gemu/machine"
 	"gemu/machine/cache"
+	"gemu/machine/dispatch"
 	"gemu/models"
 	"gemu/models/catalog"
 	"gemu/probe"
@@ -42,8 +43,24 @@ func main() {
 			Name: "newest", Doc: "the line that entered last",
 			New: func(s cache.Shape) cache.Policy { return &newest{make([]int, s.Sets)} },
 		}},
+		Dispatchers: []*dispatch.Policy{{
+			Name: "single", Doc: "all CTAs on multiprocessor 0",
+			New: func(l *dispatch.Launch) dispatch.Dispatcher { return &single{ctas: l.Grid.Count()} },
+		}},
 	})
 }
+
+// single gives all CTAs to multiprocessor 0.
+type single struct{ next, ctas int }
+
+func (s *single) Next(sm int) (cta int, ok bool) {
+	if sm != 0 || s.next == s.ctas {
+		return 0, false
+	}
+	s.next++
+	return s.next - 1, true
+}
+func (s *single) Ended(int, int) {}
 
 // newest is the way of each set that was filled last.
 type newest struct{ ways []int }

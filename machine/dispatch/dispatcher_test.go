@@ -1,0 +1,87 @@
+package dispatch
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"gemu/ptx"
+)
+
+// TestAssign has the multiprocessors of CTAs by hand.
+func TestAssign(t *testing.T) {
+	for _, c := range []struct {
+		policy string
+		launch Launch
+		want   []int // by CTA
+	}{
+		{"rotation", Launch{Grid: ptx.Dim(5), SMs: 2}, []int{0, 1, 0, 1, 0}},
+		{"rotation", Launch{Grid: ptx.Dim(5), SMs: 2, Order: []int{4, 3, 2, 1, 0}}, []int{0, 1, 0, 1, 0}},
+		{"rotation", Launch{Grid: ptx.Dim(4), SMs: 2, Order: []int{0, 2, 1, 3}}, []int{0, 0, 1, 1}},
+		{"pairs", Launch{Grid: ptx.Dim(8), SMs: 2}, []int{0, 0, 1, 1, 0, 0, 1, 1}},
+		// Three pairs on two multiprocessors: the third pair is split.
+		{"pairs", Launch{Grid: ptx.Dim(6), SMs: 2}, []int{0, 0, 1, 1, 0, 1}},
+		// Columns of a grid of 4×2 on two multiprocessors: columns 0 and 2, 1 and 3.
+		{"cluster:1x2", Launch{Grid: ptx.Dim(4, 2), SMs: 2}, []int{0, 1, 0, 1, 0, 1, 0, 1}},
+		// Rows of a grid of 2×4.
+		{"cluster:2", Launch{Grid: ptx.Dim(2, 4), SMs: 2}, []int{0, 0, 1, 1, 0, 0, 1, 1}},
+		// Figure 18: three multiprocessors, four columns of three CTAs; the fourth column is spread over all.
+		{"cluster:1x3", Launch{Grid: ptx.Dim(4, 3), SMs: 3}, []int{0, 1, 2, 0, 0, 1, 2, 1, 0, 1, 2, 2}},
+		// A single group of the whole grid is as rotation.
+		{"cluster:9x9x9", Launch{Grid: ptx.Dim(3), SMs: 2}, []int{0, 1, 0}},
+		// Two zones of two multiprocessors, with three CTAs each.
+		{"parts:2", Launch{Grid: ptx.Dim(6), SMs: 4}, []int{0, 1, 0, 2, 3, 2}},
+	} {
+		p, err := Find(c.policy, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.launch.Places = 1
+		if got, err := Assign(p, &c.launch); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, %v; want %v", c.policy, got, err, c.want)
+		}
+	}
+}
+
+// list is a dispatcher that returns the CTAs of a list.
+type list []int
+
+func (l *list) Next(int) (int, bool) {
+	if len(*l) == 0 {
+		return 0, false
+	}
+	cta := (*l)[0]
+	*l = (*l)[1:]
+	return cta, true
+}
+
+func (l *list) Ended(int, int) {}
+
+// TestWrongDispatchers: a dispatcher must return each CTA once.
+func TestWrongDispatchers(t *testing.T) {
+	for _, c := range []struct {
+		list list
+		want string
+	}{
+		{list{0, 1, 1}, "returns CTA 1 twice"},
+		{list{0, 3}, "returns CTA 3; the CTAs are 0 to 2"},
+		{list{0, 2}, "has left out 1 of 3 CTAs, among them CTA 1"},
+	} {
+		p := &Policy{Name: "wrong", New: func(*Launch) Dispatcher { return &c.list }}
+		if _, err := Assign(p, &Launch{Grid: ptx.Dim(3), SMs: 2, Places: 1}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %s", c.list, err, c.want)
+		}
+	}
+}
+
+// TestFindErrors has names without a dispatcher.
+func TestFindErrors(t *testing.T) {
+	for _, name := range []string{"", "cluster", "cluster:0x1", "cluster:1x", "parts:0", "parts:65", "parts:x", "spiral"} {
+		if _, err := Find(name, []*Policy{{Name: "mine"}}); err == nil {
+			t.Errorf("%q is a dispatcher", name)
+		}
+	}
+	if p, err := Find("mine", []*Policy{{Name: "mine"}}); err != nil || p.Name != "mine" {
+		t.Errorf("%v, %v", p, err)
+	}
+}
