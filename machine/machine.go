@@ -20,7 +20,7 @@ import (
 
 // Counts are the sectors of 32 bytes that requests transfer.
 //
-// Loads = L1Hits + L1Misses. L1Misses + Stores + Atomics = L2Hits + L2Misses. Reads <= L2Misses.
+// Loads = L1Hits + L1Misses. L1Misses + Stores + Atomics = L2Hits + L2Misses. Reads <= L2Misses, unless memory transfers whole lines.
 type Counts struct {
 	Requests   int64 `json:"requests"`    // requests of warp instructions
 	Loads      int64 `json:"loads"`       // sectors that loads access
@@ -64,6 +64,8 @@ type Launch struct {
 	Instrs    []Counts        // by index of the instruction in the program; WriteBacks are 0
 	Buffers   []Buffer        // in the order of their addresses
 	Dirty     int64           // sectors in the L2 that differ from memory at the end of the launch
+	Image     ImageCounts     // differences between the order of the machine and the execution, if the launch was recorded with data
+	Changed   map[int]int64   // by index of the instruction: transactions of loads that would have seen another value
 }
 
 // Buffer has the counts of a buffer. Requests are those that access the buffer.
@@ -80,6 +82,14 @@ type Transfer struct {
 	Sectors uint8         // a bit each
 	Buffer  stream.Buffer // buffer of the line
 	Access  *cache.Access // access that causes the transfer; that of another line for a line that leaves the L2
+
+	image *image
+}
+
+// Bytes reads the line of the transfer, in the order of the machine. ok is false if its bytes are unknown: local memory, a freed buffer, a
+// launch without data (stream.NewDataRecorder), and asynchronous copies to global memory.
+func (t *Transfer) Bytes(to *stream.Line) (ok bool) {
+	return !t.Local && t.image != nil && t.image.line(t.Line, to)
 }
 
 // Machine is a GPU with the launches that it has run. It is a stream.Consumer. The L2 keeps its lines from launch to launch.
@@ -115,12 +125,12 @@ func New(s Spec, registers int) *Machine {
 func (m *Machine) OnTransfer(f func(*Transfer)) { m.transfers = append(m.transfers, f) }
 
 // transfer calls the functions of OnTransfer.
-func (m *Machine) transfer(line uint64, write bool, set uint8, buffer int, a *cache.Access) {
-	if len(m.transfers) == 0 || set == 0 {
+func (r *run) transfer(line uint64, write bool, set uint8, buffer int, a *cache.Access) {
+	if len(r.transfers) == 0 || set == 0 {
 		return
 	}
-	t := &Transfer{Line: line, Local: line >= firstLocalLine, Write: write, Sectors: set, Buffer: m.buffers[buffer], Access: a}
-	for _, f := range m.transfers {
+	t := &Transfer{Line: line, Local: line >= firstLocalLine, Write: write, Sectors: set, Buffer: r.buffers[buffer], Access: a, image: r.image}
+	for _, f := range r.transfers {
 		f(t)
 	}
 }
@@ -149,6 +159,9 @@ func (m *Machine) BeginLaunch(l *stream.Launch) {
 	out.L1 = level.Bytes
 	r := &run{Machine: m, launch: out, localLines: l.LocalLines, counts: map[int]*Counts{}, arrived: map[int]*stream.CTA{}}
 	r.dispatcher = m.dispatcher(l, max(out.Resident, 1))
+	if l.Memory != nil {
+		r.image, out.Changed = newImage(l.Memory), map[int]int64{}
+	}
 	m.runs[l] = r
 	for range m.spec.SMs {
 		r.sms = append(r.sms, cache.New[l1Line](level.shape(), level.Policy.New))
@@ -180,6 +193,12 @@ func (m *Machine) EndLaunch(l *stream.Launch, err error) {
 	}
 	out := r.launch
 	out.Err = err
+	if r.image != nil {
+		if err == nil { // CTAs after that of a trap have not arrived
+			r.image.end()
+		}
+		out.Image = r.image.ImageCounts
+	}
 	for n, c := range r.counts {
 		out.Counts.Add(c)
 		out.Buffers = append(out.Buffers, Buffer{m.buffers[n], *c})
@@ -206,6 +225,8 @@ type run struct {
 	places     int                    // places for which the dispatcher was asked at the beginning
 	sms        []*cache.Lines[l1Line] // the L1 of each multiprocessor
 	queue      queue
+	image      *image          // nil without data
+	content    *stream.Content // bytes of the store in progress, which the image has not taken; nil: none
 }
 
 // countsOf returns the counts of a buffer.
@@ -327,7 +348,11 @@ func (r *run) advance(all bool) {
 		}
 		q := &w.Requests[s.next]
 		s.next++
-		r.request(s, q, w.Transactions[q.First:][:q.N])
+		var contents []stream.Content
+		if r.image != nil {
+			contents = w.Contents[q.First:][:q.N]
+		}
+		r.request(s, q, w.Transactions[q.First:][:q.N], contents)
 		s.step = s.nextStep()
 		heap.Fix(&r.queue, 0)
 	}
@@ -371,8 +396,8 @@ func (r *run) begin(s *slot, all bool) bool {
 	return true
 }
 
-// request runs a request.
-func (r *run) request(s *slot, q *stream.Request, list []stream.Transaction) {
+// request runs a request. contents has the bytes of its transactions; it is empty without data.
+func (r *run) request(s *slot, q *stream.Request, list []stream.Transaction, contents []stream.Content) {
 	in := &r.launch.Instrs[q.Instr]
 	in.Requests++
 	lastBuffer := -1
@@ -385,6 +410,14 @@ func (r *run) request(s *slot, q *stream.Request, list []stream.Transaction) {
 			lastBuffer = number
 		}
 		a := &cache.Access{Line: r.lineOf(s, t), Store: q.Kind != probe.AccessLoad, SM: s.sm, CTA: s.cta.Index, Warp: s.warp, Instr: int(q.Instr)}
+		if len(contents) > 0 && !t.Local {
+			switch c := &contents[i]; {
+			case q.Kind != probe.AccessLoad:
+				r.content = c
+			case !r.image.load(a.Line, c):
+				r.launch.Changed[int(q.Instr)]++
+			}
+		}
 		n := r.transaction(a, q, t, number)
 		in.Add(&n)
 		buffer.Add(&n)
@@ -437,31 +470,45 @@ func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transact
 	return n
 }
 
+// allSectors is the set of all sectors of a line.
+const allSectors = 1<<(stream.LineBytes/stream.SectorBytes) - 1
+
 // l2Access accesses sectors in the L2. The sectors of whole are overwritten, so that a miss reads nothing.
 func (r *run) l2Access(a *cache.Access, accessed, whole uint8, dirty bool, buffer int, n *Counts) {
 	line := r.l2.Access(a)
-	missing := accessed
+	valid := uint8(0)
 	if line != nil {
-		missing &^= line.valid
+		valid = line.valid
 	}
+	missing := accessed &^ valid
 	misses := sectors(missing)
 	n.L2Misses += misses
 	n.L2Hits += sectors(accessed) - misses
-	n.Reads += sectors(missing &^ whole)
+	read, written := missing&^whole, accessed
+	if r.spec.WholeLines {
+		if written = allSectors; whole&^valid|valid != allSectors && missing != 0 {
+			read = allSectors &^ valid
+		}
+	}
+	n.Reads += sectors(read)
 	if line == nil && r.spec.L2.Bytes > 0 {
 		line = r.l2.Insert(a, func(number uint64, old *l2Line) { r.writeBack(number, old, a) })
 	}
-	r.transfer(a.Line, false, missing&^whole, buffer, a)
+	r.transfer(a.Line, false, read, buffer, a)
+	if r.content != nil {
+		r.image.write(a.Line, r.content)
+		r.content = nil
+	}
 	if line == nil { // no cache, or the policy keeps the line out
 		if dirty {
-			r.countsOf(buffer).WriteBacks += sectors(accessed)
-			r.transfer(a.Line, true, accessed, buffer, a)
+			r.countsOf(buffer).WriteBacks += sectors(written)
+			r.transfer(a.Line, true, written, buffer, a)
 		}
 		return
 	}
-	line.valid |= accessed
+	line.valid |= accessed | read
 	if dirty {
-		line.dirty |= accessed
+		line.dirty |= written
 		line.owner = buffer
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"gemu/internal/notation"
 	"gemu/machine/cache"
 	"gemu/machine/dispatch"
-	"gemu/machine/dram"
 	"gemu/machine/stream"
 	"gemu/occupancy"
 )
@@ -25,7 +24,41 @@ type Spec struct {
 	L2     Level  // cache of all multiprocessors
 
 	Dispatcher *dispatch.Policy // multiprocessors of CTAs; nil: dispatch.Rotation
-	DRAM       dram.Spec        // memory behind the L2; zero: dram.Default
+	WholeLines bool             // the L2 and memory transfer lines of 128 bytes, not sectors
+	Metadata   Metadata         // cache of a memory that transfers compressed lines; zero: MetadataOfCABA
+}
+
+// Metadata is a cache of the numbers of bursts of compressed lines, which are in memory (Vijaykumar et al. 2016, section 5.3.2). Its policy
+// is LRU. A line of the cache has two bits for each line of data.
+type Metadata struct {
+	Bytes     int // size of the data in bytes
+	Ways      int // lines of a set
+	LineBytes int // size of a line in bytes
+}
+
+// MetadataOfCABA has the size and the ways of the paper. The size of a line is that of a burst; the paper does not have it.
+var MetadataOfCABA = Metadata{8 << 10, 4, 32}
+
+// metadata returns the cache of metadata of the machine, to change it.
+func (s *Spec) metadata() *Metadata {
+	if s.Metadata == (Metadata{}) {
+		s.Metadata = MetadataOfCABA
+	}
+	return &s.Metadata
+}
+
+// Lines returns the number of lines of data of a line of the cache.
+func (m *Metadata) Lines() int { return m.LineBytes * 4 }
+
+// check returns an error if the cache cannot be built.
+func (m *Metadata) check() error {
+	switch {
+	case m.Bytes < 1 || m.Ways < 1 || m.LineBytes < 1:
+		return fmt.Errorf("%d bytes in %d ways, lines of %d bytes: want at least 1 of each", m.Bytes, m.Ways, m.LineBytes)
+	case m.LineBytes > maxBytes || m.Ways > maxBytes/m.LineBytes || m.Bytes%(m.LineBytes*m.Ways) != 0:
+		return fmt.Errorf("%d bytes are not a whole number of sets of %d lines of %d bytes", m.Bytes, m.Ways, m.LineBytes)
+	}
+	return nil
 }
 
 // Level is a cache. A cache without bytes has no lines.
@@ -39,19 +72,12 @@ type Level struct {
 // Specs are the machines that gemu knows. The sizes come from NVIDIA's descriptions of the architectures: "NVIDIA Tesla V100 GPU
 // Architecture" (2017), "NVIDIA A100 Tensor Core GPU Architecture" (2020), "NVIDIA H100 Tensor Core GPU Architecture" (2022, SXM5). The
 // sizes of shared memory come from the CUDA C++ Programming Guide, "Compute Capabilities". NVIDIA does not publish ways, replacement and
-// index: they are assumptions.
+// index: they are assumptions. "caba" is the machine of Vijaykumar et al. 2016, table 1 (docs/caba.md).
 var Specs = []Spec{
 	{Name: "v100", SMs: 80, SM: 70, L1: Level{128 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 96}, L2: Level{6 << 20, 16, lru, "xor"}},
 	{Name: "a100", SMs: 108, SM: 80, L1: Level{192 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 100, 132, 164}, L2: Level{40 << 20, 16, lru, "xor"}},
 	{Name: "h100", SMs: 132, SM: 90, L1: Level{256 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 100, 132, 164, 196, 228}, L2: Level{50 << 20, 16, lru, "xor"}},
-}
-
-// Memory returns the memory behind the L2.
-func (s *Spec) Memory() dram.Spec {
-	if s.DRAM == (dram.Spec{}) {
-		return dram.Default
-	}
-	return s.DRAM
+	{Name: "caba", SMs: 15, SM: 20, L1: Level{16 << 10, 4, lru, "xor"}, L2: Level{768 << 10, 16, lru, "xor"}, WholeLines: true},
 }
 
 // l1 returns the L1 of a multiprocessor whose CTAs have some bytes of shared memory: without the smallest part for shared memory that
@@ -145,10 +171,6 @@ func (s *Spec) Check() error {
 	if d := s.Dispatcher; d != nil && s.SMs < d.Zones {
 		return fmt.Errorf("dispatch = %s: want at least %d multiprocessors, not %d", d.Name, d.Zones, s.SMs)
 	}
-	memory := s.Memory()
-	if err := memory.Check(); err != nil {
-		return fmt.Errorf("dram: %w", err)
-	}
 	for _, kib := range append([]int{0}, s.Shared...) {
 		level := s.L1
 		level.Bytes -= kib << 10
@@ -159,7 +181,11 @@ func (s *Spec) Check() error {
 	if err := s.L2.check(); err != nil {
 		return fmt.Errorf("l2: %w", err)
 	}
-	if total := s.SMs*s.L1.Bytes + s.L2.Bytes; total > maxBytes {
+	metadata := *s
+	if err := metadata.metadata().check(); err != nil {
+		return fmt.Errorf("md: %w", err)
+	}
+	if total := s.SMs*s.L1.Bytes + s.L2.Bytes + s.Metadata.Bytes; total > maxBytes {
 		return fmt.Errorf("the caches have %s in all: want at most %s", sizeText(total), sizeText(maxBytes))
 	}
 	return nil
@@ -202,6 +228,16 @@ var parameters = []struct {
 		s.Dispatcher, err = dispatch.Find(value, more.Dispatchers)
 		return err
 	}},
+	{"l2.transfer", func(s *Spec, value string, _ Policies) error {
+		if value != "lines" && value != "sectors" {
+			return errors.New("want lines or sectors")
+		}
+		s.WholeLines = value == "lines"
+		return nil
+	}},
+	{"md", func(s *Spec, value string, _ Policies) error { return setSize(&s.metadata().Bytes, value) }},
+	{"md.ways", func(s *Spec, value string, _ Policies) error { return setNumber(&s.metadata().Ways, value) }},
+	{"md.line", func(s *Spec, value string, _ Policies) error { return setSize(&s.metadata().LineBytes, value) }},
 }
 
 // ParameterNames returns the names of the parameters for Set.
@@ -209,18 +245,12 @@ func ParameterNames() (names []string) {
 	for _, p := range parameters {
 		names = append(names, p.name)
 	}
-	for _, name := range dram.ParameterNames {
-		names = append(names, dramPrefix+name)
-	}
 	return names
 }
 
-// dramPrefix begins the names of the parameters of a memory.
-const dramPrefix = "dram."
-
 // Set changes a parameter of a machine: "sms" and "sm"; "l1" and "l2", sizes in bytes or with K or M; ".ways", ".policy" and ".index"
-// of the two caches; "dispatch", a name for dispatch.Find; and
-// "dram." with the name of a parameter of the memory (dram.Spec.Set). more are further policies. A size for l1 is what loads can use: shared memory takes no part of it. Check must be called after all changes.
+// of the two caches; "l2.transfer", "lines" or "sectors"; "md", the size of the cache of metadata, with "md.ways" and "md.line"; and
+// "dispatch", a name for dispatch.Find. more are further policies. A size for l1 is what loads can use: shared memory takes no part of it. Check must be called after all changes.
 func (s *Spec) Set(name, value string, more Policies) error {
 	for _, p := range parameters {
 		if p.name == name {
@@ -229,14 +259,6 @@ func (s *Spec) Set(name, value string, more Policies) error {
 			}
 			return nil
 		}
-	}
-	if of, ok := strings.CutPrefix(name, dramPrefix); ok && slices.Contains(dram.ParameterNames, of) {
-		memory := s.Memory()
-		if err := memory.Set(of, value); err != nil {
-			return fmt.Errorf("%s=%s: %w", name, value, err)
-		}
-		s.DRAM = memory
-		return nil
 	}
 	return fmt.Errorf("unknown parameter %q; want one of %s", name, strings.Join(ParameterNames(), ", "))
 }

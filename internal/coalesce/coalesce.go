@@ -216,13 +216,15 @@ type Touched struct {
 	Number  uint64 // address of the line divided by LineBytes
 	Sectors uint8  // sectors with an accessed byte, a bit each
 	Whole   uint8  // sectors of which all bytes are accessed, a bit each
+
+	Bytes *[LineBytes / SectorBytes]uint32 // accessed bytes of each sector, a bit each; valid until the set changes
 }
 
 // All yields the touched lines, in the order of their first access.
 func (l *Lines) All() iter.Seq[Touched] {
 	return func(yield func(Touched) bool) {
 		for i := range l.list {
-			t := Touched{Number: l.list[i].number}
+			t := Touched{Number: l.list[i].number, Bytes: &l.list[i].sectors}
 			for s, touched := range l.list[i].sectors {
 				if touched != 0 {
 					t.Sectors |= 1 << s

@@ -14,14 +14,24 @@ import (
 // earlier CTA.
 type Recorder struct {
 	consumer Consumer
+	data     bool // record the contents of memory
 
 	mu       sync.Mutex
-	launches map[launchID]*launch // in progress
+	launches map[launchID]*launch    // in progress
+	allocs   map[uint64]*allocations // by device, if the recorder records data
 }
 
 // NewRecorder returns a recorder for a consumer.
 func NewRecorder(c Consumer) *Recorder {
-	return &Recorder{consumer: c, launches: map[launchID]*launch{}}
+	return &Recorder{consumer: c, launches: map[launchID]*launch{}, allocs: map[uint64]*allocations{}}
+}
+
+// NewDataRecorder returns a recorder that also records the bytes that stores write, and a sum of the bytes that loads see
+// (Warp.Contents), and keeps the memory of the begin of each launch (Launch.Memory). Launches then run on a single host thread.
+func NewDataRecorder(c Consumer) *Recorder {
+	r := NewRecorder(c)
+	r.data = true
+	return r
 }
 
 // launchID identifies a launch.
@@ -38,11 +48,17 @@ type launch struct {
 	inFlight   map[int]*cta
 	readFromL2 []bool // by index of the instruction
 	keepOut    []bool // by index of the instruction: Request.KeepOutOfL1
+	atomics    int64  // recorded transactions of atomics, if the recorder records data
 }
 
 // Subscription asks for instructions and the addresses of their accesses.
 func (r *Recorder) Subscription() probe.Subscription {
-	return probe.Subscription{Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnAfter | probe.OnEffect | probe.OnCTAEnd, Addresses: true}
+	s := probe.Subscription{Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnAfter | probe.OnEffect | probe.OnCTAEnd, Addresses: true}
+	if r.data { // memory after an instruction has the bytes of that instruction only on a single host thread
+		s.Events |= probe.OnAccess
+		s.InOrder = true
+	}
+	return s
 }
 
 // OnEvent begins and ends launches.
@@ -52,6 +68,15 @@ func (r *Recorder) OnEvent(e *probe.Event) {
 	switch e.Kind {
 	case probe.OnLaunch:
 		l := &launch{Launch: Launch{LaunchInfo: e.Launch}, numbers: map[Buffer]uint16{}, ended: map[int]*CTA{}, inFlight: map[int]*cta{}}
+		if r.data {
+			allocs := r.allocs[e.Launch.Device]
+			if allocs == nil {
+				allocs = newAllocations()
+				r.allocs[e.Launch.Device] = allocs
+			}
+			l.Memory = newMemory(allocs)
+			allocs.memories[l.Memory] = true
+		}
 		local := uint64(16) // no variable is at offset 0
 		counted := map[*ptx.Func]bool{}
 		for i := range e.Launch.Program.Len() {
@@ -92,6 +117,9 @@ func (r *Recorder) OnEvent(e *probe.Event) {
 		}
 		delete(r.launches, idOf(e.Launch))
 		r.consumer.EndLaunch(&l.Launch, e.Err)
+		if r.data {
+			delete(l.Memory.allocs.memories, l.Memory)
+		}
 	}
 }
 
@@ -155,6 +183,10 @@ type cta struct {
 // OnEvent records an instruction.
 func (c *cta) OnEvent(e *probe.Event) {
 	switch e.Kind {
+	case probe.OnAccess:
+		if a := &e.Accesses[len(e.Accesses)-1]; a.Writes() && !a.Surface {
+			c.keep(a, a.Lanes&e.Lanes)
+		}
 	case probe.OnAfter:
 		w := &c.Warps[e.Warp]
 		w.Instructions++
@@ -165,8 +197,16 @@ func (c *cta) OnEvent(e *probe.Event) {
 		}
 		c.request(e, &c.copies, probe.AccessLoad, c.launch.readFromL2[e.Index])
 	case probe.OnEffect:
-		if f := e.Effect; f.Issued && !f.Arrives && !f.FurtherDestination {
+		f := e.Effect
+		if f.Issued && !f.Arrives && !f.FurtherDestination {
 			c.effect(e)
+		}
+		if f.Writes && c.recorder.data {
+			for i := range f.Segments {
+				if p := &f.Segments[i]; p.To != nil && p.To.Space() == ptx.Global {
+					c.launch.Memory.keep(p.To, p.ToOffset, p.Bytes)
+				}
+			}
 		}
 	case probe.OnCTAEnd:
 		c.recorder.end(c.launch, &c.CTA)
@@ -193,6 +233,9 @@ func (c *cta) access(e *probe.Event, a *probe.Access, lanes uint64) {
 				continue
 			default:
 				alloc = found
+				if c.recorder.data {
+					c.launch.Memory.allocs.add(alloc)
+				}
 			}
 		}
 		c.lines.touch(alloc, a.Addr[lane], a.Length(lane))
@@ -216,6 +259,9 @@ func (c *cta) effect(e *probe.Event) {
 			}
 			if alloc == nil || alloc.Space() != ptx.Global || n == 0 {
 				continue
+			}
+			if c.recorder.data {
+				c.launch.Memory.allocs.add(alloc)
 			}
 			lines.touch(alloc, alloc.Base+offset, n)
 		}
@@ -242,6 +288,9 @@ func (c *cta) request(e *probe.Event, lines *lineSet, kind probe.AccessKind, byp
 	q := Request{Step: w.Instructions, Instr: int32(e.Index), Kind: kind, BypassL1: bypassL1, KeepOutOfL1: c.launch.keepOut[e.Index], First: int32(len(w.Transactions))}
 	for t := range lines.All() {
 		a := lines.allocation(t.Number)
+		if c.recorder.data {
+			w.Contents = append(w.Contents, c.content(e, &t, a, kind))
+		}
 		n, ok := c.buffers[a]
 		if !ok {
 			n = c.recorder.buffer(c.launch, a)
@@ -255,6 +304,48 @@ func (c *cta) request(e *probe.Event, lines *lineSet, kind probe.AccessKind, byp
 	}
 	w.Requests = append(w.Requests, q)
 	lines.reset()
+}
+
+// keep keeps the memory that lanes are about to write.
+func (c *cta) keep(a *probe.Access, lanes uint64) {
+	last := uint64(0)           // address after the line of the lane before
+	var alloc *probe.Allocation // of the lane before
+	for m := lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		if addr, n := a.Addr[lane], uint64(a.Length(lane)); addr+n <= last && addr+LineBytes >= last && addr-alloc.Base < alloc.Span {
+			continue
+		}
+		if space, found, offset, ok := a.PlaceOf(lane); ok && space == ptx.Global && found != nil {
+			alloc = found
+			n := a.Length(lane)
+			c.launch.Memory.keep(alloc, offset, n)
+			last = ((a.Addr[lane]+uint64(n)-1)/LineBytes + 1) * LineBytes
+		}
+	}
+}
+
+// content returns the content of a transaction. The instruction has been executed, but an asynchronous copy has not written yet.
+func (c *cta) content(e *probe.Event, t *coalesce.Touched, a *probe.Allocation, kind probe.AccessKind) Content {
+	if a == nil || e.Kind == probe.OnEffect && kind != probe.AccessLoad {
+		return Content{} // unknown
+	}
+	var line Line
+	c.launch.Memory.Now(t.Number, &line)
+	out := Content{Bytes: *t.Bytes}
+	switch kind {
+	case probe.AccessLoad:
+		out.Sum = line.Sum(t.Bytes)
+		return out
+	case probe.AccessAtomic:
+		c.launch.atomics++
+		out.Atomic = c.launch.atomics
+	}
+	for s := range out.Bytes {
+		if out.Bytes[s] != 0 {
+			out.Data = append(out.Data, line[s*SectorBytes:][:SectorBytes]...)
+		}
+	}
+	return out
 }
 
 // lineSet is the lines of a request. Nearly all requests access a single allocation.

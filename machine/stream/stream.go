@@ -46,6 +46,7 @@ type Request struct {
 type Warp struct {
 	Requests     []Request     // in the order of execution
 	Transactions []Transaction // of all requests
+	Contents     []Content     // by index in Transactions; empty unless the recorder records data
 	Instructions int64         // number of instructions that the warp has begun
 }
 
@@ -68,6 +69,7 @@ type Launch struct {
 	// LocalLines is the number of lines of a warp's local memory: the frames of all functions of the program. Recursion can need more.
 	LocalLines uint64
 	Buffers    []Buffer // accessed memory so far; the order depends on the order in which CTAs run
+	Memory     *Memory  // memory at the begin of the launch; nil unless the recorder records data
 }
 
 // Consumer receives launches. A recorder calls its methods one at a time, but several launches may be in progress. The CTAs of a launch
