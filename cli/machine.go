@@ -173,6 +173,7 @@ var machineParts = []machinePart{
 	{name: "total", doc: "each machine, and its counts", begin: func(*machineRun) machineView { return machineText((*machineReport).printTotals) }},
 	{name: "lines", doc: "lines of the source, on the first machine", begin: func(*machineRun) machineView { return machineText((*machineReport).printLines) }},
 	{name: "buffers", doc: "buffers, on the first machine", begin: func(*machineRun) machineView { return machineText((*machineReport).printBuffers) }},
+	rowsPart,
 }
 
 // machinePartNamed returns a part whose name the parser of the command line has accepted.
@@ -236,6 +237,8 @@ type machineResultJSON struct {
 	Dirty      int64                 `json:"dirty"`      // sectors in the L2 that differ from memory at the end of the last launch
 	Lines      []machineLineJSON     `json:"lines"`      // lines of the source (or of the PTX) with requests, in their order
 	Buffers    []machineBufferJSON   `json:"buffers"`    // accessed memory, in the order of addresses; local memory comes first
+
+	Rows *machineRowsJSON `json:"rows,omitempty"` // memory behind the L2; only with --show rows
 }
 
 // machineCacheJSON is a cache.

@@ -57,6 +57,39 @@ func TestMachineAddsUp(t *testing.T) {
 	}
 }
 
+// TestMachineRows: each address map has all bursts between the L2 and memory, and pairs have all conflicts.
+func TestMachineRows(t *testing.T) {
+	j := machineOf(t, "@transpose", "--size", "128", "--show", "rows", "--spec", "v100,a100", "--sweep", "l2=16K", "--sweep", "dram.banks=4", "--sweep", "dram.pages=random:3")
+	for i, m := range j.Machines {
+		want := m.Total.Reads + m.Total.WriteBacks
+		if got := m.Rows.Total; got.Bursts() != want || want == 0 || got.Writes != m.Total.WriteBacks || len(m.Rows.Channels) != 8 || m.Rows.Pages != "random:3" {
+			t.Errorf("%s: %+v of %d", m.Name, m.Rows, want)
+		}
+		conflicts := int64(0)
+		for _, p := range m.Rows.Pairs {
+			conflicts += p.Conflicts
+		}
+		if conflicts != m.Rows.Total.Conflicts || conflicts == 0 {
+			t.Errorf("%s: %d conflicts of pairs, %+v", m.Name, conflicts, m.Rows.Total)
+		}
+		if n := len(m.Rows.Maps); i == 0 && n != 18 || i > 0 && n != 0 {
+			t.Errorf("%s: %d maps", m.Name, n)
+		}
+		for _, x := range m.Rows.Maps {
+			if x.Total.Bursts() != want || x.Balance < 1 || x.Balance > 8 {
+				t.Errorf("%s, %s: %+v", m.Name, x.Map, x)
+			}
+		}
+	}
+	if j := machineOf(t, "@transpose", "--size", "128"); j.Machines[0].Rows != nil {
+		t.Error("rows without --show rows")
+	}
+	// All data are in one row of 256 KiB of a single bank.
+	if j := machineOf(t, "@transpose", "--size", "32", "--show", "rows", "--sweep", "dram.channels=1", "--sweep", "dram.banks=1", "--sweep", "dram.row=256K", "--sweep", "dram.pages=first-touch"); j.Machines[0].Rows.Total.Activations() != 1 {
+		t.Errorf("%+v", j.Machines[0].Rows.Total)
+	}
+}
+
 // TestMachineTrap: a launch that traps has counts up to the trap, and the trap.
 func TestMachineTrap(t *testing.T) {
 	var out, errs bytes.Buffer
@@ -96,6 +129,13 @@ func TestMachineInput(t *testing.T) {
 		{[]string{"--sweep", "l1=16G"}, "want at most 1024 MiB"},
 		{[]string{"--sweep", "l2=100"}, "not a whole number of sets"},
 		{[]string{"--sweep", "l2=1K" + strings.Repeat(",1K", 70)}, "want at most 64"},
+		{[]string{"--sweep", "dispatch=spiral"}, "dispatch=spiral: unknown dispatcher; want rotation, pairs"},
+		{[]string{"--sweep", "dispatch=parts:8", "--sweep", "sms=4"}, "dispatch = parts:8: want at least 8 multiprocessors, not 4"},
+		{[]string{"--sweep", "dram.map=scheme0"}, `dram: address map "scheme0": want one of scheme1`},
+		{[]string{"--sweep", "dram.pages=random:x"}, "dram: pages = random:x: want random:SEED"},
+		{[]string{"--sweep", "dram.banks=3"}, "dram: banks = 3: want a power of two"},
+		{[]string{"--sweep", "dram.speed=3"}, `unknown parameter "dram.speed"`},
+		{[]string{"--order", "spiral"}, "--order spiral: want linear"},
 		{[]string{"--regs", "256"}, "--regs 256"},
 		{[]string{"--top", "-1"}, "--top"},
 		{[]string{"--show", "all"}, "--show"},

@@ -10,6 +10,7 @@ import (
 	"gemu/internal/notation"
 	"gemu/machine/cache"
 	"gemu/machine/dispatch"
+	"gemu/machine/dram"
 	"gemu/machine/stream"
 	"gemu/occupancy"
 )
@@ -26,6 +27,7 @@ type Spec struct {
 	Dispatcher *dispatch.Policy // multiprocessors of CTAs; nil: dispatch.Rotation
 	WholeLines bool             // the L2 and memory transfer lines of 128 bytes, not sectors
 	Metadata   Metadata         // cache of a memory that transfers compressed lines; zero: MetadataOfCABA
+	DRAM       dram.Spec        // memory behind the L2; zero: dram.Default
 }
 
 // Metadata is a cache of the numbers of bursts of compressed lines, which are in memory (Vijaykumar et al. 2016, section 5.3.2). Its policy
@@ -78,6 +80,14 @@ var Specs = []Spec{
 	{Name: "a100", SMs: 108, SM: 80, L1: Level{192 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 100, 132, 164}, L2: Level{40 << 20, 16, lru, "xor"}},
 	{Name: "h100", SMs: 132, SM: 90, L1: Level{256 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 100, 132, 164, 196, 228}, L2: Level{50 << 20, 16, lru, "xor"}},
 	{Name: "caba", SMs: 15, SM: 20, L1: Level{16 << 10, 4, lru, "xor"}, L2: Level{768 << 10, 16, lru, "xor"}, WholeLines: true},
+}
+
+// Memory returns the memory behind the L2.
+func (s *Spec) Memory() dram.Spec {
+	if s.DRAM == (dram.Spec{}) {
+		return dram.Default
+	}
+	return s.DRAM
 }
 
 // l1 returns the L1 of a multiprocessor whose CTAs have some bytes of shared memory: without the smallest part for shared memory that
@@ -171,6 +181,10 @@ func (s *Spec) Check() error {
 	if d := s.Dispatcher; d != nil && s.SMs < d.Zones {
 		return fmt.Errorf("dispatch = %s: want at least %d multiprocessors, not %d", d.Name, d.Zones, s.SMs)
 	}
+	memory := s.Memory()
+	if err := memory.Check(); err != nil {
+		return fmt.Errorf("dram: %w", err)
+	}
 	for _, kib := range append([]int{0}, s.Shared...) {
 		level := s.L1
 		level.Bytes -= kib << 10
@@ -245,12 +259,19 @@ func ParameterNames() (names []string) {
 	for _, p := range parameters {
 		names = append(names, p.name)
 	}
+	for _, name := range dram.ParameterNames {
+		names = append(names, dramPrefix+name)
+	}
 	return names
 }
 
+// dramPrefix begins the names of the parameters of a memory.
+const dramPrefix = "dram."
+
 // Set changes a parameter of a machine: "sms" and "sm"; "l1" and "l2", sizes in bytes or with K or M; ".ways", ".policy" and ".index"
-// of the two caches; "l2.transfer", "lines" or "sectors"; "md", the size of the cache of metadata, with "md.ways" and "md.line"; and
-// "dispatch", a name for dispatch.Find. more are further policies. A size for l1 is what loads can use: shared memory takes no part of it. Check must be called after all changes.
+// of the two caches; "l2.transfer", "lines" or "sectors"; "md", the size of the cache of metadata, with "md.ways" and "md.line"; "dispatch", a
+// name for dispatch.Find; and "dram." with the name of a parameter of the memory (dram.Spec.Set). more are further policies. A size for l1 is
+// what loads can use: shared memory takes no part of it. Check must be called after all changes.
 func (s *Spec) Set(name, value string, more Policies) error {
 	for _, p := range parameters {
 		if p.name == name {
@@ -259,6 +280,14 @@ func (s *Spec) Set(name, value string, more Policies) error {
 			}
 			return nil
 		}
+	}
+	if of, ok := strings.CutPrefix(name, dramPrefix); ok && slices.Contains(dram.ParameterNames, of) {
+		memory := s.Memory()
+		if err := memory.Set(of, value); err != nil {
+			return fmt.Errorf("%s=%s: %w", name, value, err)
+		}
+		s.DRAM = memory
+		return nil
 	}
 	return fmt.Errorf("unknown parameter %q; want one of %s", name, strings.Join(ParameterNames(), ", "))
 }

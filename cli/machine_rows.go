@@ -1,0 +1,189 @@
+package cli
+
+// This file is "gemu machine --show rows": rows, banks and channels of the memory behind the L2.
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"gemu/machine"
+	"gemu/machine/dram"
+	"gemu/machine/stream"
+)
+
+var rowsPart = machinePart{name: "rows", doc: "open rows, channels and address maps of memory, and pairs of buffers that close each other's rows", extra: true, begin: beginRows}
+
+// rowsView observes the memories of the machines.
+type rowsView struct {
+	memories []*dram.Memory // of the machines
+	maps     []rowsMap      // of the first machine
+	buffers  []stream.Buffer
+	numbers  map[stream.Buffer]int
+}
+
+// rowsMap is an address map with a placement of pages, as another memory for the first machine.
+type rowsMap struct {
+	spec   dram.Spec
+	memory *dram.Memory
+}
+
+// mapPages are the placements of pages that are shown for each address map.
+var mapPages = []string{"identity", "random:1"}
+
+func beginRows(in *machineRun) machineView {
+	v := &rowsView{numbers: map[stream.Buffer]int{}}
+	for i, m := range in.machines {
+		own := dram.New(in.specs[i].Memory())
+		v.memories = append(v.memories, own)
+		all := []*dram.Memory{own}
+		if i == 0 {
+			for _, s := range dram.Schemes {
+				for _, pages := range mapPages {
+					spec := in.specs[0].Memory()
+					spec.Map, spec.Pages = s.Name, pages
+					memory := dram.New(spec)
+					v.maps, all = append(v.maps, rowsMap{spec, memory}), append(all, memory)
+				}
+			}
+		}
+		m.OnTransfer(func(t *machine.Transfer) {
+			buffer := v.number(t.Buffer)
+			for s := range stream.LineBytes / stream.SectorBytes {
+				if t.Sectors>>s&1 != 0 {
+					for _, memory := range all {
+						memory.Access(t.Line*stream.LineBytes+uint64(s)*stream.SectorBytes, t.Write, buffer)
+					}
+				}
+			}
+		})
+	}
+	return v
+}
+
+// number returns the number of a buffer.
+func (v *rowsView) number(b stream.Buffer) int {
+	n, ok := v.numbers[b]
+	if !ok {
+		n = len(v.buffers)
+		v.buffers, v.numbers[b] = append(v.buffers, b), n
+	}
+	return n
+}
+
+// machineRowsJSON is the memory of a machine.
+type machineRowsJSON struct {
+	Map      string                 `json:"map"`      // address map: a name, or letters as in GPGPU-Sim
+	Pages    string                 `json:"pages"`    // placement of pages
+	Total    dram.Counts            `json:"total"`    // bursts of 32 bytes
+	Channels []dram.Counts          `json:"channels"` // bursts of each channel
+	Pairs    []machineRowsPairJSON  `json:"pairs"`    // pairs of buffers with conflicts, most conflicts first
+	Maps     []machineRowsMapJSON   `json:"maps"`     // the same bursts with other address maps and placements of pages; only of the first machine
+	Buffers  []machineRowBufferJSON `json:"buffers"`  // buffers, in the order of their first access
+}
+
+// machineRowsPairJSON is conflicts of two buffers.
+type machineRowsPairJSON struct {
+	Buffer    string `json:"buffer"`     // buffer whose burst finds another row open
+	Base      uint64 `json:"base"`       // its first address
+	Other     string `json:"other"`      // buffer of the burst before it in the bank
+	OtherBase uint64 `json:"other_base"` // its first address
+	Conflicts int64  `json:"conflicts"`  // number of such bursts
+}
+
+// machineRowsMapJSON is the memory with another address map.
+type machineRowsMapJSON struct {
+	Map     string      `json:"map"`     // address map
+	Pages   string      `json:"pages"`   // placement of pages
+	Total   dram.Counts `json:"total"`   // bursts of 32 bytes
+	Balance float64     `json:"balance"` // bursts of the channel with the most, divided by the mean of all channels
+}
+
+// machineRowBufferJSON is the bursts of a buffer.
+type machineRowBufferJSON struct {
+	Name   string      `json:"name"`   // name as in messages
+	Base   uint64      `json:"base"`   // first address; 0 for local memory
+	Counts dram.Counts `json:"counts"` // bursts of 32 bytes
+}
+
+func (v *rowsView) addJSON(r *machineReport) {
+	for i, m := range v.memories {
+		if err := m.Verify(); err != nil {
+			panic(err.Error())
+		}
+		spec := r.specs[i].Memory()
+		out := &machineRowsJSON{Map: spec.Map, Pages: spec.Pages, Total: m.Total(), Channels: m.Channels, Pairs: []machineRowsPairJSON{}, Maps: []machineRowsMapJSON{}, Buffers: []machineRowBufferJSON{}}
+		for pair, n := range m.Pairs {
+			a, b := v.buffers[pair[0]], v.buffers[pair[1]]
+			out.Pairs = append(out.Pairs, machineRowsPairJSON{a.Name, a.Base, b.Name, b.Base, n})
+		}
+		slices.SortFunc(out.Pairs, func(a, b machineRowsPairJSON) int {
+			return cmp.Or(cmp.Compare(b.Conflicts, a.Conflicts), cmp.Compare(a.Base, b.Base), cmp.Compare(a.OtherBase, b.OtherBase), cmp.Compare(a.Buffer, b.Buffer), cmp.Compare(a.Other, b.Other))
+		})
+		for n, b := range v.buffers {
+			if c := m.Buffers[n]; c != nil {
+				out.Buffers = append(out.Buffers, machineRowBufferJSON{b.Name, b.Base, *c})
+			}
+		}
+		if i == 0 {
+			for _, s := range v.maps {
+				out.Maps = append(out.Maps, machineRowsMapJSON{s.spec.Map, s.spec.Pages, s.memory.Total(), s.memory.Balance()})
+			}
+		}
+		r.Machines[i].Rows = out
+	}
+}
+
+// rowsColumns formats the counts of a memory.
+func rowsColumns(c *dram.Counts) string {
+	perRow := "-"
+	if n := c.Activations(); n > 0 {
+		perRow = fmt.Sprintf("%.1f", float64(c.Bursts())/float64(n))
+	}
+	return fitted(countText(c.Bursts()), -10) + fitted(countOrDash(c.Bursts(), percentText(share(c.Hits, c.Bursts()), 1)+" %"), -10) + fitted(countText(c.Conflicts), -11) + fitted(perRow, -12)
+}
+
+const rowsHeader = "    bursts  row hits  conflicts  bursts/row"
+
+func (v *rowsView) print(r *machineReport, s *screen) {
+	s.heading("rows of memory")
+	width := 0
+	for _, m := range v.maps {
+		width = max(width, len(m.spec.Map)+1+len(m.spec.Pages))
+	}
+	for i := range r.Machines {
+		width = max(width, len(r.Machines[i].Name))
+	}
+	s.printf("%s\n", s.paint(dim, fitted("", width)+rowsHeader+"  balance"))
+	for i, m := range v.memories {
+		total := m.Total()
+		s.printf("%s%s%s\n", fitted(r.Machines[i].Name, width), rowsColumns(&total), fitted(fmt.Sprintf("%.2f", m.Balance()), -9))
+	}
+	first := r.specs[0].Memory()
+	s.printf("\naddress maps of %s: %d channels of %d banks, rows of %d bytes, pages of %d bytes\n", r.Machines[0].Name, first.Channels, first.Banks, first.RowBytes, first.PageBytes)
+	for _, m := range v.maps {
+		total := m.memory.Total()
+		s.printf("%s%s%s\n", fitted(m.spec.Map+" "+m.spec.Pages, width), rowsColumns(&total), fitted(fmt.Sprintf("%.2f", m.memory.Balance()), -9))
+	}
+	rows := r.Machines[0].Rows
+	s.heading("buffers whose bursts find a row of another access open")
+	left := len(rows.Pairs) - min(len(rows.Pairs), r.flags.Top)
+	s.printf("%s\n", s.paint(dim, " conflicts  buffer, and the buffer of the access before in the bank"))
+	for _, p := range rows.Pairs[:len(rows.Pairs)-left] {
+		s.printf("%s  %s, %s\n", fitted(countText(p.Conflicts), -10), bufferText(p.Buffer, p.Base), bufferText(p.Other, p.OtherBase))
+	}
+	if left > 0 {
+		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", left)))
+	}
+	if len(v.buffers) == 0 {
+		s.printf("no sector is read from memory or written to it\n")
+	}
+}
+
+// bufferText names a buffer with its address.
+func bufferText(name string, base uint64) string {
+	if base == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s at %#x", name, base)
+}
