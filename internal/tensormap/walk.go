@@ -103,7 +103,14 @@ func (m *Map) Fits(c *Copy) error {
 	case c.Store && m.Swizzle.Atomicity == Atom32Flip8:
 		return fmt.Errorf("a swizzle with halves of 16 bytes exchanged, in a store")
 	}
-	if unit := map[Type]int32{B4x16: 2, B4x16P64: 128, B6x16P32: 128}[m.Type]; unit != 0 && c.Position[0]%unit != 0 {
+	unit := int32(1)
+	switch m.Type {
+	case B4x16:
+		unit = 2
+	case B4x16P64, B6x16P32:
+		unit = 128
+	}
+	if c.Position[0]%unit != 0 {
 		return fmt.Errorf("a coordinate of %d elements of .%s, want a multiple of %d", c.Position[0], m.Type, unit)
 	}
 	if c.Reset && c.Position != [Rank]int32{} {
@@ -216,24 +223,22 @@ func (m *Map) boxStarts(c *Copy) func(yield func(int, [Rank]int64) bool) {
 		at[i] = int64(c.Position[i])
 	}
 	return func(yield func(int, [Rank]int64) bool) {
-		var n [Rank]int
+		x, end := at, at
+		for i := 1; i < m.Rank; i++ {
+			end[i] += int64(m.Box[i])
+		}
 		for row := range m.rows(c) {
-			x := at
 			if c.Rows {
 				x[1] = int64(c.Position[1+row])
-			} else {
-				for i := 1; i < m.Rank; i++ {
-					x[i] += int64(n[i]) * int64(m.Step[i])
-				}
 			}
 			if !yield(row, x) {
 				return
 			}
-			for i := 1; i < m.Rank; i++ {
-				if n[i]++; n[i] < m.steps(i) {
+			for i := 1; i < m.Rank && !c.Rows; i++ {
+				if x[i] += int64(m.Step[i]); x[i] < end[i] {
 					break
 				}
-				n[i] = 0
+				x[i] = at[i]
 			}
 		}
 	}

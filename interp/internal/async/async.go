@@ -26,9 +26,32 @@ func threadOf(a *machine.AsyncState, c *machine.CTA, i int) *machine.AsyncThread
 	return &a.Lanes[i]
 }
 
+// newObject takes an object from a list of unused objects, or allocates one.
+func newObject[T any](free *[]*T) *T {
+	last := len(*free) - 1
+	if last < 0 {
+		return new(T)
+	}
+	x := (*free)[last]
+	*free = (*free)[:last]
+	return x
+}
+
 // newEffect makes an effect of an instruction for a lane of half h.
 func newEffect(w *machine.Warp, h int, instr *code.Instr, lane int, op code.Async) *machine.AsyncEffect {
-	return &machine.AsyncEffect{CTA: w.CTA, Src: w.SourceOf(instr), Warp: w.ID, Lane: 32*h + lane, Active: w.Mask, Op: op}
+	e := newObject(&w.CTA.Cluster.FreeEffects)
+	*e = machine.AsyncEffect{CTA: w.CTA, Src: w.SourceOf(instr), Warp: w.ID, Lane: 32*h + lane, Active: w.Mask, Op: op}
+	return e
+}
+
+// freeEffect makes an effect that has happened available to newEffect. No list may contain it.
+func freeEffect(e *machine.AsyncEffect) {
+	cl := e.CTA.Cluster
+	if e.Tensor != nil && !e.SharesTensor {
+		cl.FreeTensors = append(cl.FreeTensors, e.Tensor)
+	}
+	*e = machine.AsyncEffect{}
+	cl.FreeEffects = append(cl.FreeEffects, e)
 }
 
 // issueEffects issues the listed effects, up to the first that traps.
@@ -76,7 +99,13 @@ func issueEffect(w *machine.Warp, e *machine.AsyncEffect) {
 		cl.Pending[e.Mbarrier] = append(cl.Pending[e.Mbarrier], e)
 	}
 	if e.Tensor != nil { // even if the effect completes at an mbarrier, a wait for its group waits for the read of its tensor map
-		l.Pending = slices.DeleteFunc(l.Pending, func(e *machine.AsyncEffect) bool { return e.Done && e.Tensor != nil })
+		l.Pending = slices.DeleteFunc(l.Pending, func(e *machine.AsyncEffect) bool {
+			if !e.Done || e.Tensor == nil {
+				return false
+			}
+			freeEffect(e)
+			return true
+		})
 	}
 	if l != nil && (!e.Op.NotifiesMbarrier || e.Tensor != nil) {
 		l.Pending = append(l.Pending, e)
@@ -177,20 +206,20 @@ func pendingEffects(c *machine.CTA) (list []pendingEffect) {
 // awaitEffects completes a wait of a thread for its groups of bulk operations, except the last keepGroups of them. It
 // executes the effects of these groups or, with read, only reads their sources.
 func awaitEffects(c *machine.CTA, l *machine.AsyncThread, read bool, keepGroups int) error {
-	for len(l.Pending) > 0 && l.Pending[0].Group < l.Groups-keepGroups && !read {
-		e := l.Pending[0]
-		l.Pending = l.Pending[1:]
-		switch {
-		case e.Done:
-		case e.Op.NotifiesMbarrier:
-			if err := readTensorMap(e); err != nil {
-				return err
-			}
-		default:
-			if err := executeEffect(e); err != nil {
-				return err
-			}
+	n, err := 0, error(nil)
+	for ; n < len(l.Pending) && l.Pending[n].Group < l.Groups-keepGroups && !read && err == nil; n++ {
+		e := l.Pending[n]
+		if !e.Done && e.Op.NotifiesMbarrier { // it stays in the list of the mbarrier
+			err = readTensorMap(e)
+			continue
 		}
+		if err = executeEffect(e); err == nil {
+			freeEffect(e)
+		}
+	}
+	l.Pending = slices.Delete(l.Pending, 0, n)
+	if err != nil {
+		return err
 	}
 	if !read || l.Groups-keepGroups <= l.GroupsRead {
 		return nil
@@ -284,6 +313,7 @@ func CopyEffects(cl *machine.Cluster, other *machine.Cluster) {
 	ctas, shared := cl.CTAs, cl.Shared
 	*cl = *other
 	cl.CTAs, cl.Shared, cl.InstrsLeft, cl.Pending = ctas, shared, slices.Clone(other.InstrsLeft), nil
+	cl.FreeEffects, cl.FreeTensors = nil, nil
 	cl.Pipes = nil
 	for _, old := range other.Pipes {
 		cl.Pipes = append(cl.Pipes, copyList(old))

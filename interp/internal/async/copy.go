@@ -200,7 +200,7 @@ func multicastEffect(w *machine.Warp, e *machine.AsyncEffect, ranks uint32) (lis
 			return nil
 		}
 		to := *e
-		to.FurtherDestination = len(list) > 0
+		to.FurtherDestination, to.SharesTensor = len(list) > 0, true
 		to.To, to.Mbarrier = machine.AddressInRank(e.To, rank), machine.AddressInRank(e.Mbarrier, rank)
 		list = append(list, &to)
 	}

@@ -89,8 +89,8 @@ func executeEffect(e *machine.AsyncEffect) error {
 		}
 		return completeEffect(e)
 	}
-	if isPlainLoad(e) && !c.IsSubscribed(probe.OnEffect) {
-		if err := loadTensor(e); err != nil {
+	if isPlainTensorCopy(e) && !c.IsSubscribed(probe.OnEffect) {
+		if err := copyTensor(e); err != nil || !e.Op.NotifiesMbarrier {
 			return err
 		}
 		return completeEffect(e)

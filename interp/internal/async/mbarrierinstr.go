@@ -253,13 +253,17 @@ func executeEffectsAt(c *machine.CTA, addr uint64) error {
 			break
 		}
 	}
-	if pending[addr] = list[n:]; n == len(list) {
-		delete(pending, addr)
-	}
-	for _, e := range list[:n] {
+	pending[addr] = list[n:]
+	for i, e := range list[:n] {
 		if err := executeEffect(e); err != nil {
 			return err
 		}
+		if list[i] = nil; e.Tensor == nil && !isPipeOp(e) { // the lists of threads and pipes have the others
+			freeEffect(e)
+		}
+	}
+	if n == len(list) {
+		pending[addr] = list[:0]
 	}
 	return nil
 }

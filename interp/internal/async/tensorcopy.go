@@ -31,7 +31,8 @@ func AsyncTensor(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 			rest = rest[1:]
 			return v
 		}
-		t := &machine.TensorCopy{MapAddress: f.Src64(instr.B)[lane], MapSpace: op.Map, Reduce: op.Op}
+		t := newObject(&w.CTA.Cluster.FreeTensors)
+		*t = machine.TensorCopy{MapAddress: f.Src64(instr.B)[lane], MapSpace: op.Map, Reduce: op.Op}
 		t.Copy = tensormap.Copy{Mode: op.Mode, Dims: op.Dims, Rows: op.Rows, Store: op.Store, Reset: op.Shape}
 		for i := range op.Coordinates() {
 			t.Copy.Position[i] = int32(next())
@@ -147,9 +148,7 @@ func tensorMapOf(e *machine.AsyncEffect) (*tensormap.Map, error) {
 	case fault != nil:
 		return nil, tensorFaultTrap(e, fault, t.MapAddress, tensormap.Size)
 	}
-	var b [tensormap.Size]byte
-	copy(b[:], unsafe.Slice((*byte)(unsafe.Add(place.Alloc.Ptr, place.Offset)), tensormap.Size))
-	m, err := tensormap.DecodeWith(b[:], t.Override)
+	m, err := decodeMap(&c.Cluster.LastMap, unsafe.Slice((*byte)(unsafe.Add(place.Alloc.Ptr, place.Offset)), tensormap.Size), t.Override)
 	if err == nil {
 		err = m.Fits(&t.Copy)
 	}
@@ -160,6 +159,21 @@ func tensorMapOf(e *machine.AsyncEffect) (*tensormap.Map, error) {
 		return nil, tensorTrap(e, probe.ErrAsync, "%v", err)
 	}
 	return m, nil
+}
+
+// decodeMap decodes a tensor map. Copies often use the map of the copy before, which last has.
+//
+//go:norace
+func decodeMap(last *machine.DecodedMap, b []byte, o *tensormap.Override) (*tensormap.Map, error) {
+	encoded := [tensormap.Size]byte(b)
+	if o == nil && last.Map != nil && encoded == last.Encoded {
+		return last.Map, nil
+	}
+	m, err := tensormap.DecodeWith(encoded[:], o)
+	if o == nil && err == nil {
+		*last = machine.DecodedMap{Encoded: encoded, Map: m}
+	}
+	return m, err
 }
 
 // reductions has the permitted reductions of elements (manual 9.7.9.25.5.3), by the type in the tensor map.
@@ -304,37 +318,55 @@ func readTensor(e *machine.AsyncEffect) (err error) {
 	return nil
 }
 
-// isPlainLoad reports whether an effect copies elements of a tensor to shared memory, notifies an mbarrier, and does nothing
-// else. Its map may convert elements.
-func isPlainLoad(e *machine.AsyncEffect) bool {
-	return e.Tensor != nil && !e.Tensor.Copy.Store && e.Data == nil && e.Op.NotifiesMbarrier && e.Op.ReportPattern == code.NoReport
+// isPlainTensorCopy reports whether an effect copies elements between a tensor and shared memory, and does nothing else,
+// except that it may notify an mbarrier and convert loaded elements.
+func isPlainTensorCopy(e *machine.AsyncEffect) bool {
+	return e.Tensor != nil && e.Data == nil && !e.Op.Reduces && e.Op.ReportPattern == code.NoReport
 }
 
-// loadTensor executes a plain load of a tensor: it copies segment after segment.
+// copyTensor executes a plain copy between a tensor and shared memory: it copies segment after segment.
 //
 //go:norace
-func loadTensor(e *machine.AsyncEffect) (err error) {
+func copyTensor(e *machine.AsyncEffect) (err error) {
 	if err := readTensorMap(e); err != nil {
 		return err
 	}
-	m, addr := e.Tensor.Map, sharedAddressOf(e)
-	to, err := tensorBox(e, m)
+	m, addr, store := e.Tensor.Map, sharedAddressOf(e), e.Tensor.Copy.Store
+	box, err := tensorBox(e, m)
 	if err != nil {
 		return err
 	}
-	source := tensorSource{sharedView(e.CTA, probe.AccessLoad), fillOf(m)}
-	load := func(p tensormap.Segment) bool {
-		target := to[p.Shared-addr:][:p.Bytes]
-		if fault := source.read(&p, target); fault != nil {
-			err = tensorFaultTrap(e, fault, p.Global, p.Bytes)
-			return false
-		}
-		convert(m.Type, target)
-		return true
+	kind := probe.AccessLoad
+	if store {
+		kind = probe.AccessStore
 	}
-	if m.WalkRows(&e.Tensor.Copy, addr, load); err != nil { // the segments before the fault are loaded
+	tensor := tensorSource{sharedView(e.CTA, kind), fillOf(m)}
+	transfer := func(p tensormap.Segment) bool {
+		part, fault := box[p.Shared-addr:], (*mem.Fault)(nil)
+		switch {
+		case !store:
+			if fault = tensor.read(&p, part[:p.Bytes]); fault == nil {
+				convert(m.Type, part[:p.Bytes])
+			}
+		case p.Inside:
+			var to []byte
+			if to, fault = tensor.memory.bytes(&p); fault != nil {
+				break
+			}
+			if m.Type == tensormap.B6x16P32 {
+				copy(to, pack6((*[16]byte)(part)))
+			} else {
+				copy(to, part)
+			}
+		}
+		if fault != nil {
+			err = tensorFaultTrap(e, fault, p.Global, p.Bytes)
+		}
+		return fault == nil
+	}
+	if m.WalkRows(&e.Tensor.Copy, addr, transfer); err != nil { // the segments before the fault are copied
 		err = nil
-		m.Walk(&e.Tensor.Copy, addr, load)
+		m.Walk(&e.Tensor.Copy, addr, transfer)
 	}
 	return err
 }

@@ -34,6 +34,7 @@ type AsyncEffect struct {
 	PatternFound bool        // the source contains Op.ReportPattern
 	KeptBytes    uint64      // host memory of the effect while it is pending, in bytes
 	Tensor       *TensorCopy // the tensor copy; nil: none
+	SharesTensor bool        // other effects have the same tensor copy
 	PipeOp       *PipeOp     // the operation on tensor cores or tensor memory; nil: none
 	Commits      bool        // it arrives after all earlier operations of the pipe have happened
 	ReadsA       bool        // it arrives after earlier multiplications have read their matrices A in shared memory

@@ -23,6 +23,10 @@ type Cluster struct {
 
 	Pipes [][]*AsyncEffect // by pair of CTAs: pending tensor-core operations and their arrivals at mbarriers, in the order of issue
 
+	FreeEffects []*AsyncEffect // unused objects
+	FreeTensors []*TensorCopy  // unused objects
+	LastMap     DecodedMap     // the tensor map that was decoded last
+
 	// The half of a round under way.
 	HalfUnderway bool
 	NextCTA      int   // rank of the CTA that runs next

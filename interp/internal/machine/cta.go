@@ -91,7 +91,7 @@ func (c *CTA) SetIndex(order int) {
 // Begin resets the CTA to its initial state, except memory and registers.
 func (c *CTA) Begin() {
 	if !c.Grid.Clustered() {
-		c.OwnCluster = Cluster{CTAs: c.OwnCluster.CTAs, Live: len(c.Warps), Missing: len(c.Warps)}
+		c.OwnCluster = Cluster{CTAs: c.OwnCluster.CTAs, Live: len(c.Warps), Missing: len(c.Warps), FreeEffects: c.OwnCluster.FreeEffects, FreeTensors: c.OwnCluster.FreeTensors, LastMap: c.OwnCluster.LastMap}
 	}
 	if c.BarrierUsed {
 		for i := range c.Barriers {

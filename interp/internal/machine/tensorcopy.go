@@ -15,3 +15,9 @@ type TensorCopy struct {
 	Reduce     code.AtomicOp
 	Override   *tensormap.Override // replacements of fields of the map; nil: none
 }
+
+// DecodedMap is a tensor map with its encoding.
+type DecodedMap struct {
+	Encoded [tensormap.Size]byte
+	Map     *tensormap.Map // never changes; nil: none
+}
