@@ -157,7 +157,9 @@ func (a *app) drawStrip(strips *strip.Recorder) func(to io.Writer, cta, warp, wi
 		if width == 0 {
 			width = screen.width
 		}
-		strip.Print(to, groups, screen.strips(width))
+		target := screen.strips(width)
+		target.Newest = true // the session is at the last step
+		strip.Print(to, groups, target)
 		return true
 	}
 }

@@ -50,9 +50,8 @@ const minifyTemplates = {
   },
 };
 const files = new Map();
-const packages = new Set();
-/** bundle returns the module of an entry. A page may contain it. */
-async function bundle(entry) {
+/** bundle returns the module of an entry, which a page may contain, and adds its packages to a set. */
+async function bundle(entry, packages) {
   const r = await build({ ...common, entryPoints: [entry], external: ['./editor.js'], plugins: [minifyTemplates], metafile: true });
   for (const input of Object.keys(r.metafile.inputs)) {
     const name = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1];
@@ -63,20 +62,29 @@ async function bundle(entry) {
   return text;
 }
 const source = (name) => readFileSync(path.join(here, 'static', name), 'utf8');
-files.set('page/gemu.js', Buffer.from(await bundle('src/gemu.ts')));
-files.set('page/editor.js', Buffer.from(await bundle('src/editor.ts')));
+/** licenses returns the licenses of packages. */
+const licenses = (packages) =>
+  `The page contains these libraries.\n\n${[...packages]
+    .sort()
+    .map((name) => {
+      const dir = path.join(here, 'node_modules', name);
+      const { version, license } = JSON.parse(readFileSync(path.join(dir, 'package.json'), 'utf8'));
+      const file = readdirSync(dir).find((f) => /^licen[cs]e/i.test(f));
+      return `${name} ${version}: ${license}\n\n${file ? readFileSync(path.join(dir, file), 'utf8').trim() : ''}\n`;
+    })
+    .join('\n')}`;
+const ofPage = new Set();
+files.set('page/gemu.js', Buffer.from(await bundle('src/gemu.ts', ofPage)));
+files.set('page/editor.js', Buffer.from(await bundle('src/editor.ts', ofPage)));
+files.set('page/licenses.txt', Buffer.from(licenses(ofPage)));
 for (const name of ['index.html', 'gemu.css']) files.set(`page/${name}`, Buffer.from(source(name)));
 // The page of reports is one file.
-const script = await bundle('src/report.ts');
-const report = source('report.html').replace('/* gemu.css */', () => source('gemu.css').trim()).replace('/* report.js */', () => script.trim());
+const ofReport = new Set();
+const script = await bundle('src/report.ts', ofReport);
+const parts = { '/* gemu.css */': source('gemu.css'), '/* report.js */': script, '/* licenses.txt */': licenses(ofReport) };
+let report = source('report.html');
+for (const [place, text] of Object.entries(parts)) report = report.replace(place, () => text.trim());
 files.set('report/report.html', Buffer.from(report));
-const licenses = [...packages].sort().map((name) => {
-  const dir = path.join(here, 'node_modules', name);
-  const { version, license } = JSON.parse(readFileSync(path.join(dir, 'package.json'), 'utf8'));
-  const file = readdirSync(dir).find((f) => /^licen[cs]e/i.test(f));
-  return `${name} ${version}: ${license}\n\n${file ? readFileSync(path.join(dir, file), 'utf8').trim() : ''}\n`;
-});
-files.set('page/licenses.txt', Buffer.from(`The page contains these libraries.\n\n${licenses.join('\n')}`));
 
 const brotli = (b) => brotliCompressSync(b, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }).length;
 const size = { page: 0, editor: 0, report: 0 };

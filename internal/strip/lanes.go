@@ -51,10 +51,30 @@ type column struct {
 	shade        int   // 0: the lane executes in all steps; 1: in half of them or more; 2: in fewer
 }
 
+// first returns the number of the first step in Runs.
+func (w *Warp) first() int {
+	if len(w.Runs) == 0 {
+		return 1
+	}
+	return w.Runs[0].First
+}
+
+// from returns the warp without the steps before a step.
+func (w *Warp) from(step int) *Warp {
+	short := *w
+	short.Runs = slices.Clone(w.Runs)
+	short.Runs = slices.DeleteFunc(short.Runs, func(r Run) bool { return r.Last() < step })
+	if r := &short.Runs[0]; r.First < step {
+		r.Steps -= step - r.First
+		r.First = step
+	}
+	return &short
+}
+
 // columns returns the states of a lane, in columns of per steps; the last may have fewer.
 func (w *Warp) columns(lane, per int) (list []column) {
 	run := 0
-	for first := 1; first <= w.Steps; first += per {
+	for first := w.first(); first <= w.Steps; first += per {
 		last := min(first+per-1, w.Steps)
 		for w.Runs[run].Last() < first {
 			run++

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -17,6 +18,8 @@ type Screen struct {
 	Paint func(n int, text string) string
 	// Bold emphasises a text; nil: no emphasis.
 	Bold func(text string) string
+	// Newest draws a column for each step, of the last steps only where not all fit.
+	Newest bool
 }
 
 // Colours is the number of colours of blocks: block i has colour i modulo Colours.
@@ -35,13 +38,16 @@ var shades = [...]rune{'█', '▓', '▒'}
 const labelWidth = 20
 
 // Print draws strips with characters: a row for each group of lanes that do the same, a column for each step. Where there are
-// more steps than columns, a column is several steps.
+// more steps than columns, a column is several steps; with Screen.Newest the first steps are left out instead.
 func Print(to io.Writer, groups []Group, screen Screen) {
 	if screen.Width <= 0 {
 		screen.Width = 80
 	}
 	if screen.Bold == nil {
 		screen.Bold = func(text string) string { return text }
+	}
+	if screen.Newest {
+		groups = newest(groups, screen.Width)
 	}
 	used := legend{}
 	for i := range groups {
@@ -60,6 +66,23 @@ func Print(to io.Writer, groups []Group, screen Screen) {
 	}
 	fprintBlocks(to, groups, screen.Width)
 	used.fprint(to, screen.Width)
+}
+
+// newest returns the groups with only the last steps of the warps that do not fit into a width, with a column for each step.
+func newest(groups []Group, width int) []Group {
+	room := max(width-labelWidth-4, 10)
+	short := slices.Clone(groups)
+	for i := range short {
+		s := *groups[i].Strip
+		s.Warps = slices.Clone(s.Warps)
+		for k, w := range s.Warps {
+			if w.Steps > room {
+				s.Warps[k] = w.from(w.Steps - room + 1)
+			}
+		}
+		short[i].Strip = &s
+	}
+	return short
 }
 
 // legend is the characters that a drawing uses.
@@ -106,16 +129,19 @@ func (g *Group) printWarp(to io.Writer, w *Warp, screen *Screen) (per int) {
 		names[i] = w.shortLanes(lanes, labelWidth)
 		width = max(width, len([]rune(names[i])))
 	}
-	title := g.WarpTitle(w)
-	room := max(screen.Width-width-4, 10)
-	per = (w.Steps + room - 1) / room
-	if per = max(per, 1); per > 1 {
-		title = strings.TrimPrefix(fmt.Sprintf("%s, each column is %d steps", title, per), ", ")
+	title, first := g.WarpTitle(w), w.first()
+	room, steps := max(screen.Width-width-4, 10), w.Steps-first+1
+	per = max((steps+room-1)/room, 1)
+	switch {
+	case first > 1:
+		title = fmt.Sprintf("%s, steps %d to %d; earlier steps are not shown", title, first, w.Steps)
+	case per > 1:
+		title = fmt.Sprintf("%s, each column is %d steps", title, per)
 	}
-	if title != "" {
+	if title = strings.TrimPrefix(title, ", "); title != "" {
 		fmt.Fprintf(to, "  %s\n", title)
 	}
-	fmt.Fprintf(to, "  %-*s  %s\n", width, "step", ruler((w.Steps+per-1)/per, per))
+	fmt.Fprintf(to, "  %-*s  %s\n", width, "step", ruler(first, (steps+per-1)/per, per))
 	for i, lanes := range groups {
 		row := g.row(w, bits.TrailingZeros64(lanes), per, screen)
 		fmt.Fprintf(to, "  %s%s  %s\n", names[i], strings.Repeat(" ", width-len([]rune(names[i]))), strings.TrimRight(row, " "))
@@ -123,11 +149,11 @@ func (g *Group) printWarp(to io.Writer, w *Warp, screen *Screen) (per int) {
 	return per
 }
 
-// ruler returns a line with the numbers of steps above their columns.
-func ruler(columns, per int) string {
+// ruler returns a line with the numbers of steps above their columns, of per steps from step first on.
+func ruler(first, columns, per int) string {
 	line := []byte{}
 	for c := 0; c < columns; {
-		text := fmt.Sprint(c*per + 1)
+		text := fmt.Sprint(first + c*per)
 		if c > 0 && c+len(text) > columns {
 			break
 		}
@@ -135,8 +161,11 @@ func ruler(columns, per int) string {
 			line = append(line, ' ')
 		}
 		line = append(line, text...)
-		if c += 10; c == 10 && per == 1 {
-			c = 9 // steps 1, 10, 20 …
+		if c += 10; per == 1 { // the first step, then 10, 20 …
+			c -= (first + c) % 10
+		}
+		for c <= len(line) {
+			c += 10
 		}
 	}
 	return string(line)

@@ -505,6 +505,42 @@ func TestShades(t *testing.T) {
 	}
 }
 
+// TestNewest: of 40 steps, the last 20 in 44 columns; lanes that differ only before them share a row. All 40 in 64 columns.
+func TestNewest(t *testing.T) {
+	waiting := func(lanes uint64) []Wait { return []Wait{{Kind: Ready, Lanes: lanes}} }
+	s := &Strip{Policy: "stack", WarpSize: 4, Blocks: []Block{{Letter: 'A'}, {Letter: 'B', First: 1, Last: 1}}, Program: []Place{{Line: 1}, {Line: 2, Block: 1}}}
+	s.Warps = []*Warp{{Lanes: 0b111, Steps: 40, Runs: []Run{
+		{First: 1, Steps: 5, Active: 0b011, Lanes: 0b011, Waits: waiting(0b100)},
+		{First: 6, Steps: 20, Block: 1, From: 1, To: 1, Active: 0b001, Lanes: 0b001, Waits: waiting(0b110)},
+		{First: 26, Steps: 15, Active: 0b111, Lanes: 0b111},
+	}}}
+	for width, want := range map[int]string{
+		44: `
+  steps 21 to 40; earlier steps are not shown
+  step       21       30
+  lane 0     BBBBBAAAAAAAAAAAAAAA
+  lanes 1-2  ·····AAAAAAAAAAAAAAA
+`,
+		64: `
+  step    1        10        20        30
+  lane 0  AAAAABBBBBBBBBBBBBBBBBBBBAAAAAAAAAAAAAAA
+  lane 1  AAAAA····················AAAAAAAAAAAAAAA
+  lane 2  ·························AAAAAAAAAAAAAAA
+`,
+	} {
+		var b strings.Builder
+		Print(&b, Groups([]*Strip{s}), Screen{Width: width, Newest: true})
+		_, got, _ := strings.Cut(b.String(), "average\n")
+		got, _, _ = strings.Cut(got, "\nA: ")
+		if want := strings.TrimPrefix(want, "\n"); got != want {
+			t.Errorf("%d columns: (-want +got)\n%s", width, cmp.Diff(want, got))
+		}
+	}
+	if first := s.Warps[0].Runs[0].First; first != 1 || s.Warps[0].Runs[1].Steps != 20 {
+		t.Error("the strip has changed")
+	}
+}
+
 // TestRestoreOtherFuture: a launch that takes another course after a restore does not change a later state.
 func TestRestoreOtherFuture(t *testing.T) {
 	r := NewRecorder(Options{})

@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 
 	"gemu/internal/cleanup"
@@ -18,14 +20,16 @@ import (
 
 // Engine is the engine in WebAssembly, and the script of Go that loads it. Both must come from the same version of Go.
 type Engine struct {
-	Module []byte // gemu.wasm
-	Loader []byte // wasm_exec.js
+	Module   []byte // gemu.wasm
+	Loader   []byte // wasm_exec.js
+	Licenses []byte // the licenses of Go and of the modules in the engine, as text
 }
 
 // Names of the engine's files, which FindEngine looks for next to the command.
 const (
-	moduleName = "gemu.wasm"
-	loaderName = "wasm_exec.js"
+	moduleName   = "gemu.wasm"
+	loaderName   = "wasm_exec.js"
+	licensesName = "gemu.wasm.licenses.txt"
 )
 
 // FindEngine returns the engine: from the files next to the running command, or built by Go from the source of the command. It calls
@@ -64,11 +68,13 @@ func besideCommand() (e *Engine, dir string, err error) {
 	if err != nil {
 		return nil, dir, err
 	}
-	loader, err := os.ReadFile(filepath.Join(dir, loaderName))
-	if err != nil {
-		return nil, dir, fmt.Errorf("%s is not complete: %w", filepath.Join(dir, moduleName), err)
+	e = &Engine{Module: module}
+	for name, to := range map[string]*[]byte{loaderName: &e.Loader, licensesName: &e.Licenses} {
+		if *to, err = os.ReadFile(filepath.Join(dir, name)); err != nil {
+			return nil, dir, fmt.Errorf("%s is not complete: %w", filepath.Join(dir, moduleName), err)
+		}
 	}
-	return &Engine{module, loader}, dir, nil
+	return e, dir, nil
 }
 
 // sourceDir returns the directory of package play/wasm: in the source from which the command was built, or else below the current
@@ -109,25 +115,72 @@ func BuildEngine(ctx context.Context, program, source string) (*Engine, error) {
 	for _, name := range coldPackages {
 		args = append(args, "-gcflags="+name+"=-l")
 	}
-	build := exec.CommandContext(ctx, program, append(args, ".")...)
-	build.Dir = source
-	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
-	if text, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(build.Args, " "), err, text)
+	if _, err := runGo(ctx, program, source, append(args, ".")...); err != nil {
+		return nil, err
 	}
 	module, err := os.ReadFile(out)
 	if err != nil {
 		return nil, err
 	}
-	env := exec.CommandContext(ctx, program, "env", "GOROOT")
-	env.Dir = source // the go.mod there can choose another version of Go
-	root, err := env.Output()
-	if err != nil {
-		return nil, fmt.Errorf("%s env GOROOT: %w", program, err)
-	}
-	loader, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", loaderName))
+	root, err := runGo(ctx, program, source, "env", "GOROOT") // the go.mod there can choose another version of Go
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{module, loader}, nil
+	goroot := strings.TrimSpace(string(root))
+	loader, err := os.ReadFile(filepath.Join(goroot, "lib", "wasm", loaderName))
+	if err != nil {
+		return nil, err
+	}
+	texts, err := licenses(ctx, program, source, goroot)
+	if err != nil {
+		return nil, err
+	}
+	return &Engine{module, loader, texts}, nil
+}
+
+// runGo runs a Go command for WebAssembly in a directory, and returns its output.
+func runGo(ctx context.Context, program, dir string, args ...string) ([]byte, error) {
+	var messages bytes.Buffer
+	run := exec.CommandContext(ctx, program, args...)
+	run.Dir, run.Stderr = dir, &messages
+	run.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	text, err := run.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(run.Args, " "), err, messages.Bytes())
+	}
+	return text, nil
+}
+
+// licenseFile matches the names of files with a license.
+var licenseFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice)(\.\w+)?$`)
+
+// licenses returns the licenses of Go and of the modules with packages in the engine.
+func licenses(ctx context.Context, program, source, goroot string) ([]byte, error) {
+	const form = "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}\n{{.Path}} {{.Version}}\t{{$.Dir}}\n{{end}}{{end}}"
+	list, err := runGo(ctx, program, source, "list", "-deps", "-f", form, ".")
+	if err != nil {
+		return nil, err
+	}
+	dirs := strings.FieldsFunc(string(list), func(r rune) bool { return r == '\n' })
+	slices.Sort(dirs) // a module before its packages
+	var to bytes.Buffer
+	to.WriteString("The engine contains Go and these modules.\n")
+	for _, line := range slices.Compact(append([]string{"Go\t" + goroot}, dirs...)) {
+		name, dir, _ := strings.Cut(line, "\t")
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			if f.IsDir() || !licenseFile.MatchString(f.Name()) {
+				continue
+			}
+			text, err := os.ReadFile(filepath.Join(dir, f.Name()))
+			if err != nil {
+				return nil, err
+			}
+			fmt.Fprintf(&to, "\n%s\n\n%s\n", name, bytes.TrimSpace(text))
+		}
+	}
+	return to.Bytes(), nil
 }

@@ -79,6 +79,9 @@ func withPolicy(index []byte, policy string) ([]byte, error) {
 	})
 }
 
+// licensesOfPage is the file of the page with the licenses of its libraries.
+const licensesOfPage = "licenses.txt"
+
 // Build writes the page and its engine to a directory, which it makes if necessary. Any web server can serve the files, and no other
 // site is contacted. It returns the names of the written files.
 func Build(ctx context.Context, dir string, e *Engine, start *play.Start) (names []string, err error) {
@@ -106,6 +109,7 @@ func Build(ctx context.Context, dir string, e *Engine, start *play.Start) (names
 	if err != nil {
 		return nil, err
 	}
+	files[licensesOfPage] = bytes.Join([][]byte{files[licensesOfPage], e.Licenses}, []byte("\n"))
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
@@ -153,7 +157,7 @@ func SingleFile(e *Engine, start *play.Start) ([]byte, error) {
 		}
 		return b
 	}
-	css, js, editor := read("gemu.css"), read("gemu.js"), read("editor.js")
+	css, js, editor, texts := read("gemu.css"), read("gemu.js"), read("editor.js"), read(licensesOfPage)
 	if err != nil {
 		return nil, err
 	}
@@ -169,6 +173,7 @@ func SingleFile(e *Engine, start *play.Start) ([]byte, error) {
 	}
 	put("gemu-editor", editor)
 	if e != nil {
+		texts = bytes.Join([][]byte{texts, e.Licenses}, []byte("\n"))
 		module, err := compress(e.Module)
 		if err != nil {
 			return nil, err
@@ -181,6 +186,10 @@ func SingleFile(e *Engine, start *play.Start) ([]byte, error) {
 		}
 		fmt.Fprintf(&inline, "<script type=\"application/json\" id=\"gemu-examples\">%s</script>\n", examples)
 	}
+	if bytes.Contains(texts, []byte("</script")) || bytes.Contains(texts, []byte("<!--")) {
+		return nil, errors.New("BUG: a license contains an element of HTML")
+	}
+	fmt.Fprintf(&inline, "<script type=\"text/plain\" id=\"gemu-licenses\">%s</script>\n", texts)
 	b, err := static.ReadFile("static/single.js")
 	if err != nil {
 		return nil, err

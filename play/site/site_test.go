@@ -173,7 +173,7 @@ func TestServedRun(t *testing.T) {
 // TestBuild: the files for a web server have the engine, the page and nothing else, and the page has a policy of its own.
 func TestBuild(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
-	e := &Engine{Module: []byte("module"), Loader: []byte("loader")}
+	e := &Engine{Module: []byte("module"), Loader: []byte("loader"), Licenses: []byte("the license of Go")}
 	names, err := Build(t.Context(), dir, e, &play.Start{Engine: "wasm", Example: hostile})
 	if err != nil {
 		t.Fatal(err)
@@ -182,6 +182,9 @@ func TestBuild(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil || !slices.Contains(names, name) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if texts, err := os.ReadFile(filepath.Join(dir, "licenses.txt")); err != nil || !bytes.Contains(texts, []byte("\nlit 3.")) || !bytes.HasSuffix(texts, e.Licenses) {
+		t.Errorf("%v, %.300s", err, texts)
 	}
 	index, err := os.ReadFile(filepath.Join(dir, "index.html"))
 	if err != nil {
@@ -197,7 +200,7 @@ var foreign = regexp.MustCompile(`<(script|link|img|iframe)[^>]*\s(src|href)="[^
 
 // TestSingle: a single file names no other file; without an engine it has none.
 func TestSingle(t *testing.T) {
-	for _, e := range []*Engine{nil, {Module: []byte("module"), Loader: []byte("loader")}} {
+	for _, e := range []*Engine{nil, {Module: []byte("module"), Loader: []byte("loader"), Licenses: []byte("the license of Go")}} {
 		b, err := SingleFile(e, &play.Start{Engine: "none", Recordings: []play.Recording{{Name: hostile, Base64: []byte{1, 2}}}})
 		if err != nil {
 			t.Fatal(err)
@@ -208,6 +211,11 @@ func TestSingle(t *testing.T) {
 		}
 		if foreign.MatchString(text) || strings.Contains(text, `id="gemu-wasm"`) != (e != nil) {
 			t.Errorf("%s in %.1500s", foreign.FindString(text), text)
+		}
+		_, texts, _ := strings.Cut(text, `id="gemu-licenses">`)
+		texts, _, _ = strings.Cut(texts, "</script>")
+		if !strings.Contains(texts, "\n@codemirror/view 6.") || !strings.Contains(texts, "\nlit 3.") || strings.Contains(texts, "the license of Go") != (e != nil) {
+			t.Errorf("licenses %.1500s", texts)
 		}
 	}
 }
@@ -223,6 +231,9 @@ func TestReportFile(t *testing.T) {
 	var data map[string]string
 	if err := json.Unmarshal([]byte(text), &data); !ok || !ok2 || err != nil || data["title"] != hostile {
 		t.Errorf("%v, %q in %.300s", err, data, b)
+	}
+	if !strings.Contains(string(b), "\nlit 3.") {
+		t.Error("the licenses are missing")
 	}
 	if strings.Contains(string(b), "<script>alert") || !strings.Contains(string(b), "<title>&lt;/script&gt;") {
 		t.Errorf("%.1000s", b)

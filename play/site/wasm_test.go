@@ -45,6 +45,11 @@ func builtEngine(t *testing.T) *Engine {
 func TestEnginesAgree(t *testing.T) {
 	node := need(t, "node", "it runs the engine in WebAssembly")
 	e := builtEngine(t)
+	for _, name := range []string{"Go", "github.com/alecthomas/participle/v2 v2.", "github.com/klauspost/compress v1.", "golang.org/x/exp v0."} {
+		if !bytes.Contains(e.Licenses, []byte("\n"+name)) {
+			t.Errorf("the licenses lack that of %s: %.300s", name, e.Licenses)
+		}
+	}
 	var requests []play.Request
 	for _, x := range Examples() {
 		for _, p := range append(interp.Reconvergers(), interp.ReconvergerNamed("its:1"), interp.ReconvergerNamed("its:8")) {

@@ -483,11 +483,11 @@ export class Launch {
 
   private addresses?: Set<string>;
 
-  /** isAddress reports whether an instruction uses a register as an address: "[%r1]" or "[%r1+4]". */
+  /** isAddress reports whether an instruction uses a register as an address: "[%r1]", "[%r1+4]", or in a cvta. */
   isAddress(r: Register): boolean {
     if (!this.addresses) {
       this.addresses = new Set();
-      for (const i of this.instructions) for (const m of i.text.matchAll(/\[\s*(%[\w$]+)/g)) this.addresses.add(`${i.function} ${m[1]}`);
+      for (const i of this.instructions) for (const m of i.text.matchAll(/^(?:@!?%\w+ )?cvta/.test(i.text) ? /(%[\w$]+)(?=[,;]|$)/g : /\[\s*(%[\w$]+)/g)) this.addresses.add(`${i.function} ${m[1]}`);
     }
     return this.addresses.has(`${r.function} ${r.name}`);
   }

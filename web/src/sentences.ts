@@ -145,5 +145,7 @@ export function countsText(m: WarpModel): string {
   const steps = `${c.steps.toLocaleString('en')} ${c.steps === 1 ? 'instruction' : 'instructions'}`;
   if (c.partial === 0) return `${steps}, each executed by all ${n} lanes.`;
   const idle = c.steps - c.activeSum / m.launch.warpSize;
-  return `${steps}; in ${c.partial.toLocaleString('en')} of them some lanes do not run. On average ${Number((c.activeSum / c.steps).toFixed(1))} of ${m.launch.warpSize} lanes run, ${(c.used * 100).toFixed(0)} %: as if ${idle < 10 ? idle.toFixed(1) : Math.round(idle).toLocaleString('en')} steps were wasted.`;
+  // Lanes that spin in vain, in a run that fails, run too.
+  const wasted = m.launch.outcome === 'done' ? `: as if ${idle < 10 ? idle.toFixed(1) : Math.round(idle).toLocaleString('en')} steps were wasted` : '';
+  return `${steps}; in ${c.partial.toLocaleString('en')} of them some lanes do not run. On average ${Number((c.activeSum / c.steps).toFixed(1))} of ${m.launch.warpSize} lanes run, ${(c.used * 100).toFixed(0)} %${wasted}.`;
 }

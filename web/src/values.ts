@@ -84,6 +84,23 @@ export function formatValue(v: bigint, type: string, bits: number, base: Base = 
   return type.startsWith('.s') || (type.startsWith('.b') && signed < 0n && signed > -65536n) ? signed.toString().replace('-', '−') : v.toString();
 }
 
+/** short shortens a value for a cell: a decimal number by rounding, others to their last digits. */
+export function short(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const x = Number(text.replace('−', '-'));
+  if (Number.isFinite(x) && !/^0x/.test(text)) {
+    for (let digits = most; digits > 0; digits--) {
+      const rounded = Number(x.toPrecision(digits));
+      const fits = [String(rounded), rounded.toExponential(digits - 1).replace('e+', 'e').replace(/\.?0*e/, 'e')].find((s) => s.length <= most);
+      if (fits) return text.startsWith('−') ? fits.replace('-', '−') : fits;
+    }
+  }
+  return tail(text, most);
+}
+
+/** tail shortens a text to its last characters. */
+export const tail = (text: string, most: number): string => (text.length <= most ? text : '…' + text.slice(-(most - 1)));
+
 function hex(v: bigint): string {
   return '0x' + v.toString(16);
 }

@@ -6,7 +6,7 @@ import { equal, fromMembers, inWords, lanesOf, members, ranges, firstLanes } fro
 import { firstDifference, launchesOf, outcomeOf, type WarpModel } from '../src/model.ts';
 import { Recording } from '../src/recording.ts';
 import { countsText, endText, isDeadlock, limitText, ofLane, sentence, text } from '../src/sentences.ts';
-import { formatValue, formula, structureOf } from '../src/values.ts';
+import { formatValue, formula, short, structureOf } from '../src/values.ts';
 import { kernel, record } from './gemu.ts';
 
 function warp(...args: string[]): WarpModel {
@@ -278,4 +278,21 @@ test('values as texts', () => {
   assert.deepEqual([formatValue(0x3fc00000n, '.f32', 32, 16), formatValue(0xffffffffn, '.s32', 32, 16), formatValue(9n, '.u32', 32, 16), formatValue(1n, '.pred', 1, 16)], ['0x3fc00000', '0xffffffff', '0x9', '1']);
   const s = structureOf(fromMembers([1, 3]), 32, (l) => BigInt(100 + l));
   assert.ok(s.few && s.class === 'affine');
+});
+
+test('a number that is too long for a cell is rounded; other texts keep their ends', () => {
+  for (const [text, most, want] of [
+    ['268435456', 6, '2.68e8'],
+    ['−1234567890', 6, '−1.2e9'],
+    ['−1234567890', 4, '−1e9'],
+    ['18446744073709551615', 5, '2e19'],
+    ['100000', 6, '100000'],
+    ['1000000', 6, '1e6'],
+    ['0.3333333', 6, '0.3333'],
+    ['-0.3333333', 6, '-0.333'],
+    ['1.234568e-10', 6, '1e-10'],
+    ['0x10000204', 4, '…204'],
+  ] as const) {
+    assert.equal(short(text, most), want);
+  }
 });

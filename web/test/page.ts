@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { becomes, button, clean, go, matches, noSidewaysScrolling, opened as openedAt, quick, says, test } from './chromium.ts';
-import { binaryOfGemu, kernel, record } from './gemu.ts';
+import { becomes, button, chooseLesson, clean, go, matches, noSidewaysScrolling, opened as openedAt, quick, says, test } from './chromium.ts';
+import { binaryOfGemu, kernel, play, record } from './gemu.ts';
 import { examples, serve, type Served } from './server.ts';
 
 let served: Promise<Served> | undefined;
@@ -311,7 +311,7 @@ test('memory: sectors of a load, banks of shared memory', async () => {
   await opened('strided', {}, async (p) => {
     await button(p, 'Run to line 15').click();
     await p.getByRole('tab', { name: 'Memory' }).click();
-    await matches(p.locator('gemu-memory .card p'), /All 32 lanes load 4 bytes each from global memory.* 32 sectors of 32 bytes; 13 % of the transferred bytes are used/);
+    await matches(p.locator('gemu-memory .card p'), /All 32 lanes load 4 bytes each from global memory.* 32 sectors of 32 bytes; 12\.5 % of the transferred bytes are used/);
     assert.equal(await p.locator('gemu-memory .arc').count(), 32);
     assert.equal(await p.locator('gemu-memory .sector').count(), 32);
   });
@@ -320,6 +320,27 @@ test('memory: sectors of a load, banks of shared memory', async () => {
     for (let i = 0; i < 20 && !(await p.locator('gemu-memory .word').count()); i++) await button(p, 'next access →').click();
     assert.ok((await p.locator('gemu-memory .word').count()) >= 32);
     await clean(p, 'banks');
+  });
+  // The lesson: stride 8, width 32.
+  const { url } = await play('--example', 'memory');
+  await openedAt(url, { viewport: { width: 390, height: 900 } }, async (p) => {
+    await p.getByRole('tab', { name: 'Memory' }).click();
+    const rows = p.locator('gemu-memory tbody tr');
+    const cells = () => rows.evaluateAll((l) => l.map((r) => [...r.children].map((c) => (c as HTMLElement).innerText.trim()).filter((_, i) => i !== 1).join(' ')));
+    assert.deepEqual(await cells(), ['19 global 1 32 12.5 % –', '25 shared 1 0 – 32', '29 shared 1 0 – 32', '32 global 1 4 100 % –']);
+    await button(p, 'Go to line 25').click();
+    await says(p, /^Step 10, line 25/);
+    await matches(p.locator('gemu-memory .card p').first(), /32 passes through the banks/);
+    const picture = (await p.locator('gemu-memory svg').boundingBox())!;
+    assert.ok(picture.x >= 0 && picture.x + picture.width <= 390, JSON.stringify(picture));
+    assert.equal(await p.locator('gemu-memory .word').count(), 32);
+    // With predict first, accesses after the question are not shown.
+    await chooseLesson(p, 'ifelse');
+    await p.getByRole('tab', { name: 'Memory' }).click();
+    const lines = async (want: string[]) => becomes(async () => (await cells()).map((c) => c.split(' ')[0]), (got) => assert.deepEqual(got, want));
+    await lines(['17', '32']);
+    await p.getByRole('checkbox', { name: 'Predict first' }).check();
+    await lines(['17']);
   });
 });
 

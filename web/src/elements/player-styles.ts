@@ -482,6 +482,13 @@ export const pageStyles = css`
     margin: 8px 0 12px;
     font-family: var(--mono);
   }
+  dialog pre {
+    max-height: 60vh;
+    margin: 0 0 12px;
+    overflow: auto;
+    font: 12px/1.5 var(--mono);
+    white-space: pre-wrap;
+  }
   @media (max-width: 900px) {
     .columns {
       grid-template-columns: minmax(0, 1fr);

@@ -80,6 +80,7 @@ export class GemuPlayer extends LitElement {
     request: { state: true },
     dropping: { state: true },
     help: { state: true },
+    licenses: { state: true },
   };
 
   static override styles = [tokens, pageStyles];
@@ -118,6 +119,7 @@ export class GemuPlayer extends LitElement {
   request?: Request;
   dropping = false;
   help = false;
+  licenses = '';
 
   private engine?: Engine;
   /** keys is the target of keys: the window if the player is the whole page, which has an element gemu-start; else the player. */
@@ -222,6 +224,7 @@ export class GemuPlayer extends LitElement {
   };
 
   private openPlace(p: Place): void {
+    clearTimeout(this.rememberTimer); // the address is that of the place
     this.policies = p.policies;
     this.setRequest(p.request);
     this.example = undefined;
@@ -919,7 +922,8 @@ export class GemuPlayer extends LitElement {
     if (!run?.launch || run.launch.outcome === 'done' || !m || (!elsewhere && this.step < m.steps - 1) || this.predict && this.revealed < m.steps) return nothing;
     if (run.launch.outcome === 'stopped') return html`<section class="card" aria-label="How the run ends"><h2>Stopped</h2><p>${capital(limitText(run.launch))}. Later steps are not shown.</p></section>`;
     const message = run.response?.message || run.launch.error;
-    return html`<section class="card bad-card" aria-label="How the run ends"><h2>${isDeadlock(run.launch) ? 'Deadlock' : 'The kernel has failed'}</h2>${isDeadlock(run.launch) ? html`<p>Lanes wait for something that no lane will ever do. gemu says:</p>` : nothing}<pre tabindex="0" aria-label="Message">${message}</pre>${elsewhere ? html`<button @click=${() => (this.chooseWarp(elsewhere - 1), this.go(this.model!.steps))}>Go to CTA ${run.launch.ctaName(trap!.cta)} warp ${trap!.warp}</button>` : nothing}</section>`;
+    const aligned = /wait at a barrier without/.test(message) && /^(@\S+ )?(bar\.|barrier\b.*\.aligned)/.test(m.instructionAt(m.steps - 1)?.text ?? '');
+    return html`<section class="card bad-card" aria-label="How the run ends"><h2>${isDeadlock(run.launch) ? 'Deadlock' : 'The kernel has failed'}</h2>${isDeadlock(run.launch) ? html`<p>Lanes wait for something that no lane will ever do. ${aligned ? 'A warp arrives at an aligned barrier, such as bar.sync, only when all its lanes execute the same instruction. ' : nothing}gemu says:</p>` : nothing}<pre tabindex="0" aria-label="Message">${message}</pre>${elsewhere ? html`<button @click=${() => (this.chooseWarp(elsewhere - 1), this.go(this.model!.steps))}>Go to CTA ${run.launch.ctaName(trap!.cta)} warp ${trap!.warp}</button>` : nothing}</section>`;
   }
 
   private question(): unknown {
@@ -998,7 +1002,7 @@ export class GemuPlayer extends LitElement {
       </div>
       <div id="pane" role="tabpanel" aria-labelledby="tab-${now}">
         ${now === 'registers' ? html`<gemu-registers .model=${m} .step=${step} .hex=${this.hex} .register=${this.register} .lane=${this.lane}></gemu-registers>` : nothing}
-        ${now === 'memory' ? html`<gemu-memory .model=${m} .step=${step}></gemu-memory>` : nothing}
+        ${now === 'memory' ? html`<gemu-memory .model=${m} .step=${step} .until=${this.predict ? Math.min(this.revealed, m.steps) + 1 : Infinity}></gemu-memory>` : nothing}
         ${now === 'flow' ? html`<gemu-flow .model=${m} .step=${step} .hideNext=${hide}></gemu-flow>` : nothing}
         ${now === 'results' ? this.results() : nothing}
       </div>
@@ -1067,8 +1071,20 @@ export class GemuPlayer extends LitElement {
       <p>Each strip is the same kernel under another <b>policy</b>: the rule that decides which lanes run next. The playhead is at the same step in all of them. Press the name of a policy to see its state.</p></div><div>
       <h2>Keys</h2>
       <dl><dt>→ ←</dt><dd>step, step back</dd><dt>Shift → ←</dt><dd>next, previous split or reconvergence</dd><dt>Home End</dt><dd>start, end</dd><dt>Space</dt><dd>play, pause</dd><dt>+ − 0</dt><dd>in a strip: zoom in, out, all steps</dd><dt>↑ ↓</dt><dd>in the lines, the registers, the lanes: the next, the previous</dd></dl>
-      <p>Press a line number to run to the line. Press a lane to follow it. Press a register to see its values in the cells. Drop a recording of <code>gemu record FILE --with all</code> anywhere to open it.</p></div>
+      <p>Press a line number to run to the line. Press a lane to follow it. Press a register to see its values in the cells. Drop a recording of <code>gemu record FILE --with all</code> anywhere to open it.</p>
+      <p><button class="small" @click=${this.showLicenses}>Licenses of the libraries</button></p></div>
     </section>`;
+  }
+
+  /** showLicenses shows the licenses of the libraries in the page: an element of a single file, else a file beside the module. */
+  private async showLicenses(): Promise<void> {
+    try {
+      this.licenses = document.getElementById('gemu-licenses')?.textContent ?? (await (await fetch(new URL('./licenses.txt', import.meta.url))).text());
+    } catch (e) {
+      this.licenses = `licenses.txt, beside the page, cannot be read: ${(e as Error).message}`;
+    }
+    await this.updateComplete;
+    this.renderRoot.querySelector<HTMLDialogElement>('dialog.licenses')?.showModal();
   }
 
   override render(): unknown {
@@ -1094,6 +1110,9 @@ export class GemuPlayer extends LitElement {
       </div>
       <dialog class="link" aria-label="Link">
         <form method="dialog"><h2>A link to this program, at this place</h2><p class="soft">The link holds the program and the launch; no server stores them. It is copied.</p><input readonly aria-label="Link" .value=${this.link} /><button class="primary">Close</button></form>
+      </dialog>
+      <dialog class="licenses" aria-label="Licenses">
+        <form method="dialog"><pre tabindex="0">${this.licenses}</pre><button class="primary">Close</button></form>
       </dialog>`;
   }
 

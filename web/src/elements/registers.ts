@@ -3,11 +3,10 @@
 import { css, html, nothing, type PropertyDeclarations } from 'lit';
 import { has } from '../lanes.ts';
 import type { RegisterView } from '../model.ts';
-import { baseOf, formatValue, formula, type Structure } from '../values.ts';
+import { baseOf, formatValue, formula, short, type Structure, tail } from '../values.ts';
 import { GemuElement } from './base.ts';
 import { tokens } from './tokens.ts';
 import { Rover } from './rover.ts';
-import { short } from './warp.ts';
 
 export class GemuRegisters extends GemuElement {
   static override properties: PropertyDeclarations = {
@@ -162,7 +161,7 @@ export class GemuRegisters extends GemuElement {
         const v = r.values[l];
         const text = v === undefined ? '·' : formatValue(v, type, bits, base);
         const off = !has(active, l);
-        return html`<td class="${off ? 'off' : ''} ${l === this.lane ? 'lane' : ''}" title="lane ${l}: ${text}${off ? ', not active' : ''}">${this.hex ? short(text.replace(/^0x/, ''), 8) : short(text, bits === 64 ? 4 : 6)}</td>`;
+        return html`<td class="${off ? 'off' : ''} ${l === this.lane ? 'lane' : ''}" title="lane ${l}: ${text}${off ? ', not active' : ''}">${base === 16 ? tail(text.replace(/^0x/, ''), this.hex ? 8 : 4) : short(text, 6)}</td>`;
       })}
     </tr>`;
   }

@@ -4,14 +4,9 @@ import { css, html, nothing, type PropertyDeclarations, svg } from 'lit';
 import { type Lanes, has, inWords, isEmpty, members, size, without } from '../lanes.ts';
 import type { LaneGroup, Reason, RegisterView, State } from '../model.ts';
 import { doing, isDeadlock, place } from '../sentences.ts';
-import { baseOf, formatValue } from '../values.ts';
+import { baseOf, formatValue, short, tail } from '../values.ts';
 import { GemuElement } from './base.ts';
 import { hue, tokens } from './tokens.ts';
-
-/** short shortens a value for a cell: its last digits. */
-export function short(text: string, most: number): string {
-  return text.length <= most ? text : '…' + text.slice(-(most - 1));
-}
 
 const kinds: Record<Reason, string> = {
   runs: 'runs',
@@ -70,6 +65,10 @@ export class GemuWarp extends GemuElement {
         letter-spacing: -0.04em;
         margin-top: 2px;
       }
+      .cell b.long {
+        font-size: 10px;
+        line-height: 15px;
+      }
       .cell.runs {
         background: var(--hue);
         color: var(--on);
@@ -124,7 +123,8 @@ export class GemuWarp extends GemuElement {
         vertical-align: middle;
         text-align: left;
       }
-      .at {
+      .at,
+      .short {
         white-space: nowrap;
       }
       tbody tr + tr td {
@@ -250,8 +250,10 @@ export class GemuWarp extends GemuElement {
     const block = g && g.instruction >= 0 ? m.launch.instructions[g.instruction].block : -1;
     const letter = block >= 0 ? m.launch.blocks[block].letter : '';
     const value = view?.values[lane];
-    const shown = reason === 'ended' ? 'end' : value === undefined ? '·' : formatValue(value, view!.register.type, view!.register.bits, baseOf(m, view!.register, this.hex));
+    const base = view ? baseOf(m, view.register, this.hex) : 10;
+    const shown = reason === 'ended' ? 'end' : value === undefined ? '·' : formatValue(value, view!.register.type, view!.register.bits, base);
     const does = g ? doing(m, g, state.groups) : 'has no thread';
+    const brief = base === 16 ? tail(shown.replace(/^0x/, ''), 5) : short(shown, 5);
     const label = this.asking ? `lane ${lane}` : `lane ${lane}: ${does}${g && g.instruction >= 0 ? `, ${place(m.launch, g.instruction)}` : ''}${view && value !== undefined ? `, ${view.register.name} is ${shown}` : ''}`;
     const pressed = this.asking ? has(this.picked, lane) : this.lane === lane;
     return html`<button
@@ -263,7 +265,7 @@ export class GemuWarp extends GemuElement {
       @click=${() => ((this.focusLane = lane), this.pick(lane))}
       @pointerenter=${() => this.send('gemu-hover', { text: this.asking ? '' : label[0].toUpperCase() + label.slice(1) })}
       @pointerleave=${() => this.send('gemu-hover', { text: '' })}
-    ><span class="hidden">${label}</span><span class="n" aria-hidden="true"><span>${lane}</span><span>${this.asking ? (pressed ? '✓' : '') : letter}</span></span><b aria-hidden="true">${short(shown.replace(/^0x/, ''), 5)}</b></button>`;
+    ><span class="hidden">${label}</span><span class="n" aria-hidden="true"><span>${lane}</span><span>${this.asking ? (pressed ? '✓' : '') : letter}</span></span><b class=${brief.length > 4 ? 'long' : ''} aria-hidden="true">${brief}</b></button>`;
   }
 
   private mask(g: { lanes: Lanes }, filled: boolean): unknown {
@@ -287,8 +289,9 @@ export class GemuWarp extends GemuElement {
     const letter = m.launch.blocks[block]?.letter;
     const all = doing(m, g, groups);
     const text = size(g.lanes) === 1 ? all.replace(/^are\b/, 'is').replace(/^have\b/, 'has').replace(/^(run|wait)\b/, '$1s') : all;
+    const who = inWords(g.lanes, m.lanes);
     return html`<tr style=${hue(block)}>
-      <td>${inWords(g.lanes, m.lanes)}</td>
+      <td class=${who.length < 16 ? 'short' : ''}>${who}</td>
       <td>${this.mask(g, g.reason === 'runs')}</td>
       <td class="at">${g.reason === 'ended' ? '–' : html`${letter ? html`<span class="letter">${letter}</span> ` : nothing}${place(m.launch, g.instruction)}`}</td>
       <td>${text}</td>
