@@ -266,43 +266,70 @@ LOOP:
 }
 `
 
+// deadGuardedKernel writes %a, which nothing reads, under a guard that is false; it can have the row of %b.
+const deadGuardedKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .u32 %a, %b;
+	.reg .u64 %p;
+	.reg .pred %q;
+	ld.param.u64 %p, [out];
+	mov.u32 %b, 1000;
+	st.global.u32 [%p], %b;
+	setp.eq.u64 %q, %p, 0;
+	@%q mov.u32 %a, 5;
+	st.global.u64 [%p], %p;
+	@%q mov.u32 %a, 7;
+	ret;
+}
+`
+
 // TestReadDeadRegister reads a register at places where it is dead: the value is its own, or there is none.
 func TestReadDeadRegister(t *testing.T) {
 	for _, mode := range interp.Modes() {
-		mod, b := linker(t, interp.Config{}, reusedKernel, 128)
-		var probes []probe.Probe
-		for _, line := range []int{12, 14, 16} {
-			probes = append(probes, &at{line: line, event: func(e *probe.Event) { e.Pause() }})
-		}
-		e, err := mod.Start(&interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: []any{b}, Mode: mode, Probes: probes})
+		testReadA(t, mode, reusedKernel, []int{12, 14, 16}, "line 12: 0", "line 14: none", "line 16: 41", "line 14: none", "line 16: 40")
+		testReadA(t, mode, deadGuardedKernel, []int{14}, "line 14: none")
+	}
+}
+
+// testReadA runs a kernel, and compares the value of %a in lane 0 before the instructions of lines.
+func testReadA(t *testing.T, mode interp.Mode, source string, lines []int, want ...string) {
+	t.Helper()
+	mod, b := linker(t, interp.Config{}, source, 128)
+	var probes []probe.Probe
+	for _, line := range lines {
+		probes = append(probes, &at{line: line, event: func(e *probe.Event) { e.Pause() }})
+	}
+	e, err := mod.Start(&interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: []any{b}, Mode: mode, Probes: probes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	var got []string
+	for {
+		ended, err := e.Continue(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer e.Close()
-		var got []string
-		for {
-			ended, err := e.Continue(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if ended {
-				break
-			}
-			splits, err := e.WarpSplits()
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := &splits[0]
-			v, ok := s.Read(ptx.RegID(slices.IndexFunc(s.Func.Regs, func(r ptx.Reg) bool { return r.Name == "%a" })))
-			value := "none"
-			if ok {
-				value = fmt.Sprint(v.Low[0])
-			}
-			got = append(got, fmt.Sprintf("line %d: %s", s.Instr.Pos.Line, value))
+		if ended {
+			break
 		}
-		if want := []string{"line 12: 0", "line 14: none", "line 16: 41", "line 14: none", "line 16: 40"}; !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", mode, got, want)
+		splits, err := e.WarpSplits()
+		if err != nil {
+			t.Fatal(err)
 		}
+		s := &splits[0]
+		v, ok := s.Read(ptx.RegID(slices.IndexFunc(s.Func.Regs, func(r ptx.Reg) bool { return r.Name == "%a" })))
+		value := "none"
+		if ok {
+			value = fmt.Sprint(v.Low[0])
+		}
+		got = append(got, fmt.Sprintf("line %d: %s", s.Instr.Pos.Line, value))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: %q, want %q", mode, got, want)
 	}
 }
 

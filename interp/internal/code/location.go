@@ -34,11 +34,12 @@ func (f *Func) LocationOf(r ptx.RegID, source int32) (loc Location, ok bool) {
 	b := sort.Search(len(flow.ends), func(i int) bool { return flow.ends[i] > source })
 	block := f.Func.Blocks[b]
 	first := flow.ends[b] - int32(len(block.Instrs))
-	return loc, loc.First >= first || names(block.Instrs[:source-first+1], r) || flow.ownsAt(block, r, &loc)
+	return loc, givesRow(block.Instrs[:source-first+1], r) || flow.ownsAt(block, r, &loc)
 }
 
-// names reports whether one of the instructions reads or writes a register.
-func names(list []*ptx.Instr, r ptx.RegID) bool {
+// givesRow reports whether after the instructions, all of one block, the row of a register has the register's value in all lanes: one of
+// them reads the register, or writes it without a guard.
+func givesRow(list []*ptx.Instr, r ptx.RegID) bool {
 	for _, instr := range slices.Backward(list) {
 		for x := range instr.Uses() {
 			if x == r {
@@ -46,7 +47,7 @@ func names(list []*ptx.Instr, r ptx.RegID) bool {
 			}
 		}
 		for x := range instr.Defs() {
-			if x == r {
+			if x == r && instr.Guard.Reg == ptx.NoReg {
 				return true
 			}
 		}
@@ -70,7 +71,7 @@ type ownership struct {
 }
 
 // ownsAt reports whether the row of a register has the register's value at the start of a block: the register is live
-// there, or all paths to the block since the register was live or named are inside the location's range.
+// there, or all paths to the block since the register was live, read or written are inside the location's range.
 func (d *dataFlow) ownsAt(block *ptx.Block, r ptx.RegID, loc *Location) bool {
 	if d.live.LiveIn(block.Index, r) {
 		return true
@@ -102,7 +103,7 @@ func (d *dataFlow) follow(block *ptx.Block, r ptx.RegID, loc *Location) bool {
 			if last := d.ends[p.Index] - 1; last < loc.First || last > loc.Last {
 				return false
 			}
-			if !seen[p] && !names(p.Instrs, r) {
+			if !seen[p] && !givesRow(p.Instrs, r) {
 				seen[p] = true
 				work = append(work, p)
 			}

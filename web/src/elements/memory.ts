@@ -76,12 +76,11 @@ export class GemuMemory extends GemuElement {
         display: block;
       }
       table {
-        width: 100%;
         font-size: 13.5px;
       }
       th,
       td {
-        padding: 3px 14px 3px 0;
+        padding: 3px 22px 3px 0;
         white-space: nowrap;
       }
       .number {
@@ -135,6 +134,12 @@ export class GemuMemory extends GemuElement {
         gap: 8px;
         align-items: center;
         flex-wrap: wrap;
+      }
+      @media (max-width: 560px) {
+        th,
+        td {
+          padding-right: 10px;
+        }
       }
       @media (forced-colors: active) {
         .arc {
@@ -254,12 +259,13 @@ export class GemuMemory extends GemuElement {
     const next = (x: Sum) => x.steps.find((s) => s > this.step) ?? x.steps[0];
     return html`<div class="card"><p>The accesses of this warp, by instruction${m.steps > maxSummed ? ` (steps 1 to ${maxSummed.toLocaleString('en')})` : ''}${list.some((x) => x.steps.length > 1) ? '; sectors and passes are means' : ''}:</p>
       <div class="scroll" tabindex="0" role="region" aria-label="Accesses by instruction"><table>
-        <thead><tr><th scope="col">line</th><th scope="col">instruction</th><th scope="col">memory</th><th scope="col" class="number">times</th><th scope="col" class="number">sectors</th><th scope="col" class="number">bytes used</th><th scope="col" class="number">passes</th></tr></thead>
+        <thead><tr><th scope="col">line</th><th scope="col">memory</th><th scope="col" class="number">sectors</th><th scope="col" class="number">bytes used</th><th scope="col" class="number">passes</th><th scope="col" class="number">times</th><th scope="col">instruction</th></tr></thead>
         <tbody>${list.map((x) => {
           const i = m.launch.instructions[x.instruction];
           return html`<tr class=${x.steps.includes(this.step) ? 'now' : ''}>
-            <td><button aria-label="Go to line ${i.line}" @click=${() => this.go(next(x))}>${i.line}</button></td><td class="mono">${i.text}</td><td>${x.space}</td><td class="number">${x.steps.length}</td>
+            <td><button aria-label="Go to line ${i.line}" @click=${() => this.go(next(x))}>${i.line}</button></td><td>${x.space}</td>
             <td class="number">${mean(x, x.sectors)}</td><td class="number">${x.moved ? percent(x.used, x.moved) : '–'}</td><td class="number">${x.space === 'shared' ? mean(x, x.passes) : '–'}</td>
+            <td class="number">${x.steps.length}</td><td class="mono">${i.text}</td>
           </tr>`;
         })}</tbody>
       </table></div></div>`;
