@@ -41,7 +41,7 @@ func AsyncArrive(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 
 // AsyncCommit executes cp.async.commit_group and cp.async.bulk.commit_group.
 func AsyncCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	if !code.AsyncOf(instr.Imm).Bulk {
+	if bulk, _, _ := code.GroupsOf(instr.Imm); !bulk {
 		commitCopies(queueOf(w, h), m)
 		return
 	}
@@ -52,11 +52,11 @@ func AsyncCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 
 // AsyncWait executes cp.async.wait_group, cp.async.wait_all and cp.async.bulk.wait_group.
 func AsyncWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	op, c := code.AsyncOf(instr.Imm), w.CTA
-	keepGroups := f.Src32(instr.A)
-	if !op.Bulk {
+	bulk, read, all := code.GroupsOf(instr.Imm)
+	c, keepGroups := w.CTA, f.Src32(instr.A)
+	if !bulk {
 		if c.AsyncState.IsUsed() {
-			w.Err = awaitCopies(c, queueOf(w, h), op.All, keepGroups, instr.A < 0, m)
+			w.Err = awaitCopies(c, queueOf(w, h), all, keepGroups, instr.A < 0, m)
 		}
 		return
 	}
@@ -65,7 +65,7 @@ func AsyncWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 	}
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		if w.Err = awaitEffects(c, threadOf(&c.AsyncState, c, w.ThreadIndex(32*h+lane)), op.Read, keptGroups(keepGroups[lane])); w.Err != nil {
+		if w.Err = awaitEffects(c, threadOf(&c.AsyncState, c, w.ThreadIndex(32*h+lane)), read, keptGroups(keepGroups[lane])); w.Err != nil {
 			return
 		}
 	}

@@ -443,6 +443,11 @@ func AsyncOf(imm uint64) Async {
 	}
 }
 
+// GroupsOf returns the fields of Async that a commit or a wait has, from the result of Async.Imm.
+func GroupsOf(imm uint64) (bulk, read, all bool) {
+	return imm>>24&1 != 0, imm>>26&1 != 0, imm>>27&1 != 0
+}
+
 // CopyOf returns the spaces of a cp.async and its number of bytes per lane from the result of Async.Imm.
 func CopyOf(imm uint64) (to, from ptx.Space, bytes int) {
 	return ptx.Space(imm & 0xf), ptx.Space(imm >> 4 & 0xf), int(imm >> 16 & 0xff)
