@@ -2,7 +2,11 @@
 // no time: a model of a memory system decides the cost of a hit and of a miss, and the contents of a line.
 package cache
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"slices"
+)
 
 // Shape is the size and the index function of a cache.
 type Shape struct {
@@ -15,7 +19,12 @@ type Shape struct {
 type Index func(line uint64, sets int) int
 
 // Modulo takes the set from the last bits of a line's number.
-func Modulo(line uint64, sets int) int { return int(line % uint64(sets)) }
+func Modulo(line uint64, sets int) int {
+	if line <= math.MaxUint32 && uint64(sets) <= math.MaxUint32 { // a division of 32 bits is faster
+		return int(uint32(line) % uint32(sets))
+	}
+	return int(line % uint64(sets))
+}
 
 // XOR combines all bits of a line's number, so that lines whose distance is a large power of two do not meet in a set. It divides the
 // number into digits, one for each set, and combines them: by exclusive or if sets is a power of two, otherwise by addition. Any sets
@@ -39,7 +48,7 @@ func XOR(line uint64, sets int) int {
 
 // Access is an access to a line.
 type Access struct {
-	Line  uint64 // number of the line: its address divided by the size of a line
+	Line  uint64 // number of the line: its address divided by the size of a line; less than 1<<64 - 1
 	Store bool   // the access writes
 	SM    int    // number of the multiprocessor
 	CTA   int    // index of the CTA in its grid
@@ -60,15 +69,13 @@ type Policy interface {
 
 // Lines are the lines of a cache, with contents of type L.
 type Lines[L any] struct {
-	shape   Shape
-	policy  Policy
-	entries []entry[L] // by set, then way
-}
+	shape    Shape
+	policy   Policy
+	tags     []uint64 // by set, then way: 1 + the number of the line; 0 without a line. A search reads nothing else.
+	contents []L      // by set, then way
 
-type entry[L any] struct {
-	valid bool
-	line  uint64
-	L     L
+	lastLine uint64 // line of the last setOf, and its set: an insertion follows an access
+	lastSet  int
 }
 
 // New returns an empty cache. A cache without ways never has a line; Insert must not be called on it.
@@ -79,75 +86,77 @@ func New[L any](s Shape, newPolicy func(Shape) Policy) *Lines[L] {
 	if s.Index == nil {
 		s.Index = Modulo
 	}
-	return &Lines[L]{shape: s, policy: newPolicy(s), entries: make([]entry[L], s.Sets*s.Ways)}
+	n := s.Sets * s.Ways
+	return &Lines[L]{shape: s, policy: newPolicy(s), tags: make([]uint64, n), contents: make([]L, n), lastSet: s.Index(0, s.Sets)}
 }
 
 // Ways returns the number of ways.
 func (c *Lines[L]) Ways() int { return c.shape.Ways }
 
-// find returns the set of a line, the entries of the set, and the way of the line; -1 if the line is absent.
-func (c *Lines[L]) find(line uint64) (set int, entries []entry[L], way int) {
-	set = c.shape.Index(line, c.shape.Sets)
-	entries = c.entries[set*c.shape.Ways:][:c.shape.Ways]
-	for w := range entries {
-		if entries[w].valid && entries[w].line == line {
-			return set, entries, w
-		}
+// setOf returns the set of a line, and the index of its first way in tags.
+func (c *Lines[L]) setOf(line uint64) (set, first int) {
+	if line != c.lastLine {
+		c.lastLine, c.lastSet = line, c.shape.Index(line, c.shape.Sets)
 	}
-	return set, entries, -1
+	return c.lastSet, c.lastSet * c.shape.Ways
+}
+
+// find returns the set of a line, the index of its first way in tags, and the way of the line; -1 if the line is absent.
+func (c *Lines[L]) find(line uint64) (set, first, way int) {
+	set, first = c.setOf(line)
+	return set, first, slices.Index(c.tags[first:][:c.shape.Ways], line+1)
 }
 
 // Peek returns the contents of a line without an access to it; nil if the line is absent.
 func (c *Lines[L]) Peek(line uint64) *L {
-	_, entries, way := c.find(line)
+	_, first, way := c.find(line)
 	if way < 0 {
 		return nil
 	}
-	return &entries[way].L
+	return &c.contents[first+way]
 }
 
 // Access returns the contents of the accessed line; nil if the line is absent.
 func (c *Lines[L]) Access(a *Access) *L {
-	set, entries, way := c.find(a.Line)
+	set, first, way := c.find(a.Line)
 	if way < 0 {
 		return nil
 	}
 	c.policy.Hit(set, way, a)
-	return &entries[way].L
+	return &c.contents[first+way]
 }
 
 // Insert makes room for a line that is absent, and returns its zero contents; nil if the policy keeps the line out. It uses the first
 // way without a line. If there is none, it calls evicted with the line that leaves; evicted must not change the cache.
 func (c *Lines[L]) Insert(a *Access, evicted func(line uint64, contents *L)) *L {
-	set, entries, _ := c.find(a.Line)
-	way := 0
-	for way < len(entries) && entries[way].valid {
-		way++
-	}
-	if way == len(entries) {
+	set, first := c.setOf(a.Line)
+	way := slices.Index(c.tags[first:][:c.shape.Ways], 0)
+	if way < 0 {
 		var bypass bool
 		if way, bypass = c.policy.Victim(set, a); bypass {
 			return nil
 		}
-		evicted(entries[way].line, &entries[way].L)
+		evicted(c.tags[first+way]-1, &c.contents[first+way])
 	}
-	entries[way] = entry[L]{valid: true, line: a.Line}
+	c.tags[first+way] = a.Line + 1
+	var empty L
+	c.contents[first+way] = empty
 	c.policy.Fill(set, way, a)
-	return &entries[way].L
+	return &c.contents[first+way]
 }
 
 // Remove removes a line, if it is in the cache.
 func (c *Lines[L]) Remove(line uint64) {
-	if _, entries, way := c.find(line); way >= 0 {
-		entries[way] = entry[L]{}
+	if _, first, way := c.find(line); way >= 0 {
+		c.tags[first+way] = 0
 	}
 }
 
 // All calls visit with each line, by set and way.
 func (c *Lines[L]) All(visit func(line uint64, contents *L)) {
-	for i := range c.entries {
-		if e := &c.entries[i]; e.valid {
-			visit(e.line, &e.L)
+	for i, tag := range c.tags {
+		if tag != 0 {
+			visit(tag-1, &c.contents[i])
 		}
 	}
 }

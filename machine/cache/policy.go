@@ -2,31 +2,37 @@ package cache
 
 // This file has the policies.
 
+import (
+	"math"
+	"math/bits"
+)
+
 // lru replaces the line whose last access is the oldest.
 type lru struct {
-	shape Shape
-	now   uint64
-	used  []uint64 // time of the last access, by set and way
+	ways int
+	bits int // of the number of a way
+	now  uint64
+	used []uint64 // by set and way: time of the last access, then the number of the way, so that the minimum is the victim
 }
 
 // LRU returns the policy that replaces the least recently used line.
-func LRU(s Shape) Policy { return &lru{shape: s, used: make([]uint64, s.Sets*s.Ways)} }
+func LRU(s Shape) Policy {
+	return &lru{ways: s.Ways, bits: bits.Len(uint(s.Ways)), used: make([]uint64, s.Sets*s.Ways)}
+}
 
 func (p *lru) Hit(set, way int, _ *Access) {
 	p.now++
-	p.used[set*p.shape.Ways+way] = p.now
+	p.used[set*p.ways+way] = p.now<<p.bits | uint64(way)
 }
 
 func (p *lru) Fill(set, way int, a *Access) { p.Hit(set, way, a) }
 
 func (p *lru) Victim(set int, _ *Access) (way int, bypass bool) {
-	used := p.used[set*p.shape.Ways:][:p.shape.Ways]
-	for w := range used {
-		if used[w] < used[way] {
-			way = w
-		}
+	oldest := uint64(math.MaxUint64)
+	for _, used := range p.used[set*p.ways:][:p.ways] {
+		oldest = min(oldest, used)
 	}
-	return way, false
+	return int(oldest & (1<<p.bits - 1)), false
 }
 
 // treePLRU has a tree for each set. A tree over n ways has a bit for each node. The children of node i are nodes 2i and 2i+1, from

@@ -1,11 +1,13 @@
 package kim
 
-// This file has the parts of the machines that count cycles: a timing wheel, reservations of register banks, a cache, the
-// lines under way to a cache.
+// This file has the parts of the machines that count cycles: a timing wheel, reservations of register banks, and a cache
+// with lines under way.
 
 import (
 	"math/bits"
 	"slices"
+
+	"gemu/machine/cache"
 )
 
 // horizon is the number of cycles that wheels and ports look ahead, a power of two.
@@ -84,83 +86,61 @@ func (p *ports) reserve(bank int, cycle int64) int64 {
 	return cycle
 }
 
-// cache is lines in sets with least-recently-used replacement.
-type cache struct {
-	sets, ways uint32
-	lines      []cached
-	clock      int64
-}
-
-// cached is a line; its data is available from cycle ready on.
-type cached struct {
-	line  uint32
-	valid bool
-	dirty bool
-	used  int64
-	ready int64
-
-	requests int // requests since the line was requested, including the first
-}
-
-func newCache(sets, ways uint32) cache {
-	return cache{sets: sets, ways: ways, lines: make([]cached, sets*ways)}
-}
-
-// find returns the entry of a line, and whether the line was present. If not, the line takes the place of evicted.
-func (c *cache) find(l uint32) (e *cached, evicted cached, hit bool) {
-	c.clock++
-	at := l % c.sets * c.ways
-	set := c.lines[at : at+c.ways]
-	e = &set[0]
-	for i := range set {
-		switch o := &set[i]; {
-		case o.valid && o.line == l:
-			o.used = c.clock
-			return o, cached{}, true
-		case o.used < e.used:
-			e = o
-		}
-	}
-	evicted = *e
-	*e = cached{line: l, valid: true, used: c.clock}
-	return e, evicted, false
-}
-
-// underWay is the lines under way to a cache.
-type underWay struct {
+// lineCache is a cache whose lines arrive some cycles after their request. It replaces the least recently used line.
+type lineCache struct {
 	MSHRs
-	ready []int64 // cycles in which they arrive
+	lines    *cache.Lines[cachedLine]
+	last     cache.Access // reused: an access that a policy is given is on the heap
+	arrivals []int64      // cycles in which the lines under way arrive; empty without a limit
 }
 
-// admit returns the first cycle from cycle on in which the cache can accept a request for the line e. A request for a
-// line under way joins the requests for it; a request that misses needs room for another line. Cycles of calls must not
-// fall.
-func (u *underWay) admit(e *cached, hit bool, cycle int64) int64 {
+// cachedLine is the state of a line.
+type cachedLine struct {
+	ready    int64 // cycle from which on its data is available
+	requests int32 // requests since the line was requested, including the first
+	dirty    bool
+}
+
+// newLineCache returns an empty cache.
+func newLineCache(sets, ways int, limit MSHRs) lineCache {
+	return lineCache{MSHRs: limit, lines: cache.New[cachedLine](cache.Shape{Sets: sets, Ways: ways}, cache.LRU)}
+}
+
+// access returns a line, and whether it was present. If not, it is inserted, and evicted is called with the line that
+// leaves a full set.
+func (c *lineCache) access(line uint32, evicted func(line uint64, old *cachedLine)) (l *cachedLine, hit bool) {
+	c.last.Line = uint64(line)
+	if l = c.lines.Access(&c.last); l != nil {
+		return l, true
+	}
+	return c.lines.Insert(&c.last, evicted), false
+}
+
+// admit returns the first cycle from cycle on in which the cache can accept a request for line l, which access has
+// returned. A request for a line under way joins the requests for it; a request that misses needs room for another
+// line. Cycles of calls must not fall.
+func (c *lineCache) admit(l *cachedLine, hit bool, cycle int64) int64 {
 	switch {
-	case u.Lines == 0:
-	case hit && e.ready <= cycle:
-	case hit && e.requests < u.Requests:
-		e.requests++
+	case c.Lines == 0:
+	case hit && l.ready <= cycle:
+	case hit && int(l.requests) < c.Requests:
+		l.requests++
 	case hit:
-		return e.ready
+		return l.ready
 	default:
-		e.requests = 1
-		u.forget(cycle)
-		if len(u.ready) == u.Lines {
-			cycle = slices.Min(u.ready)
+		l.requests = 1
+		c.arrivals = slices.DeleteFunc(c.arrivals, func(arrival int64) bool { return arrival <= cycle })
+		if len(c.arrivals) == c.Lines {
+			cycle = slices.Min(c.arrivals)
 		}
 	}
 	return cycle
 }
 
-// add adds a line that arrives in a cycle.
-func (u *underWay) add(ready int64) {
-	if u.Lines > 0 {
-		u.ready = append(u.ready, ready)
+// request notes that line l is under way until cycle ready.
+func (c *lineCache) request(l *cachedLine, ready int64) {
+	l.ready = ready
+	if c.Lines > 0 {
+		c.arrivals = append(c.arrivals, ready)
 	}
-}
-
-// forget forgets the lines that have arrived.
-func (u *underWay) forget(cycle int64) {
-	u.ready = slices.DeleteFunc(u.ready, func(ready int64) bool { return ready <= cycle })
 }

@@ -107,9 +107,8 @@ type GPMachine struct {
 
 // l2Bank is a bank of the L2.
 type l2Bank struct {
-	cache
-	underWay underWay
-	free     int64 // cycle from which on it serves the next request
+	lineCache
+	free int64 // cycle from which on it serves the next request
 }
 
 // NewGPMachine returns an idle machine.
@@ -121,15 +120,14 @@ func NewGPMachine(c GPConfig) *GPMachine {
 	}
 	for i := range m.sms {
 		m.sms[i].machine = m
-		m.sms[i].underWay.MSHRs = c.L1MSHRs
 		if c.Memory {
-			m.sms[i].l1 = newCache(l1Lines/l1Ways, l1Ways)
+			m.sms[i].l1 = newLineCache(l1Lines/l1Ways, l1Ways, c.L1MSHRs)
 		}
 	}
 	if c.Memory {
 		m.controllers = make([]int64, c.Controllers)
 		for range c.L2Banks {
-			m.l2 = append(m.l2, l2Bank{cache: newCache(uint32(c.L2Bytes/gpLine/l2Ways), l2Ways), underWay: underWay{MSHRs: c.L2MSHRs}})
+			m.l2 = append(m.l2, l2Bank{lineCache: newLineCache(c.L2Bytes/gpLine/l2Ways, l2Ways, c.L2MSHRs)})
 		}
 	}
 	return m
@@ -162,8 +160,7 @@ type sm struct {
 	arithmetic      [2]int64 // cycle from which on the unit is free
 	special, memory int64
 	banks           ports
-	l1              cache
-	underWay        underWay // lines under way to the L1
+	l1              lineCache
 	nextCycle       int64
 }
 
@@ -558,12 +555,11 @@ func (s *sm) access(in *instr, lines []uint32, start int64) (done int64) {
 		if in.store { // write-through, nothing waits; atomics have their results from the L2
 			done = max(done, m.fromL2(l, cycle, true))
 		} else {
-			e, _, hit := s.l1.find(l)
-			cycle = s.underWay.admit(e, hit, cycle)
+			e, hit := s.l1.access(l, func(uint64, *cachedLine) {}) // written through: the line that leaves is not dirty
+			cycle = s.l1.admit(e, hit, cycle)
 			if !hit {
 				m.time.L1Misses++
-				e.ready = m.fromL2(l, cycle, false)
-				s.underWay.add(e.ready)
+				s.l1.request(e, m.fromL2(l, cycle, false))
 			}
 			done = max(done, cycle+m.Hit, e.ready)
 		}
@@ -581,19 +577,21 @@ func (m *GPMachine) fromL2(l uint32, cycle int64, store bool) int64 {
 	banks := uint32(m.L2Banks)
 	b := &m.l2[l%banks]
 	cycle = max(cycle, b.free)
-	e, evicted, hit := b.find(l / banks)
+	writeBack, dirty := uint32(0), false // the line that leaves
+	e, hit := b.access(l/banks, func(line uint64, old *cachedLine) { writeBack, dirty = uint32(line)*banks, old.dirty })
 	if !store {
-		cycle = b.underWay.admit(e, hit, cycle)
+		cycle = b.admit(e, hit, cycle)
 	}
 	b.free = cycle + 1
 	if !hit {
 		m.time.L2Misses++
-		if evicted.dirty {
-			m.transfer(evicted.line*banks, cycle)
+		if dirty {
+			m.transfer(writeBack, cycle)
 		}
-		if e.ready = cycle; !store { // a store needs no data
-			e.ready = m.transfer(l, cycle) + m.DRAM
-			b.underWay.add(e.ready)
+		if store { // needs no data
+			e.ready = cycle
+		} else {
+			b.request(e, m.transfer(l, cycle)+m.DRAM)
 		}
 	}
 	e.dirty = e.dirty || store

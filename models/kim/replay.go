@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"gemu/affinetrack"
+	"gemu/internal/coalesce"
 	"gemu/probe"
 	"gemu/ptx"
 	"gemu/structure"
@@ -285,7 +286,8 @@ type recorder struct {
 	first   uint32         // index of its first warp in the launch
 	numbers map[[2]int]int // numbers of barriers, by barrier and generation
 	last    []int          // by warp: 1 + the number of its last barrier
-	known   []uint64       // addresses, lines or words of the present access
+	known   []uint64       // addresses or words of the present access
+	lines   coalesce.Lines // lines of the present access
 }
 
 // OnEvent records an event.
@@ -409,44 +411,55 @@ func (c *recorder) recordGP(w *warp, r *record, a *probe.Access, warp uint32) {
 	if space == ptx.Generic {
 		space, _, _, _ = a.PlaceOf(first)
 	}
-	c.known = c.known[:0]
 	switch space {
 	case ptx.Param, ptx.Const:
+		c.known = c.known[:0]
 		for m := a.Lanes; m != 0; m &= m - 1 {
 			c.addKnown(a.Addr[bits.TrailingZeros64(m)])
 		}
 		r.bankCycles += uint16(len(c.known))
 	case ptx.Shared:
 		r.bankCycles += uint16(c.countPasses(a, a.Kind != probe.AccessAtomic))
-	default:
-		from := len(w.lines)
+	case ptx.Local:
+		c.lines.Reset()
 		for m := a.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			if space == ptx.Local { // the words of a warp's lanes are adjacent
-				_, _, offset, _ := a.PlaceOf(lane)
-				for o := offset / 4; o <= (offset+uint64(a.Length(lane))-1)/4; o++ {
-					w.line(from, 1<<31|(c.first+warp)<<12|uint32(o)&0xfff)
-				}
-				continue
-			}
-			first, last := a.Addr[lane]/gpLine, (a.Addr[lane]+uint64(max(a.Length(lane), 1))-1)/gpLine
-			for l := first; l <= last && l < first+4; l++ {
-				if a.Kind == probe.AccessAtomic {
-					w.lines = append(w.lines, uint32(l)&(1<<31-1)) // a line for each lane
-				} else {
-					w.line(from, uint32(l)&(1<<31-1))
-				}
+			_, _, offset, _ := a.PlaceOf(lane)
+			c.lines.TouchLocal(offset, a.Length(lane), lane, 32)
+		}
+		c.addLines(w, r, func(number uint64) uint32 { return 1<<31 | (c.first+warp)<<12 | uint32(number)&0xfff })
+	default:
+		c.lines.Reset()
+		for m := a.Lanes; m != 0; m &= m - 1 {
+			c.touch(a, bits.TrailingZeros64(m), maxLaneLines)
+			if a.Kind == probe.AccessAtomic { // each lane has lines of its own
+				c.addLines(w, r, globalLine)
+				c.lines.Reset()
 			}
 		}
-		r.lines += uint16(len(w.lines) - from)
+		c.addLines(w, r, globalLine)
 	}
 }
 
-// line adds a line, unless it is among the lines from an index on.
-func (w *warp) line(from int, l uint32) {
-	if !slices.Contains(w.lines[from:], l) {
-		w.lines = append(w.lines, l)
+// maxLaneLines is the maximum number of lines of a lane. Only bulk accesses have more.
+const maxLaneLines = 4
+
+// globalLine returns a machine's number of a line of global memory.
+func globalLine(number uint64) uint32 { return uint32(number) & (1<<31 - 1) }
+
+// touch adds the bytes of a lane to the lines of the present access, in at most n machine lines. An access without bytes
+// counts as one byte.
+func (c *recorder) touch(a *probe.Access, lane int, n uint64) {
+	addr, line := a.Addr[lane], c.replay.line
+	c.lines.Touch(addr, int(min(uint64(max(a.Length(lane), 1)), n*line-addr%line)))
+}
+
+// addLines adds the lines of the present access to a record.
+func (c *recorder) addLines(w *warp, r *record, lineOf func(number uint64) uint32) {
+	for t := range c.lines.All() {
+		w.lines = append(w.lines, lineOf(t.Number))
 	}
+	r.lines += uint16(c.lines.Len())
 }
 
 // addKnown adds v to known and reports whether it is new.
@@ -482,16 +495,16 @@ func (c *recorder) countPasses(a *probe.Access, merge bool) (maxCount int) {
 	return maxCount
 }
 
+// maxLines is the maximum number of FG-SIMT's lines of an access. Only bulk accesses have more.
+const maxLines = 128
+
 // recordFG records an access for FG-SIMT machines: the requests of groups of eight lanes, and the accessed lines.
 func (c *recorder) recordFG(r *record, a *probe.Access) {
-	c.known = c.known[:0]
+	c.lines.Reset()
 	for m := a.Lanes; m != 0; m &= m - 1 {
-		lane := bits.TrailingZeros64(m)
-		for l := a.Addr[lane] / fgLine; l <= (a.Addr[lane]+uint64(max(a.Length(lane), 1))-1)/fgLine && len(c.known) < 128; l++ {
-			c.addKnown(l)
-		}
+		c.touch(a, bits.TrailingZeros64(m), maxLines)
 	}
-	r.lines += uint16(len(c.known))
+	r.lines += uint16(min(c.lines.Sectors(), maxLines)) // fgLine is the size of a sector
 	for g := 0; g < 32; g += fgLanes {
 		lanes := a.Lanes & (0xff << g)
 		switch n := (a.Bytes + fgWord - 1) / fgWord; {

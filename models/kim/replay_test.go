@@ -470,21 +470,25 @@ func TestPortsOfBanks(t *testing.T) {
 // TestCacheEviction: with five lines in a set of four, the least recently used line is evicted; a written line is dirty
 // at its eviction.
 func TestCacheEviction(t *testing.T) {
-	c := newCache(2, 4)
-	for _, l := range []uint32{0, 2, 4, 6, 0} {
-		if e, _, hit := c.find(l); hit != (l == 0 && c.clock > 1) {
-			t.Errorf("line %d: hit %v", l, hit)
-		} else if l == 2 {
-			e.dirty = true
+	c := newLineCache(2, 4, MSHRs{})
+	left, leftDirty := []uint64(nil), false
+	access := func(line uint32) (l *cachedLine, hit bool) {
+		return c.access(line, func(line uint64, old *cachedLine) { left, leftDirty = append(left, line), old.dirty })
+	}
+	for i, line := range []uint32{0, 2, 4, 6, 0} {
+		if l, hit := access(line); hit != (i == 4) {
+			t.Errorf("line %d: hit %v", line, hit)
+		} else if line == 2 {
+			l.dirty = true
 		}
 	}
-	if _, _, hit := c.find(1); hit {
+	if _, hit := access(1); hit {
 		t.Error("line 1 is in another set, and was there")
 	}
-	if _, evicted, hit := c.find(8); hit || evicted.line != 2 || !evicted.dirty {
-		t.Errorf("line 8 is there: %v, and %+v is gone, want line 2, dirty", hit, evicted)
+	if _, hit := access(8); hit || !slices.Equal(left, []uint64{2}) || !leftDirty {
+		t.Errorf("line 8 is there: %v, and %v are gone, dirty: %v, want line 2, dirty", hit, left, leftDirty)
 	}
-	if _, _, hit := c.find(0); !hit {
+	if _, hit := access(0); !hit {
 		t.Error("line 0 is gone")
 	}
 
