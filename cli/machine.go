@@ -173,6 +173,7 @@ var machineParts = []machinePart{
 	{name: "total", doc: "each machine, and its counts", begin: func(*machineRun) machineView { return machineText((*machineReport).printTotals) }},
 	{name: "lines", doc: "lines of the source, on the first machine", begin: func(*machineRun) machineView { return machineText((*machineReport).printLines) }},
 	{name: "buffers", doc: "buffers, on the first machine", begin: func(*machineRun) machineView { return machineText((*machineReport).printBuffers) }},
+	localityPart,
 	rowsPart,
 }
 
@@ -219,9 +220,10 @@ type machinePlace struct {
 type machineJSON struct {
 	Schema string `json:"schema"` // "gemu-machine/1"
 	launchJSON
-	Trapped  string              `json:"trapped,omitempty"` // trap of the last launch; all counts end there
-	Groups   []launchGroup       `json:"kernels"`           // numbers of launches, by kernel and extents
-	Machines []machineResultJSON `json:"machines"`          // machines, in the order of the command line
+	Trapped  string                `json:"trapped,omitempty"`  // trap of the last launch; all counts end there
+	Groups   []launchGroup         `json:"kernels"`            // numbers of launches, by kernel and extents
+	Machines []machineResultJSON   `json:"machines"`           // machines, in the order of the command line
+	Locality []machineLocalityJSON `json:"locality,omitempty"` // data that CTAs share, on the first machine; only with --show locality
 }
 
 // machineResultJSON is the launches on a machine.
@@ -364,6 +366,9 @@ var machineColumns = []machineColumn{
 
 // writtenColumn is the column of write-backs, which belong to no line.
 var writtenColumn = machineColumn{"written", 10, func(c *machine.Counts) string { return countText(c.WriteBacks) }}
+
+// cell formats counts in the width of the column.
+func (c *machineColumn) cell(n *machine.Counts) string { return fitted(c.text(n), -c.width) }
 
 // columnsOf formats counts, and the names of the columns for nil.
 func columnsOf(list []machineColumn, c *machine.Counts) string {

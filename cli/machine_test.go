@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,6 +55,37 @@ func TestMachineAddsUp(t *testing.T) {
 				t.Errorf("%s has other requests than %s", m.Name, j.Machines[0].Name)
 			}
 		}
+	}
+}
+
+// TestMachineLocality: the tiles of histo are those that the thesis of Vijaykumar annotates by hand, and the working sets are those by hand.
+// 8 columns of 4 CTAs are on 4 multiprocessors. Each column reads 10 rows of 256 pixels, which are 10·8 lines. All pixels are 0.
+func TestMachineLocality(t *testing.T) {
+	j := machineOf(t, "../docs/histo.ptx", "-g", "8,4", "-b", "256", "-a", "u32[20480]", "u32[256]", "20480", "--show", "locality", "--sweep", "sms=4", "--sweep", "l1=32K")
+	g := j.Locality[0]
+	d := g.Descriptors[0]
+	if d.Type != "INTER_THREAD" || d.Sharing != "COACCESSED" || !d.Regular || d.DTile != [3]int{256, 10, 1} || d.CTile != [3]int{1, 4, 1} || d.Map != [3]int{1, 0, 0} || d.Stride != 2048 || d.Element != 4 {
+		t.Errorf("%+v", d)
+	}
+	// In rotation, CTA i is on multiprocessor i modulo 4: columns m and m+4, two columns of 80 lines. The row 0 of CTAs, eight CTAs, also
+	// accesses the line of bin 0.
+	if want := 2*80 + 1.0; g.Rotation != want {
+		t.Errorf("rotation has %v lines, want %v", g.Rotation, want)
+	}
+	for _, s := range g.Shapes {
+		if s.Shape == [3]int{1, 4, 1} && s.Lines != 2*80+1 || s.Shape == [3]int{8, 1, 1} && s.Lines != 8*80+0.25 {
+			t.Errorf("%v has %v lines", s.Shape, s.Lines)
+		}
+	}
+	if g.Counts != j.Machines[0].Total || g.BestCounts == nil || g.TileCounts.Loads != g.Counts.Loads {
+		t.Errorf("%+v, %+v, %+v", g.Counts, g.BestCounts, g.TileCounts)
+	}
+	// The counts of the groups are those of the dispatcher.
+	j = machineOf(t, "../docs/histo.ptx", "-g", "9,4", "-b", "256", "-a", "u32[20480]", "u32[256]", "20480", "--show", "locality", "--sweep", "sms=4", "--sweep", "l1=32K")
+	g = j.Locality[0]
+	direct := machineOf(t, "../docs/histo.ptx", "-g", "9,4", "-b", "256", "-a", "u32[20480]", "u32[256]", "20480", "--sweep", "sms=4", "--sweep", "l1=32K", "--sweep", fmt.Sprintf("dispatch=cluster:%dx%dx%d", g.Best[0], g.Best[1], g.Best[2]))
+	if *g.BestCounts != direct.Machines[0].Total || g.Best == [3]int{1, 1, 1} {
+		t.Errorf("%v: %+v, want %+v", g.Best, *g.BestCounts, direct.Machines[0].Total)
 	}
 }
 

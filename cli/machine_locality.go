@@ -1,0 +1,249 @@
+package cli
+
+// This file is "gemu machine --show locality": which CTAs share data, and which order of CTAs brings them together.
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"gemu/machine"
+	"gemu/machine/dispatch"
+	"gemu/machine/locality"
+	"gemu/probe"
+	"gemu/ptx"
+)
+
+var localityPart = machinePart{name: "locality", doc: "which CTAs access the same data, the tiles of each buffer, and groups of CTAs that share data, on the first machine", extra: true, begin: beginLocality}
+
+// localityView collects the lines of launches, by kernel, grid and block.
+type localityView struct {
+	spec   machine.Spec
+	forms  map[*probe.LaunchInfo][]locality.Form
+	groups []*localityGroup
+	// further machines, which receive each launch after its end; their dispatchers give the groups of shapes to multiprocessors
+	machines [2]*machine.Machine
+	shapes   [2]ptx.Dim3 // of the launch in progress
+}
+
+// Further machines.
+const (
+	bestMachine = iota
+	tileMachine
+)
+
+// localityGroup is the launches of a kernel with the same extents.
+type localityGroup struct {
+	kernel      string
+	grid, block ptx.Dim3
+	launches    int
+	tooLarge    bool // lines were not kept
+	unmeasured  bool // a launch has too many transactions for the further machines
+	own         machine.Counts
+	counts      [2]machine.Counts // of the further machines
+	rotation    float64           // working sets, as sums of all launches
+	pairs       float64
+	byTiles     float64
+	shapes      []locality.Shape
+	best        ptx.Dim3 // shape with the smallest working set in the first launch
+	tiles       ptx.Dim3 // shape of algorithm 1 in the first launch
+	descriptors []locality.Descriptor
+	err         error
+}
+
+func beginLocality(in *machineRun) machineView {
+	v := &localityView{spec: in.specs[0], forms: map[*probe.LaunchInfo][]locality.Form{}}
+	for i := range v.machines {
+		spec := v.spec
+		spec.Dispatcher = &dispatch.Policy{Name: "groups", New: func(l *dispatch.Launch) dispatch.Dispatcher { return dispatch.Clusters(v.shapes[i]).New(l) }}
+		v.machines[i] = machine.New(spec, in.flags.Regs)
+	}
+	own := in.machines[0]
+	in.probes = append(in.probes, locality.NewFitter(func(l *probe.LaunchInfo, list []locality.Form) { v.forms[l] = list }))
+	in.consumers = append(in.consumers, locality.NewCollector(func(l *locality.Launch) { v.ended(l, own.Launches()) }))
+	return v
+}
+
+// ended adds a launch to its group. own has the launches of the first machine, this launch as the last.
+func (v *localityView) ended(l *locality.Launch, own []*machine.Launch) {
+	forms := v.forms[l.LaunchInfo]
+	delete(v.forms, l.LaunchInfo)
+	i := slices.IndexFunc(v.groups, func(g *localityGroup) bool {
+		return g.kernel == l.Kernel.Name && g.grid == l.Grid && g.block == l.Block
+	})
+	isFirst := i < 0
+	if isFirst {
+		i = len(v.groups)
+		v.groups = append(v.groups, &localityGroup{kernel: l.Kernel.Name, grid: l.Grid, block: l.Block})
+	}
+	g := v.groups[i]
+	g.launches++
+	g.own.Add(&own[len(own)-1].Counts)
+	if g.tooLarge = g.tooLarge || l.TooLarge; g.tooLarge || g.err != nil {
+		return
+	}
+	measure := func(p *dispatch.Policy) float64 {
+		n, err := l.Measure(p, v.spec.SMs)
+		g.err = cmp.Or(g.err, err)
+		return n
+	}
+	rotation := measure(dispatch.Rotation)
+	g.rotation += rotation
+	g.pairs += measure(dispatch.Pairs)
+	shapes, err := l.MeasureShapes(v.spec.SMs)
+	g.err = cmp.Or(g.err, err)
+	if isFirst {
+		g.shapes, g.best = shapes, ptx.Dim(1)
+		least := rotation
+		for _, s := range shapes {
+			if s.WorkingSet < least {
+				least, g.best = s.WorkingSet, s.Dim3
+			}
+		}
+		g.descriptors = locality.Infer(l, forms)
+		g.tiles = locality.Clusters(l.Grid, g.descriptors, v.spec.SMs)
+	} else {
+		for i := range shapes {
+			g.shapes[i].WorkingSet += shapes[i].WorkingSet
+		}
+	}
+	g.byTiles += measure(dispatch.Clusters(g.tiles))
+	if l.Requests == nil {
+		g.unmeasured = true
+		return
+	}
+	v.shapes = [2]ptx.Dim3{g.best, g.tiles}
+	for i, m := range v.machines {
+		m.BeginLaunch(l.Launch)
+		for _, c := range l.Requests {
+			m.CTA(l.Launch, c)
+		}
+		m.EndLaunch(l.Launch, nil)
+		list := m.Launches()
+		g.counts[i].Add(&list[len(list)-1].Counts)
+	}
+}
+
+// machineLocalityJSON is the locality of the launches of a kernel with the same extents.
+type machineLocalityJSON struct {
+	Kernel      string                  `json:"kernel"`                // name of the kernel
+	Grid        [3]int                  `json:"grid"`                  // number of CTAs in each dimension
+	Launches    int                     `json:"launches"`              // number of launches
+	TooLarge    bool                    `json:"too_large,omitempty"`   // the launches access too many lines; the further fields are empty
+	Rotation    float64                 `json:"rotation"`              // lines that a multiprocessor accesses, as the mean of all, if CTAs are given in rotation
+	Pairs       float64                 `json:"pairs"`                 // the same for the dispatcher pairs
+	Shapes      []machineShapeJSON      `json:"shapes"`                // the same for groups of CTAs
+	Best        [3]int                  `json:"best"`                  // shape of the groups with the fewest lines; (1,1,1) if rotation has the fewest
+	Tiles       [3]int                  `json:"tiles"`                 // shape of the groups that the descriptors select; (1,1,1) if they select none
+	TileLines   float64                 `json:"tile_lines"`            // lines that a multiprocessor accesses with these groups
+	Counts      machine.Counts          `json:"counts"`                // counts of the first machine
+	BestCounts  *machine.Counts         `json:"best_counts,omitempty"` // its counts with groups of the best shape
+	TileCounts  *machine.Counts         `json:"tile_counts,omitempty"` // its counts with groups of the shape of the descriptors
+	Descriptors []machineDescriptorJSON `json:"descriptors"`           // descriptor of each buffer, most accesses first
+}
+
+// machineShapeJSON is the working set of groups of CTAs.
+type machineShapeJSON struct {
+	Shape [3]int  `json:"shape"` // CTAs of a group in each dimension
+	Lines float64 `json:"lines"` // lines that a multiprocessor accesses, as the mean of all
+}
+
+// machineDescriptorJSON is a Locality Descriptor.
+type machineDescriptorJSON struct {
+	Buffer  string `json:"buffer"`            // name of the buffer
+	Base    uint64 `json:"base"`              // its first address
+	Bytes   uint64 `json:"bytes"`             // its size
+	Type    string `json:"type"`              // INTRA_THREAD, INTER_THREAD or NO_REUSE
+	Sharing string `json:"sharing,omitempty"` // COACCESSED or NEARBY, of INTER_THREAD
+	Regular bool   `json:"regular"`           // the addresses are affine; if not, the further fields but ctile have no meaning
+	Element int    `json:"element"`           // bytes of an element
+	Stride  int64  `json:"stride"`            // elements from a row of the D-tile to the next; 0 if it is contiguous
+	DTile   [3]int `json:"dtile"`             // elements of the D-tile
+	CTile   [3]int `json:"ctile"`             // CTAs of the C-tile
+	Map     [3]int `json:"map"`               // ranks of x, y and z in the order of C-tiles along the data; 0: the data do not depend on the dimension
+}
+
+func (v *localityView) addJSON(r *machineReport) {
+	r.Locality = []machineLocalityJSON{}
+	for _, g := range v.groups {
+		j := machineLocalityJSON{Kernel: g.kernel, Grid: g.grid.Dims(), Launches: g.launches, TooLarge: g.tooLarge, Counts: g.own, Shapes: []machineShapeJSON{}, Descriptors: []machineDescriptorJSON{}}
+		if !g.tooLarge {
+			n := float64(g.launches)
+			j.Rotation, j.Pairs, j.Best, j.Tiles = g.rotation/n, g.pairs/n, g.best.Dims(), g.tiles.Dims()
+			j.TileLines = g.byTiles / n
+			for _, s := range g.shapes {
+				j.Shapes = append(j.Shapes, machineShapeJSON{s.Dims(), s.WorkingSet / n})
+			}
+			for i := range g.descriptors {
+				d := &g.descriptors[i]
+				j.Descriptors = append(j.Descriptors, machineDescriptorJSON{d.Buffer.Name, d.Buffer.Base, d.Buffer.Bytes, string(d.Type), string(d.Sharing), d.Regular, d.Element, d.Stride, d.DTile.Dims(), d.CTile.Dims(), d.Map})
+			}
+			if !g.unmeasured {
+				j.BestCounts, j.TileCounts = &g.counts[bestMachine], &g.counts[tileMachine]
+			}
+		}
+		r.Locality = append(r.Locality, j)
+	}
+}
+
+// row prints a dispatcher with its working set, and the hits of c unless it is nil.
+func (v *localityView) row(s *screen, name string, lines, rotation float64, c *machine.Counts) {
+	change := ""
+	if rotation > 0 && lines != rotation {
+		change = fmt.Sprintf("%+.1f %%", 100*(lines/rotation-1))
+	}
+	hits := fitted("-", -9) + fitted("-", -9) + fitted("-", -10)
+	if c != nil {
+		hits = machineColumns[2].cell(c) + machineColumns[4].cell(c) + machineColumns[5].cell(c)
+	}
+	s.printf("%s%s%s  %s\n", fitted(fmt.Sprintf("%.1f", lines), -10), fitted(change, -10), hits, name)
+}
+
+func (v *localityView) print(r *machineReport, s *screen) {
+	for _, g := range v.groups {
+		s.heading(fmt.Sprintf("locality of %s, grid %s, on %s", g.kernel, g.grid, v.spec.Name))
+		switch {
+		case g.tooLarge:
+			s.printf("the launch accesses too many lines: run it with a smaller input\n")
+			continue
+		case g.err != nil:
+			s.printf("%v\n", g.err)
+			continue
+		}
+		n := float64(g.launches)
+		rotation := g.rotation / n
+		counts := [2]*machine.Counts{&g.counts[0], &g.counts[1]}
+		if g.unmeasured {
+			counts = [2]*machine.Counts{}
+		}
+		s.printf("%s\n", s.paint(dim, "lines/SM              L1 hits  L2 hits      read  dispatcher"))
+		v.row(s, "rotation", rotation, rotation, &g.own)
+		v.row(s, "pairs", g.pairs/n, rotation, nil)
+		if g.tiles != ptx.Dim(1) {
+			v.row(s, dispatch.Clusters(g.tiles).Name+", by the tiles below", g.byTiles/n, rotation, counts[tileMachine])
+		}
+		shapes := slices.Clone(g.shapes)
+		slices.SortStableFunc(shapes, func(a, b locality.Shape) int { return cmp.Compare(a.WorkingSet, b.WorkingSet) })
+		left := len(shapes) - min(len(shapes), r.flags.Top)
+		for _, x := range shapes[:len(shapes)-left] {
+			var c *machine.Counts
+			if x.Dim3 == g.best {
+				c = counts[bestMachine]
+			}
+			v.row(s, dispatch.Clusters(x.Dim3).Name, x.WorkingSet/n, rotation, c)
+		}
+		if left > 0 {
+			s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", left)))
+		}
+		if g.best == ptx.Dim(1) {
+			s.printf("no group of CTAs has fewer lines than rotation\n")
+		} else {
+			s.printf("fewest lines: --order cluster:%d,%d,%d begins the CTAs of a group one after another; --sweep dispatch=%s gives them to one SM\n", g.best.X, g.best.Y, g.best.Z, dispatch.Clusters(g.best).Name)
+		}
+		s.printf("\ntiles, from the addresses of the first launch\n")
+		for i := range g.descriptors {
+			d := &g.descriptors[i]
+			s.printf("  %s, %d bytes\n    %s\n", bufferText(d.Buffer.Name, d.Buffer.Base), d.Buffer.Bytes, d)
+		}
+	}
+}

@@ -1,0 +1,287 @@
+package locality
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gemu/interp"
+	"gemu/machine/dispatch"
+	"gemu/machine/stream"
+	"gemu/probe"
+	"gemu/ptx"
+)
+
+// kernelText returns PTX with kernels whose first instructions put tid.x, tid.y, ctaid.x, ctaid.y, ntid.x, nctaid.x, and the parameters
+// into %tx, %ty, %cx, %cy, %nx, %gx, %a, %b and %n.
+func kernelText(bodies map[string]string) string {
+	text := ".version 8.0\n.target sm_80\n.address_size 64\n"
+	for name, body := range bodies {
+		text += fmt.Sprintf(`.entry %s(.param .u64 a, .param .u64 b, .param .u32 n)
+{
+	.reg .pred %%p;
+	.reg .u32 %%tx, %%ty, %%cx, %%cy, %%nx, %%gx, %%n, %%i, %%k, %%s, %%v;
+	.reg .u64 %%a, %%b, %%q;
+	mov.u32 %%tx, %%tid.x;
+	mov.u32 %%ty, %%tid.y;
+	mov.u32 %%cx, %%ctaid.x;
+	mov.u32 %%cy, %%ctaid.y;
+	mov.u32 %%nx, %%ntid.x;
+	mov.u32 %%gx, %%nctaid.x;
+	ld.param.u64 %%a, [a];
+	ld.param.u64 %%b, [b];
+	ld.param.u32 %%n, [n];
+%s
+	ret;
+}
+`, name, body)
+	}
+	return text
+}
+
+// kernels: histo is the loop of Parboil's histo (thesis, figure 13): the grid has several rows of CTAs, which all read the whole image.
+// rows has each CTA of a row read the same 64 bytes of a, and each thread write a word of its own. stencil reads a word, and those before
+// and after it. lists follows indices. square reads words from the square of the CTA's index on. In strides each CTA has a stride of its own. twice reads its
+// own word twice.
+var kernels = kernelText(map[string]string{
+	"histo": `	mad.lo.u32 %i, %cx, %nx, %tx;
+	mul.lo.u32 %s, %nx, %gx;
+LOOP:
+	setp.ge.u32 %p, %i, %n;
+	@%p ret;
+	mad.wide.u32 %q, %i, 4, %a;
+	ld.global.v4.u8 {%v, %v, %v, %k}, [%q];
+	add.u32 %i, %i, %s;
+	bra LOOP;`,
+	"rows": `	mad.lo.u32 %i, %cy, 16, %ty;
+	mul.lo.u32 %i, %i, %n;
+	mov.u32 %k, 0;
+LOOP:
+	add.u32 %v, %i, %k;
+	mad.wide.u32 %q, %v, 4, %a;
+	ld.global.u32 %v, [%q];
+	add.u32 %k, %k, 1;
+	setp.lt.u32 %p, %k, %n;
+	@%p bra LOOP;
+	mad.lo.u32 %i, %cx, 16, %i;
+	add.u32 %i, %i, %tx;
+	mad.wide.u32 %q, %i, 4, %b;
+	st.global.u32 [%q], %v;`,
+	"stencil": `	mad.lo.u32 %i, %cx, %nx, %tx;
+	mad.wide.u32 %q, %i, 4, %a;
+	ld.global.u32 %v, [%q];
+	ld.global.u32 %v, [%q+4];
+	ld.global.u32 %v, [%q+8];
+	mad.wide.u32 %q, %i, 4, %b;
+	st.global.u32 [%q], %v;`,
+	"lists": `	mad.lo.u32 %i, %cx, %nx, %tx;
+	mad.wide.u32 %q, %i, 4, %a;
+	ld.global.u32 %v, [%q];
+	mad.wide.u32 %q, %v, 4, %b;
+	ld.global.u32 %v, [%q];`,
+	"square": `	mul.lo.u32 %i, %cx, %cx;
+	mad.lo.u32 %i, %i, %nx, %tx;
+	mad.wide.u32 %q, %i, 4, %a;
+	ld.global.u32 %v, [%q];`,
+	"strides": `	mad.lo.u32 %i, %cx, 1024, %tx;
+	add.u32 %s, %cx, 1;
+	mov.u32 %k, 0;
+LOOP:
+	mad.wide.u32 %q, %i, 4, %a;
+	ld.global.u32 %v, [%q];
+	mad.lo.u32 %i, %s, 64, %i;
+	add.u32 %k, %k, 1;
+	setp.lt.u32 %p, %k, %n;
+	@%p bra LOOP;`,
+	"twice": `	mad.lo.u32 %i, %cx, %nx, %tx;
+	mad.wide.u32 %q, %i, 4, %a;
+	ld.global.u32 %v, [%q];
+	ld.global.u32 %v, [%q];`,
+})
+
+// inferred runs a kernel and returns the descriptors, the shape of groups for 4 multiprocessors, and the launch.
+func inferred(t *testing.T, kernel string, grid, block ptx.Dim3, n int, workers int) ([]Descriptor, *Launch) {
+	t.Helper()
+	d := interp.NewDevice(interp.Config{Workers: workers})
+	defer d.Close()
+	m, err := d.Load("k.ptx", []byte(kernels))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := d.Alloc(1 << 16)
+	b, _ := d.Alloc(1 << 16)
+	r := rand.New(rand.NewPCG(1, 1))
+	if kernel == "lists" {
+		for i := range 1 << 14 {
+			a.Bytes()[4*i], a.Bytes()[4*i+1] = byte(r.Uint32()), byte(r.Uint32N(32))
+		}
+	}
+	var launch *Launch
+	var forms []Form
+	fitter := NewFitter(func(_ *probe.LaunchInfo, list []Form) { forms = list })
+	collector := NewCollector(func(l *Launch) { launch = l })
+	l := &interp.Launch{Kernel: kernel, Grid: grid, Block: block, Args: []any{a, b, n}, Mode: interp.Vector, Probes: []probe.Probe{fitter, stream.NewRecorder(collector)}}
+	if _, err := m.Run(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	return Infer(launch, forms), launch
+}
+
+// TestInfer has descriptors by hand. That of histo is the annotation of the thesis (section 3.3.2): the C-tile is a column of CTAs
+// (1, GridSize.y, 1), the D-tile has the elements of a block in each of Y_len rows, whose stride is X_len, and the map is (1,0,0).
+func TestInfer(t *testing.T) {
+	for _, c := range []struct {
+		kernel      string
+		grid, block ptx.Dim3
+		n           int
+		want        []string
+	}{
+		// X_len = 5·64 = 320 elements; 1920 elements have Y_len = 6 rows.
+		{"histo", ptx.Dim(5, 3), ptx.Dim(64), 1920, []string{"INTER_THREAD COACCESSED REGULAR, D-tile (64,6,1) of 4 bytes, stride 320, C-tile (1,3,1), map (1,0,0)"}},
+		{"rows", ptx.Dim(4, 3), ptx.Dim(16, 16), 64, []string{
+			"INTER_THREAD COACCESSED REGULAR, D-tile (1024,1,1) of 4 bytes, C-tile (4,1,1), map (0,1,0)",
+			// A line of 128 bytes holds two rows of 64 bytes, which are those of two CTAs.
+			"INTER_THREAD NEARBY REGULAR, D-tile (16,16,1) of 4 bytes, stride 64, C-tile (4,1,1), map (1,2,0)",
+		}},
+		{"stencil", ptx.Dim(8), ptx.Dim(64), 0, []string{
+			"INTER_THREAD NEARBY REGULAR, D-tile (64,1,1) of 4 bytes, C-tile (8,1,1), map (1,0,0)",
+			"NO_REUSE REGULAR, D-tile (64,1,1) of 4 bytes, C-tile (1,1,1), map (1,0,0)",
+		}},
+		{"lists", ptx.Dim(8), ptx.Dim(64), 0, []string{"INTER_THREAD COACCESSED IRREGULAR", "NO_REUSE REGULAR, D-tile (64,1,1) of 4 bytes, C-tile (1,1,1), map (1,0,0)"}},
+		{"twice", ptx.Dim(8), ptx.Dim(64), 0, []string{"INTRA_THREAD REGULAR, D-tile (64,1,1) of 4 bytes, C-tile (1,1,1), map (1,0,0)"}},
+	} {
+		for _, workers := range []int{1, 4} {
+			list, _ := inferred(t, c.kernel, c.grid, c.block, c.n, workers)
+			var got []string
+			for i := range list {
+				got = append(got, list[i].String())
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s, %d workers:\n%q, want\n%q", c.kernel, workers, got, c.want)
+			}
+		}
+	}
+}
+
+// TestTiles merges axes of a form by hand.
+func TestTiles(t *testing.T) {
+	// 16 threads of 4 bytes in 16 rows of 192 elements; a loop goes on 16 rows: 128 rows in 8 steps. Then a loop over 3 planes of 65536 elements.
+	f := Form{Affine: true, Bytes: 4, Thread: [3]int64{4, 768}, High: [3]int{15, 15}}
+	for z := range int64(3) {
+		for k := range int64(8) {
+			f.Steps = append(f.Steps, 16*768*k+4*65536*z)
+		}
+	}
+	d := Descriptor{Regular: true, forms: []Form{f}}
+	d.tiles([3]int{1, 1, 1})
+	if d.DTile != (ptx.Dim3{X: 16, Y: 128, Z: 3}) || d.Stride != 192 || !d.Regular {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestNoForm: addresses that are not affine in a CTA, in ctaid, or in the same way for all CTAs, have no form.
+func TestNoForm(t *testing.T) {
+	for _, c := range []struct {
+		kernel   string
+		grid     int
+		n        int
+		wantForm bool
+	}{{"lists", 1, 0, false}, {"square", 2, 0, true}, {"square", 4, 0, false}, {"strides", 1, 3, true}, {"strides", 2, 1, true}, {"strides", 2, 3, false}} {
+		list, l := inferred(t, c.kernel, ptx.Dim(c.grid), ptx.Dim(64), c.n, 1)
+		last := 0 // the buffer with the highest address is that of the access in question
+		for i := range list {
+			if list[i].Buffer.Base > list[last].Buffer.Base {
+				last = i
+			}
+		}
+		if list[last].Regular != c.wantForm {
+			t.Errorf("%s of %s: %s", c.kernel, l.Grid, &list[last])
+		}
+	}
+}
+
+// TestClusters has the shapes of algorithm 1 by hand: fixture F5 of histo, and merged tiles.
+func TestClusters(t *testing.T) {
+	tile := func(x, y, z int) Descriptor {
+		return Descriptor{Type: InterThread, CTile: ptx.Dim3{X: x, Y: y, Z: z}}
+	}
+	for _, c := range []struct {
+		grid ptx.Dim3
+		sms  int
+		list []Descriptor
+		want ptx.Dim3
+	}{
+		{ptx.Dim(15, 7), 15, []Descriptor{tile(1, 7, 1)}, ptx.Dim(1, 7)},
+		{ptx.Dim(8, 7), 15, []Descriptor{tile(1, 7, 1)}, ptx.Dim(1, 4)}, // 16 tiles
+		{ptx.Dim(4, 8), 15, []Descriptor{tile(4, 8, 1)}, ptx.Dim(1, 2)}, // 4×8: 1 tile, 4×4: 2, 2×4: 4, 2×2: 8, 1×2: 16
+		{ptx.Dim(64, 64), 15, []Descriptor{tile(2, 1, 1), tile(1, 4, 1)}, ptx.Dim(2, 4)},
+		{ptx.Dim(64, 64), 15, []Descriptor{tile(4, 1, 1), tile(6, 1, 1), tile(16, 1, 1)}, ptx.Dim(16)},
+		{ptx.Dim(16, 2), 15, []Descriptor{tile(2, 1, 1), tile(1, 2, 1)}, ptx.Dim(2)}, // the merged tiles would be 8
+		{ptx.Dim(64), 15, []Descriptor{{Type: NoReuse, CTile: ptx.Dim(1)}}, ptx.Dim(1)},
+	} {
+		if got := Clusters(c.grid, c.list, c.sms); got != c.want {
+			t.Errorf("grid %s: %s, want %s", c.grid, got, c.want)
+		}
+	}
+}
+
+// TestWorkingSets: histo on 4 multiprocessors, by hand. A column of 3 CTAs reads 6 parts of 256 bytes, which are 12 lines. The grid has 4 columns
+// of 3 CTAs. In rotation CTA i is on multiprocessor i modulo 4, which is its column. With a grid of 5 columns each
+// multiprocessor has CTAs of 3 columns.
+func TestWorkingSets(t *testing.T) {
+	for _, c := range []struct {
+		columns  int
+		policy   string
+		wantSets float64
+	}{
+		{4, "rotation", 12}, {4, "cluster:1x3", 12},
+		// Four multiprocessors have the CTAs 0 4 8 12, 1 5 9 13, 2 6 10 14 and 3 7 11: columns 0 4 3 2, 1 0 4 3, 2 1 0 4, 3 2 1.
+		{5, "rotation", 12 * 15 / 4.0},
+		// Columns 0 to 3 are whole; the CTAs of column 4 are on the multiprocessors 0, 1 and 2.
+		{5, "cluster:1x3", 12 * 7 / 4.0},
+	} {
+		_, l := inferred(t, "histo", ptx.Dim(c.columns, 3), ptx.Dim(64), c.columns*64*6, 3)
+		p, err := dispatch.Find(c.policy, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := l.Measure(p, 4)
+		if err != nil || got != c.wantSets {
+			t.Errorf("%d columns, %s: %v, %v; want %v", c.columns, c.policy, got, err, c.wantSets)
+		}
+		// A second, naive count.
+		sets := make([]map[uint64]bool, 4)
+		of, _ := dispatch.Assign(p, &dispatch.Launch{Grid: l.Grid, SMs: 4, Places: 1})
+		total := 0
+		for _, cta := range l.Requests {
+			for _, w := range cta.Warps {
+				for _, x := range w.Transactions {
+					set := &sets[of[cta.Index]]
+					if *set == nil {
+						*set = map[uint64]bool{}
+					}
+					if !(*set)[x.Line] {
+						(*set)[x.Line] = true
+						total++
+					}
+				}
+			}
+		}
+		if float64(total)/4 != got {
+			t.Errorf("%d columns, %s: %v, counted %v", c.columns, c.policy, got, float64(total)/4)
+		}
+	}
+}
+
+// TestShapes: the shapes of a grid of three dimensions are 4·4·4 less the single CTA and the grid; fewer if extents repeat.
+func TestShapes(t *testing.T) {
+	for _, c := range []struct {
+		grid ptx.Dim3
+		want int
+	}{{ptx.Dim(8, 8, 8), 62}, {ptx.Dim(8, 8), 14}, {ptx.Dim(8), 2}, {ptx.Dim(4), 1}, {ptx.Dim(3, 2), 4}, {ptx.Dim(1), 0}} {
+		if got := Shapes(c.grid); len(got) != c.want {
+			t.Errorf("%s: %d shapes %v, want %d", c.grid, len(got), got, c.want)
+		}
+	}
+}
