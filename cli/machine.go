@@ -109,7 +109,11 @@ func (c *machineCmd) Run(a *app) error {
 	for _, name := range c.Show {
 		views = append(views, machinePartNamed(name).begin(in))
 	}
-	j, err := c.open(a, dataOf(a.stderr), append(in.probes, stream.NewRecorder(in.consumers))...) // standard output is reserved for the report
+	recorder := stream.NewRecorder(in.consumers)
+	if in.data {
+		recorder = stream.NewDataRecorder(in.consumers)
+	}
+	j, err := c.open(a, dataOf(a.stderr), append(in.probes, recorder)...) // standard output is reserved for the report
 	if err != nil {
 		return err
 	}
@@ -152,6 +156,7 @@ type machineRun struct {
 	machines  []*machine.Machine // of specs
 	consumers stream.Consumers   // receive the recorded requests: the machines, and those that parts add
 	probes    []probe.Probe      // further probes, which parts add
+	data      bool               // a part needs the bytes of memory
 }
 
 // machineView is a part of the report of a run.
@@ -175,6 +180,7 @@ var machineParts = []machinePart{
 	{name: "buffers", doc: "buffers, on the first machine", begin: func(*machineRun) machineView { return machineText((*machineReport).printBuffers) }},
 	localityPart,
 	rowsPart,
+	compressionPart,
 }
 
 // machinePartNamed returns a part whose name the parser of the command line has accepted.
@@ -241,6 +247,8 @@ type machineResultJSON struct {
 	Buffers    []machineBufferJSON   `json:"buffers"`    // accessed memory, in the order of addresses; local memory comes first
 
 	Rows *machineRowsJSON `json:"rows,omitempty"` // memory behind the L2; only with --show rows
+
+	Compression *machineCompressionJSON `json:"compression,omitempty"` // compressed lines; only with --show compression
 }
 
 // machineCacheJSON is a cache.

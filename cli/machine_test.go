@@ -122,6 +122,57 @@ func TestMachineRows(t *testing.T) {
 	}
 }
 
+// TestMachineCompression has the forms of buffers by hand. A kernel copies numbers in steps of one: lines of 32 words of 4 bytes, whose differences
+// from zero or from the first word are at most 127: BDI has 2 bursts. Only the first lines have no more bursts as signed bytes (FPC: 127 is the
+// largest) or with a dictionary of four words and a low byte. The L2 has a single line, so that each line of the output is read, as zeros,
+// and written.
+func TestMachineCompression(t *testing.T) {
+	const src = `.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry copy(.param .u64 in, .param .u64 out) {
+	.reg .u32 %i, %x;
+	.reg .u64 %a, %b, %o;
+	mov.u32 %i, %tid.x;
+	ld.param.u64 %a, [in];
+	ld.param.u64 %b, [out];
+	mul.wide.u32 %o, %i, 4;
+	add.u64 %a, %a, %o;
+	add.u64 %b, %b, %o;
+	ld.global.u32 %x, [%a];
+	st.global.u16 [%b], %x;
+	ret;
+}`
+	file := filepath.Join(t.TempDir(), "copy.ptx")
+	if err := os.WriteFile(file, []byte(src), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	j := machineOf(t, file, "-b", "256", "-g", "1", "-a", "u32[256]=iota", "u32[256]", "--show", "compression,total", "--spec", "v100,caba", "--sweep", "l2=128", "--sweep", "l2.ways=1", "--sweep", "l1=128", "--sweep", "l1.ways=1", "--sweep", "sms=1")
+	for _, m := range j.Machines {
+		c := m.Compression
+		if c == nil || len(c.Buffers) != 2 {
+			t.Fatalf("%s: %+v", m.Name, c)
+		}
+		// Words 0 to 127, four lines, are 2 bursts in all forms. C-Pack has a word of the dictionary for words 128 to 255, which are low bytes too.
+		// FPC has 16 bits for each word from 128 on, and 66 bytes are 3 bursts. Common bytes: three in each line.
+		in := machine.BurstCounts{Reads: 8, BDI: 16, FPC: 4*2 + 4*3, CPack: 16, Bytewise: 16, Best: 16, Listing: 16}
+		if c.Buffers[0].Counts != in || c.Buffers[0].Fits != "bdi" || c.Buffers[0].Encodings["4-1"] != 8 || c.Buffers[0].ReadBy[0].Line != 13 || len(c.Buffers[0].WrittenBy) != 0 || c.Buffers[0].Types[0] != "u32" {
+			t.Errorf("%s: %+v, want %+v", m.Name, c.Buffers[0], in)
+		}
+		// The last line stays in the L2. The others are written: 0 to 31 and so on.
+		out := machine.BurstCounts{Reads: 8, Writes: 7, BDI: 8 + 14, FPC: 8 + 4*2 + 3*3, CPack: 8 + 14, Bytewise: 8 + 14, Best: 8 + 14, Listing: 8 + 14}
+		if c.Buffers[1].Counts != out || c.Buffers[1].Encodings["zeros"] != 8 || c.Buffers[1].WrittenBy[0].Line != 14 || len(c.Buffers[1].ReadBy) != 0 {
+			t.Errorf("%s: %+v, want %+v", m.Name, c.Buffers[1], out)
+		}
+		if c.Image.Changed != 0 || c.Image.Different != 0 || c.Image.Loads != 8 || c.Metadata.Lookups != 23 || c.Metadata.Hits != 22 { // all lines are in 16 KiB
+			t.Errorf("%s: %+v, %+v", m.Name, c.Image, c.Metadata)
+		}
+	}
+	if j := machineOf(t, "@transpose", "--size", "32"); j.Machines[0].Compression != nil {
+		t.Error("compression without --show compression")
+	}
+}
+
 // TestMachineTrap: a launch that traps has counts up to the trap, and the trap.
 func TestMachineTrap(t *testing.T) {
 	var out, errs bytes.Buffer

@@ -8,12 +8,10 @@ import (
 
 // ImageCounts are the differences between the order of the machine and the execution.
 type ImageCounts struct {
-	Loads   int64 `json:"loads"`   // transactions of loads from global memory with known bytes
-	Changed int64 `json:"changed"` // those that would have seen another value
-	Unknown int64 `json:"unknown"` // transactions of asynchronous copies to global memory, whose bytes are unknown until the launch ends
-	// Different is the number of bytes that differ from the memory of the execution at the end of the launch. Bytes of unknown
-	// transactions are not compared.
-	Different int64 `json:"different"`
+	Loads     int64 `json:"loads"`     // transactions of loads from global memory with known bytes
+	Changed   int64 `json:"changed"`   // those that would have seen another value
+	Unknown   int64 `json:"unknown"`   // transactions of asynchronous copies to global memory, whose bytes are unknown until the launch ends
+	Different int64 `json:"different"` // bytes that differ from the memory of the execution at the end of the launch, without lines that unknown transactions write
 }
 
 // Add adds the counts of o.

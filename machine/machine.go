@@ -8,8 +8,10 @@
 package machine
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
+	"slices"
 
 	"gemu/machine/cache"
 	"gemu/machine/dispatch"
@@ -63,9 +65,17 @@ type Launch struct {
 	Err       error           // error that ended the launch
 	Instrs    []Counts        // by index of the instruction in the program; WriteBacks are 0
 	Buffers   []Buffer        // in the order of their addresses
+	Uses      []Use           // buffers that instructions access, by instruction
 	Dirty     int64           // sectors in the L2 that differ from memory at the end of the launch
 	Image     ImageCounts     // differences between the order of the machine and the execution, if the launch was recorded with data
 	Changed   map[int]int64   // by index of the instruction: transactions of loads that would have seen another value
+}
+
+// Use is an access of an instruction to a buffer.
+type Use struct {
+	Instr  int              // index of the instruction in the program
+	Kind   probe.AccessKind // direction
+	Buffer stream.Buffer    // accessed memory
 }
 
 // Buffer has the counts of a buffer. Requests are those that access the buffer.
@@ -158,6 +168,10 @@ func (m *Machine) BeginLaunch(l *stream.Launch) {
 	level := m.spec.l1(shared)
 	out.L1 = level.Bytes
 	r := &run{Machine: m, launch: out, localLines: l.LocalLines, counts: map[int]*Counts{}, arrived: map[int]*stream.CTA{}}
+	r.uses, r.lastUse = map[usage]bool{}, make([]usage, l.Program.Len())
+	for i := range r.lastUse {
+		r.lastUse[i].buffer = -1
+	}
 	r.dispatcher = m.dispatcher(l, max(out.Resident, 1))
 	if l.Memory != nil {
 		r.image, out.Changed = newImage(l.Memory), map[int]int64{}
@@ -203,6 +217,12 @@ func (m *Machine) EndLaunch(l *stream.Launch, err error) {
 		out.Counts.Add(c)
 		out.Buffers = append(out.Buffers, Buffer{m.buffers[n], *c})
 	}
+	for u := range r.uses {
+		out.Uses = append(out.Uses, Use{int(u.instr), u.kind, r.buffers[u.buffer]})
+	}
+	slices.SortFunc(out.Uses, func(a, b Use) int {
+		return cmp.Or(cmp.Compare(a.Instr, b.Instr), compareBuffers(&a.Buffer, &b.Buffer), cmp.Compare(a.Kind, b.Kind))
+	})
 	out.Requests = 0
 	for i := range out.Instrs {
 		out.Requests += out.Instrs[i].Requests
@@ -225,8 +245,16 @@ type run struct {
 	places     int                    // places for which the dispatcher was asked at the beginning
 	sms        []*cache.Lines[l1Line] // the L1 of each multiprocessor
 	queue      queue
+	uses       map[usage]bool
+	lastUse    []usage         // by instruction: its latest use
 	image      *image          // nil without data
 	content    *stream.Content // bytes of the store in progress, which the image has not taken; nil: none
+}
+
+// usage is an access of an instruction to the buffer with an index in Machine.buffers.
+type usage struct {
+	instr, buffer int32
+	kind          probe.AccessKind
 }
 
 // countsOf returns the counts of a buffer.
@@ -406,6 +434,9 @@ func (r *run) request(s *slot, q *stream.Request, list []stream.Transaction, con
 		number := r.local[t.Buffer]
 		buffer := r.countsOf(number)
 		if number != lastBuffer {
+			if u := (usage{q.Instr, int32(number), q.Kind}); r.lastUse[q.Instr] != u {
+				r.lastUse[q.Instr], r.uses[u] = u, true
+			}
 			buffer.Requests++
 			lastBuffer = number
 		}

@@ -1,0 +1,273 @@
+package cli
+
+// This file is "gemu machine --show compression": bursts of the lines that memory transfers, in compressed forms.
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemu/machine"
+	"gemu/machine/codec"
+	"gemu/machine/stream"
+	"gemu/probe"
+	"gemu/profile"
+)
+
+var compressionPart = machinePart{name: "compression", doc: "bursts of memory with compressed lines, by algorithm, and by buffer of the first machine", extra: true, begin: beginCompression}
+
+// compressionView observes machines that transfer whole lines.
+type compressionView struct {
+	machines []*machine.Machine // as those of the run, but they transfer whole lines
+	counts   []*machine.Compression
+}
+
+func beginCompression(in *machineRun) machineView {
+	in.data = true
+	v := &compressionView{}
+	for i, m := range in.machines {
+		if s := in.specs[i]; !s.WholeLines {
+			s.WholeLines = true
+			m = machine.New(s, in.flags.Regs)
+			in.consumers = append(in.consumers, m)
+		}
+		v.machines, v.counts = append(v.machines, m), append(v.counts, machine.NewCompression(m))
+	}
+	return v
+}
+
+// machineCompressionJSON is the compressed lines of a machine.
+type machineCompressionJSON struct {
+	Total    machine.BurstCounts            `json:"total"`    // lines and bursts
+	Metadata machine.MetadataCounts         `json:"metadata"` // cache of metadata, which has the bursts of each line in the form of BDI
+	Image    machine.ImageCounts            `json:"image"`    // differences between the order of the machine and the execution
+	Changed  []machineChangedJSON           `json:"changed"`  // lines of the source with loads that would have seen another value
+	Buffers  []machineCompressionBufferJSON `json:"buffers"`  // buffers, in the order of addresses
+}
+
+// machineChangedJSON is loads of a line of the source.
+type machineChangedJSON struct {
+	File  string `json:"file"`  // file name in .file, or of the PTX
+	Line  int    `json:"line"`  // number of the line, from 1 on
+	Count int64  `json:"count"` // transactions that would have seen another value
+}
+
+// machineCompressionBufferJSON is the compressed lines of a buffer.
+type machineCompressionBufferJSON struct {
+	Name      string              `json:"name"`       // name as in messages
+	Base      uint64              `json:"base"`       // first address; 0 for local memory
+	Bytes     uint64              `json:"bytes"`      // size in bytes; 0 for local memory
+	Counts    machine.BurstCounts `json:"counts"`     // lines and bursts
+	Fits      string              `json:"fits"`       // algorithm with the fewest bursts; "" if none saves 1 % of the bursts
+	Encodings map[string]int64    `json:"encodings"`  // lines by their encoding of BDI
+	Types     []string            `json:"types"`      // types of the accesses in PTX
+	ReadBy    []machineUseJSON    `json:"read_by"`    // lines of the source with loads
+	WrittenBy []machineUseJSON    `json:"written_by"` // lines of the source with stores and atomics
+}
+
+// machineUseJSON is a line of the source that accesses a buffer.
+type machineUseJSON struct {
+	File string `json:"file"` // file name in .file, or of the PTX
+	Line int    `json:"line"` // number of the line, from 1 on
+}
+
+// algorithm is an algorithm with its bursts.
+type algorithm struct {
+	name   string
+	bursts func(c *machine.BurstCounts) int64
+}
+
+// algorithms are the columns of the tables.
+var algorithms = []algorithm{
+	{codec.BDI.String(), func(c *machine.BurstCounts) int64 { return c.BDI }},
+	{codec.FPC.String(), func(c *machine.BurstCounts) int64 { return c.FPC }},
+	{codec.CPack.String(), func(c *machine.BurstCounts) int64 { return c.CPack }},
+	{codec.Bytewise.String(), func(c *machine.BurstCounts) int64 { return c.Bytewise }},
+	{"best", func(c *machine.BurstCounts) int64 { return c.Best }},
+}
+
+// fittingAlgorithm returns the algorithm with the fewest bursts, "" if none saves 1 % of the bursts.
+func fittingAlgorithm(c *machine.BurstCounts) (name string) {
+	fewest := c.Bursts() * 99 / 100 // rounded down
+	for _, a := range algorithms[:len(algorithms)-1] {
+		if n := a.bursts(c); n < fewest || n == fewest && name == "" {
+			name, fewest = a.name, n
+		}
+	}
+	return name
+}
+
+func (v *compressionView) addJSON(r *machineReport) {
+	for i, counts := range v.counts {
+		if err := counts.Verify(); err != nil {
+			panic(err.Error())
+		}
+		out := &machineCompressionJSON{Total: counts.Total(), Metadata: counts.Metadata, Changed: []machineChangedJSON{}, Buffers: []machineCompressionBufferJSON{}}
+		uses := map[stream.Buffer]*bufferUses{}
+		changed := map[machineUseJSON]int64{}
+		for _, l := range v.machines[i].Launches() {
+			out.Image.Add(&l.Image)
+			place := func(index int) machineUseJSON {
+				instr, f := l.Program.At(index)
+				frame := profile.Frames(f, instr, r.flags.PTX)[0]
+				return machineUseJSON{frame.File, frame.Line}
+			}
+			for index, n := range l.Changed {
+				changed[place(index)] += n
+			}
+			for _, u := range l.Uses {
+				if uses[u.Buffer] == nil {
+					uses[u.Buffer] = newBufferUses()
+				}
+				instr, _ := l.Program.At(u.Instr)
+				uses[u.Buffer].add(place(u.Instr), u.Kind, instr.Text)
+			}
+		}
+		for at, n := range changed {
+			out.Changed = append(out.Changed, machineChangedJSON{at.File, at.Line, n})
+		}
+		slices.SortFunc(out.Changed, func(a, b machineChangedJSON) int {
+			return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+		})
+		for _, b := range counts.Buffers() {
+			u := cmp.Or(uses[b.Buffer], newBufferUses())
+			text := machineCompressionBufferJSON{Name: b.Name, Base: b.Base, Bytes: b.Bytes, Counts: b.BurstCounts, Fits: fittingAlgorithm(&b.BurstCounts), Encodings: map[string]int64{}}
+			text.Types = slices.Sorted(maps.Keys(u.types))
+			text.ReadBy, text.WrittenBy = u.sorted(0), u.sorted(1)
+			for e, n := range b.Encodings {
+				text.Encodings[e.String()] = n
+			}
+			out.Buffers = append(out.Buffers, text)
+		}
+		r.Machines[i].Compression = out
+	}
+}
+
+// bufferUses are the instructions that access a buffer.
+type bufferUses struct {
+	types map[string]bool
+	lines [2]map[machineUseJSON]bool // that read, and that write
+}
+
+func newBufferUses() *bufferUses {
+	return &bufferUses{map[string]bool{}, [2]map[machineUseJSON]bool{{}, {}}}
+}
+
+func (u *bufferUses) add(at machineUseJSON, kind probe.AccessKind, opcode string) {
+	u.types[opcode[strings.LastIndexByte(opcode, '.')+1:]] = true
+	if kind != probe.AccessStore {
+		u.lines[0][at] = true
+	}
+	if kind != probe.AccessLoad {
+		u.lines[1][at] = true
+	}
+}
+
+func (u *bufferUses) sorted(k int) []machineUseJSON {
+	list := slices.AppendSeq([]machineUseJSON{}, maps.Keys(u.lines[k]))
+	slices.SortFunc(list, func(a, b machineUseJSON) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
+	return list
+}
+
+const compressionHeader = "      read   written   bdi   fpc c-pack byte-wise  best    raw"
+
+// compressionColumns formats the counts of lines: ratios, and the share of lines that no algorithm makes smaller.
+func compressionColumns(c *machine.BurstCounts) string {
+	text := fitted(countText(c.Reads), -10) + fitted(countText(c.Writes), -10)
+	for i, a := range algorithms {
+		ratio := "-"
+		if n := a.bursts(c); n > 0 {
+			ratio = fmt.Sprintf("%.2f", float64(c.Bursts())/float64(n))
+		}
+		text += fitted(ratio, -[]int{6, 6, 7, 10, 6}[i])
+	}
+	return text + fitted(countOrDash(c.Reads+c.Writes, percentText(share(c.Raw, c.Reads+c.Writes), 0)+" %"), -7)
+}
+
+func (v *compressionView) print(r *machineReport, s *screen) {
+	s.heading("compressed lines of memory")
+	width := 0
+	for i := range r.Machines {
+		width = max(width, len(r.Machines[i].Name))
+	}
+	s.printf("%s\n", s.paint(dim, fitted("", width)+compressionHeader+"  metadata hits"))
+	for i := range r.Machines {
+		c := r.Machines[i].Compression
+		hits := countOrDash(c.Metadata.Lookups, percentText(share(c.Metadata.Hits, c.Metadata.Lookups), 1)+" %")
+		s.printf("%s%s%s\n", fitted(r.Machines[i].Name, width), compressionColumns(&c.Total), fitted(hits, -15))
+	}
+	c := r.Machines[0].Compression
+	s.printf("read and written are lines of 128 bytes; an algorithm's column is bursts without compression by bursts with it\n")
+	if n := c.Total.Unknown; n > 0 {
+		s.printf("%s lines have unknown bytes, and count as raw\n", countText(n))
+	}
+	if n := c.Image.Changed; n > 0 {
+		s.printf("%s of %s loads of lines would have seen another value in the order of the machine:\n", countText(n), countText(c.Image.Loads))
+		for _, l := range c.Changed[:min(len(c.Changed), r.flags.Top)] {
+			s.printf("  %s  %s:%d\n", fitted(countText(l.Count), -10), filepath.Base(l.File), l.Line)
+		}
+	}
+	if n := c.Image.Different; n > 0 {
+		s.printf("%s bytes of memory would be different in the order of the machine\n", countText(n))
+	}
+	s.heading("compressed lines of buffers")
+	list := slices.Clone(c.Buffers)
+	slices.SortStableFunc(list, func(a, b machineCompressionBufferJSON) int {
+		return cmp.Compare(b.Counts.Bursts(), a.Counts.Bursts())
+	})
+	left := len(list) - min(len(list), r.flags.Top)
+	s.printf("%s\n", s.paint(dim, compressionHeader))
+	for i := range list[:len(list)-left] {
+		b := &list[i]
+		s.printf("%s  %s\n", compressionColumns(&b.Counts), bufferText(b.Name, b.Base))
+		fits := "no algorithm fits"
+		if b.Fits != "" {
+			fits = b.Fits + " fits"
+		}
+		s.printf("%s\n", s.cutToFit(fmt.Sprintf("            %s; %s; %s%s%s", fits, strings.Join(b.Types, ", "), encodingsText(b.Encodings), usesText("; read by ", b.ReadBy), usesText("; written by ", b.WrittenBy)), 0))
+	}
+	if left > 0 {
+		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", left)))
+	}
+}
+
+// encodingsText lists the most frequent encodings of BDI, with their shares.
+func encodingsText(encodings map[string]int64) string {
+	total := int64(0)
+	for _, n := range encodings {
+		total += n
+	}
+	if total == 0 {
+		return "unknown bytes"
+	}
+	names := slices.SortedFunc(maps.Keys(encodings), func(a, b string) int {
+		return cmp.Or(cmp.Compare(encodings[b], encodings[a]), cmp.Compare(a, b))
+	})
+	var list []string
+	for _, name := range names[:min(len(names), 3)] {
+		list = append(list, name+" "+percentText(share(encodings[name], total), 0)+" %")
+	}
+	return "bdi " + strings.Join(list, ", ")
+}
+
+// usesText lists lines of the source, at most four.
+func usesText(before string, list []machineUseJSON) string {
+	if len(list) == 0 {
+		return ""
+	}
+	text := before
+	for i, u := range list {
+		switch {
+		case i == 4:
+			return text + " …"
+		case i == 0 || list[i-1].File != u.File:
+			text += fmt.Sprintf("%s%s:%d", map[bool]string{true: ", "}[i > 0], filepath.Base(u.File), u.Line)
+		default:
+			text += fmt.Sprintf(", %d", u.Line)
+		}
+	}
+	return text
+}

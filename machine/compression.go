@@ -1,0 +1,194 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+
+	"gemu/machine/cache"
+	"gemu/machine/codec"
+	"gemu/machine/stream"
+)
+
+// BurstCounts are the lines that memory transfers, and their bursts of 32 bytes in compressed forms (docs/caba.md).
+//
+// 1 <= bursts of a line <= 4 in each form; Best <= BDI, FPC and CPack.
+type BurstCounts struct {
+	Reads   int64 `json:"reads"`   // lines that the L2 reads
+	Writes  int64 `json:"writes"`  // lines that the L2 writes back
+	Unknown int64 `json:"unknown"` // lines of these whose bytes are unknown: local memory, freed buffers, asynchronous copies; they take four bursts in each form
+	Raw     int64 `json:"raw"`     // lines that no algorithm makes smaller, with those that are unknown
+
+	BDI      int64 `json:"bdi"`         // bursts in forms of BDI
+	FPC      int64 `json:"fpc"`         // bursts in forms of FPC
+	CPack    int64 `json:"c_pack"`      // bursts in forms of C-Pack
+	Bytewise int64 `json:"byte_wise"`   // bursts in byte-wise forms
+	Best     int64 `json:"best"`        // bursts in the smallest form of BDI, FPC and C-Pack
+	Listing  int64 `json:"bdi_listing"` // bursts in forms of BDI to the letter of the paper's algorithm 2
+}
+
+// Add adds the counts of o.
+func (c *BurstCounts) Add(o *BurstCounts) {
+	c.Reads += o.Reads
+	c.Writes += o.Writes
+	c.Unknown += o.Unknown
+	c.Raw += o.Raw
+	c.BDI += o.BDI
+	c.FPC += o.FPC
+	c.CPack += o.CPack
+	c.Bytewise += o.Bytewise
+	c.Best += o.Best
+	c.Listing += o.Listing
+}
+
+// Bursts returns the number of bursts without compression.
+func (c *BurstCounts) Bursts() int64 { return codec.LineBursts * (c.Reads + c.Writes) }
+
+// MetadataCounts are the accesses to the cache of metadata.
+type MetadataCounts struct {
+	Lookups int64 `json:"lookups"` // transfers of lines
+	Hits    int64 `json:"hits"`    // lookups whose line of metadata is in the cache
+	Writes  int64 `json:"writes"`  // lines of metadata that leave the cache and differ from memory
+}
+
+// CompressedBuffer has the counts of a buffer.
+type CompressedBuffer struct {
+	stream.Buffer
+	BurstCounts
+	Encodings map[codec.Encoding]int64 // known lines by their encoding of BDI
+}
+
+// Compression counts the bursts of the transfers of a machine in all forms.
+type Compression struct {
+	Metadata MetadataCounts // accesses to the cache of metadata
+
+	buffers map[stream.Buffer]*CompressedBuffer
+	cache   *cache.Lines[metadataLine]
+	lines   uint64           // lines of data of a line of metadata
+	bursts  map[uint64]uint8 // by line: bursts in the last form of BDI; absent: as many as in the first transfer
+}
+
+// metadataLine is a line of the cache of metadata.
+type metadataLine struct{ dirty bool }
+
+// NewCompression counts the transfers of a machine from now on. The machine should transfer whole lines (Spec.WholeLines), and its launches
+// need data (stream.NewDataRecorder): other lines have unknown bytes.
+func NewCompression(m *Machine) *Compression {
+	s := *m.spec.metadata()
+	shape := cache.Shape{Sets: s.Bytes / s.LineBytes / s.Ways, Ways: s.Ways, Index: cache.Modulo}
+	c := &Compression{buffers: map[stream.Buffer]*CompressedBuffer{}, cache: cache.New[metadataLine](shape, cache.LRU), lines: uint64(s.Lines()), bursts: map[uint64]uint8{}}
+	m.OnTransfer(c.transfer)
+	return c
+}
+
+// transfer counts a transfer.
+func (c *Compression) transfer(t *Transfer) {
+	b := c.buffers[t.Buffer]
+	if b == nil {
+		b = &CompressedBuffer{Buffer: t.Buffer, Encodings: map[codec.Encoding]int64{}}
+		c.buffers[t.Buffer] = b
+	}
+	if t.Write {
+		b.Writes++
+	} else {
+		b.Reads++
+	}
+	var line codec.Line
+	known := &line
+	if !t.Bytes((*stream.Line)(known)) {
+		known = nil
+	}
+	c.lookUp(t.Line, t.Write, uint8(b.count(known)))
+}
+
+// count counts the bursts of a line, nil if its bytes are unknown. It returns the bursts of its form of BDI.
+func (b *CompressedBuffer) count(line *codec.Line) (bdi int) {
+	sizes := [codec.Count + 1]int{}
+	for i := range sizes {
+		sizes[i] = codec.LineBursts
+	}
+	best := codec.LineBursts
+	smallest := codec.LineBursts // of all algorithms
+	if line != nil {
+		for i := range sizes {
+			a := codec.Codec(i)
+			bytes, e := a.Size(line)
+			sizes[i] = codec.Bursts(bytes)
+			if a == codec.BDI {
+				b.Encodings[e]++
+			}
+			if a <= codec.CPack {
+				best = min(best, sizes[i])
+			}
+			smallest = min(smallest, sizes[i])
+		}
+	} else {
+		b.Unknown++
+	}
+	if smallest == codec.LineBursts {
+		b.Raw++
+	}
+	b.BDI += int64(sizes[codec.BDI])
+	b.FPC += int64(sizes[codec.FPC])
+	b.CPack += int64(sizes[codec.CPack])
+	b.Bytewise += int64(sizes[codec.Bytewise])
+	b.Listing += int64(sizes[codec.BDIListing])
+	b.Best += int64(best)
+	return sizes[codec.BDI]
+}
+
+// lookUp looks up the number of bursts of a line.
+func (c *Compression) lookUp(line uint64, write bool, bursts uint8) {
+	c.Metadata.Lookups++
+	a := &cache.Access{Line: line / c.lines, Store: write}
+	entry := c.cache.Access(a)
+	if entry != nil {
+		c.Metadata.Hits++
+	} else {
+		entry = c.cache.Insert(a, func(_ uint64, old *metadataLine) {
+			if old.dirty {
+				c.Metadata.Writes++
+			}
+		})
+	}
+	if last, ok := c.bursts[line]; write && ok && last != bursts || write && !ok {
+		entry.dirty = true
+	}
+	c.bursts[line] = bursts
+}
+
+// Buffers returns the counts by buffer, in the order of their addresses.
+func (c *Compression) Buffers() []CompressedBuffer {
+	var list []CompressedBuffer
+	for _, b := range c.buffers {
+		list = append(list, *b)
+	}
+	slices.SortFunc(list, func(a, b CompressedBuffer) int { return compareBuffers(&a.Buffer, &b.Buffer) })
+	return list
+}
+
+// Total returns the sum over all buffers.
+func (c *Compression) Total() (total BurstCounts) {
+	for _, b := range c.buffers {
+		total.Add(&b.BurstCounts)
+	}
+	return total
+}
+
+// Verify returns an error if the counts contradict each other, which is a fault of this package.
+func (c *Compression) Verify() error {
+	for _, b := range c.buffers {
+		n := &b.BurstCounts
+		known := int64(0)
+		for _, lines := range b.Encodings {
+			known += lines
+		}
+		lines := n.Reads + n.Writes
+		if known+n.Unknown != lines || n.Best > min(n.BDI, n.FPC, n.CPack) || n.BDI > n.Listing || n.Best < lines || max(n.BDI, n.FPC, n.CPack, n.Bytewise, n.Listing) > n.Bursts() || n.Unknown > n.Raw || n.Raw > lines {
+			return fmt.Errorf("BUG: %s: %+v, encodings %v", b.Name, *n, b.Encodings)
+		}
+	}
+	if total := c.Total(); c.Metadata.Lookups != total.Reads+total.Writes || c.Metadata.Hits > c.Metadata.Lookups || c.Metadata.Writes > total.Writes {
+		return fmt.Errorf("BUG: %+v, metadata %+v", total, c.Metadata)
+	}
+	return nil
+}

@@ -1,0 +1,294 @@
+package machine
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gemu/internal/part"
+	"gemu/interp"
+	"gemu/kernels"
+	"gemu/machine/codec"
+	"gemu/machine/stream"
+	"gemu/probe"
+)
+
+// This file counts bursts a second time, from docs/caba.md: no code of package codec or of Compression is used, and numbers of values are
+// computed as such, not as bits.
+
+// naiveValues are the signed values of a line.
+func naiveValues(l *stream.Line, size int) (list []int64) {
+	for at := 0; at < len(l); at += size {
+		switch size {
+		case 8:
+			list = append(list, int64(binary.LittleEndian.Uint64(l[at:])))
+		case 4:
+			list = append(list, int64(int32(binary.LittleEndian.Uint32(l[at:]))))
+		case 2:
+			list = append(list, int64(int16(binary.LittleEndian.Uint16(l[at:]))))
+		}
+	}
+	return list
+}
+
+// naiveFits reports whether a number has a two's complement of some bytes.
+func naiveFits(v int64, bytes int) bool {
+	limit := int64(math.Pow(256, float64(bytes))) / 2
+	return v >= -limit && v < limit
+}
+
+// naiveDifference is v - base in two's complement of some bytes.
+func naiveDifference(v, base int64, bytes int) int64 {
+	switch d := v - base; bytes {
+	case 2:
+		return int64(int16(d))
+	case 4:
+		return int64(int32(d))
+	default:
+		return d
+	}
+}
+
+// naiveBDI returns the bytes of the smallest form, or, with listing, of the first that fits.
+func naiveBDI(l *stream.Line, listing bool) int {
+	if longs := naiveValues(l, 8); slices.Max(longs) == slices.Min(longs) {
+		if longs[0] == 0 {
+			return 1
+		}
+		return 9
+	}
+	smallest := 128
+	for _, size := range []int{8, 4, 2} {
+		for diff := 1; diff < size; diff *= 2 {
+			values := naiveValues(l, size)
+			var base *int64
+			if listing {
+				base = &values[0]
+			}
+			fits := true
+			for i, v := range values {
+				if naiveFits(v, diff) {
+					continue
+				}
+				if base == nil {
+					base = &values[i]
+				}
+				fits = fits && naiveFits(naiveDifference(v, *base, size), diff)
+			}
+			if bytes := 1 + size + len(values)/8 + len(values)*diff; fits && bytes < smallest {
+				if smallest = bytes; listing {
+					return smallest
+				}
+			}
+		}
+	}
+	return smallest
+}
+
+func naiveFPC(l *stream.Line) int {
+	words, bytes := naiveValues(l, 4), 2
+	for s := range 4 {
+		all := func(test func(w int64) bool) bool {
+			return !slices.ContainsFunc(words[8*s:8*s+8], func(w int64) bool { return !test(w) })
+		}
+		switch {
+		case all(func(w int64) bool { return w == 0 }):
+		case all(func(w int64) bool { return naiveFits(w, 1) }), all(func(w int64) bool { return uint32(w) == uint32(w)%256*0x01010101 }):
+			bytes += 8
+		case all(func(w int64) bool { return naiveFits(w, 2) }):
+			bytes += 16
+		default:
+			bytes += 32
+		}
+	}
+	return bytes
+}
+
+func naiveCPack(l *stream.Line) int {
+	var dictionary []uint32
+	low := false
+	for _, v := range naiveValues(l, 4) {
+		w := uint32(v)
+		switch {
+		case w == 0 || slices.Contains(dictionary, w):
+		case w < 256 || slices.ContainsFunc(dictionary, func(d uint32) bool { return d/256 == w/256 }):
+			low = true
+		default:
+			dictionary = append(dictionary, w)
+		}
+	}
+	switch {
+	case len(dictionary) > 4:
+		return 128
+	case low:
+		return 16 + 4*len(dictionary) + 32
+	}
+	return 16 + 4*len(dictionary)
+}
+
+func naiveBytewise(l *stream.Line) int {
+	words := naiveValues(l, 4)
+	for common := 4; common > 0; common-- {
+		unit := uint32(1) << (8 * (4 - common)) // 0 for no common byte, but then the loop has ended
+		if common == 4 {
+			unit = 1
+		}
+		if !slices.ContainsFunc(words, func(w int64) bool { return uint32(w)/unit != uint32(words[0])/unit }) {
+			return 1 + common + (4-common)*32
+		}
+	}
+	return 128
+}
+
+// naiveBursts returns the bursts of all forms of a line.
+func naiveBursts(l *stream.Line) (n BurstCounts) {
+	bursts := func(bytes int) int64 { return min(4, int64(math.Ceil(float64(bytes)/32))) }
+	n = BurstCounts{BDI: bursts(naiveBDI(l, false)), FPC: bursts(naiveFPC(l)), CPack: bursts(naiveCPack(l)), Bytewise: bursts(naiveBytewise(l)), Listing: bursts(naiveBDI(l, true))}
+	n.Best = min(n.BDI, n.FPC, n.CPack)
+	if min(n.Best, n.Bytewise) == 4 {
+		n.Raw = 1
+	}
+	return n
+}
+
+// naiveCompression counts the transfers of a machine. A set of its cache of metadata is a list, the latest access last.
+type naiveCompression struct {
+	total    BurstCounts
+	metadata MetadataCounts
+	sets     map[uint64][]*naiveMetadata
+	bursts   map[uint64]int64
+}
+
+type naiveMetadata struct {
+	number uint64
+	dirty  bool
+}
+
+// watch counts the transfers of a machine whose cache of metadata has some sets of ways lines of 32 bytes.
+func (n *naiveCompression) watch(m *Machine, sets uint64, ways int) {
+	n.sets, n.bursts = map[uint64][]*naiveMetadata{}, map[uint64]int64{}
+	m.OnTransfer(func(t *Transfer) {
+		c := BurstCounts{BDI: 4, FPC: 4, CPack: 4, Bytewise: 4, Best: 4, Listing: 4, Raw: 1, Unknown: 1}
+		var line stream.Line
+		if t.Bytes(&line) {
+			c = naiveBursts(&line)
+		}
+		if c.Reads = 1; t.Write {
+			c.Reads, c.Writes = 0, 1
+		}
+		n.total.Add(&c)
+		n.metadata.Lookups++
+		number := t.Line / 128
+		set := n.sets[number%sets]
+		at := slices.IndexFunc(set, func(e *naiveMetadata) bool { return e.number == number })
+		entry := &naiveMetadata{number: number}
+		if at >= 0 {
+			n.metadata.Hits++
+			entry = set[at]
+			set = slices.Delete(set, at, at+1)
+		} else if len(set) == ways {
+			if set[0].dirty {
+				n.metadata.Writes++
+			}
+			set = set[1:]
+		}
+		if t.Write && n.bursts[t.Line] != c.BDI {
+			entry.dirty = true
+		}
+		n.bursts[t.Line] = c.BDI
+		n.sets[number%sets] = append(set, entry)
+	})
+}
+
+// TestCompressionAgainstNaive counts the transfers of workloads twice.
+func TestCompressionAgainstNaive(t *testing.T) {
+	part.SkipShort(t)
+	for name, size := range map[string]int{"backprop": 256, "nw": 64, "transpose": 64, "histogram": 1 << 14, "mandelbrot": 64, "bfs": 256, "kmeans": 256} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spec := small
+			spec.WholeLines, spec.Metadata = true, Metadata{Bytes: 128, Ways: 4, LineBytes: 32}
+			m := New(spec, 0)
+			var want naiveCompression
+			want.watch(m, 1, 4)
+			got := NewCompression(m)
+			d := interp.NewDevice(interp.Config{Probes: []probe.Probe{stream.NewDataRecorder(m)}})
+			defer d.Close()
+			w := kernels.Lookup(name)
+			s, err := kernels.Start(t.Context(), w, d, size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Prepare = func(l *interp.Launch) { l.Mode = interp.Vector }
+			if err := w.Run(s); err != nil {
+				t.Fatal(err)
+			}
+			if err := got.Verify(); err != nil {
+				t.Error(err)
+			}
+			if got.Total() != want.total || got.Metadata != want.metadata || want.metadata.Hits == 0 || want.total.Best == want.total.Bursts() {
+				t.Errorf("%+v, %+v, want %+v, %+v", got.Total(), got.Metadata, want.total, want.metadata)
+			}
+		})
+	}
+}
+
+// TestSizesAgainstNaive compares the bursts of lines with many structures.
+func TestSizesAgainstNaive(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	seen := map[string]bool{}
+	for range 20000 {
+		var l stream.Line
+		size := 1 << r.IntN(4)
+		base, spread := r.Uint64()>>r.IntN(64), uint64(1)<<r.IntN(8*size)
+		for at := 0; at < len(l); at += size {
+			v := r.Uint64N(spread) - spread/2
+			if r.IntN(3) > 0 {
+				v += base
+			}
+			var word [8]byte
+			binary.LittleEndian.PutUint64(word[:], v)
+			copy(l[at:at+size], word[:])
+		}
+		b := CompressedBuffer{Encodings: map[codec.Encoding]int64{}}
+		bdi := b.count((*codec.Line)(&l))
+		got, want := b.BurstCounts, naiveBursts(&l)
+		if got != want || int64(bdi) != want.BDI {
+			t.Fatalf("%x: %+v, want %+v", l, got, want)
+		}
+		seen[fmt.Sprint(got)] = true
+	}
+	if len(seen) < 30 {
+		t.Errorf("only %d combinations of bursts", len(seen))
+	}
+}
+
+// TestMetadataByHand has a cache of one set of two lines, each for 128 lines of data.
+func TestMetadataByHand(t *testing.T) {
+	m := New(Spec{Name: "md", SMs: 1, SM: 70, L1: small.L1, L2: small.L2, Metadata: Metadata{Bytes: 64, Ways: 2, LineBytes: 32}}, 0)
+	c := NewCompression(m)
+	for i, a := range []struct {
+		line   uint64
+		write  bool
+		bursts uint8
+		want   MetadataCounts
+	}{
+		{0, false, 4, MetadataCounts{1, 0, 0}},
+		{127, false, 4, MetadataCounts{2, 1, 0}},  // the same line of metadata
+		{128, true, 4, MetadataCounts{3, 1, 0}},   // unknown before: dirty
+		{0, true, 4, MetadataCounts{4, 2, 0}},     // as many bursts as before: clean
+		{256, false, 1, MetadataCounts{5, 2, 1}},  // 128 leaves, and is written
+		{384, false, 1, MetadataCounts{6, 2, 1}},  // 0 leaves, and is not written
+		{256, true, 2, MetadataCounts{7, 3, 1}},   // dirty
+		{0, false, 4, MetadataCounts{8, 3, 1}},    // 384 leaves
+		{512, false, 4, MetadataCounts{9, 3, 2}},  // 256 leaves
+		{256, false, 2, MetadataCounts{10, 3, 2}}, // 0 leaves
+	} {
+		if c.lookUp(a.line, a.write, a.bursts); c.Metadata != a.want {
+			t.Fatalf("lookup %d: %+v, want %+v", i, c.Metadata, a.want)
+		}
+	}
+}
