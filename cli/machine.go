@@ -178,6 +178,7 @@ var machineParts = []machinePart{
 	{name: "total", doc: "each machine, and its counts", begin: func(*machineRun) machineView { return machineText((*machineReport).printTotals) }},
 	{name: "lines", doc: "lines of the source, on the first machine", begin: func(*machineRun) machineView { return machineText((*machineReport).printLines) }},
 	{name: "buffers", doc: "buffers, on the first machine", begin: func(*machineRun) machineView { return machineText((*machineReport).printBuffers) }},
+	limitsPart,
 	localityPart,
 	rowsPart,
 	compressionPart,

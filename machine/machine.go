@@ -22,7 +22,8 @@ import (
 
 // Counts are the sectors of 32 bytes that requests transfer.
 //
-// Loads = L1Hits + L1Misses. L1Misses + Stores + Atomics = L2Hits + L2Misses. Reads <= L2Misses, unless memory transfers whole lines.
+// Loads = L1Hits + L1Misses. L1Compulsory <= L1Misses - L1Bypasses. UsedBytes <= 32 (Loads + Stores + Atomics). StoreReads + CompulsoryReads <= Reads.
+// L1Misses + Stores + Atomics = L2Hits + L2Misses. Reads <= L2Misses, unless memory transfers whole lines.
 type Counts struct {
 	Requests   int64 `json:"requests"`    // requests of warp instructions
 	Loads      int64 `json:"loads"`       // sectors that loads access
@@ -35,6 +36,11 @@ type Counts struct {
 	L2Misses   int64 `json:"l2_misses"`   // sectors that the L2 does not have
 	Reads      int64 `json:"reads"`       // sectors read from memory: missing sectors, without those that a store writes whole
 	WriteBacks int64 `json:"write_backs"` // sectors written to memory when their line left the L2
+
+	UsedBytes       int64 `json:"used_bytes"`       // accessed bytes of the sectors; bytes that several lanes of a request access count once
+	L1Compulsory    int64 `json:"l1_compulsory"`    // L1 misses that an L1 of unlimited size would also have, without bypasses
+	StoreReads      int64 `json:"store_reads"`      // reads because a store writes a part of a sector
+	CompulsoryReads int64 `json:"compulsory_reads"` // other reads that an L2 of unlimited size would also have: the first use of the data
 }
 
 // Add adds the counts of o.
@@ -50,10 +56,17 @@ func (c *Counts) Add(o *Counts) {
 	c.L2Misses += o.L2Misses
 	c.Reads += o.Reads
 	c.WriteBacks += o.WriteBacks
+	c.UsedBytes += o.UsedBytes
+	c.L1Compulsory += o.L1Compulsory
+	c.StoreReads += o.StoreReads
+	c.CompulsoryReads += o.CompulsoryReads
 }
 
 // Traffic returns the number of sectors read from memory and written to it.
 func (c *Counts) Traffic() int64 { return c.Reads + c.WriteBacks }
+
+// Leaving returns the number of sectors that leave the multiprocessor, and of those that memory reads.
+func (c *Counts) Leaving() int64 { return c.L1Misses + c.Stores + c.Atomics + c.Reads }
 
 // Launch has the counts of a launch on a machine.
 type Launch struct {
@@ -112,7 +125,8 @@ type Machine struct {
 	buffers   []stream.Buffer         // accessed memory of all launches
 	numbers   map[stream.Buffer]int   // index in buffers
 	transfers []func(*Transfer)
-	err       error // first error of a dispatcher
+	l2Seen    map[uint64]uint8 // valid sectors of an L2 of unlimited size, by line
+	err       error            // first error of a dispatcher
 }
 
 // l1Line is the valid sectors of a line.
@@ -127,7 +141,7 @@ type l2Line struct {
 // New returns a machine. registers is the number of registers of a thread, which limits the resident CTAs; 0 means that of .maxnreg, or no
 // limit without it. The spec must pass its Check.
 func New(s Spec, registers int) *Machine {
-	return &Machine{spec: s, registers: registers, runs: map[*stream.Launch]*run{}, numbers: map[stream.Buffer]int{}, l2: cache.New[l2Line](s.L2.shape(), s.L2.Policy.New)}
+	return &Machine{spec: s, registers: registers, runs: map[*stream.Launch]*run{}, l2Seen: map[uint64]uint8{}, numbers: map[stream.Buffer]int{}, l2: cache.New[l2Line](s.L2.shape(), s.L2.Policy.New)}
 }
 
 // OnTransfer has f called with each transfer, in the order of the machine. f must not keep the transfer. Sectors that are dirty in the L2
@@ -148,6 +162,14 @@ func (r *run) transfer(line uint64, write bool, set uint8, buffer int, a *cache.
 // Err returns the first error of a dispatcher of another module: it has not begun each CTA once, so that the counts of its launch are
 // wrong.
 func (m *Machine) Err() error { return m.err }
+
+// Footprint returns the number of bytes of all sectors that have been in the L2.
+func (m *Machine) Footprint() (n int64) {
+	for _, set := range m.l2Seen {
+		n += sectors(set) * stream.SectorBytes
+	}
+	return n
+}
 
 // Launches returns the launches that have ended.
 func (m *Machine) Launches() []*Launch { return m.launches }
@@ -179,6 +201,7 @@ func (m *Machine) BeginLaunch(l *stream.Launch) {
 	m.runs[l] = r
 	for range m.spec.SMs {
 		r.sms = append(r.sms, cache.New[l1Line](level.shape(), level.Policy.New))
+		r.l1Seen = append(r.l1Seen, map[uint64]uint8{})
 	}
 }
 
@@ -244,6 +267,7 @@ type run struct {
 	waiting    *slot                  // place of a CTA that has not arrived; nil: none
 	places     int                    // places for which the dispatcher was asked at the beginning
 	sms        []*cache.Lines[l1Line] // the L1 of each multiprocessor
+	l1Seen     []map[uint64]uint8     // valid sectors of an L1 of unlimited size, by multiprocessor and line
 	queue      queue
 	uses       map[usage]bool
 	lastUse    []usage         // by instruction: its latest use
@@ -457,11 +481,15 @@ func (r *run) request(s *slot, q *stream.Request, list []stream.Transaction, con
 
 // transaction runs the accesses to a line.
 func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transaction, buffer int) (n Counts) {
-	l1 := r.sms[a.SM]
+	l1, seen := r.sms[a.SM], r.l1Seen[a.SM]
 	accessed := sectors(t.Sectors)
+	n.UsedBytes = int64(t.Bytes)
 	switch q.Kind {
 	case probe.AccessStore:
 		n.Stores = accessed
+		if valid, ok := seen[a.Line]; ok && valid|t.Whole != valid {
+			seen[a.Line] = valid | t.Whole
+		}
 		if line := l1.Access(a); line != nil { // the L1 takes whole sectors and bytes of sectors that it has
 			line.valid |= t.Whole
 		}
@@ -469,6 +497,9 @@ func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transact
 		return n
 	case probe.AccessAtomic:
 		n.Atomics = accessed
+		if valid, ok := seen[a.Line]; ok {
+			seen[a.Line] = valid &^ t.Sectors
+		}
 		if line := l1.Peek(a.Line); line != nil {
 			line.valid &^= t.Sectors
 		}
@@ -490,6 +521,11 @@ func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transact
 	n.L1Hits = accessed - n.L1Misses
 	if missing == 0 {
 		return n
+	}
+	valid, ok := seen[a.Line]
+	n.L1Compulsory = sectors(missing &^ valid)
+	if ok || !q.KeepOutOfL1 {
+		seen[a.Line] = valid | missing
 	}
 	if line == nil && r.launch.L1 > 0 && !q.KeepOutOfL1 {
 		line = l1.Insert(a, func(uint64, *l1Line) {})
@@ -522,6 +558,15 @@ func (r *run) l2Access(a *cache.Access, accessed, whole uint8, dirty bool, buffe
 		}
 	}
 	n.Reads += sectors(read)
+	if missing != 0 {
+		seen := r.l2Seen[a.Line]
+		if n.Stores > 0 {
+			n.StoreReads += sectors(read)
+		} else {
+			n.CompulsoryReads += sectors(read &^ seen)
+		}
+		r.l2Seen[a.Line] = seen | accessed | read
+	}
 	if line == nil && r.spec.L2.Bytes > 0 {
 		line = r.l2.Insert(a, func(number uint64, old *l2Line) { r.writeBack(number, old, a) })
 	}

@@ -142,6 +142,7 @@ func (n *naive) EndLaunch(l *stream.Launch, _ error) {
 				depth, inFrame := int(x.Line)/size, int(x.Line)%size
 				x.Line = 1<<50 + uint64((depth*max(resident, 1)*n.spec.SMs*warps+place*warps+first.number)*size+inFrame)
 			}
+			c.UsedBytes += int64(x.Bytes)
 			store := q.Kind != probe.AccessLoad
 			mine, _ := use(l1[first.sm], n.spec.L1, x.Line, q.Kind == probe.AccessLoad && !q.BypassL1 && !q.KeepOutOfL1 && !has(l1[first.sm], n.spec.L1, x))
 			for s := range 4 {
@@ -186,6 +187,9 @@ func (n *naive) EndLaunch(l *stream.Launch, _ error) {
 					c.L2Misses++
 					if q.Kind != probe.AccessStore || !whole {
 						c.Reads++
+						if q.Kind == probe.AccessStore {
+							c.StoreReads++
+						}
 					}
 				}
 				below.valid[s] = true
@@ -254,6 +258,9 @@ func TestMachineAgainstNaive(t *testing.T) {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
 			m, n := New(small, 0), &naive{spec: small}
+			largeL1, largeL2 := small, small
+			largeL1.L1, largeL2.L2 = Level{1 << 22, 1 << 15, lru, "modulo"}, Level{1 << 22, 1 << 15, lru, "modulo"}
+			withL1, withL2 := New(largeL1, 0), New(largeL2, 0)
 			transferred, sum := Counts{}, Counts{}
 			m.OnTransfer(func(t *Transfer) {
 				if t.Write {
@@ -262,9 +269,15 @@ func TestMachineAgainstNaive(t *testing.T) {
 					transferred.Reads += sectors(t.Sectors)
 				}
 			})
-			record(p, stream.Consumers{m, n})
-			for _, l := range m.Launches() {
+			record(p, stream.Consumers{m, n, withL1, withL2})
+			for i, l := range m.Launches() {
 				sum.Add(&l.Counts)
+				if want := withL1.Launches()[i]; l.L1Compulsory != want.L1Misses-want.L1Bypasses {
+					t.Errorf("launch %d: %d compulsory misses of the L1, want %d", i, l.L1Compulsory, want.L1Misses-want.L1Bypasses)
+				}
+				if want := withL2.Launches()[i]; l.CompulsoryReads != want.Reads-want.StoreReads {
+					t.Errorf("launch %d: %d compulsory reads, want %d", i, l.CompulsoryReads, want.Reads-want.StoreReads)
+				}
 			}
 			if transferred.Reads != sum.Reads || transferred.WriteBacks != sum.WriteBacks {
 				t.Errorf("transfers of %d and %d sectors, want %d and %d", transferred.Reads, transferred.WriteBacks, sum.Reads, sum.WriteBacks)
@@ -278,11 +291,11 @@ func TestMachineAgainstNaive(t *testing.T) {
 				if buffers.Requests = got.Requests; buffers != got { // a request may access several buffers
 					t.Errorf("launch %d of %s: buffers %+v, want %+v", i, l.Kernel.Name, buffers, got)
 				}
-				if got != n.all[i] {
+				if got.withoutCompulsory() != n.all[i] {
 					t.Fatalf("launch %d of %s: %+v, want %+v", i, l.Kernel.Name, got, n.all[i])
 				}
 				for instr, c := range n.by[i] {
-					mine := l.Instrs[instr]
+					mine := l.Instrs[instr].withoutCompulsory()
 					if mine.WriteBacks = 0; mine != c {
 						t.Fatalf("launch %d of %s, instruction %d: %+v, want %+v", i, l.Kernel.Name, instr, mine, c)
 					}
@@ -321,7 +334,7 @@ func TestDispatchers(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := m.Launches()[0]
-		if got.Counts != n.all[0] || m.Err() != nil {
+		if got.withoutCompulsory() != n.all[0] || m.Err() != nil {
 			t.Errorf("%s: %+v, %v; want %+v", name, got.Counts, m.Err(), n.all[0])
 		}
 		hits[name] = got.L1Hits
@@ -375,9 +388,17 @@ func TestWrongDispatcher(t *testing.T) {
 	}
 }
 
+// withoutCompulsory returns the counts that the second implementation has.
+func (c *Counts) withoutCompulsory() Counts {
+	n := *c
+	n.L1Compulsory, n.CompulsoryReads = 0, 0
+	return n
+}
+
 // holds returns an error if an equation of Counts does not hold.
 func holds(c *Counts) error {
-	if c.Loads != c.L1Hits+c.L1Misses || c.L1Misses+c.Stores+c.Atomics != c.L2Hits+c.L2Misses || c.Reads > c.L2Misses || c.L1Bypasses > c.L1Misses {
+	if c.Loads != c.L1Hits+c.L1Misses || c.L1Misses+c.Stores+c.Atomics != c.L2Hits+c.L2Misses || c.Reads > c.L2Misses || c.L1Bypasses+c.L1Compulsory > c.L1Misses ||
+		c.StoreReads+c.CompulsoryReads > c.Reads || c.UsedBytes > 32*(c.Loads+c.Stores+c.Atomics) {
 		return fmt.Errorf("the counts contradict each other: %+v", *c)
 	}
 	return nil
@@ -483,7 +504,7 @@ func TestHostThreads(t *testing.T) {
 		got := m.Launches()
 		for i, l := range got {
 			l.LaunchInfo = nil
-			if l.Counts != n.all[i] {
+			if l.Counts.withoutCompulsory() != n.all[i] {
 				t.Errorf("launch %d: %+v, want %+v", i, l.Counts, n.all[i])
 			}
 		}
@@ -516,18 +537,18 @@ func TestHandWorked(t *testing.T) {
 		want      Counts
 		transfers string // line and sectors in binary, of reads and writes of memory
 	}{
-		{"a second load hits", []access{{load, 1, 0b11, 0b11, false, false}, {load, 1, 0b01, 0b01, false, false}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Misses: 2, Reads: 2}, "R1:11"},
-		{"sectors are filled one by one", []access{{load, 1, 0b0001, 0, false, false}, {load, 1, 0b0011, 0, false, false}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Misses: 2, Reads: 2}, "R1:1 R1:10"},
-		{"a third line replaces the first in the L1, not in the L2", []access{{load, 1, 1, 0, false, false}, {load, 2, 1, 0, false, false}, {load, 3, 1, 0, false, false}, {load, 1, 1, 0, false, false}}, Counts{Loads: 4, L1Misses: 4, L2Hits: 1, L2Misses: 3, Reads: 3}, "R1:1 R2:1 R3:1"},
-		{"a bypass does not fill the L1", []access{{load, 1, 1, 0, true, false}, {load, 1, 1, 0, false, false}}, Counts{Loads: 2, L1Misses: 2, L1Bypasses: 1, L2Hits: 1, L2Misses: 1, Reads: 1}, "R1:1"},
-		{"a load that is kept out of the L1 fills no line", []access{{load, 1, 1, 0, false, true}, {load, 1, 1, 0, false, false}, {load, 1, 1, 0, false, true}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Hits: 1, L2Misses: 1, Reads: 1}, "R1:1"},
-		{"a whole store reads nothing, and allocates no line of the L1", []access{{store, 1, 0b1111, 0b1111, false, false}, {load, 1, 0b1111, 0, false, false}}, Counts{Stores: 4, Loads: 4, L1Misses: 4, L2Hits: 4, L2Misses: 4}, ""},
-		{"a store of some bytes reads its sector", []access{{store, 1, 0b11, 0b01, false, false}}, Counts{Stores: 2, L2Misses: 2, Reads: 1}, "R1:10"},
-		{"a store updates the L1", []access{{load, 1, 1, 0, false, false}, {store, 1, 0b11, 0b11, false, false}, {load, 1, 0b11, 0, false, false}}, Counts{Loads: 3, Stores: 2, L1Hits: 2, L1Misses: 1, L2Hits: 1, L2Misses: 2, Reads: 1}, "R1:1"},
-		{"a store of some bytes does not fill its sector of the L1", []access{{load, 1, 1, 0, false, false}, {store, 1, 0b10, 0, false, false}, {load, 1, 0b10, 0, false, false}}, Counts{Loads: 2, Stores: 1, L1Misses: 2, L2Hits: 1, L2Misses: 2, Reads: 2}, "R1:1 R1:10"},
-		{"two stores dirty two sectors", []access{{store, 1, 0b01, 0b01, false, false}, {store, 1, 0b10, 0b10, false, false}, {load, 2, 1, 0, true, false}, {load, 3, 1, 0, true, false}, {load, 4, 1, 0, true, false}, {load, 5, 1, 0, true, false}}, Counts{Stores: 2, Loads: 4, L1Misses: 4, L1Bypasses: 4, L2Misses: 6, Reads: 4, WriteBacks: 2}, "R2:1 R3:1 R4:1 W1:11 R5:1"},
-		{"an atomic removes its sector from the L1", []access{{load, 1, 0b11, 0, false, false}, {atomic, 1, 0b01, 0, false, false}, {load, 1, 0b11, 0, false, false}}, Counts{Loads: 4, Atomics: 1, L1Hits: 1, L1Misses: 3, L2Hits: 2, L2Misses: 2, Reads: 2}, "R1:11"},
-		{"dirty sectors are written back", []access{{store, 1, 0b11, 0b11, false, false}, {load, 2, 1, 0, true, false}, {load, 3, 1, 0, true, false}, {load, 4, 1, 0, true, false}, {load, 5, 1, 0, true, false}}, Counts{Stores: 2, Loads: 4, L1Misses: 4, L1Bypasses: 4, L2Misses: 6, Reads: 4, WriteBacks: 2}, "R2:1 R3:1 R4:1 W1:11 R5:1"},
+		{"a second load hits", []access{{load, 1, 0b11, 0b11, false, false}, {load, 1, 0b01, 0b01, false, false}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Misses: 2, Reads: 2, L1Compulsory: 2, CompulsoryReads: 2}, "R1:11"},
+		{"sectors are filled one by one", []access{{load, 1, 0b0001, 0, false, false}, {load, 1, 0b0011, 0, false, false}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Misses: 2, Reads: 2, L1Compulsory: 2, CompulsoryReads: 2}, "R1:1 R1:10"},
+		{"a third line replaces the first in the L1, not in the L2", []access{{load, 1, 1, 0, false, false}, {load, 2, 1, 0, false, false}, {load, 3, 1, 0, false, false}, {load, 1, 1, 0, false, false}}, Counts{Loads: 4, L1Misses: 4, L2Hits: 1, L2Misses: 3, Reads: 3, L1Compulsory: 3, CompulsoryReads: 3}, "R1:1 R2:1 R3:1"},
+		{"a bypass does not fill the L1", []access{{load, 1, 1, 0, true, false}, {load, 1, 1, 0, false, false}}, Counts{Loads: 2, L1Misses: 2, L1Bypasses: 1, L2Hits: 1, L2Misses: 1, Reads: 1, L1Compulsory: 1, CompulsoryReads: 1}, "R1:1"},
+		{"a load that is kept out of the L1 fills no line", []access{{load, 1, 1, 0, false, true}, {load, 1, 1, 0, false, false}, {load, 1, 1, 0, false, true}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Hits: 1, L2Misses: 1, Reads: 1, L1Compulsory: 2, CompulsoryReads: 1}, "R1:1"},
+		{"a whole store reads nothing, and allocates no line of the L1", []access{{store, 1, 0b1111, 0b1111, false, false}, {load, 1, 0b1111, 0, false, false}}, Counts{Stores: 4, Loads: 4, L1Misses: 4, L2Hits: 4, L2Misses: 4, L1Compulsory: 4}, ""},
+		{"a store of some bytes reads its sector", []access{{store, 1, 0b11, 0b01, false, false}}, Counts{Stores: 2, L2Misses: 2, Reads: 1, StoreReads: 1}, "R1:10"},
+		{"a store updates the L1", []access{{load, 1, 1, 0, false, false}, {store, 1, 0b11, 0b11, false, false}, {load, 1, 0b11, 0, false, false}}, Counts{Loads: 3, Stores: 2, L1Hits: 2, L1Misses: 1, L2Hits: 1, L2Misses: 2, Reads: 1, L1Compulsory: 1, CompulsoryReads: 1}, "R1:1"},
+		{"a store of some bytes does not fill its sector of the L1", []access{{load, 1, 1, 0, false, false}, {store, 1, 0b10, 0, false, false}, {load, 1, 0b10, 0, false, false}}, Counts{Loads: 2, Stores: 1, L1Misses: 2, L2Hits: 1, L2Misses: 2, Reads: 2, L1Compulsory: 2, StoreReads: 1, CompulsoryReads: 1}, "R1:1 R1:10"},
+		{"two stores dirty two sectors", []access{{store, 1, 0b01, 0b01, false, false}, {store, 1, 0b10, 0b10, false, false}, {load, 2, 1, 0, true, false}, {load, 3, 1, 0, true, false}, {load, 4, 1, 0, true, false}, {load, 5, 1, 0, true, false}}, Counts{Stores: 2, Loads: 4, L1Misses: 4, L1Bypasses: 4, L2Misses: 6, Reads: 4, WriteBacks: 2, CompulsoryReads: 4}, "R2:1 R3:1 R4:1 W1:11 R5:1"},
+		{"an atomic removes its sector from the L1", []access{{load, 1, 0b11, 0, false, false}, {atomic, 1, 0b01, 0, false, false}, {load, 1, 0b11, 0, false, false}}, Counts{Loads: 4, Atomics: 1, L1Hits: 1, L1Misses: 3, L2Hits: 2, L2Misses: 2, Reads: 2, L1Compulsory: 3, CompulsoryReads: 2}, "R1:11"},
+		{"dirty sectors are written back", []access{{store, 1, 0b11, 0b11, false, false}, {load, 2, 1, 0, true, false}, {load, 3, 1, 0, true, false}, {load, 4, 1, 0, true, false}, {load, 5, 1, 0, true, false}}, Counts{Stores: 2, Loads: 4, L1Misses: 4, L1Bypasses: 4, L2Misses: 6, Reads: 4, WriteBacks: 2, CompulsoryReads: 4}, "R2:1 R3:1 R4:1 W1:11 R5:1"},
 	} {
 		spec := Spec{Name: "hand", SMs: 1, SM: 70, L1: Level{256, 2, lru, "modulo"}, L2: Level{512, 4, lru, "modulo"}}
 		m := New(spec, 0)
@@ -669,7 +690,7 @@ func TestLaunchesTakeTurns(t *testing.T) {
 	m.CTA(b, cta(1, probe.AccessLoad, 13, 14, 15, 16))
 	m.EndLaunch(b, nil)
 	list := m.Launches()
-	wantA, wantB := Counts{Requests: 3, Stores: 3, L2Hits: 1, L2Misses: 2}, Counts{Requests: 6, Loads: 6, L1Misses: 6, L2Misses: 6, Reads: 6, WriteBacks: 2}
+	wantA, wantB := Counts{Requests: 3, Stores: 3, L2Hits: 1, L2Misses: 2}, Counts{Requests: 6, Loads: 6, L1Misses: 6, L2Misses: 6, Reads: 6, WriteBacks: 2, L1Compulsory: 6, CompulsoryReads: 6}
 	if list[0].Counts != wantA || list[1].Counts != wantB {
 		t.Errorf("%+v and %+v, want %+v and %+v", list[0].Counts, list[1].Counts, wantA, wantB)
 	}

@@ -220,6 +220,14 @@ type Touched struct {
 	Bytes *[LineBytes / SectorBytes]uint32 // accessed bytes of each sector, a bit each; valid until the set changes
 }
 
+// Count returns the number of accessed bytes.
+func (t *Touched) Count() (n int) {
+	for _, s := range t.Bytes {
+		n += bits.OnesCount32(s)
+	}
+	return n
+}
+
 // All yields the touched lines, in the order of their first access.
 func (l *Lines) All() iter.Seq[Touched] {
 	return func(yield func(Touched) bool) {

@@ -296,7 +296,7 @@ func (c *cta) request(e *probe.Event, lines *lineSet, kind probe.AccessKind, byp
 			n = c.recorder.buffer(c.launch, a)
 			c.buffers[a] = n
 		}
-		w.Transactions = append(w.Transactions, Transaction{Line: t.Number, Sectors: t.Sectors, Whole: t.Whole, Buffer: n, Local: a == nil})
+		w.Transactions = append(w.Transactions, Transaction{Line: t.Number, Sectors: t.Sectors, Whole: t.Whole, Bytes: uint8(t.Count()), Buffer: n, Local: a == nil})
 	}
 	q.N = int32(len(w.Transactions)) - q.First
 	if e.Kind == probe.OnEffect { // before the event of its instruction

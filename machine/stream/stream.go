@@ -24,6 +24,7 @@ type Transaction struct {
 	Line    uint64 // number of the line: its address divided by LineBytes; in local memory, from the start of that of the warp
 	Sectors uint8  // accessed sectors, a bit each
 	Whole   uint8  // sectors of which all bytes are accessed, a bit each
+	Bytes   uint8  // number of accessed bytes; bytes that several lanes access count once
 	Buffer  uint16 // index in Launch.Buffers
 	// Local means local memory. It is interleaved: the same word of all lanes of a warp is contiguous (CUDA C++ Programming Guide,
 	// "Local Memory"). A machine decides where the local memory of a resident warp is.

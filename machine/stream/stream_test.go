@@ -60,13 +60,15 @@ func (c *counter) CTA(l *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
 				}
 			}
 			var list []uint64
+			accessed := 0
 			for number, bytes := range sectors {
 				list = append(list, marked(number, bytes == math.MaxUint32))
+				accessed += bits.OnesCount32(bytes)
 			}
 			if len(list) > 0 {
 				slices.Sort(list)
 				at := warp{l.ID, index, e.Warp}
-				c.list[at] = append(c.list[at], fmt.Sprint(a.Kind, list))
+				c.list[at] = append(c.list[at], fmt.Sprint(a.Kind, list, accessed))
 			}
 		}
 	})
@@ -106,10 +108,12 @@ func (c *collector) CTA(l *stream.Launch, cta *stream.CTA) {
 			}
 			step = q.Step
 			var list []uint64
+			accessed := 0
 			for _, t := range w.Transactions[q.First:][:q.N] {
 				if t.Local {
 					continue
 				}
+				accessed += int(t.Bytes)
 				b := l.Buffers[t.Buffer]
 				for s := range uint64(4) {
 					if t.Sectors>>s&1 != 0 {
@@ -123,7 +127,7 @@ func (c *collector) CTA(l *stream.Launch, cta *stream.CTA) {
 			if len(list) > 0 {
 				slices.Sort(list)
 				at := warp{l.ID, cta.Index, i}
-				c.list[at] = append(c.list[at], fmt.Sprint(q.Kind, list))
+				c.list[at] = append(c.list[at], fmt.Sprint(q.Kind, list, accessed))
 			}
 		}
 	}
@@ -216,17 +220,17 @@ func TestKindsOfRequests(t *testing.T) {
 				if x.Local {
 					line, of = x.Line, "local"
 				}
-				got = append(got, fmt.Sprintf("%s %s %d %b %b %v", of, q.Kind, line, x.Sectors, x.Whole, q.BypassL1))
+				got = append(got, fmt.Sprintf("%s %s %d %b %b %v, %d bytes", of, q.Kind, line, x.Sectors, x.Whole, q.BypassL1, x.Bytes))
 			}
 		}
 		want := []string{
-			"global load 0 1111 1111 false",
-			"global load 0 1111 1111 true",
-			"global load 0 1111 1111 false", "global load 1 1111 1111 false", "global load 2 1111 1111 false", "global load 3 1111 1111 false",
-			"global load 0 1111 1111 true", "global load 1 1111 1111 true", "global load 2 1111 1111 true", "global load 3 1111 1111 true",
-			"global store 0 1111 0 false",
-			"global atomic 0 1 0 false",
-			"local store 5 1111 1111 false", // 16 bytes are unused, and a word of all lanes is a line
+			"global load 0 1111 1111 false, 128 bytes",
+			"global load 0 1111 1111 true, 128 bytes",
+			"global load 0 1111 1111 false, 128 bytes", "global load 1 1111 1111 false, 128 bytes", "global load 2 1111 1111 false, 128 bytes", "global load 3 1111 1111 false, 128 bytes",
+			"global load 0 1111 1111 true, 128 bytes", "global load 1 1111 1111 true, 128 bytes", "global load 2 1111 1111 true, 128 bytes", "global load 3 1111 1111 true, 128 bytes",
+			"global store 0 1111 0 false, 32 bytes",
+			"global atomic 0 1 0 false, 4 bytes",
+			"local store 5 1111 1111 false, 128 bytes", // 16 bytes are unused, and a word of all lanes is a line
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("CTA %d: %q, want %q", i, got, want)
