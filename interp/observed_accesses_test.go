@@ -219,9 +219,35 @@ func (r *lateReader) OnEvent(e *probe.Event) {
 	}
 }
 
+// listReader is a lateReader that receives lists of loads. It compares them with the events of the loads.
+type listReader struct {
+	*lateReader
+	t     *testing.T
+	lists *int // number of lists received
+}
+
+func (r *listReader) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return r }
+
+func (r *listReader) OnLoads(l *probe.Loads) {
+	*r.lists++
+	for i, x := range l.List {
+		e := l.Event(i)
+		a := &e.Accesses[0]
+		runs := slices.Clone(a.Runs(a.Lanes))
+		if x.Index != e.Index || l.Warp != e.Warp || *x.Request != a.Request || x.Lanes != a.Lanes || !slices.Equal(x.Addr, a.Addr) {
+			r.t.Fatalf("load %d of a list is %+v, its event %+v", i, x, e)
+		}
+		b := probe.Access{Addr: x.Addr}
+		if x.Strided && (len(runs) != 1 || runs[0].Stride != x.Stride && x.Lanes&(x.Lanes-1) != 0) || !slices.Equal(b.Runs(x.Lanes), runs) {
+			r.t.Fatalf("load %d of a list is %+v, the runs of its event are %+v", i, x, runs)
+		}
+		r.OnEvent(e)
+	}
+}
+
 // TestLateEventsOfLoads: loads that machine code executes without an exit have the same events as on the portable engine, except
 // for registers, in the same order among all events; or none, exactly where a sink needs none. Several sinks have conditions of
-// their own.
+// their own, and some receive lists instead of events.
 func TestLateEventsOfLoads(t *testing.T) {
 	all, some := func(int) bool { return true }, func(n, of int) func(int) bool { return func(i int) bool { return i%of == n } }
 	const board = 1024
@@ -240,6 +266,9 @@ func TestLateEventsOfLoads(t *testing.T) {
 		"three": func() []*lateReader {
 			return []*lateReader{{begin: 8, end: math.MaxUint64}, {late: true, end: math.MaxUint64}, {end: 520}}
 		},
+		"both": func() []*lateReader {
+			return []*lateReader{{accessReader: accessReader{reduceEach: 7, reduced: some(1, 2)}, late: true, begin: 64, end: math.MaxUint64}, {late: true, end: 800}}
+		},
 		"stop": func() []*lateReader {
 			return []*lateReader{{accessReader: accessReader{stopAt: 400}, end: 512}, {late: true, end: math.MaxUint64}}
 		},
@@ -251,13 +280,18 @@ func TestLateEventsOfLoads(t *testing.T) {
 	}
 	for name, make := range cases {
 		for _, fault := range []uint32{1 << 20, 5, 70} {
-			run := func(engine interp.Engine) ([][]string, string) {
+			lists := 0 // received lists
+			run := func(engine interp.Engine, receives func(k int) bool) ([][]string, string) {
 				mod, b := linker(t, interp.Config{}, accessesKernel, 8*80)
 				l := &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(80), Args: []any{b, uint32(60), fault}, Mode: interp.Vector, Engine: engine}
 				list := make()
-				for _, r := range list {
+				for k, r := range list {
 					if r.selects = all; r.reduced == nil {
 						r.reduced = all
+					}
+					if receives(k) {
+						l.Probes = append(l.Probes, &listReader{lateReader: r, t: t, lists: &lists})
+						continue
 					}
 					l.Probes = append(l.Probes, r)
 				}
@@ -271,24 +305,106 @@ func TestLateEventsOfLoads(t *testing.T) {
 				}
 				return texts, fmt.Sprintf("%+v", result.Counts)
 			}
-			want, wantResult := run(interp.Portable)
-			got, gotResult := run(interp.Auto)
-			if gotResult != wantResult {
-				t.Fatalf("%s, fault %d: %s, want %s", name, fault, gotResult, wantResult)
-			}
-			for k := range want {
-				if len(want[k]) < 100 {
-					t.Fatalf("%s: sink %d has %d events", name, k, len(want[k]))
+			none := func(int) bool { return false }
+			want, wantResult := run(interp.Portable, none)
+			for way, receives := range []func(k int) bool{none, all, some(0, 2), some(1, 2)}[:2*min(2, len(want))] { // the sinks that receive lists
+				got, gotResult := run(interp.Auto, receives)
+				if gotResult != wantResult {
+					t.Fatalf("%s, lists %d, fault %d: %s, want %s", name, way, fault, gotResult, wantResult)
 				}
-				for i := range min(len(want[k]), len(got[k])) {
-					if want[k][i] != got[k][i] {
-						t.Fatalf("%s, fault %d, sink %d, event %d:\n%s\nwant\n%s", name, fault, k, i, got[k][i], want[k][i])
+				for k := range want {
+					if len(want[k]) < 100 {
+						t.Fatalf("%s: sink %d has %d events", name, k, len(want[k]))
+					}
+					for i := range min(len(want[k]), len(got[k])) {
+						if want[k][i] != got[k][i] {
+							t.Fatalf("%s, lists %d, fault %d, sink %d, event %d:\n%s\nwant\n%s", name, way, fault, k, i, got[k][i], want[k][i])
+						}
+					}
+					if len(want[k]) != len(got[k]) {
+						t.Fatalf("%s, lists %d, fault %d, sink %d: %d events, want %d", name, way, fault, k, len(got[k]), len(want[k]))
 					}
 				}
-				if len(want[k]) != len(got[k]) {
-					t.Fatalf("%s, fault %d, sink %d: %d events, want %d", name, fault, k, len(got[k]), len(want[k]))
-				}
 			}
+			if late := slices.ContainsFunc(make(), func(r *lateReader) bool { return r.late }); late != (lists > 10) && interp.NativeUnavailable() == nil && interp.Native.Available() {
+				t.Fatalf("%s, fault %d: %d lists", name, fault, lists)
+			}
+		}
+	}
+}
+
+// loadsKernel has several loads in sequence, of addresses in a row, of one address and of scattered addresses, in all or some lanes.
+const loadsKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .u32 %t, %i, %x, %s, %o;
+	.reg .u64 %p;
+	.reg .pred %q;
+	.shared .align 8 .b8 board[1024];
+	ld.param.u64 %p, [out];
+	mov.u32 %t, %tid.x;
+	mad.wide.u32 %p, %t, 8, %p;
+	mov.u32 %s, board;
+	mov.u32 %o, board;
+	mad.lo.u32 %s, %t, 8, %s;
+	setp.gt.u32 %q, %t, 20;
+	mov.u32 %i, 0;
+NEXT:
+	ld.shared.u32 %x, [%s];
+	ld.global.u32 %x, [%p];
+	mul.lo.u32 %x, %t, 52;
+	and.b32 %x, %x, 1016;
+	add.u32 %x, %x, %o;
+	ld.shared.u64 %p, [%x];
+	@%q bra SKIP;
+	ld.shared.u32 %x, [%s+4];
+	ld.shared.u32 %x, [%o+8];
+SKIP:
+	ld.param.u64 %p, [out];
+	mad.wide.u32 %p, %t, 8, %p;
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %q, %i, 12;
+	@%q bra NEXT;
+	st.global.u32 [%p], %x;
+	ret;
+}
+`
+
+// TestListsOfLoads: a list has the loads of the instructions that its sink selects, with the events of the portable engine.
+func TestListsOfLoads(t *testing.T) {
+	run := func(engine interp.Engine, lists *int) (texts [][]string) {
+		mod, b := linker(t, interp.Config{}, loadsKernel, 8*80)
+		l := &interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(80), Args: []any{b}, Mode: interp.Vector, Engine: engine}
+		readers := []*lateReader{}
+		for _, of := range []int{1, 2, 3} {
+			r := &lateReader{late: true, end: math.MaxUint64}
+			r.selects = func(i int) bool { return i%of == 0 }
+			r.reduced = r.selects
+			readers = append(readers, r)
+			l.Probes = append(l.Probes, &listReader{lateReader: r, t: t, lists: lists})
+		}
+		if _, err := mod.Run(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range readers {
+			texts = append(texts, r.texts)
+		}
+		return texts
+	}
+	lists := 0
+	want := run(interp.Portable, &lists)
+	if lists > 0 {
+		t.Fatalf("the portable engine makes %d lists", lists)
+	}
+	got := run(interp.Auto, &lists)
+	if interp.NativeUnavailable() == nil && interp.Native.Available() && lists < 10 {
+		t.Fatalf("%d lists", lists)
+	}
+	for k := range want {
+		if !slices.Equal(got[k], want[k]) {
+			t.Errorf("sink %d: %d events\n%s\nwant %d\n%s", k, len(got[k]), strings.Join(got[k], "\n"), len(want[k]), strings.Join(want[k], "\n"))
 		}
 	}
 }

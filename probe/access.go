@@ -164,13 +164,12 @@ func (a *Access) computeRuns(lanes uint64) (n int) {
 		rest := lanes & (lanes - 1)
 		if rest != 0 {
 			next := bits.TrailingZeros64(rest)
-			r.Stride = int64(a.Addr[next]-r.Addr) / int64(next-first)
+			if r.Stride = int64(a.Addr[next] - r.Addr); next-first > 1 {
+				r.Stride /= int64(next - first)
+			}
 			last := first
 			// Neighbouring lanes, the usual case, need no search for the next lane.
-			list := a.Addr[first : first+bits.TrailingZeros64(^(lanes>>first))]
-			for last+1 < first+len(list) && list[last+1-first]-list[last-first] == uint64(r.Stride) {
-				last++
-			}
+			last += stridedLen(a.Addr[first:first+bits.TrailingZeros64(^(lanes>>first))], uint64(r.Stride)) - 1
 			addr := a.Addr[last]
 			rest &= ^uint64(0) << (last + 1)
 			for rest != 0 {
@@ -186,6 +185,22 @@ func (a *Access) computeRuns(lanes uint64) (n int) {
 			r.Stride = 0
 		}
 		lanes = rest
+	}
+	return n
+}
+
+// stridedLen returns the length of the longest prefix of list whose elements are stride apart. list must not be empty.
+func stridedLen(list []uint64, stride uint64) int {
+	n := 1
+	for n+4 <= len(list) { // independent comparisons, a branch for four of them
+		l := list[n-1 : n+4]
+		if (l[1]-l[0]^stride)|(l[2]-l[1]^stride)|(l[3]-l[2]^stride)|(l[4]-l[3]^stride) != 0 {
+			break
+		}
+		n += 4
+	}
+	for n < len(list) && list[n]-list[n-1] == stride {
+		n++
 	}
 	return n
 }

@@ -174,21 +174,20 @@ func (r *run) compatible(b *backlog, x *access, own bool) bool {
 	return b.atomic == flags
 }
 
-// deferAccess defers the access of lanes as far as possible and returns the remaining lanes. offset is the
+// deferAccess defers the access of lanes of a warp as far as possible and returns the remaining lanes. offset is the
 // offset of the first lane.
-func (r *run) deferAccess(c *cta, e *probe.Event, a *probe.Access, role *role, x *access, alloc *probe.Allocation, offset uint64, lanes uint64, shared bool) (remaining uint64) {
-	s, w := r.shadow(alloc), &c.warps[e.Warp]
+func (r *run) deferAccess(c *cta, warp int, a *probe.Access, role *role, x *access, alloc *probe.Allocation, offset uint64, lanes uint64, shared bool) (remaining uint64) {
+	s, w := r.shadow(alloc), &c.warps[warp]
 	first, b := bits.TrailingZeros64(lanes), &s.backlog
 	k := w.clocks[first]
 	own := r.ownMemory(shared)
 	if own {
 		r.renew(b, k, c.number)
 	}
-	size := uint64(len(alloc.Data))
-	if r.eager.Load() || b.closed || size > math.MaxUint32 || uint64(a.Bytes) > size || a.Bytes > math.MaxUint8 || a.Bulk() || !r.canDefer(w, role, x, alloc, lanes) || !r.haveSameClock(w, lanes) {
+	if !r.takes(b, alloc, a.Bytes) || a.Bulk() || !r.canDefer(w, role, x, alloc, lanes) || !r.haveSameClock(w, lanes) {
 		return lanes
 	}
-	t := deferredAccess{lanes: lanes, offset: uint32(offset), moment: x.moment, cta: c.number, kind: x.kind, warp: uint16(e.Warp), bytes: uint8(a.Bytes)}
+	t := deferredAccess{lanes: lanes, offset: uint32(offset), moment: x.moment, cta: c.number, kind: x.kind, warp: uint16(warp), bytes: uint8(a.Bytes)}
 	switch {
 	case x.kind&atomic != 0:
 		if t.effects = writes | atomics; !r.compatible(b, x, own) {
@@ -197,14 +196,27 @@ func (r *run) deferAccess(c *cta, e *probe.Event, a *probe.Access, role *role, x
 	case x.writes:
 		t.effects = writes
 	}
+	return r.enqueueRuns(s, k, a, &t, alloc, own)
+}
+
+// takes reports whether the backlog of an allocation takes accesses of n bytes per lane.
+func (r *run) takes(b *backlog, alloc *probe.Allocation, n int) bool {
+	size := uint64(len(alloc.Data))
+	return !b.closed && !r.eager.Load() && size <= math.MaxUint32 && uint64(n) <= size && n <= math.MaxUint8
+}
+
+// enqueueRuns enqueues access t of lanes with clock k, without its stride, as far as possible, and returns the remaining
+// lanes. t.offset must be the offset of the first lane. own says whether the memory is accessible to a single CTA.
+func (r *run) enqueueRuns(s *shadow, k *clock, a *probe.Access, t *deferredAccess, alloc *probe.Allocation, own bool) (remaining uint64) {
+	b, lanes, size := &s.backlog, t.lanes, uint64(len(alloc.Data))
 	if n := len(b.clocks); n == 0 || b.clocks[n-1] != k {
 		b.clocks = append(b.clocks, k)
 	}
 	t.clock = uint32(len(b.clocks) - 1)
-	if x.writes && !b.marked {
+	if t.effects&writes != 0 && !b.marked {
 		b.markAll(size)
 	}
-	limit, base := size-uint64(a.Bytes), a.Addr[first]-offset
+	limit, base := size-uint64(a.Bytes), a.Addr[bits.TrailingZeros64(lanes)]-uint64(t.offset)
 	runs := a.Runs(lanes)
 	if len(runs) > 1 {
 		t.effects |= partial
@@ -215,16 +227,13 @@ func (r *run) deferAccess(c *cta, e *probe.Event, a *probe.Access, role *role, x
 		if low -= base; !ok || low > limit || width > limit-low || run.Stride == notStrided {
 			break
 		}
-		last := t
-		last.lanes, last.offset, last.stride = run.Lanes, uint32(run.Addr-base), int32(run.Stride)
-		if !b.enqueue(&last, size) {
+		if !b.enqueue(t, run.Lanes, uint32(run.Addr-base), int32(run.Stride), size) {
 			break
 		}
 		lanes &^= run.Lanes
 	}
 	if len(runs) == 0 {
 		before := len(b.offsets)
-		t.stride = notStrided
 		for m := lanes; m != 0; m &= m - 1 {
 			byteOffset := a.Addr[bits.TrailingZeros64(m)] - base
 			if byteOffset > limit {
@@ -233,14 +242,14 @@ func (r *run) deferAccess(c *cta, e *probe.Event, a *probe.Access, role *role, x
 			}
 			b.offsets = append(b.offsets, uint32(byteOffset))
 		}
-		if !b.enqueue(&t, size) {
+		if !b.enqueue(t, lanes, t.offset, notStrided, size) {
 			b.offsets = b.offsets[:before]
 			return lanes
 		}
 		lanes = 0
 	}
 	if own {
-		b.lastMoment = max(b.lastMoment, x.moment)
+		b.lastMoment = max(b.lastMoment, t.moment)
 	}
 	if b.size() > max(b.maxBytes(size), b.bound) {
 		warps := 0
@@ -253,16 +262,59 @@ func (r *run) deferAccess(c *cta, e *probe.Event, a *probe.Access, role *role, x
 	return lanes
 }
 
-// enqueue appends an access to the list. It returns false if the access must be recorded instead. The offsets
-// of the access must be the last of b.offsets. size is the size of the allocation.
-func (b *backlog) enqueue(t *deferredAccess, size uint64) bool {
-	if b.marked && !b.enter(t, b.offsets[len(b.offsets)-t.listedLanes():], b.size() < b.maxBytes(size)) {
-		return false
+// loadMemory is the memory of the latest load of a list whose accesses the backlog takes.
+type loadMemory struct {
+	alloc *probe.Allocation
+	s     *shadow
+	own   bool // accessible to a single CTA
+}
+
+// deferLoad defers a load of a list as far as possible and returns the remaining lanes. m is the memory of the load before
+// it, or the zero value. ok is false if it has done nothing, and the load must be handled as an event.
+func (r *run) deferLoad(c *cta, warp int, l *probe.Load, m *loadMemory) (remaining uint64, ok bool) {
+	role, w := &r.roles[l.Index], &c.warps[warp]
+	if role.skipped != 0 || !w.sameClocks {
+		return 0, false
 	}
-	if n := len(b.list); n == cap(b.list) {
+	first := bits.TrailingZeros64(l.Lanes)
+	space, alloc, offset, ok := r.cachedPlace(c, l.Index, l.Request, l.Addr[first])
+	if !ok {
+		return 0, false
+	}
+	k := w.clocks[first]
+	if alloc != m.alloc { // clocks do not change within the list, so only its first load can renew the backlog
+		*m = loadMemory{alloc: alloc, s: r.shadow(alloc), own: r.ownMemory(space == ptx.Shared)}
+		if m.own {
+			r.renew(&m.s.backlog, k, c.number)
+		}
+	}
+	if !r.takes(&m.s.backlog, alloc, l.Request.Bytes) {
+		return 0, false
+	}
+	a := &r.buffers.load
+	a.Renew(l.Lanes)
+	if a.Bytes, a.Addr = l.Request.Bytes, l.Addr; l.Strided {
+		a.SetStride(l.Lanes, l.Stride)
+	}
+	t := deferredAccess{lanes: l.Lanes, offset: uint32(offset), moment: r.now, cta: c.number, kind: role.kindOf(l.Index, l.Request), warp: uint16(warp), bytes: uint8(l.Request.Bytes)}
+	return r.enqueueRuns(m.s, k, a, &t, alloc, m.own), true
+}
+
+// enqueue appends access t with the given lanes, offset and stride to the list. It returns false if the access must be
+// recorded instead. The offsets of the access must be the last of b.offsets. size is the size of the allocation.
+func (b *backlog) enqueue(t *deferredAccess, lanes uint64, offset uint32, stride int32, size uint64) bool {
+	n := len(b.list)
+	if n == cap(b.list) {
 		b.list = slices.Grow(b.list, max(64, n)) // double the capacity: a launch may have many accesses
 	}
-	b.list = append(b.list, *t)
+	d := &b.list[:n+1][n]
+	// Field by field: a copy of t, whose fields have just been stored, would wait for these stores.
+	d.lanes, d.clock, d.offset, d.stride, d.moment = lanes, t.clock, offset, stride, t.moment
+	d.cta, d.kind, d.warp, d.bytes, d.effects = t.cta, t.kind, t.warp, t.bytes, t.effects
+	if b.marked && !b.enter(d, b.offsets[len(b.offsets)-d.listedLanes():], b.size() < b.maxBytes(size)) {
+		return false
+	}
+	b.list = b.list[:n+1]
 	return true
 }
 

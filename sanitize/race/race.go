@@ -154,12 +154,19 @@ type run struct {
 	roles       []role          // by instruction
 	chosen      []probe.Events  // the subscribed events, by instruction
 	lastGlobals []lastGlobal    // by instruction
-	runningCTAs map[int32]int   // number of running CTAs, by cluster
+	buffers     buffers
+	runningCTAs map[int32]int // number of running CTAs, by cluster
 	clusters    map[int32]*clusterBarrier
 	mbarriers   map[*probe.Allocation]map[uint64]*mbarrier // by offset
 	batch       batch
 	found       map[raceKey]*finding.Finding
 	sequence    []raceKey
+}
+
+// buffers holds the memory of values that are valid until the next call of a function.
+type buffers struct {
+	load   probe.Access // of deferLoad
+	access access       // of newAccess
 }
 
 // shadowLookup is a cached result of history.shadow.
@@ -274,10 +281,36 @@ func (s *sink) OnEvent(e *probe.Event) {
 }
 
 // FilterLoads accepts late events of all loads: moments and clocks change at other events of the warp only. It is never called for a
-// load that orders threads, because such a load has an OnAfter event, too.
-func (s *sink) FilterLoads(*probe.Event, *probe.Access) (l probe.LoadCondition, ok bool) {
-	return probe.LoadCondition{End: math.MaxUint64, Late: true}, true
+// load that orders threads, because such a load has an OnAfter event, too. Memory of a
+// single thread and constant memory need no events.
+func (s *sink) FilterLoads(_ *probe.Event, a *probe.Access) (l probe.LoadCondition, ok bool) {
+	return probe.LoadCondition{End: math.MaxUint64, Late: !isPrivate(a.Space)}, true
 }
+
+// OnLoads handles the loads of FilterLoads.
+func (s *sink) OnLoads(l *probe.Loads) {
+	r, c := s.run, s.c
+	r.completeBatch()
+	var m loadMemory
+	for i := range l.List {
+		x := &l.List[i]
+		remaining, ok := r.deferLoad(c, l.Warp, x, &m)
+		switch {
+		case !ok:
+			r.access(c, l.Event(i))
+			m = loadMemory{}
+		case remaining == 0:
+			r.tick(&r.roles[x.Index])
+		default:
+			e := l.Event(i)
+			r.recordLanes(c, e, r.newAccess(c, e), remaining)
+			m = loadMemory{}
+		}
+	}
+}
+
+// isPrivate reports whether the memory of a state space belongs to a thread or is constant, so that no accesses to it race.
+func isPrivate(s ptx.Space) bool { return s == ptx.Local || s == ptx.Param || s == ptx.Const }
 
 // endCTA releases the state of a CTA at its end: its shared memory can synchronise no further threads.
 func (r *run) endCTA(c *cta, e *probe.Event) {
@@ -304,43 +337,66 @@ func (r *run) access(c *cta, e *probe.Event) {
 	a := &e.Accesses[len(e.Accesses)-1]
 	role := &r.roles[e.Index]
 	lanes := a.Lanes & e.Lanes
-	if lanes == 0 || a.Space == ptx.Local || a.Space == ptx.Param || a.Space == ptx.Const {
+	if lanes == 0 || isPrivate(a.Space) {
 		return
 	}
-	x := access{access: a, record: record{moment: r.now, cta: c.number, kind: accessKind(e.Index)<<indexBits | role.kind}}
+	x := r.newAccess(c, e)
+	space, alloc, offset, ok := r.place(c, e.Index, a, a.Addr[bits.TrailingZeros64(lanes)])
+	remaining := lanes
+	if ok && alloc != nil && role.skipped == 0 {
+		if remaining = r.deferAccess(c, e.Warp, a, role, x, alloc, offset, lanes, space == ptx.Shared); remaining == 0 {
+			r.tick(role)
+			return
+		}
+	}
+	r.recordLanes(c, e, x, remaining)
+}
+
+// newAccess returns the last access of an event, without an agent. The result is valid until the next call.
+func (r *run) newAccess(c *cta, e *probe.Event) *access {
+	a, role := &e.Accesses[len(e.Accesses)-1], &r.roles[e.Index]
+	x := &r.buffers.access
+	*x = access{access: a, record: record{moment: r.now, cta: c.number, kind: role.kindOf(e.Index, &a.Request)}}
 	x.reads, x.writes = a.Kind != probe.AccessStore, a.Kind != probe.AccessLoad
 	if x.writes && x.reads {
 		x.kind |= atomic
 	}
-	if role.kind&strong != 0 {
-		x.kind |= sizeOf(a.Bytes / role.elements)
+	return x
+}
+
+// kindOf returns the kind of an access by the instruction with an index, without the flag atomic.
+func (o *role) kindOf(index int, request *probe.Request) accessKind {
+	kind := accessKind(index)<<indexBits | o.kind
+	if o.kind&strong != 0 {
+		kind |= sizeOf(request.Bytes / o.elements)
 	}
+	return kind
+}
+
+// tick begins the next moment after an access that orders threads, or the lanes of its warp.
+func (r *run) tick(o *role) {
+	if r.lockstep > 0 || o.sync != 0 {
+		r.now++
+	}
+}
+
+// recordLanes records an access by lanes at once. The other lanes of the event have been deferred.
+func (r *run) recordLanes(c *cta, e *probe.Event, x *access, lanes uint64) {
+	a, role := x.access, &r.roles[e.Index]
+	x.executed = a.Lanes & e.Lanes &^ lanes
 	first := bits.TrailingZeros64(lanes)
 	base := a.Addr[first]
 	space, alloc, offset, ok := r.place(c, e.Index, a, base)
-	if ok && alloc != nil && role.skipped == 0 {
-		remaining := r.deferAccess(c, e, a, role, &x, alloc, offset, lanes, space == ptx.Shared)
-		if remaining == 0 {
-			if r.lockstep > 0 || role.sync != 0 {
-				r.now++
-			}
-			return
-		}
-		x.executed, lanes = lanes&^remaining, remaining
-		first = bits.TrailingZeros64(lanes)
-		offset += a.Addr[first] - base
-		base = a.Addr[first]
-	}
 	if x.reads && !x.writes && ok && alloc != nil && role.skipped == 0 { // all lanes read the same bytes
 		if runs := a.Runs(lanes); len(runs) == 1 && runs[0].Stride == 0 && lanes&(lanes-1) != 0 && role.sync == 0 && r.numbered(lanes) && r.haveSameClock(&c.warps[e.Warp], lanes) {
-			r.asSet(&x, c.warps[e.Warp].clocks[first], e.Warp, lanes)
+			r.asSet(x, c.warps[e.Warp].clocks[first], e.Warp, lanes)
 			x.shared = space == ptx.Shared
-			r.touchAll(&x, alloc, offset, a.Length(first))
+			r.touchAll(x, alloc, offset, a.Length(first))
 			return
 		}
 	}
 	if role.sync == 0 && ok && alloc != nil && role.skipped == 0 && a.Bytes == 4 && base%4 == 0 && r.lockstep == 0 {
-		remaining := r.touchUniform(c, e, a, &x, alloc, offset, lanes, space == ptx.Shared)
+		remaining := r.touchUniform(c, e, a, x, alloc, offset, lanes, space == ptx.Shared)
 		x.executed |= lanes &^ remaining
 		lanes = remaining
 	}
@@ -370,15 +426,13 @@ func (r *run) access(c *cta, e *probe.Event) {
 				if x.writes && !x.reads && role.kind&strong == 0 {
 					r.overwrite(mine, byteOffset, take)
 				}
-				r.touchAll(&x, mine, byteOffset, take)
+				r.touchAll(x, mine, byteOffset, take)
 			}
 			byteOffset, n = byteOffset+uint64(take), n-take
 		}
 		x.executed |= 1 << lane
 	}
-	if r.lockstep > 0 || role.sync != 0 {
-		r.now++
-	}
+	r.tick(role)
 }
 
 // texels handles reads through the texture unit, which is a proxy of its own (manual 8.6).
@@ -401,20 +455,28 @@ type lastGlobal struct {
 	space    ptx.Space
 }
 
-// place returns the memory at an address, as probe.Access.AllocationAt does, with a cache by instruction and
-// of the CTA's shared memory.
-func (r *run) place(c *cta, index int, a *probe.Access, addr uint64) (space ptx.Space, alloc *probe.Allocation, offset uint64, ok bool) {
-	h, n := &r.lastGlobals[index], uint64(a.Bytes)
-	if offset = addr - h.baseAddr; h.alloc != nil && h.space == a.Space && n > 0 && addr%n == 0 && offset < h.alloc.Size && n <= h.alloc.Size-offset {
+// cachedPlace returns the memory at an address from the caches of the instruction and of the CTA's shared memory; false if
+// it is in neither.
+func (r *run) cachedPlace(c *cta, index int, q *probe.Request, addr uint64) (space ptx.Space, alloc *probe.Allocation, offset uint64, ok bool) {
+	h, n := &r.lastGlobals[index], uint64(q.Bytes)
+	if offset = addr - h.baseAddr; h.alloc != nil && h.space == q.Space && n > 0 && addr&(n-1) == 0 && offset < h.alloc.Size && n <= h.alloc.Size-offset {
 		return ptx.Global, h.alloc, offset, true
 	}
-	if m := c.shared; a.Space == ptx.Shared && m != nil && n > 0 && addr%n == 0 && addr < m.Size && n <= m.Size-addr {
+	if m := c.shared; q.Space == ptx.Shared && m != nil && n > 0 && addr&(n-1) == 0 && addr < m.Size && n <= m.Size-addr {
 		return ptx.Shared, m, addr, true
+	}
+	return 0, nil, 0, false
+}
+
+// place returns the memory at an address, as probe.Access.AllocationAt does.
+func (r *run) place(c *cta, index int, a *probe.Access, addr uint64) (space ptx.Space, alloc *probe.Allocation, offset uint64, ok bool) {
+	if space, alloc, offset, ok = r.cachedPlace(c, index, &a.Request, addr); ok {
+		return space, alloc, offset, ok
 	}
 	if space, alloc, offset, ok = a.AllocationAt(addr); ok && alloc != nil {
 		switch {
 		case space == ptx.Global:
-			*h = lastGlobal{alloc, addr - offset, a.Space}
+			r.lastGlobals[index] = lastGlobal{alloc, addr - offset, a.Space}
 		case space == ptx.Shared && r.perCTAs <= 1:
 			c.shared = alloc
 		}

@@ -89,7 +89,7 @@ func (r *observedRun) prepareEntry(ctx *native.Context) {
 	ctx.SetLog(r.union.Log)
 }
 
-// emitLogged sends the events of the loads that machine code has logged, up to an event at which a sink ends the launch.
+// emitLogged sends the loads that machine code has logged, up to an event at which a sink ends the launch.
 func (r *observedRun) emitLogged() {
 	u := r.union
 	if u.Log == nil {
@@ -101,13 +101,10 @@ func (r *observedRun) emitLogged() {
 	}
 	w, s := r.w, r.w.CTA.Stream
 	mask := w.Mask
-	for i := 0; i < len(list) && s.StopErr == nil; i++ {
-		l := &list[i]
-		x := &u.Loggable[l.Number()]
+	observe.EmitLogged(s, w, u, list, func(x *machine.LoggableLoad, l *native.LoggedLoad) {
 		w.Mask = uint64(l.Mask)
 		r.noteUpTo(l.Count - r.uncharged - l.ExitBranches - int64(x.Rest))
-		observe.EmitLogged(s, w, x, l)
-	}
+	})
 	w.Mask = mask
 }
 

@@ -29,6 +29,8 @@ type EventStream struct {
 	Groups        []probe.LaneGroup // buffer for the groups of Event
 	PreviousSinks []Subscriber      // buffer for the sinks of the previous CTA
 	ValueBuffer   []probe.Value     // buffer for the values of Event
+	Loads         probe.Loads       // list of late loads
+	LoadsPlace    LoadsPlace        // place of Loads
 	Effect        probe.Effect      // effect of Event
 	Segments      []probe.Segment   // buffer for the segments of Effect
 
@@ -62,9 +64,20 @@ type EventUnion struct {
 // LoggableLoad is an instruction whose loads machine code may execute without an exit.
 type LoggableLoad struct {
 	*SoleAccess
-	Rest  int32  // the number of PTX instructions from it to the end of its block
-	Late  uint64 // the sinks that receive the events of logged loads: a bit for each index in EventStream.Sinks
-	Asked bool   // the sinks have been asked for their conditions, in this CTA and this turn of its launch
+	Rest   int32  // the number of PTX instructions from it to the end of its block
+	Late   uint64 // the sinks that receive the logged loads: a bit for each index in EventStream.Sinks
+	Listed uint64 // the sinks of Late that receive lists (probe.LoadReceiver); all others receive events
+	Asked  bool   // the sinks have been asked for their conditions, in this CTA and this turn of its launch
+}
+
+// LoadsPlace is the place of a list of late loads.
+type LoadsPlace struct {
+	Stream *EventStream
+	Warp   *Warp
+	Union  *EventUnion
+	Logged []native.LoggedLoad // the log
+	Steps  []int64             // by index of the log: probe.Event.Step
+	Places []int32             // by index of the list: the index of the log
 }
 
 // CloseWindows ends the conditions of the union's sinks for loads.

@@ -164,7 +164,7 @@ func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 	if x.Asked {
 		return
 	}
-	x.Asked, x.Late = true, 0
+	x.Asked, x.Late, x.Listed = true, 0, 0
 	a := &x.Accesses[0]
 	begin, end := uint64(0), uint64(1)<<63
 	window := native.LoadWindow{}
@@ -181,6 +181,9 @@ func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 		}
 		if c.Late {
 			x.Late |= 1 << k
+			if _, ok := s.Sinks[k].Sink.(probe.LoadReceiver); ok {
+				x.Listed |= 1 << k
+			}
 		}
 	}
 	if begin >= end || end-begin < uint64(a.Bytes) {
@@ -190,9 +193,68 @@ func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 	u.Log.Open(int(number), window, x.Late != 0)
 }
 
-// EmitLogged emits the event of a load that machine code has executed, to the sinks that receive it late.
-func EmitLogged(s *machine.EventStream, w *machine.Warp, x *machine.LoggableLoad, l *native.LoggedLoad) {
+// EmitLogged emits the loads of a log to the sinks that receive them late: to some sinks their events, to others a list. It emits
+// no load after an event at which a sink ends the launch. count counts, at a load, the instructions that the warp has begun.
+func EmitLogged(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, list []native.LoggedLoad, count func(x *machine.LoggableLoad, l *native.LoggedLoad)) {
+	p := &s.LoadsPlace
+	p.Stream, p.Warp, p.Union, p.Steps = s, w, u, p.Steps[:0]
+	receivers := uint64(0)
+	for i := 0; i < len(list) && s.StopErr == nil; i++ {
+		l := &list[i]
+		x := &u.Loggable[l.Number()]
+		count(x, l)
+		p.Steps = append(p.Steps, w.CTA.Grid.Steps)
+		if others := x.Late &^ x.Listed; others != 0 {
+			setLogged(s, w, x, l)
+			event.EmitLate(s, &s.Step, others)
+		}
+		receivers |= x.Listed
+	}
+	p.Logged = list[:len(p.Steps)]
+	for ; receivers != 0; receivers &= receivers - 1 {
+		s.Current = bits.TrailingZeros64(receivers)
+		emitLoads(s)
+	}
+}
+
+// emitLoads emits the list of the logged loads to the current sink.
+func emitLoads(s *machine.EventStream) {
+	p, loads := &s.LoadsPlace, &s.Loads
+	w := p.Warp
+	p.Places, loads.List = p.Places[:0], loads.List[:0]
+	for i := range p.Logged {
+		l := &p.Logged[i]
+		x := &p.Union.Loggable[l.Number()]
+		if x.Listed>>s.Current&1 == 0 {
+			continue
+		}
+		lanes := uint64(l.Mask)
+		stride, strided := strideOf(w.AccessOf(x.Instr), l.Addresses[:], lanes)
+		p.Places = append(p.Places, int32(i))
+		loads.List = append(loads.List, probe.Load{
+			Index: int(x.Source.Index), Request: &x.Accesses[0].Request, Lanes: lanes, Addr: l.Addresses[:], Stride: stride, Strided: strided,
+		})
+	}
+	loads.Warp, loads.Machine = w.ID, (*loadsMachine)(p)
+	s.Sinks[s.Current].Sink.(probe.LoadReceiver).OnLoads(loads)
+}
+
+// loadsMachine is the state of the machine at a list of loads: probe.LoadsMachine.
+type loadsMachine machine.LoadsPlace
+
+// LoadEvent returns the event of load i of a list.
+func (m *loadsMachine) LoadEvent(_ *probe.Loads, i int) *probe.Event {
+	k := m.Places[i]
+	l, e := &m.Logged[k], &m.Stream.Step
+	setLogged(m.Stream, m.Warp, &m.Union.Loggable[l.Number()], l)
+	e.Kind, e.Step = probe.OnAccess, m.Steps[k]
+	return e
+}
+
+// setLogged sets EventStream.Step to the event of a load that machine code has executed.
+func setLogged(s *machine.EventStream, w *machine.Warp, x *machine.LoggableLoad, l *native.LoggedLoad) {
 	lanes := uint64(l.Mask)
+	w.Mask = lanes
 	event.BeginReconvergingStep(s, w, x.Source, lanes, l.ReconvergeAt)
 	x.Place.Warp = w
 	to := &x.Accesses[0]
@@ -200,18 +262,23 @@ func EmitLogged(s *machine.EventStream, w *machine.Warp, x *machine.LoggableLoad
 	to.Addr = l.Addresses[:]
 	findStride(to, w.AccessOf(x.Instr), lanes)
 	s.Step.Accesses, s.Step.Reads = x.Accesses, nil
-	event.EmitLate(s, &s.Step, x.Late)
 }
 
 // findStride sets the run of lanes of an access with a proved pattern.
 func findStride(to *probe.Access, a *code.Access, lanes uint64) {
-	if a.Pattern == code.AnyPattern || lanes == 0 {
-		return
-	}
-	first, last := bits.TrailingZeros64(lanes), 63-bits.LeadingZeros64(lanes)
-	if stride := a.Distance(); to.Addr[last]-to.Addr[first] == uint64(stride)*uint64(last-first) {
+	if stride, ok := strideOf(a, to.Addr, lanes); ok {
 		to.SetStride(lanes, stride)
 	}
+}
+
+// strideOf returns the distance of the addresses of consecutive lanes, if the access has a proved pattern that gives it.
+func strideOf(a *code.Access, addr []uint64, lanes uint64) (stride int64, ok bool) {
+	if a.Pattern == code.AnyPattern || lanes == 0 {
+		return 0, false
+	}
+	first, last := bits.TrailingZeros64(lanes), 63-bits.LeadingZeros64(lanes)
+	stride = a.Distance()
+	return stride, addr[last]-addr[first] == uint64(stride)*uint64(last-first)
 }
 
 // EmitSole emits the event of an instruction before which machine code has exited. reconverge is the pc of the block where the
