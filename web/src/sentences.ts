@@ -9,8 +9,13 @@ export function place(launch: Launch, instruction: number): string {
 }
 
 /** nounVerb joins a set of lanes and a verb: "lane 3 goes", "lanes 0–3 go". */
-function nounVerb(m: Lanes, all: Lanes, plural: string, singular: string): string {
+export function nounVerb(m: Lanes, all: Lanes, plural: string, singular: string): string {
   return `${inWords(m, all)} ${size(m) === 1 ? singular : plural}`;
+}
+
+/** runAndWait says which lanes run and which wait, of a place: "lanes 0–3 run, lane 4 waits". */
+export function runAndWait(runs: Lanes, waits: Lanes, all: Lanes): string {
+  return [isEmpty(runs) ? '' : nounVerb(runs, all, 'run', 'runs'), isEmpty(waits) ? '' : nounVerb(waits, all, 'wait', 'waits')].filter(Boolean).join(', ');
 }
 
 /** capital returns a text with a capital first letter. */
@@ -38,8 +43,8 @@ export function sentence(m: WarpModel, step: number, hideOutcome = false): Sente
   const guarded = ins.text.startsWith('@');
   const isBranch = m.branches(step);
   if (guarded && !isBranch && !equal(active, lanes)) {
-    parts.push(isEmpty(lanes) ? `${capital(inWords(active, all))} ${size(active) === 1 ? 'is' : 'are'} here, but the guard holds for none.` : `The guard holds for ${inWords(lanes, all)} of ${size(active)}.`);
-  } else parts.push(`${capital(inWords(active, all))} ${size(active) === 1 ? 'executes' : 'execute'} it.`);
+    parts.push(isEmpty(lanes) ? `${capital(nounVerb(active, all, 'are', 'is'))} here, but the guard holds for none.` : `The guard holds for ${inWords(lanes, all)} of ${size(active)}.`);
+  } else parts.push(`${capital(nounVerb(active, all, 'execute', 'executes'))} it.`);
   if (hideOutcome) {
     s.rest = parts.join(' ');
     return s;
@@ -74,7 +79,7 @@ export function endText(m: WarpModel): string {
   const where = m
     .state(m.steps)
     .groups.filter((g) => g.reason !== 'ended')
-    .map((g) => `${inWords(g.lanes, m.lanes)} ${size(g.lanes) === 1 ? 'is' : 'are'} at ${place(launch, g.instruction)}`);
+    .map((g) => `${nounVerb(g.lanes, m.lanes, 'are', 'is')} at ${place(launch, g.instruction)}`);
   if (m.steps === 0) return `No step was recorded. ${capital(where.join(', '))}.`;
   const head = { deadlock: 'Deadlock: no thread can make progress', trap: 'The kernel has failed', stopped: capital(limitText(launch)), done: 'The recording ends here' };
   return `${head[launch.outcome]}. ${capital(where.join(', '))}.`;

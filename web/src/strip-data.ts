@@ -1,8 +1,8 @@
 // Strips as data: runs of equal steps, and their drawings as SVG. A strip shows what each lane of a warp does at each step.
 
-import { type Lanes, has, inWords, isEmpty, lanesOf, size, without } from './lanes.ts';
+import { type Lanes, has, inWords, isEmpty, lanesOf, without } from './lanes.ts';
 import type { WarpModel } from './model.ts';
-import { endText } from './sentences.ts';
+import { endText, nounVerb } from './sentences.ts';
 
 /** StripRun is consecutive steps of one basic block by the same lanes. */
 export interface StripRun {
@@ -56,8 +56,8 @@ export function tableRow(m: WarpModel, r: StripRun): TableRow {
   const ended = m.ended(r.from);
   const waiting = without(without(m.lanes, ended), r.active);
   const others: string[] = [];
-  if (!isEmpty(waiting)) others.push(`${inWords(waiting, m.lanes)} ${size(waiting) === 1 ? 'waits' : 'wait'}`);
-  if (!isEmpty(ended)) others.push(`${inWords(ended, m.lanes)} ${size(ended) === 1 ? 'has' : 'have'} ended`);
+  if (!isEmpty(waiting)) others.push(nounVerb(waiting, m.lanes, 'wait', 'waits'));
+  if (!isEmpty(ended)) others.push(`${nounVerb(ended, m.lanes, 'have', 'has')} ended`);
   return {
     steps: r.to - r.from === 1 ? `${r.from + 1}` : `${r.from + 1}–${r.to}`,
     letter: m.launch.blocks[r.block]?.letter ?? '',

@@ -2,8 +2,9 @@
 
 import { css, html, nothing, svg } from 'lit';
 import { boxHeight, boxWidth, type FlowDrawing, layout } from '../flow.ts';
-import { type Lanes, inWords, isEmpty, noLanes, or, size } from '../lanes.ts';
+import { type Lanes, isEmpty, noLanes, or, size } from '../lanes.ts';
 import type { BasicBlock } from '../model.ts';
+import { runAndWait } from '../sentences.ts';
 import { GemuElement } from './base.ts';
 import { hue, tokens } from './tokens.ts';
 
@@ -122,7 +123,7 @@ export class GemuFlow extends GemuElement {
     const from = state.end ? -1 : m.launch.instructions[state.instruction].block;
     const summary = d.boxes
       .filter((x) => lanes.has(x.block))
-      .map((x) => `block ${m.launch.blocks[x.block].letter}: ${this.words(lanes.get(x.block)!)}`)
+      .map((x) => `block ${m.launch.blocks[x.block].letter}: ${runAndWait(lanes.get(x.block)!.runs, lanes.get(x.block)!.waits, m.lanes)}`)
       .join('; ');
     return html`<div class="scroll" tabindex="0" role="region" aria-label="Control-flow graph">
       <svg viewBox="0 0 ${d.width} ${d.height}" width=${d.width} height=${d.height} role="img" aria-label="Control-flow graph of ${fn}. ${summary}">
@@ -133,17 +134,12 @@ export class GemuFlow extends GemuElement {
     </div>`;
   }
 
-  private words(x: { runs: Lanes; waits: Lanes }): string {
-    const m = this.model!;
-    return [isEmpty(x.runs) ? '' : `${inWords(x.runs, m.lanes)} ${size(x.runs) === 1 ? 'runs' : 'run'}`, isEmpty(x.waits) ? '' : `${inWords(x.waits, m.lanes)} ${size(x.waits) === 1 ? 'waits' : 'wait'}`].filter(Boolean).join(', ');
-  }
-
   private box(b: BasicBlock, x: number, y: number, lanes: { runs: Lanes; waits: Lanes } | undefined): unknown {
     const m = this.model!;
     const [first, last] = [m.launch.instructions[b.first].line, m.launch.instructions[b.first + b.instructions - 1].line];
     const text = lanes ? [isEmpty(lanes.runs) ? '' : `${size(lanes.runs)} run`, isEmpty(lanes.waits) ? '' : `${size(lanes.waits)} wait`].filter(Boolean).join(', ') : '';
     return svg`<g class="${lanes ? 'here' : ''} ${lanes && !isEmpty(lanes.runs) ? 'runs' : ''}" style=${hue(b.index)}>
-      <title>${b.letter}${b.labels.length ? `, ${b.labels.join(', ')}` : ''}: lines ${first} to ${last}${lanes ? `. ${this.words(lanes)}` : ''}</title>
+      <title>${b.letter}${b.labels.length ? `, ${b.labels.join(', ')}` : ''}: lines ${first} to ${last}${lanes ? `. ${runAndWait(lanes.runs, lanes.waits, m.lanes)}` : ''}</title>
       <rect class="box" x=${x} y=${y} width=${boxWidth} height=${boxHeight} rx="7"/>
       <rect class="tag" x=${x + 7} y=${y + 8} width="24" height="28" rx="5"/><text class="tag-text" x=${x + 19} y=${y + 27}>${b.letter}</text>
       <text x=${x + 40} y=${y + 19}>${b.labels[0] && b.labels[0] !== b.letter ? b.labels[0].slice(0, 13) : first === last ? `line ${first}` : `lines ${first}–${last}`}</text>

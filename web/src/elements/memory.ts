@@ -1,8 +1,9 @@
 // <gemu-memory>: the accesses of a step: arcs from lanes to sectors of global memory, and the banks of shared memory as a comb.
 
 import { css, html, nothing, type PropertyDeclarations, svg } from 'lit';
-import { inWords, members } from '../lanes.ts';
+import { members } from '../lanes.ts';
 import type { Access, WarpModel } from '../model.ts';
+import { capital, nounVerb } from '../sentences.ts';
 import { GemuElement } from './base.ts';
 import { plural, tokens } from './tokens.ts';
 
@@ -161,10 +162,9 @@ export class GemuMemory extends GemuElement {
 
   private sentence(a: Access): string {
     const m = this.model!;
-    const who = inWords(a.lanes, m.lanes);
     const verb = { load: 'load', store: 'store', atomic: 'change', zero: 'clear' }[a.kind];
     const n = members(a.lanes).length;
-    const what = `${who[0].toUpperCase() + who.slice(1)} ${n === 1 ? verb + 's' : verb} ${plural(a.bytes, 'byte')}${n === 1 ? '' : ' each'} ${a.kind === 'load' ? 'from' : 'in'} ${a.space} memory${a.allocation?.name ? ` (${a.allocation.name})` : ''}.`;
+    const what = `${capital(nounVerb(a.lanes, m.lanes, verb, verb + 's'))} ${plural(a.bytes, 'byte')}${n === 1 ? '' : ' each'} ${a.kind === 'load' ? 'from' : 'in'} ${a.space} memory${a.allocation?.name ? ` (${a.allocation.name})` : ''}.`;
     if (a.space === 'shared') {
       return `${what} ${a.passes <= 1 ? 'One pass through the banks: no conflict.' : `${a.passes} passes through the banks, because lanes need ${a.passes} different words of one bank.`}`;
     }

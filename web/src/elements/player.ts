@@ -8,7 +8,7 @@ import { blocks, inline } from '../markdown.ts';
 import { type Place, checkPlace, fromHash, toHash } from '../permalink.ts';
 import { Recording } from '../recording.ts';
 import { docOf, launchOf, policiesToRun, warpSizes } from '../request.ts';
-import { capital, isDeadlock, limitText, sentence, text } from '../sentences.ts';
+import { capital, isDeadlock, limitText, nounVerb, sentence, text } from '../sentences.ts';
 import type { Editor, Mark } from '../editor.ts';
 import { clamp, hue, plural, tokens } from './tokens.ts';
 import { pageStyles } from './player-styles.ts';
@@ -581,7 +581,7 @@ export class GemuPlayer extends LitElement {
     const wrong = or(without(want, this.picked), without(this.picked, want));
     if (equal(want, this.picked)) {
       const s = sentence(m, this.step);
-      this.reveal({ right: true, text: `Right: ${inWords(want, m.lanes)} ${size(want) === 1 ? 'runs' : 'run'} next, at line ${m.line(this.step + 1)}. ${s.rest.replace(/^[^.]*\.\s*/, '')}` });
+      this.reveal({ right: true, text: `Right: ${nounVerb(want, m.lanes, 'run', 'runs')} next, at line ${m.line(this.step + 1)}. ${s.rest.replace(/^[^.]*\.\s*/, '')}` });
       return;
     }
     const guard = /^@!?(%\w+)/.exec(m.instructionAt(this.step)!.text)?.[1];
@@ -600,7 +600,7 @@ export class GemuPlayer extends LitElement {
   private giveUp(): void {
     const m = this.model!;
     const want = m.active(this.step + 1);
-    this.reveal({ right: false, text: `${inWords(want, m.lanes)[0].toUpperCase()}${inWords(want, m.lanes).slice(1)} ${size(want) === 1 ? 'runs' : 'run'} next, at line ${m.line(this.step + 1)}.` });
+    this.reveal({ right: false, text: `${capital(nounVerb(want, m.lanes, 'run', 'runs'))} next, at line ${m.line(this.step + 1)}.` });
   }
 
   // Files and links.

@@ -1,10 +1,10 @@
 // <gemu-program>: the listing, with the lanes at each line, and the branches as arcs.
 
 import { css, html, nothing, type PropertyDeclarations, svg } from 'lit';
-import { type Lanes, has, inWords, isEmpty, noLanes, or, size } from '../lanes.ts';
+import { type Lanes, has, inWords, isEmpty, noLanes, or } from '../lanes.ts';
 import { type Line, listingsOf } from '../listing.ts';
 import type { Instruction, State } from '../model.ts';
-import { doing } from '../sentences.ts';
+import { doing, runAndWait } from '../sentences.ts';
 import { GemuElement } from './base.ts';
 import { Rover } from './rover.ts';
 import { hue, tokens } from './tokens.ts';
@@ -271,7 +271,7 @@ export class GemuProgram extends GemuElement {
     const all = or(runs, waits);
     if (isEmpty(all)) return nothing;
     const W = m.launch.warpSize;
-    const label = [isEmpty(runs) ? '' : `${inWords(runs, m.lanes)} ${size(runs) === 1 ? 'runs' : 'run'}`, isEmpty(waits) ? '' : `${inWords(waits, m.lanes)} ${size(waits) === 1 ? 'waits' : 'wait'}`].filter(Boolean).join(', ');
+    const label = runAndWait(runs, waits, m.lanes);
     const w = 96 / W;
     return html`<svg viewBox="0 0 96 12" preserveAspectRatio="none" style=${hue(instructions[0].block)} role="img" aria-label=${label}>
       <rect class="rail" x="0" y="5" width="96" height="2"></rect>

@@ -3,7 +3,7 @@
 import { css, html, nothing, type PropertyDeclarations, svg } from 'lit';
 import { type Lanes, has, inWords, isEmpty, members, size, without } from '../lanes.ts';
 import type { LaneGroup, Reason, RegisterView, State } from '../model.ts';
-import { doing, isDeadlock, place } from '../sentences.ts';
+import { capital, doing, isDeadlock, place } from '../sentences.ts';
 import { baseOf, formatValue, short, tail } from '../values.ts';
 import { GemuElement } from './base.ts';
 import { hue, tokens } from './tokens.ts';
@@ -263,7 +263,7 @@ export class GemuWarp extends GemuElement {
       tabindex=${lane === this.tabLane ? 0 : -1}
       ?disabled=${reason === 'absent'}
       @click=${() => ((this.focusLane = lane), this.pick(lane))}
-      @pointerenter=${() => this.send('gemu-hover', { text: this.asking ? '' : label[0].toUpperCase() + label.slice(1) })}
+      @pointerenter=${() => this.send('gemu-hover', { text: this.asking ? '' : capital(label) })}
       @pointerleave=${() => this.send('gemu-hover', { text: '' })}
     ><span class="hidden">${label}</span><span class="n" aria-hidden="true"><span>${lane}</span><span>${this.asking ? (pressed ? '✓' : '') : letter}</span></span><b class=${brief.length > 4 ? 'long' : ''} aria-hidden="true">${brief}</b></button>`;
   }
