@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -83,10 +84,10 @@ func compileFile(ctx context.Context, name string, flags compileFlags, further .
 		}
 	}
 	if c == nil && flags.Branches {
-		return "", "", fmt.Errorf("%s: --branches needs clang, version %d or later, and there is none on the path", name, oldestClang)
+		return "", "", fmt.Errorf("%s: --branches needs clang, and there is none on the path: %s", name, howToInstall(runtime.GOOS))
 	}
 	if c == nil {
-		return "", "", fmt.Errorf("%s: no compiler for CUDA C++ (nvcc, clang) is on the path. Install one, or compile to PTX on another machine, with gemu.h from kernels/cuda:\n   clang-19 %s %s", name,
+		return "", "", fmt.Errorf("%s: no compiler for CUDA C++ (nvcc, clang) is on the path: %s. Or compile to PTX on another machine, with gemu.h from kernels/cuda:\n   clang-19 %s %s", name, howToInstall(runtime.GOOS),
 			strings.Replace(strings.Join(clangArgs(defaultArch, "kernels/cuda"), " "), "-o -", "-o "+strings.TrimSuffix(filepath.Base(name), ".cu")+".ptx", 1), name)
 	}
 	dir, remove, err := cleanup.Dir("", "gemu-*")
@@ -122,8 +123,9 @@ func compileFile(ctx context.Context, name string, flags compileFlags, further .
 	}
 	if err != nil {
 		if c.program == "clang" { // the other names of clang contain a version that is new enough
-			if version := clangVersion(ctx, program); version > 0 && version < oldestClang {
-				return "", messages, fmt.Errorf("%s: %s is clang %d, which is too old: install clang %d or later, or nvcc", name, program, version, oldestClang)
+			text, _ := exec.CommandContext(ctx, program, "--version").Output()
+			if problem := clangProblem(string(text)); problem != "" {
+				return "", messages, fmt.Errorf("%s: %s is %s: %s", name, program, problem, howToInstall(runtime.GOOS))
 			}
 		}
 		return "", messages, fmt.Errorf("%s: %s: %w", name, c.program, err)
@@ -131,16 +133,29 @@ func compileFile(ctx context.Context, name string, flags compileFlags, further .
 	return stdout.String(), messages, nil
 }
 
-// clangVersion returns the major version of a clang, 0 if the program does not print it.
-func clangVersion(ctx context.Context, program string) int {
-	text, err := exec.CommandContext(ctx, program, "--version").Output()
-	if err != nil {
-		return 0
+// clangProblem returns the reason why a clang cannot make PTX, by its text of --version; "" if there is none.
+func clangProblem(text string) string {
+	if strings.Contains(text, "Apple clang") {
+		return "Apple's clang, which cannot make PTX"
 	}
-	_, text, _ = bytes.Cut(text, []byte("clang version "))
-	number, _, _ := bytes.Cut(text, []byte("."))
-	version, _ := strconv.Atoi(string(number))
-	return version
+	_, text, _ = strings.Cut(text, "clang version ")
+	number, _, _ := strings.Cut(text, ".")
+	if version, err := strconv.Atoi(number); err == nil && version < oldestClang {
+		return fmt.Sprintf("clang %d, which is too old", version)
+	}
+	return ""
+}
+
+// howToInstall says how to install a compiler on an operating system.
+func howToInstall(system string) string {
+	how := "such as the package clang-19"
+	switch system {
+	case "windows":
+		how = "winget install LLVM.LLVM, and add its folder bin to the path"
+	case "darwin":
+		how = `brew install llvm, and export PATH="$(brew --prefix llvm)/bin:$PATH"`
+	}
+	return fmt.Sprintf("install clang %d or later (%s) or nvcc", oldestClang, how)
 }
 
 // sourceName returns the name of a file's PTX in messages.

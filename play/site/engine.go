@@ -32,6 +32,11 @@ const (
 	licensesName = "gemu.wasm.licenses.txt"
 )
 
+// Files returns the files of the engine by name: next to a command, FindEngine finds them.
+func (e *Engine) Files() map[string][]byte {
+	return map[string][]byte{moduleName: e.Module, loaderName: e.Loader, licensesName: e.Licenses}
+}
+
 // FindEngine returns the engine: from the files next to the running command, or built by Go from the source of the command. It calls
 // building before a build; the first build takes up to a minute. The error names the missing file or program and a remedy.
 func FindEngine(ctx context.Context, building func()) (*Engine, error) {
@@ -115,35 +120,40 @@ func BuildEngine(ctx context.Context, program, source string) (*Engine, error) {
 	for _, name := range coldPackages {
 		args = append(args, "-gcflags="+name+"=-l")
 	}
-	if _, err := runGo(ctx, program, source, append(args, ".")...); err != nil {
+	if _, err := runGo(ctx, program, source, "js", "wasm", append(args, ".")...); err != nil {
 		return nil, err
 	}
 	module, err := os.ReadFile(out)
 	if err != nil {
 		return nil, err
 	}
-	root, err := runGo(ctx, program, source, "env", "GOROOT") // the go.mod there can choose another version of Go
+	root, err := goroot(ctx, program, source)
 	if err != nil {
 		return nil, err
 	}
-	goroot := strings.TrimSpace(string(root))
-	loader, err := os.ReadFile(filepath.Join(goroot, "lib", "wasm", loaderName))
+	loader, err := os.ReadFile(filepath.Join(root, "lib", "wasm", loaderName))
 	if err != nil {
 		return nil, err
 	}
-	texts, err := licenses(ctx, program, source, goroot)
+	texts, err := Licenses(ctx, program, source, "js", "wasm")
 	if err != nil {
 		return nil, err
 	}
 	return &Engine{module, loader, texts}, nil
 }
 
-// runGo runs a Go command for WebAssembly in a directory, and returns its output.
-func runGo(ctx context.Context, program, dir string, args ...string) ([]byte, error) {
+// goroot returns the directory of the Go that builds a package: the go.mod there can choose another version of Go.
+func goroot(ctx context.Context, program, dir string) (string, error) {
+	text, err := runGo(ctx, program, dir, "", "", "env", "GOROOT")
+	return strings.TrimSpace(string(text)), err
+}
+
+// runGo runs a Go command for a system and a processor in a directory, and returns its output.
+func runGo(ctx context.Context, program, dir, system, processor string, args ...string) ([]byte, error) {
 	var messages bytes.Buffer
 	run := exec.CommandContext(ctx, program, args...)
 	run.Dir, run.Stderr = dir, &messages
-	run.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	run.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+processor, "CGO_ENABLED=0")
 	text, err := run.Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(run.Args, " "), err, messages.Bytes())
@@ -154,18 +164,23 @@ func runGo(ctx context.Context, program, dir string, args ...string) ([]byte, er
 // licenseFile matches the names of files with a license.
 var licenseFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice)(\.\w+)?$`)
 
-// licenses returns the licenses of Go and of the modules with packages in the engine.
-func licenses(ctx context.Context, program, source, goroot string) ([]byte, error) {
+// Licenses returns the licenses of Go and of the modules that a program for a system and a processor contains. The program is a
+// package of gemu in a directory; program is the command of Go.
+func Licenses(ctx context.Context, program, dir, system, processor string) ([]byte, error) {
+	root, err := goroot(ctx, program, dir)
+	if err != nil {
+		return nil, err
+	}
 	const form = "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}\n{{.Path}} {{.Version}}\t{{$.Dir}}\n{{end}}{{end}}"
-	list, err := runGo(ctx, program, source, "list", "-deps", "-f", form, ".")
+	list, err := runGo(ctx, program, dir, system, processor, "list", "-deps", "-f", form, ".")
 	if err != nil {
 		return nil, err
 	}
 	dirs := strings.FieldsFunc(string(list), func(r rune) bool { return r == '\n' })
 	slices.Sort(dirs) // a module before its packages
 	var to bytes.Buffer
-	to.WriteString("The engine contains Go and these modules.\n")
-	for _, line := range slices.Compact(append([]string{"Go\t" + goroot}, dirs...)) {
+	to.WriteString("The program contains Go and these modules.\n")
+	for _, line := range slices.Compact(append([]string{"Go\t" + root}, dirs...)) {
 		name, dir, _ := strings.Cut(line, "\t")
 		files, err := os.ReadDir(dir)
 		if err != nil {

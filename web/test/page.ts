@@ -311,7 +311,7 @@ test('memory: sectors of a load, banks of shared memory', async () => {
   await opened('strided', {}, async (p) => {
     await button(p, 'Run to line 15').click();
     await p.getByRole('tab', { name: 'Memory' }).click();
-    await matches(p.locator('gemu-memory .card p'), /All 32 lanes load 4 bytes each from global memory.* 32 sectors of 32 bytes; 12\.5 % of the transferred bytes are used/);
+    await matches(p.locator('gemu-memory .card p').first(), /All 32 lanes load 4 bytes each from global memory.* 32 sectors of 32 bytes; 12\.5 % of the transferred bytes are used/);
     assert.equal(await p.locator('gemu-memory .arc').count(), 32);
     assert.equal(await p.locator('gemu-memory .sector').count(), 32);
   });

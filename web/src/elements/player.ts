@@ -1068,7 +1068,8 @@ export class GemuPlayer extends LitElement {
     return html`<section class="card help" aria-label="Help"><div>
       <h2>What the pictures show</h2>
       <p>A <b>warp</b> is 32 threads, its <b>lanes</b>, that execute an instruction together. In a strip each row is a lane and each column a step. A <b>filled</b> cell executes; a <b>pale</b> cell waits; a <b>dotted</b> line is a lane that has ended. Colour and letter name the basic block of the program: a block is lines that are executed from the first to the last.</p>
-      <p>Each strip is the same kernel under another <b>policy</b>: the rule that decides which lanes run next. The playhead is at the same step in all of them. Press the name of a policy to see its state.</p></div><div>
+      <p>Each strip is the same kernel under another <b>policy</b>: the rule that decides which lanes run next. The playhead is at the same step in all of them. Press the name of a policy to see its state.</p>
+      <p>The <b>reconvergence stack</b> has the groups of lanes of a warp that has split, and the points at which they wait for each other, the innermost first: one group is <b>running</b>, a <b>ready</b> one runs later, a <b>blocked</b> one waits at a barrier, and a <b>point</b> lists the lanes that have arrived. <b>CTA</b> is the word of PTX for a block of threads.</p></div><div>
       <h2>Keys</h2>
       <dl><dt>→ ←</dt><dd>step, step back</dd><dt>Shift → ←</dt><dd>next, previous split or reconvergence</dd><dt>Home End</dt><dd>start, end</dd><dt>Space</dt><dd>play, pause</dd><dt>+ − 0</dt><dd>in a strip: zoom in, out, all steps</dd><dt>↑ ↓</dt><dd>in the lines, the registers, the lanes: the next, the previous</dd></dl>
       <p>Press a line number to run to the line. Press a lane to follow it. Press a register to see its values in the cells. Drop a recording of <code>gemu record FILE --with all</code> anywhere to open it.</p>
