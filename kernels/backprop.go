@@ -14,7 +14,7 @@ func init() {
 		Name: "backprop", Doc: "training of a neural network with one hidden layer, with as many units as a block is wide",
 		N: 1 << 12, Max: 1 << 20, SizeDoc: "input units",
 		Origin: "Rumelhart, Hinton and Williams, Learning representations by back-propagating errors (Nature 1986); backprop of Rodinia",
-		Papers: []string{"collange2011", "liu2017"},
+		Papers: []string{"collange2011", "liu2017", "thesis2019"},
 		Blocks: []int{16, 32},
 		Run:    backprop,
 	})

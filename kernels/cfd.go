@@ -13,7 +13,7 @@ func init() {
 		Name: "cfd", Doc: "flow of a gas on an unstructured mesh, by the Euler equations",
 		N: 1 << 12, Max: 1 << 21, SizeDoc: "cells",
 		Origin: "Corrigan et al., Running unstructured grid-based CFD solvers on modern graphics hardware (AIAA 2009); cfd of Rodinia",
-		Papers: []string{"collange2011"},
+		Papers: []string{"collange2011", "thesis2019"},
 		Run:    cfd,
 	})
 }

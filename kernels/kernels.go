@@ -15,7 +15,7 @@ import (
 	"gemu/ptx"
 )
 
-//go:embed cuda/*.cu cuda/*.ptx cuda/compiled/*.ptx cuda/gv100/*.cu cuda/gv100/*.ptx
+//go:embed cuda/*.cu cuda/*.ptx cuda/compiled/*.ptx cuda/gv100/*.cu cuda/gv100/*.ptx cuda/thesis/*.cu cuda/thesis/*.ptx
 var files embed.FS
 
 // Header is the part of CUDA that clang needs to compile kernels without a CUDA toolkit: types, qualifiers, and
@@ -64,6 +64,7 @@ var Studies = map[string]string{
 	"kim2013":      "Kim et al., Microarchitectural Mechanisms to Exploit Value Structure in SIMT Architectures, ISCA 2013",
 	"collange2011": "Collange and Kouyoumdjian, Affine Vector Cache for memory bandwidth savings, 2011",
 	"kandiah2021":  "Kandiah et al., AccelWattch: A Power Modeling Framework for Modern GPUs, MICRO 2021",
+	"thesis2019":   "Vijaykumar, Enhancing Programmability, Portability, and Performance with Rich Cross-Layer Abstractions, thesis, 2019",
 	"liu2017":      "Liu et al., G-Scalar: Cost-Effective Generalized Scalar Execution Architecture for Power-Efficient GPUs, HPCA 2017",
 }
 
@@ -79,19 +80,21 @@ func register(w *Workload) {
 	workloads = append(workloads, w)
 }
 
-// registerMeasured adds a workload that repeats launches measured on a GPU.
+// registerMeasured adds a workload of a comparison. Without papers, it repeats launches measured on a GPU.
 func registerMeasured(w *Workload) {
 	w.source = cmp.Or(w.source, w.Name)
 	w.ptx = w.source
-	w.Papers = []string{"kandiah2021"}
+	if w.Papers == nil {
+		w.Papers = []string{"kandiah2021"}
+	}
 	measured = append(measured, w)
 }
 
 // All lists the workloads by name, each in its own version.
 func All() []*Workload { return byName(workloads) }
 
-// Measured lists by name the workloads that repeat launches whose counters a GPU measured (docs/gv100.md). Their default
-// sizes are those of the measured launches. They are programs of their own, and All omits them.
+// Measured lists by name the workloads of comparisons that All omits: those that repeat launches whose counters a GPU measured
+// (docs/gv100.md), with their sizes, and those after benchmarks of a paper (docs/thesis2019.md). They are programs of their own.
 func Measured() []*Workload { return byName(measured) }
 
 // byName returns a sorted copy of a list.

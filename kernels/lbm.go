@@ -12,7 +12,7 @@ func init() {
 		Name: "lbm", Doc: "flow of a fluid around obstacles by the lattice Boltzmann method",
 		N: 64, Max: 1 << 10, SizeDoc: "sites along x, ¾ as many along y, 8 along z",
 		Origin: "Qian, d'Humières and Lallemand, Lattice BGK models for Navier-Stokes equation (1992), with 19 velocities; lbm of Parboil",
-		Papers: []string{"liu2017"},
+		Papers: []string{"liu2017", "thesis2019"},
 		Run:    lbm,
 	})
 }

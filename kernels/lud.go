@@ -12,7 +12,7 @@ func init() {
 		Name: "lud", Doc: "factors of a matrix, lower and upper triangular, tile by tile",
 		N: 128, Max: 1 << 12, SizeDoc: "rows and columns, rounded up to 16s, at least 32",
 		Origin: "the blocked LU decomposition of Golub and Van Loan, Matrix Computations; lud of Rodinia",
-		Papers: []string{"collange2011"},
+		Papers: []string{"collange2011", "thesis2019"},
 		Run:    lud,
 	})
 }

@@ -16,10 +16,11 @@ import (
 func TestMeasuredWorkloads(t *testing.T) {
 	var used []string
 	for _, w := range Measured() {
-		if strings.HasPrefix(w.source, "gv100/") {
+		folder, _, _ := strings.Cut(w.Name, "/")
+		if strings.Contains(w.source, "/") {
 			used = append(used, w.source)
 		}
-		if w.Doc == "" || w.Origin == "" || w.SizeDoc == "" || w.N < 1 || w.Max < w.N || !strings.HasPrefix(w.Name, "gv100/") || Studies[w.Papers[0]] == "" || Lookup(w.Name) != w || slices.Contains(All(), w) {
+		if w.Doc == "" || w.Origin == "" || w.SizeDoc == "" || w.N < 1 || w.Max < w.N || !slices.Contains([]string{"gv100", "thesis"}, folder) || Studies[w.Papers[0]] == "" || Lookup(w.Name) != w || slices.Contains(All(), w) {
 			t.Errorf("%+v", w)
 		}
 		if first, _, _ := strings.Cut(w.PTX(), "\n"); !strings.HasPrefix(first, "// clang-19 ") || !strings.HasSuffix(first, " "+w.source+".cu -o "+w.source+".ptx") {
@@ -40,13 +41,15 @@ func TestMeasuredWorkloads(t *testing.T) {
 	}
 	var files []string
 	for _, suffix := range []string{".cu", ".ptx"} {
-		list, err := filepath.Glob("cuda/gv100/*" + suffix)
-		if err != nil {
-			t.Fatal(err)
-		}
 		files = files[:0]
-		for _, f := range list {
-			files = append(files, "gv100/"+strings.TrimSuffix(filepath.Base(f), suffix))
+		for _, folder := range []string{"gv100", "thesis"} {
+			list, err := filepath.Glob("cuda/" + folder + "/*" + suffix)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range list {
+				files = append(files, folder+"/"+strings.TrimSuffix(filepath.Base(f), suffix))
+			}
 		}
 		if diff := cmp.Diff(used, files); diff != "" {
 			t.Errorf("sources of workloads and files *%s (-workload +file):\n%s", suffix, diff)

@@ -13,7 +13,7 @@ func init() {
 		Name: "pathfinder", Doc: "cheapest paths down a grid, in stretches with several rows for each load",
 		N: 1 << 12, Max: 1 << 20, SizeDoc: "columns, with 100 rows",
 		Origin: "dynamic programming (Bellman 1957), with overlapping stretches as in Meng and Skadron (ICS 2009); pathfinder of Rodinia",
-		Papers: []string{"liu2017"},
+		Papers: []string{"liu2017", "thesis2019"},
 		Run:    pathfinder,
 	})
 }

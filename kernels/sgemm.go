@@ -12,7 +12,7 @@ func init() {
 		Name: "sgemm", Doc: "C = α·A·B + β·C through tiles in shared memory",
 		N: 256, Max: 4096, SizeDoc: "rows of A; ¾ as many columns of B, ½ as many in common",
 		Origin: "BLAS level 3, tiled as the CUDA C++ Programming Guide explains; sgemm of Kim et al. 2013",
-		Papers: []string{"kim2013", "liu2017"},
+		Papers: []string{"kim2013", "liu2017", "thesis2019"},
 		Flops: func(size int) float64 {
 			m, n, k := sgemmShape(size)
 			return 2 * float64(m) * float64(n) * float64(k)

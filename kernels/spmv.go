@@ -13,7 +13,7 @@ func init() {
 		Name: "spmv", Doc: "sparse matrix times vector, in jagged diagonals",
 		N: 1 << 13, Max: 1 << 20, SizeDoc: "rows and columns",
 		Origin: "Saad, Krylov subspace methods on supercomputers (1989): the jagged diagonals; spmv of Parboil",
-		Papers: []string{"liu2017"},
+		Papers: []string{"liu2017", "thesis2019"},
 		Run:    spmv,
 	})
 }

@@ -13,7 +13,7 @@ func init() {
 		Name: "srad", Doc: "anisotropic diffusion that removes speckle from an image",
 		N: 256, Max: 1 << 13, SizeDoc: "pixels across, ¾ as many down",
 		Origin: "Yu and Acton, Speckle reducing anisotropic diffusion (IEEE Trans. Image Processing 2002); srad of Rodinia, version 2",
-		Papers: []string{"collange2011", "liu2017"},
+		Papers: []string{"collange2011", "liu2017", "thesis2019"},
 		Blocks: []int{16, 32},
 		Run:    srad,
 	})

@@ -12,7 +12,7 @@ func init() {
 		Name: "stencil", Doc: "iterations of a 7-point stencil, two columns to a thread",
 		N: 64, Max: 1 << 11, SizeDoc: "points along x, ¾ as many along y, ⅛ along z and at least 4",
 		Origin: "Datta et al., Stencil computation optimization and auto-tuning on state-of-the-art multicore architectures (SC 2008); stencil of Parboil",
-		Papers: []string{"liu2017"},
+		Papers: []string{"liu2017", "thesis2019"},
 		Run:    stencil,
 	})
 }

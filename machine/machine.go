@@ -126,7 +126,8 @@ type Machine struct {
 	numbers   map[stream.Buffer]int   // index in buffers
 	transfers []func(*Transfer)
 	l2Seen    map[uint64]uint8 // valid sectors of an L2 of unlimited size, by line
-	err       error            // first error of a dispatcher
+	accesses  []func(*L2Access)
+	err       error // first error of a dispatcher
 }
 
 // l1Line is the valid sectors of a line.
@@ -143,6 +144,17 @@ type l2Line struct {
 func New(s Spec, registers int) *Machine {
 	return &Machine{spec: s, registers: registers, runs: map[*stream.Launch]*run{}, l2Seen: map[uint64]uint8{}, numbers: map[stream.Buffer]int{}, l2: cache.New[l2Line](s.L2.shape(), s.L2.Policy.New)}
 }
+
+// L2Access is an access to sectors of a line in the L2.
+type L2Access struct {
+	*cache.Access               // the access; Line is an arbitrary number for local memory
+	Local         bool          // local memory
+	Sectors       uint8         // a bit each
+	Buffer        stream.Buffer // buffer of the line
+}
+
+// OnL2 has f called with each access to the L2, in the order of the machine. f must not keep the access.
+func (m *Machine) OnL2(f func(*L2Access)) { m.accesses = append(m.accesses, f) }
 
 // OnTransfer has f called with each transfer, in the order of the machine. f must not keep the transfer. Sectors that are dirty in the L2
 // at the end of all launches are not transferred.
@@ -542,6 +554,9 @@ const allSectors = 1<<(stream.LineBytes/stream.SectorBytes) - 1
 
 // l2Access accesses sectors in the L2. The sectors of whole are overwritten, so that a miss reads nothing.
 func (r *run) l2Access(a *cache.Access, accessed, whole uint8, dirty bool, buffer int, n *Counts) {
+	for _, f := range r.accesses {
+		f(&L2Access{a, a.Line >= firstLocalLine, accessed, r.buffers[buffer]})
+	}
 	line := r.l2.Access(a)
 	valid := uint8(0)
 	if line != nil {

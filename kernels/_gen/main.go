@@ -1,4 +1,4 @@
-// Command _gen compiles kernels/cuda/*.cu and kernels/cuda/gv100/*.cu to PTX with Debian's clang-19 (packages clang-19 and
+// Command _gen compiles kernels/cuda/*.cu, and those of its folders gv100 and thesis, to PTX with Debian's clang-19 (packages clang-19 and
 // libclang-common-19-dev) and writes the command into the first line of each file. A .ptx file marked as hand-written in its first line is not
 // changed. Some sources have further versions: compiled with different flags, in cuda/compiled. A source with a macro
 // BLOCK, the side of the thread blocks, is also compiled for blocks of 32×32 threads, as NAME32.ptx. Run it by "go
@@ -69,11 +69,13 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	measured, err := filepath.Glob("gv100/*.cu")
-	if err != nil {
-		log.Fatal(err)
+	for _, folder := range []string{"gv100", "thesis"} {
+		list, err := filepath.Glob(folder + "/*.cu")
+		if err != nil {
+			log.Fatal(err)
+		}
+		sources = append(sources, list...)
 	}
-	sources = append(sources, measured...)
 	named := func(name string) bool { return len(os.Args) == 1 || slices.Contains(os.Args[1:], name) }
 	byNvcc := map[string]bool{} // sources of current workloads
 	for name, w := range current {

@@ -79,6 +79,14 @@ func Clusters(shape ptx.Dim3) *Policy {
 	}}
 }
 
+// WholeClusters is Clusters without a remainder: each group is given to a multiprocessor as a whole.
+func WholeClusters(shape ptx.Dim3) *Policy {
+	p := Clusters(shape)
+	return &Policy{Name: "whole-" + p.Name, Doc: p.Doc + ", also the last", New: func(l *Launch) Dispatcher {
+		return &groups{whole: Groups(l.Grid, shape), begun: make([][]int, l.SMs)}
+	}}
+}
+
 // groups gives whole groups to multiprocessors.
 type groups struct {
 	whole  [][]int // groups that have not begun, of those that are given as a whole

@@ -41,6 +41,10 @@ func TestAssign(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %v", c.policy, got, err, c.want)
 		}
 	}
+	// As figure 18, but the fourth column is on multiprocessor 0.
+	if got, err := Assign(WholeClusters(ptx.Dim(1, 3)), &Launch{Grid: ptx.Dim(4, 3), SMs: 3, Places: 1}); err != nil || !slices.Equal(got, []int{0, 1, 2, 0, 0, 1, 2, 0, 0, 1, 2, 0}) {
+		t.Errorf("whole groups: %v, %v", got, err)
+	}
 }
 
 // list is a dispatcher that returns the CTAs of a list.

@@ -44,6 +44,7 @@ type Descriptor struct {
 	Accesses int64 // transactions, which determine the priority
 
 	forms []Form
+	form  Form // that of the D-tile, if Regular
 }
 
 // String describes the descriptor in the order of the thesis.
@@ -206,7 +207,7 @@ func (d *Descriptor) tiles(extents [3]int) {
 		}
 		largest = size
 		element := int64(f.Bytes)
-		d.Element, d.Stride = f.Bytes, stride/element
+		d.Element, d.Stride, d.form = f.Bytes, stride/element, *f
 		d.DTile = ptx.Dim3{X: int((width + element - 1) / element), Y: 1, Z: 1}
 		for k, n := range dims {
 			if k == 0 {

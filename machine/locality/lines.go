@@ -7,6 +7,7 @@ import (
 
 	"gemu/machine/dispatch"
 	"gemu/machine/stream"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -60,6 +61,9 @@ type Use struct {
 
 // Collector is a stream.Consumer that collects lines.
 type Collector struct {
+	// LoadsOnly leaves out stores and atomics. It must not change after the first launch.
+	LoadsOnly bool
+
 	ended    func(*Launch)
 	launches map[*stream.Launch]*collection
 }
@@ -110,28 +114,34 @@ func (c *Collector) CTA(l *stream.Launch, cta *stream.CTA) {
 		if n.Requests != nil {
 			n.transactions += len(warp.Transactions)
 		}
-		for i := range warp.Transactions {
-			t := &warp.Transactions[i]
-			n.Uses[t.Buffer].Transactions++
-			if t.Local {
+		for i := range warp.Requests {
+			q := &warp.Requests[i]
+			if c.LoadsOnly && q.Kind != probe.AccessLoad {
 				continue
 			}
-			number, ok := n.numbers[t.Line]
-			if !ok {
-				number = int32(len(n.Lines))
-				n.numbers[t.Line], n.Lines = number, append(n.Lines, Line{Number: t.Line, Buffer: t.Buffer, low: id, high: id})
-			}
-			before, ok := n.seen[number]
-			switch {
-			case !ok:
-				lines = append(lines, number)
-				n.seen[number] = touch{warp: w}
-			case before.warp != w && !before.warps:
-				before.warps = true
-				n.seen[number] = before
-			case before.warp == w && !before.again:
-				before.again = true
-				n.seen[number] = before
+			for k := range warp.Transactions[q.First:][:q.N] {
+				t := &warp.Transactions[int(q.First)+k]
+				n.Uses[t.Buffer].Transactions++
+				if t.Local {
+					continue
+				}
+				number, ok := n.numbers[t.Line]
+				if !ok {
+					number = int32(len(n.Lines))
+					n.numbers[t.Line], n.Lines = number, append(n.Lines, Line{Number: t.Line, Buffer: t.Buffer, low: id, high: id})
+				}
+				before, ok := n.seen[number]
+				switch {
+				case !ok:
+					lines = append(lines, number)
+					n.seen[number] = touch{warp: w}
+				case before.warp != w && !before.warps:
+					before.warps = true
+					n.seen[number] = before
+				case before.warp == w && !before.again:
+					before.again = true
+					n.seen[number] = before
+				}
 			}
 		}
 	}

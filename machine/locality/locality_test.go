@@ -285,3 +285,34 @@ func TestShapes(t *testing.T) {
 		}
 	}
 }
+
+// TestZones has placements by hand. In twice, CTA i accesses 256 bytes from 256·i on, which are two lines. With the zone in bits 7 and 8 its
+// first byte is in zone 2i modulo 4, and its second line in the next: half of the lines are local. From bit 8 on both lines are in zone i
+// modulo 4 of bits 8 and 9. The lowest bit of those with all lines local is 8.
+func TestZones(t *testing.T) {
+	list, l := inferred(t, "twice", ptx.Dim(8), ptx.Dim(64), 0, 2)
+	z := NewZones(4)
+	if part := z.Partition(l, list); !slices.Equal(part, []int{0, 1, 2, 3, 0, 1, 2, 3}) || z.bits[list[0].Buffer] != 8 {
+		t.Errorf("CTAs in zones %v, bits %v", part, z.bits)
+	}
+	if got := z.Of(list[0].Buffer.Base+0x380, list[0].Buffer); got != 3 {
+		t.Errorf("zone %d, want 3", got)
+	}
+	if got := z.Of(0x180, stream.Buffer{}); got != 3 { // bits 7 and 8
+		t.Errorf("zone %d of an unknown buffer, want 3", got)
+	}
+	z.bits[list[0].Buffer] = 7 // a buffer keeps its place
+	if part := z.Partition(l, list); !slices.Equal(part, []int{0, 2, 0, 2, 0, 2, 0, 2}) {
+		t.Errorf("CTAs in zones %v with bit 7", part)
+	}
+	// Three tiles are fewer than four zones: four parts of the grid.
+	list, l = inferred(t, "histo", ptx.Dim(3, 3), ptx.Dim(64), 1920, 2)
+	if part := NewZones(4).Partition(l, list); !slices.Equal(part, []int{0, 0, 0, 1, 1, 2, 2, 3, 3}) {
+		t.Errorf("CTAs in zones %v", part)
+	}
+	// An irregular buffer first: four parts of the grid.
+	list, l = inferred(t, "lists", ptx.Dim(8), ptx.Dim(64), 0, 2)
+	if part := NewZones(4).Partition(l, list); list[0].Regular || !slices.Equal(part, []int{0, 0, 1, 1, 2, 2, 3, 3}) {
+		t.Errorf("CTAs in zones %v", part)
+	}
+}
