@@ -30,9 +30,12 @@ type machineCmd struct {
 	Top   int      `default:"10" help:"Print at most N lines and N buffers." placeholder:"N"`
 	Regs  int      `help:"Number of registers of a thread, which limits the CTAs of a multiprocessor. PTX does not contain it; NVIDIA's ptxas -v prints it." unset:".maxnreg of the kernel, else registers are no limit" placeholder:"N"`
 	JSON  string   `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+	machineFiles
 }
 
-func (c *machineCmd) outputs() outputs { return outputs{{"--json", c.JSON}} }
+func (c *machineCmd) outputs() outputs {
+	return append(outputs{{"--json", c.JSON}}, c.machineFiles.outputs()...)
+}
 
 // maxMachines is the maximum number of machines of a run.
 const maxMachines = 64
@@ -100,6 +103,9 @@ func (c *machineCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if slices.Contains(c.Show, differencesPart.name) && len(specs) < 2 {
+		return fmt.Errorf("--show %s: want two machines: --spec A,B or --sweep NAME=A,B", differencesPart.name)
+	}
 	in := &machineRun{flags: c, specs: specs}
 	for _, s := range specs {
 		m := machine.New(s, c.Regs)
@@ -109,6 +115,11 @@ func (c *machineCmd) Run(a *app) error {
 	for _, name := range c.Show {
 		views = append(views, machinePartNamed(name).begin(in))
 	}
+	addresses, err := c.openAddresses(a, in.machines[0])
+	if err != nil {
+		return err
+	}
+	defer addresses.discard()
 	recorder := stream.NewRecorder(in.consumers)
 	if in.data {
 		recorder = stream.NewDataRecorder(in.consumers)
@@ -131,8 +142,9 @@ func (c *machineCmd) Run(a *app) error {
 	for _, v := range views {
 		v.addJSON(r)
 	}
+	err = all(addresses.commit(), c.write(a, r, in.machines))
 	if c.JSON != "" {
-		err = writeJSON(a, c.JSON, r.machineJSON)
+		err = all(err, writeJSON(a, c.JSON, r.machineJSON))
 	}
 	if !c.outputs().stdout() {
 		r.print(newScreen(a.stdout), views)
@@ -179,6 +191,7 @@ var machineParts = []machinePart{
 	{name: "lines", doc: "lines of the source, on the first machine", begin: func(*machineRun) machineView { return machineText((*machineReport).printLines) }},
 	{name: "buffers", doc: "buffers, on the first machine", begin: func(*machineRun) machineView { return machineText((*machineReport).printBuffers) }},
 	limitsPart,
+	differencesPart,
 	localityPart,
 	rowsPart,
 	compressionPart,
@@ -457,6 +470,14 @@ func (r *machineReport) printLines(s *screen) {
 	}
 }
 
+// text names the buffer.
+func (b *machineBufferJSON) text() string {
+	if b.Bytes == 0 {
+		return b.Name
+	}
+	return fmt.Sprintf("%s, %d bytes at %#x", b.Name, b.Bytes, b.Base)
+}
+
 // printBuffers prints the buffers of the first machine with the most traffic.
 func (r *machineReport) printBuffers(s *screen) {
 	s.heading("buffers with the most traffic")
@@ -470,11 +491,7 @@ func (r *machineReport) printBuffers(s *screen) {
 	s.printf("%s\n", s.paint(dim, columnsOf(columns, nil)))
 	for i := range list {
 		b := &list[i]
-		text := b.Name
-		if b.Bytes > 0 {
-			text = fmt.Sprintf("%s, %d bytes at %#x", b.Name, b.Bytes, b.Base)
-		}
-		s.printf("%s  %s\n", columnsOf(columns, &b.Counts), text)
+		s.printf("%s  %s\n", columnsOf(columns, &b.Counts), b.text())
 	}
 	if left > 0 {
 		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", left)))

@@ -222,6 +222,10 @@ func TestMachineInput(t *testing.T) {
 		{[]string{"--regs", "256"}, "--regs 256"},
 		{[]string{"--top", "-1"}, "--top"},
 		{[]string{"--show", "all"}, "--show"},
+		{[]string{"--show", "differences"}, "--show differences: want two machines"},
+		{[]string{"--csv", "same", "--events", "same"}, "--csv and --events are the same file"},
+		{[]string{"--csv", "-", "--addresses", "-"}, "only one of them can write to standard output"},
+		{[]string{"--addresses", "no/such/file"}, "--addresses no/such/file: no directory"},
 	} {
 		var out, errs bytes.Buffer
 		if status := run(t.Context(), append([]string{"machine", "@saxpy"}, c.args...), strings.NewReader(""), &out, &errs); status != exitBad || !strings.Contains(errs.String(), c.want) {

@@ -37,6 +37,8 @@ type Counts struct {
 	Reads      int64 `json:"reads"`       // sectors read from memory: missing sectors, without those that a store writes whole
 	WriteBacks int64 `json:"write_backs"` // sectors written to memory when their line left the L2
 
+	L1StoreHits     int64 `json:"l1_store_hits"`    // stored sectors that the L1 has
+	L2WriteHits     int64 `json:"l2_write_hits"`    // sectors of stores and atomics that the L2 has
 	UsedBytes       int64 `json:"used_bytes"`       // accessed bytes of the sectors; bytes that several lanes of a request access count once
 	L1Compulsory    int64 `json:"l1_compulsory"`    // L1 misses that an L1 of unlimited size would also have, without bypasses
 	StoreReads      int64 `json:"store_reads"`      // reads because a store writes a part of a sector
@@ -56,6 +58,8 @@ func (c *Counts) Add(o *Counts) {
 	c.L2Misses += o.L2Misses
 	c.Reads += o.Reads
 	c.WriteBacks += o.WriteBacks
+	c.L1StoreHits += o.L1StoreHits
+	c.L2WriteHits += o.L2WriteHits
 	c.UsedBytes += o.UsedBytes
 	c.L1Compulsory += o.L1Compulsory
 	c.StoreReads += o.StoreReads
@@ -503,6 +507,7 @@ func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transact
 			seen[a.Line] = valid | t.Whole
 		}
 		if line := l1.Access(a); line != nil { // the L1 takes whole sectors and bytes of sectors that it has
+			n.L1StoreHits = sectors(line.valid & t.Sectors)
 			line.valid |= t.Whole
 		}
 		r.l2Access(a, t.Sectors, t.Whole, true, buffer, &n)
@@ -566,6 +571,9 @@ func (r *run) l2Access(a *cache.Access, accessed, whole uint8, dirty bool, buffe
 	misses := sectors(missing)
 	n.L2Misses += misses
 	n.L2Hits += sectors(accessed) - misses
+	if dirty {
+		n.L2WriteHits += sectors(accessed) - misses
+	}
 	read, written := missing&^whole, accessed
 	if r.spec.WholeLines {
 		if written = allSectors; whole&^valid|valid != allSectors && missing != 0 {

@@ -164,6 +164,9 @@ func (n *naive) EndLaunch(l *stream.Launch, _ error) {
 					c.L1Misses++
 				case probe.AccessStore:
 					c.Stores++
+					if mine != nil && mine.valid[s] {
+						c.L1StoreHits++
+					}
 					if mine != nil && whole {
 						mine.valid[s] = true
 					}
@@ -183,6 +186,9 @@ func (n *naive) EndLaunch(l *stream.Launch, _ error) {
 				}
 				if below.valid[s] {
 					c.L2Hits++
+					if store {
+						c.L2WriteHits++
+					}
 				} else {
 					c.L2Misses++
 					if q.Kind != probe.AccessStore || !whole {
@@ -544,10 +550,10 @@ func TestHandWorked(t *testing.T) {
 		{"a load that is kept out of the L1 fills no line", []access{{load, 1, 1, 0, false, true}, {load, 1, 1, 0, false, false}, {load, 1, 1, 0, false, true}}, Counts{Loads: 3, L1Hits: 1, L1Misses: 2, L2Hits: 1, L2Misses: 1, Reads: 1, L1Compulsory: 2, CompulsoryReads: 1}, "R1:1"},
 		{"a whole store reads nothing, and allocates no line of the L1", []access{{store, 1, 0b1111, 0b1111, false, false}, {load, 1, 0b1111, 0, false, false}}, Counts{Stores: 4, Loads: 4, L1Misses: 4, L2Hits: 4, L2Misses: 4, L1Compulsory: 4}, ""},
 		{"a store of some bytes reads its sector", []access{{store, 1, 0b11, 0b01, false, false}}, Counts{Stores: 2, L2Misses: 2, Reads: 1, StoreReads: 1}, "R1:10"},
-		{"a store updates the L1", []access{{load, 1, 1, 0, false, false}, {store, 1, 0b11, 0b11, false, false}, {load, 1, 0b11, 0, false, false}}, Counts{Loads: 3, Stores: 2, L1Hits: 2, L1Misses: 1, L2Hits: 1, L2Misses: 2, Reads: 1, L1Compulsory: 1, CompulsoryReads: 1}, "R1:1"},
+		{"a store updates the L1", []access{{load, 1, 1, 0, false, false}, {store, 1, 0b11, 0b11, false, false}, {load, 1, 0b11, 0, false, false}}, Counts{Loads: 3, Stores: 2, L1Hits: 2, L1Misses: 1, L2Hits: 1, L2Misses: 2, Reads: 1, L1StoreHits: 1, L2WriteHits: 1, L1Compulsory: 1, CompulsoryReads: 1}, "R1:1"},
 		{"a store of some bytes does not fill its sector of the L1", []access{{load, 1, 1, 0, false, false}, {store, 1, 0b10, 0, false, false}, {load, 1, 0b10, 0, false, false}}, Counts{Loads: 2, Stores: 1, L1Misses: 2, L2Hits: 1, L2Misses: 2, Reads: 2, L1Compulsory: 2, StoreReads: 1, CompulsoryReads: 1}, "R1:1 R1:10"},
 		{"two stores dirty two sectors", []access{{store, 1, 0b01, 0b01, false, false}, {store, 1, 0b10, 0b10, false, false}, {load, 2, 1, 0, true, false}, {load, 3, 1, 0, true, false}, {load, 4, 1, 0, true, false}, {load, 5, 1, 0, true, false}}, Counts{Stores: 2, Loads: 4, L1Misses: 4, L1Bypasses: 4, L2Misses: 6, Reads: 4, WriteBacks: 2, CompulsoryReads: 4}, "R2:1 R3:1 R4:1 W1:11 R5:1"},
-		{"an atomic removes its sector from the L1", []access{{load, 1, 0b11, 0, false, false}, {atomic, 1, 0b01, 0, false, false}, {load, 1, 0b11, 0, false, false}}, Counts{Loads: 4, Atomics: 1, L1Hits: 1, L1Misses: 3, L2Hits: 2, L2Misses: 2, Reads: 2, L1Compulsory: 3, CompulsoryReads: 2}, "R1:11"},
+		{"an atomic removes its sector from the L1", []access{{load, 1, 0b11, 0, false, false}, {atomic, 1, 0b01, 0, false, false}, {load, 1, 0b11, 0, false, false}}, Counts{Loads: 4, Atomics: 1, L1Hits: 1, L1Misses: 3, L2Hits: 2, L2Misses: 2, Reads: 2, L2WriteHits: 1, L1Compulsory: 3, CompulsoryReads: 2}, "R1:11"},
 		{"dirty sectors are written back", []access{{store, 1, 0b11, 0b11, false, false}, {load, 2, 1, 0, true, false}, {load, 3, 1, 0, true, false}, {load, 4, 1, 0, true, false}, {load, 5, 1, 0, true, false}}, Counts{Stores: 2, Loads: 4, L1Misses: 4, L1Bypasses: 4, L2Misses: 6, Reads: 4, WriteBacks: 2, CompulsoryReads: 4}, "R2:1 R3:1 R4:1 W1:11 R5:1"},
 	} {
 		spec := Spec{Name: "hand", SMs: 1, SM: 70, L1: Level{256, 2, lru, "modulo"}, L2: Level{512, 4, lru, "modulo"}}
@@ -690,7 +696,7 @@ func TestLaunchesTakeTurns(t *testing.T) {
 	m.CTA(b, cta(1, probe.AccessLoad, 13, 14, 15, 16))
 	m.EndLaunch(b, nil)
 	list := m.Launches()
-	wantA, wantB := Counts{Requests: 3, Stores: 3, L2Hits: 1, L2Misses: 2}, Counts{Requests: 6, Loads: 6, L1Misses: 6, L2Misses: 6, Reads: 6, WriteBacks: 2, L1Compulsory: 6, CompulsoryReads: 6}
+	wantA, wantB := Counts{Requests: 3, Stores: 3, L2Hits: 1, L2WriteHits: 1, L2Misses: 2}, Counts{Requests: 6, Loads: 6, L1Misses: 6, L2Misses: 6, Reads: 6, WriteBacks: 2, L1Compulsory: 6, CompulsoryReads: 6}
 	if list[0].Counts != wantA || list[1].Counts != wantB {
 		t.Errorf("%+v and %+v, want %+v and %+v", list[0].Counts, list[1].Counts, wantA, wantB)
 	}

@@ -1,0 +1,105 @@
+package cli
+
+// This file is the part "differences" of "gemu machine": which lines and buffers two machines serve differently.
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"gemu/machine"
+)
+
+var differencesPart = machinePart{name: "differences", doc: "lines and buffers whose L1 misses, L2 misses, reads or write-backs differ between the first and the second machine", extra: true, begin: func(*machineRun) machineView {
+	return machineText((*machineReport).printDifferences)
+}}
+
+// countsPair is the counts of a line or a buffer on two machines.
+type countsPair struct {
+	text string
+	a, b machine.Counts
+}
+
+// differing returns the counts of a that one compares.
+func differing(c *machine.Counts) [4]int64 {
+	return [4]int64{c.L1Misses, c.L2Misses, c.Reads, c.WriteBacks}
+}
+
+// weight is the sum of the differences of traffic and, with less weight, of misses.
+func (d *countsPair) weight() (traffic, misses int64) {
+	a, b := differing(&d.a), differing(&d.b)
+	for k := range a {
+		n := max(a[k]-b[k], b[k]-a[k])
+		if k >= 2 {
+			traffic += n
+		} else {
+			misses += n
+		}
+	}
+	return traffic, misses
+}
+
+// unequalPairs returns the entries that differ, those with the largest difference of traffic first, then of misses.
+func unequalPairs(list []countsPair) []countsPair {
+	list = slices.DeleteFunc(list, func(d countsPair) bool { return differing(&d.a) == differing(&d.b) })
+	slices.SortStableFunc(list, func(x, y countsPair) int {
+		xt, xm := x.weight()
+		yt, ym := y.weight()
+		return cmp.Or(cmp.Compare(yt, xt), cmp.Compare(ym, xm))
+	})
+	return list
+}
+
+// printDifferences prints the lines and buffers that differ. All machines have the same lines and buffers, but for buffers that only
+// write-backs of one of them reach.
+func (r *machineReport) printDifferences(s *screen) {
+	a, b := &r.Machines[0], &r.Machines[1]
+	var lines, buffers []countsPair
+	for i := range a.Lines {
+		l := &a.Lines[i]
+		text := fmt.Sprintf("%s:%d  %s", filepath.Base(l.File), l.Line, r.texts[machinePlace{l.File, l.Line}])
+		lines = append(lines, countsPair{text, l.Counts, b.Lines[i].Counts})
+	}
+	at := map[machineBufferJSON]int{}
+	for second, m := range []*machineResultJSON{a, b} {
+		for i := range m.Buffers {
+			key := m.Buffers[i]
+			key.Counts = machine.Counts{}
+			n, ok := at[key]
+			if !ok {
+				n = len(buffers)
+				at[key], buffers = n, append(buffers, countsPair{text: key.text()})
+			}
+			if second == 0 {
+				buffers[n].a = m.Buffers[i].Counts
+			} else {
+				buffers[n].b = m.Buffers[i].Counts
+			}
+		}
+	}
+	for _, list := range []struct {
+		what string
+		list []countsPair
+	}{{"lines", lines}, {"buffers", buffers}} {
+		s.heading(fmt.Sprintf("%s with differences: %s, then %s, in sectors", list.what, a.Name, b.Name))
+		found := unequalPairs(list.list)
+		if len(found) == 0 {
+			s.printf("none\n")
+			continue
+		}
+		s.printf("%s\n", s.paint(dim, fmt.Sprintf("%18s%18s%18s%18s", "L1 misses", "L2 misses", "read", "written")))
+		for i := range found {
+			if i == r.flags.Top {
+				s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", len(found)-i)))
+				break
+			}
+			d := &found[i]
+			x, y := differing(&d.a), differing(&d.b)
+			for k := range x {
+				s.printf("%18s", countText(x[k])+" → "+countText(y[k]))
+			}
+			s.printf("  %s\n", s.cutToFit(d.text, 74))
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package cli
+
+// This file writes the counts of "gemu machine" as CSV, the events for models of energy, and the address trace for simulators of DRAM.
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"gemu/internal/input"
+	"gemu/internal/wholefile"
+	"gemu/machine"
+	"gemu/machine/stream"
+)
+
+// machineFiles are the flags for files besides JSON.
+type machineFiles struct {
+	CSV       string `name:"csv" help:"Write all counts of all machines as CSV to FILE (- for standard output, instead of the text), a line for each count." placeholder:"FILE"`
+	Events    string `help:"Write the events of each launch as CSV to FILE (- for standard output, instead of the text), for models of energy: reads and writes of L1, L2 and DRAM, hits and misses." placeholder:"FILE"`
+	Addresses string `help:"Write the address trace of the first machine's DRAM to FILE (- for standard output, instead of the text), for simulators of DRAM: a line for each sector that the L2 reads (R) or writes (W), in order." placeholder:"FILE"`
+}
+
+func (f *machineFiles) outputs() outputs {
+	return outputs{{"--csv", f.CSV}, {"--events", f.Events}, {"--addresses", f.Addresses}}
+}
+
+// write writes the CSV files.
+func (f *machineFiles) write(a *app, r *machineReport, machines []*machine.Machine) error {
+	var errs []error
+	if f.CSV != "" {
+		errs = append(errs, writeOutput(a, f.CSV, r.csv()))
+	}
+	if f.Events != "" {
+		errs = append(errs, writeOutput(a, f.Events, eventsCSV(r.specs, machines)))
+	}
+	return all(errs...)
+}
+
+// csvOf formats records as CSV.
+func csvOf(records [][]string) []byte {
+	var b bytes.Buffer
+	csv.NewWriter(&b).WriteAll(records)
+	return b.Bytes()
+}
+
+// csv returns all counts of all machines: a record for each count of the total, of a line, and of a buffer.
+func (r *machineReport) csv() []byte {
+	records := [][]string{{"machine", "part", "name", "count", "value"}}
+	for i := range r.Machines {
+		m := &r.Machines[i]
+		add := func(part, name string, c *machine.Counts) {
+			v := reflect.ValueOf(*c)
+			for k := range v.NumField() {
+				count, _, _ := strings.Cut(v.Type().Field(k).Tag.Get("json"), ",")
+				records = append(records, []string{m.Name, part, name, count, strconv.FormatInt(v.Field(k).Int(), 10)})
+			}
+		}
+		add("total", "", &m.Total)
+		for k := range m.Lines {
+			l := &m.Lines[k]
+			add("line", fmt.Sprintf("%s:%d", l.File, l.Line), &l.Counts)
+		}
+		for k := range m.Buffers {
+			b := &m.Buffers[k]
+			name := b.Name
+			if b.Bytes > 0 {
+				name = fmt.Sprintf("%s at %#x", b.Name, b.Base)
+			}
+			add("buffer", name, &b.Counts)
+		}
+	}
+	return csvOf(records)
+}
+
+// machineEvents are the events of a launch, in the words of models of energy: read hits (RH), read misses (RM), write hits (WH) and write
+// misses (WM) of the caches; reads and writes of DRAM. The unit is a sector. Atomics are writes of the L2.
+var machineEvents = []struct {
+	name  string
+	count func(c *machine.Counts) int64
+}{
+	{"L1_RH", func(c *machine.Counts) int64 { return c.L1Hits }},
+	{"L1_RM", func(c *machine.Counts) int64 { return c.L1Misses - c.L1Bypasses }},
+	{"L1_WH", func(c *machine.Counts) int64 { return c.L1StoreHits }},
+	{"L1_WM", func(c *machine.Counts) int64 { return c.Stores - c.L1StoreHits }},
+	{"L2_RH", func(c *machine.Counts) int64 { return c.L2Hits - c.L2WriteHits }},
+	{"L2_RM", func(c *machine.Counts) int64 { return c.L1Misses - (c.L2Hits - c.L2WriteHits) }},
+	{"L2_WH", func(c *machine.Counts) int64 { return c.L2WriteHits }},
+	{"L2_WM", func(c *machine.Counts) int64 { return c.Stores + c.Atomics - c.L2WriteHits }},
+	{"DRAM_R", func(c *machine.Counts) int64 { return c.Reads }},
+	{"DRAM_W", func(c *machine.Counts) int64 { return c.WriteBacks }},
+}
+
+// eventsCSV returns the events of each launch on each machine.
+func eventsCSV(specs []machine.Spec, machines []*machine.Machine) []byte {
+	head := []string{"machine", "launch", "kernel"}
+	for _, e := range machineEvents {
+		head = append(head, e.name)
+	}
+	records := [][]string{head}
+	for i, m := range machines {
+		for n, l := range m.Launches() {
+			record := []string{specs[i].Name, strconv.Itoa(n), l.Kernel.Name}
+			for _, e := range machineEvents {
+				record = append(record, strconv.FormatInt(e.count(&l.Counts), 10))
+			}
+			records = append(records, record)
+		}
+	}
+	return csvOf(records)
+}
+
+// addressTrace writes transfers as lines of an address and R or W, as Ramulator reads them.
+type addressTrace struct {
+	name string
+	file *wholefile.File // nil: standard output
+	w    *bufio.Writer
+}
+
+// openAddresses begins the file of --addresses; nil without the flag.
+func (f *machineFiles) openAddresses(a *app, m *machine.Machine) (*addressTrace, error) {
+	if f.Addresses == "" {
+		return nil, nil
+	}
+	t := &addressTrace{name: f.Addresses}
+	var to io.Writer = dataOf(a.stdout)
+	if f.Addresses != "-" {
+		file, err := wholefile.Create(a.ctx, f.Addresses)
+		if err != nil {
+			return nil, fmt.Errorf("--addresses: %w", input.FileError("write", f.Addresses, err))
+		}
+		t.file, to = file, file
+	}
+	t.w = bufio.NewWriter(to)
+	m.OnTransfer(func(x *machine.Transfer) {
+		kind := "R"
+		if x.Write {
+			kind = "W"
+		}
+		for s := range uint64(stream.LineBytes / stream.SectorBytes) {
+			if x.Sectors>>s&1 != 0 {
+				fmt.Fprintf(t.w, "%#x %s\n", x.Line*stream.LineBytes+s*stream.SectorBytes, kind)
+			}
+		}
+	})
+	return t, nil
+}
+
+// commit completes the file.
+func (t *addressTrace) commit() error {
+	if t == nil {
+		return nil
+	}
+	err := t.w.Flush()
+	if t.file != nil && err == nil {
+		err = t.file.Commit()
+	}
+	if err != nil {
+		return fmt.Errorf("--addresses: %w", input.FileError("write", t.name, err))
+	}
+	return nil
+}
+
+// discard removes an incomplete file.
+func (t *addressTrace) discard() {
+	if t != nil && t.file != nil {
+		t.file.Discard()
+	}
+}
