@@ -25,6 +25,7 @@ type backlog struct {
 	offsets []uint32 // lane offsets of the accesses without a stride, in the order of list
 	clocks  []*clock // clocks of the entries of list, by deferredAccess.clock
 	bound   int      // size in bytes at which to compact next, if it exceeds maxBytes
+	raw     rawLoads // loads that follow the list
 
 	marked bool // marks are valid: from the first write on
 	marks  []*marks
@@ -120,8 +121,36 @@ func (b *backlog) clear() {
 	}
 }
 
+// rawLoads holds loads of a CTA's own shared memory that are not in the list yet. Most of them never will be: a barrier of the
+// whole CTA comes before the next write. To copy the addresses of a load takes a fraction of the time of finding its runs.
+type rawLoads struct {
+	list  []rawLoad
+	lists []rawList
+}
+
+// rawList is the loads of a list of a warp: up to end in rawLoads.list.
+type rawList struct {
+	clock  *clock
+	moment moment
+	cta    int32
+	warp   uint16
+	end    int
+}
+
+// rawLoad is a load whose lanes all access the memory.
+type rawLoad struct {
+	addr  [32]uint64
+	lanes uint32
+	kind  accessKind
+	bytes int
+}
+
+// mostRaw is the maximum number of raw loads, which then are added to the list.
+const mostRaw = 512
+
 // empty drops the deferred accesses.
 func (b *backlog) empty() {
+	b.raw.list, b.raw.lists = b.raw.list[:0], b.raw.lists[:0]
 	clear(b.clocks)
 	b.list, b.offsets, b.clocks = b.list[:0], b.offsets[:0], b.clocks[:0]
 }
@@ -134,7 +163,7 @@ func (r *run) renew(b *backlog, k *clock, cta int32) {
 		b.cta, b.lastMoment = cta, 0
 		return
 	}
-	if len(b.list) == 0 && !b.closed || r.issued > 0 || r.fenced {
+	if len(b.list)+len(b.raw.list) == 0 && !b.closed || r.issued > 0 || r.fenced {
 		return
 	}
 	if own := k.find(cta); own != nil && b.lastMoment <= own.all {
@@ -208,6 +237,7 @@ func (r *run) takes(b *backlog, alloc *probe.Allocation, n int) bool {
 // enqueueRuns enqueues access t of lanes with clock k, without its stride, as far as possible, and returns the remaining
 // lanes. t.offset must be the offset of the first lane. own says whether the memory is accessible to a single CTA.
 func (r *run) enqueueRuns(s *shadow, k *clock, a *probe.Access, t *deferredAccess, alloc *probe.Allocation, own bool) (remaining uint64) {
+	r.enqueueRaw(s, alloc)
 	b, lanes, size := &s.backlog, t.lanes, uint64(len(alloc.Data))
 	if n := len(b.clocks); n == 0 || b.clocks[n-1] != k {
 		b.clocks = append(b.clocks, k)
@@ -291,6 +321,10 @@ func (r *run) deferLoad(c *cta, warp int, l *probe.Load, m *loadMemory) (remaini
 	if !r.takes(&m.s.backlog, alloc, l.Request.Bytes) {
 		return 0, false
 	}
+	if m.own && l.Request.Space == ptx.Shared && !m.s.backlog.marked && r.lockstep == 0 && len(l.Addr) == len(rawLoad{}.addr) {
+		r.keepRaw(c, warp, l, m, k)
+		return 0, true
+	}
 	a := &r.buffers.load
 	a.Renew(l.Lanes)
 	if a.Bytes, a.Addr = l.Request.Bytes, l.Addr; l.Strided {
@@ -298,6 +332,52 @@ func (r *run) deferLoad(c *cta, warp int, l *probe.Load, m *loadMemory) (remaini
 	}
 	t := deferredAccess{lanes: l.Lanes, offset: uint32(offset), moment: r.now, cta: c.number, kind: role.kindOf(l.Index, l.Request), warp: uint16(warp), bytes: uint8(l.Request.Bytes)}
 	return r.enqueueRuns(m.s, k, a, &t, alloc, m.own), true
+}
+
+// keepRaw adds a load by lanes with clock k to the raw loads. The condition of FilterLoads ensures that all lanes access the memory.
+func (r *run) keepRaw(c *cta, warp int, l *probe.Load, m *loadMemory, k *clock) {
+	b := &m.s.backlog
+	if len(b.raw.list) == mostRaw {
+		r.enqueueRaw(m.s, m.alloc)
+	}
+	n := len(b.raw.list)
+	if n == cap(b.raw.list) {
+		b.raw.list = slices.Grow(b.raw.list, max(64, n))
+	}
+	b.raw.list = b.raw.list[:n+1]
+	x := &b.raw.list[n]
+	x.addr = [32]uint64(l.Addr)
+	x.lanes, x.kind, x.bytes = uint32(l.Lanes), r.roles[l.Index].kindOf(l.Index, l.Request), l.Request.Bytes
+	b.lastMoment = max(b.lastMoment, r.now)
+	if i := len(b.raw.lists) - 1; i >= 0 {
+		if last := &b.raw.lists[i]; last.clock == k && last.moment == r.now && int(last.warp) == warp {
+			last.end = n + 1
+			return
+		}
+	}
+	b.raw.lists = append(b.raw.lists, rawList{clock: k, moment: r.now, cta: c.number, warp: uint16(warp), end: n + 1})
+}
+
+// enqueueRaw adds the raw loads of a backlog to its list.
+func (r *run) enqueueRaw(s *shadow, alloc *probe.Allocation) {
+	raw := s.backlog.raw
+	if len(raw.list) == 0 {
+		return
+	}
+	s.backlog.raw = rawLoads{}
+	a, i := &r.buffers.load, 0
+	for _, l := range raw.lists {
+		for ; i < l.end; i++ {
+			x := &raw.list[i]
+			lanes := uint64(x.lanes)
+			a.Renew(lanes)
+			a.Bytes, a.Addr = x.bytes, x.addr[:]
+			offset := uint32(x.addr[bits.TrailingZeros64(lanes)])
+			t := deferredAccess{lanes: lanes, offset: offset, moment: l.moment, cta: l.cta, kind: x.kind, warp: l.warp, bytes: uint8(x.bytes)}
+			r.enqueueRuns(s, l.clock, a, &t, alloc, true)
+		}
+	}
+	s.backlog.raw = rawLoads{raw.list[:0], raw.lists[:0]}
 }
 
 // enqueue appends access t with the given lanes, offset and stride to the list. It returns false if the access must be
@@ -460,6 +540,7 @@ func (r *run) closeBacklog(s *shadow, alloc *probe.Allocation, o *record, k *clo
 // catchUpAll records all deferred accesses. Later accesses can still be deferred.
 func (r *run) catchUpAll() {
 	for alloc, s := range r.shadows {
+		r.enqueueRaw(s, alloc)
 		if !s.backlog.marked && len(s.backlog.list) > 0 {
 			s.backlog.markAll(uint64(len(alloc.Data)))
 		}
@@ -469,6 +550,7 @@ func (r *run) catchUpAll() {
 
 // catchUp records the deferred accesses of an allocation.
 func (r *run) catchUp(s *shadow, alloc *probe.Allocation) {
+	r.enqueueRaw(s, alloc)
 	b := &s.backlog
 	offs := b.offsets
 	for i := range b.list {

@@ -283,8 +283,12 @@ func (s *sink) OnEvent(e *probe.Event) {
 // FilterLoads accepts late events of all loads: moments and clocks change at other events of the warp only. It is never called for a
 // load that orders threads, because such a load has an OnAfter event, too. Memory of a
 // single thread and constant memory need no events.
-func (s *sink) FilterLoads(_ *probe.Event, a *probe.Access) (l probe.LoadCondition, ok bool) {
-	return probe.LoadCondition{End: math.MaxUint64, Late: !isPrivate(a.Space)}, true
+func (s *sink) FilterLoads(e *probe.Event, a *probe.Access) (l probe.LoadCondition, ok bool) {
+	l = probe.LoadCondition{End: math.MaxUint64, Late: !isPrivate(a.Space)}
+	if a.Space == ptx.Shared && s.run.ownMemory(true) {
+		l.End = e.Shared().Size // see keepRaw
+	}
+	return l, true
 }
 
 // OnLoads handles the loads of FilterLoads.

@@ -1,0 +1,117 @@
+package sanitize_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gemu/internal/part"
+	"gemu/interp"
+	"gemu/ptx"
+	"gemu/sanitize"
+	"gemu/sanitize/finding"
+)
+
+// sharedProgram returns a kernel with random loads, stores and barriers of shared memory in a loop. Loads without a store or barrier
+// between them may be a few or, with many, hundreds.
+func sharedProgram(rng *rand.Rand, many bool) string {
+	var b strings.Builder
+	b.WriteString(`.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .u32 %t, %i, %j, %x, %a, %w, %o;
+	.reg .u64 %p;
+	.reg .pred %q, %r;
+	.shared .align 8 .b8 board[1024];
+	mov.u32 %t, %tid.x;
+	shr.u32 %w, %t, 5;
+	mov.u32 %o, board;
+	mov.u32 %i, 0;
+	mov.u32 %j, 0;
+NEXT:
+`)
+	// The addresses: in a row, two rows, backwards, of pairs, scattered, uniform, different in each iteration.
+	addresses := []string{"shl.b32 %a, %t, 2;", "and.b32 %a, %t, 15; shl.b32 %a, %a, 2;", "sub.u32 %a, 95, %t; shl.b32 %a, %a, 2;", "shr.u32 %a, %t, 1; shl.b32 %a, %a, 2;",
+		"mul.lo.u32 %a, %t, 52; and.b32 %a, %a, 1016;", "mov.u32 %a, 64;", "shl.b32 %a, %i, 2;", "add.u32 %a, %t, %i; and.b32 %a, %a, 127; shl.b32 %a, %a, 2;"}
+	address := func() { fmt.Fprintf(&b, "\t%s\n\tadd.u32 %%a, %%a, %%o;\n", addresses[rng.IntN(len(addresses))]) }
+	if many {
+		b.WriteString("\tmov.u32 %j, 0;\nAGAIN:\n")
+		for range 3 {
+			address()
+			b.WriteString("\tld.shared.u32 %x, [%a];\n")
+		}
+		b.WriteString("\tmad.lo.u32 %a, %j, -4, %o;\n\tld.shared.u32 %x, [%a+1016];\n") // each word once
+		b.WriteString("\tadd.u32 %j, %j, 1;\n\tsetp.lt.u32 %q, %j, 180;\n\t@%q bra AGAIN;\n")
+	}
+	for range 4 + rng.IntN(8) {
+		switch n := rng.IntN(13); {
+		case n < 6:
+			address()
+			fmt.Fprintf(&b, "\tld.shared.%s %%x, [%%a];\n", []string{"u32", "u32", "u8", "u16"}[rng.IntN(4)])
+		case n < 8: // a store by a warp or a lane, in some iterations
+			address()
+			fmt.Fprintf(&b, "\tsetp.eq.u32 %%q, %%%s, %d;\n\tsetp.eq.and.u32 %%q, %%i, %d, %%q;\n\t@%%q st.shared.u32 [%%a], %%t;\n", []string{"w", "t"}[rng.IntN(2)], rng.IntN(3), rng.IntN(4))
+		case n < 10:
+			b.WriteString("\tbar.sync 0;\n")
+		case n < 11: // a barrier of two warps
+			fmt.Fprintf(&b, "\tsetp.lt.u32 %%q, %%w, 2;\n\t@%%q bar.sync 1, 64;\n")
+		case n < 12:
+			b.WriteString("\tbar.warp.sync -1;\n")
+		default:
+			address()
+			fmt.Fprintf(&b, "\tsetp.eq.u32 %%q, %%t, %d;\n\t@%%q %s.shared.u32 [%%a], 1;\n", rng.IntN(96), []string{"st.volatile", "red.add", "st.release.cta"}[rng.IntN(3)])
+		}
+	}
+	b.WriteString("\tadd.u32 %i, %i, 1;\n\tsetp.lt.u32 %q, %i, 4;\n\t@%q bra NEXT;\n\tret;\n}\n")
+	return b.String()
+}
+
+// TestEnginesFindTheSameInSharedMemory compares the races that the engines find in random programs, in which loads without an exit
+// come before conflicting stores and barriers.
+func TestEnginesFindTheSameInSharedMemory(t *testing.T) {
+	if !interp.Native.Available() {
+		t.Skip("this host has no native engine")
+	}
+	rng := rand.New(rand.NewPCG(part.Seed(t), 1))
+	tools, err := sanitize.Parse("race")
+	if err != nil {
+		t.Fatal(err)
+	}
+	racy := 0
+	for i := range 60 {
+		src := sharedProgram(rng, i%8 == 0)
+		found := func(engine interp.Engine) string {
+			s := sanitize.New(tools, sanitize.Options{})
+			dev := interp.NewDevice(interp.Config{Probes: s.Probes})
+			m, err := dev.Load("shared.ptx", []byte(src))
+			if err != nil {
+				t.Fatalf("%v\n%s", err, src)
+			}
+			out, err := dev.Alloc(8)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := m.Run(context.Background(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(2), Block: ptx.Dim(96), Args: []any{out}, Mode: interp.Vector, Engine: engine}); err != nil {
+				t.Fatalf("%v\n%s", err, src)
+			}
+			s.Finish()
+			var b strings.Builder
+			finding.Print(&b, s.Findings(), nil, 0)
+			return b.String()
+		}
+		want, got := found(interp.Portable), found(interp.Native)
+		if want != got {
+			t.Fatalf("the native engine found\n%s\nthe portable engine\n%s\nin\n%s", got, want, src)
+		}
+		if want != "" {
+			racy++
+		}
+	}
+	if t.Logf("races in %d programs", racy); racy < 10 {
+		t.Errorf("races in only %d programs", racy)
+	}
+}
