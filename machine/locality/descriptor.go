@@ -63,8 +63,9 @@ func (d *Descriptor) String() string {
 	return text + fmt.Sprintf(", C-tile %s, map (%d,%d,%d)", d.CTile, d.Map[0], d.Map[1], d.Map[2])
 }
 
-// Infer returns a descriptor of each buffer that a launch accesses, most accesses first, from the forms of its instructions. It needs the
-// lines of all CTAs.
+// Infer returns descriptors of each buffer that a launch accesses, most accesses first, from the forms of its instructions. It needs the
+// lines of all CTAs. A buffer whose instructions share data along different dimensions of the grid has a descriptor for each set of
+// dimensions.
 func Infer(l *Launch, forms []Form) (list []Descriptor) {
 	for i, b := range l.Buffers {
 		if i >= len(l.Uses) || l.Uses[i].Lines == 0 {
@@ -81,8 +82,10 @@ func Infer(l *Launch, forms []Form) (list []Descriptor) {
 			}
 		}
 		d.Regular = d.Regular && len(d.forms) > 0
-		d.classify(&l.Uses[i], l.Grid)
-		list = append(list, d)
+		for _, part := range d.divide(&l.Uses[i], l.Grid) {
+			part.classify(&l.Uses[i], l.Grid)
+			list = append(list, part)
+		}
 	}
 	slices.SortStableFunc(list, func(a, b Descriptor) int {
 		return cmp.Or(cmp.Compare(b.Accesses, a.Accesses), cmp.Compare(a.Buffer.Base, b.Buffer.Base))
@@ -90,15 +93,50 @@ func Infer(l *Launch, forms []Form) (list []Descriptor) {
 	return list
 }
 
+// spans returns the dimensions in which CTAs that differ access the same data.
+func (f *Form) spans(grid ptx.Dim3) (spans [3]bool) {
+	for k, n := range grid.Dims() {
+		spans[k] = n > 1 && f.CTA[k] == 0
+	}
+	return spans
+}
+
+// divide returns a descriptor for each set of dimensions along which instructions share data. Instructions that share none are left out,
+// if others do.
+func (d *Descriptor) divide(u *Use, grid ptx.Dim3) (parts []Descriptor) {
+	if !d.Regular {
+		return []Descriptor{*d}
+	}
+	var sets [][3]bool
+	for i := range d.forms {
+		if s := d.forms[i].spans(grid); s != [3]bool{} && !slices.Contains(sets, s) {
+			sets = append(sets, s)
+		}
+	}
+	if len(sets) == 0 {
+		return []Descriptor{*d}
+	}
+	for _, s := range sets {
+		part := *d
+		part.forms, part.Accesses = nil, 0
+		for i := range d.forms {
+			if d.forms[i].spans(grid) == s {
+				part.forms = append(part.forms, d.forms[i])
+				part.Accesses += u.ByInstr[int32(d.forms[i].Instr)]
+			}
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
 // classify sets the locality and the tiles.
 func (d *Descriptor) classify(u *Use, grid ptx.Dim3) {
 	spans, extents := [3]bool{}, grid.Dims()
 	shared := false
 	if d.Regular {
-		for k := range 3 {
-			spans[k] = extents[k] > 1 && !slices.ContainsFunc(d.forms, func(f Form) bool { return f.CTA[k] != 0 })
-			shared = shared || spans[k]
-		}
+		spans = d.forms[0].spans(grid) // divide has made them equal
+		shared = spans != [3]bool{}
 	}
 	switch {
 	case shared:
@@ -142,27 +180,59 @@ func (f *Form) axes() (list []axis, ok bool) {
 			list = append(list, axis{abs(f.Thread[d]), int64(n)})
 		}
 	}
-	steps := f.Steps
-	if len(steps) < 2 {
-		return list, true
+	steps, ok := axesOf(f.Steps)
+	return append(list, steps...), ok
+}
+
+// axesOf returns the axes of offsets, of which the first is 0: none for a single offset, one for equal distances, two for the offsets of
+// two nested loops. ok is false for others.
+func axesOf(offsets []int64) (list []axis, ok bool) {
+	if len(offsets) < 2 {
+		return nil, true
 	}
-	inner := len(steps) // period of the inner loop
-	for k := 1; k < len(steps); k++ {
-		if steps[k]-steps[k-1] != steps[1] {
+	inner := len(offsets) // period of the inner loop
+	for k := 1; k < len(offsets); k++ {
+		if offsets[k]-offsets[k-1] != offsets[1] {
 			inner = k
 			break
 		}
 	}
-	list = append(list, axis{abs(steps[1]), int64(inner)})
-	if inner == len(steps) {
+	list = append(list, axis{abs(offsets[1]), int64(inner)})
+	if inner == len(offsets) {
 		return list, true
 	}
-	for k, step := range steps {
-		if step != int64(k%inner)*steps[1]+int64(k/inner)*steps[inner] {
+	for k, offset := range offsets {
+		if offset != int64(k%inner)*offsets[1]+int64(k/inner)*offsets[inner] {
 			return nil, false
 		}
 	}
-	return append(list, axis{abs(steps[inner]), int64((len(steps) + inner - 1) / inner)}), true
+	return append(list, axis{abs(offsets[inner]), int64((len(offsets) + inner - 1) / inner)}), true
+}
+
+// isSibling reports whether two forms differ in their first addresses only, as the copies of an instruction in an unrolled loop and the
+// accesses of a stencil do.
+func (f *Form) isSibling(o *Form) bool {
+	return f.Bytes == o.Bytes && f.CTA == o.CTA && f.Thread == o.Thread && slices.Equal(f.Steps, o.Steps)
+}
+
+// siblings returns the form with the lowest address among the siblings of form i, and the distinct offsets of their addresses from it, in
+// ascending order.
+func (d *Descriptor) siblings(i int) (lowest *Form, offsets []int64) {
+	lowest = &d.forms[i]
+	for k := range d.forms {
+		if f := &d.forms[k]; f.isSibling(&d.forms[i]) {
+			if f.Base < lowest.Base {
+				lowest = f
+			}
+			offsets = append(offsets, f.Base)
+		}
+	}
+	slices.Sort(offsets)
+	offsets = slices.Compact(offsets)
+	for k := range offsets {
+		offsets[k] -= lowest.Base
+	}
+	return lowest, offsets
 }
 
 func abs(n int64) int64 {
@@ -172,30 +242,32 @@ func abs(n int64) int64 {
 	return n
 }
 
-// tiles sets the D-tile of the instruction with the largest, its stride, and the map.
+// tiles sets the D-tile of the instruction with the largest, together with its siblings, its stride, and the map.
 func (d *Descriptor) tiles(extents [3]int) {
 	largest := int64(0)
 	for i := range d.forms {
-		f := &d.forms[i]
+		f, offsets := d.siblings(i)
 		list, ok := f.axes()
 		if !ok {
 			continue
 		}
+		if more, ok := axesOf(offsets); ok {
+			list = append(list, more...)
+		}
 		slices.SortFunc(list, func(a, b axis) int { return cmp.Compare(a.stride, b.stride) })
-		width, dims, stride, end := int64(f.Bytes), []int64{}, int64(0), int64(0)
+		width, dims, stride, last := int64(f.Bytes), []int64{}, int64(0), int64(0)
 		for _, a := range list {
 			switch {
 			case a.stride == 0:
 			case len(dims) == 0 && a.stride <= width: // contiguous, or overlapping
 				width += a.stride * (a.n - 1)
-			case len(dims) > 0 && a.stride == end: // continues the rows before
-				dims[len(dims)-1] *= a.n
-				end *= a.n
+			case len(dims) > 0 && a.stride%last == 0 && a.stride <= last*dims[len(dims)-1]: // continues the rows before, or overlaps them
+				dims[len(dims)-1] += a.stride / last * (a.n - 1)
 			default:
 				if len(dims) == 0 {
 					stride = a.stride
 				}
-				dims, end = append(dims, a.n), a.stride*a.n
+				dims, last = append(dims, a.n), a.stride
 			}
 		}
 		size := width

@@ -50,13 +50,14 @@ func (l *Line) isNearby() bool {
 
 // Use is the use of a buffer.
 type Use struct {
-	Transactions int64    // transactions of all CTAs
-	Lines        int64    // distinct lines
-	Shared       int64    // lines that several CTAs access
-	Nearby       int64    // of these, lines that only neighbours access
-	Along        [3]int64 // shared lines whose CTAs differ in each dimension
-	Warps        int64    // pairs of a CTA and a line that several warps of the CTA access
-	Again        int64    // pairs of a CTA and a line that a single warp of the CTA accesses several times
+	Transactions int64           // transactions of all CTAs
+	ByInstr      map[int32]int64 // of these, by index of the instruction
+	Lines        int64           // distinct lines
+	Shared       int64           // lines that several CTAs access
+	Nearby       int64           // of these, lines that only neighbours access
+	Along        [3]int64        // shared lines whose CTAs differ in each dimension
+	Warps        int64           // pairs of a CTA and a line that several warps of the CTA access
+	Again        int64           // pairs of a CTA and a line that a single warp of the CTA accesses several times
 }
 
 // Collector is a stream.Consumer that collects lines.
@@ -101,7 +102,7 @@ func (c *Collector) CTA(l *stream.Launch, cta *stream.CTA) {
 		return
 	}
 	for len(n.Uses) < len(l.Buffers) {
-		n.Uses = append(n.Uses, Use{})
+		n.Uses = append(n.Uses, Use{ByInstr: map[int32]int64{}})
 	}
 	for len(n.CTAs) <= cta.Index {
 		n.CTAs = append(n.CTAs, nil)
@@ -122,6 +123,7 @@ func (c *Collector) CTA(l *stream.Launch, cta *stream.CTA) {
 			for k := range warp.Transactions[q.First:][:q.N] {
 				t := &warp.Transactions[int(q.First)+k]
 				n.Uses[t.Buffer].Transactions++
+				n.Uses[t.Buffer].ByInstr[q.Instr]++
 				if t.Local {
 					continue
 				}

@@ -42,7 +42,7 @@ func kernelText(bodies map[string]string) string {
 
 // kernels: histo is the loop of Parboil's histo (thesis, figure 13): the grid has several rows of CTAs, which all read the whole image.
 // rows has each CTA of a row read the same 64 bytes of a, and each thread write a word of its own. stencil reads a word, and those before
-// and after it. lists follows indices. square reads words from the square of the CTA's index on. In strides each CTA has a stride of its own. twice reads its
+// and after it. lists follows indices. square reads words from the square of the CTA's index on. product reads a row of y and a row of x. In strides each CTA has a stride of its own. twice reads its
 // own word twice.
 var kernels = kernelText(map[string]string{
 	"histo": `	mad.lo.u32 %i, %cx, %nx, %tx;
@@ -80,6 +80,21 @@ LOOP:
 	ld.global.u32 %v, [%q];
 	mad.wide.u32 %q, %v, 4, %b;
 	ld.global.u32 %v, [%q];`,
+	"product": `	mad.lo.u32 %i, %cy, 16, %ty;
+	mul.lo.u32 %i, %i, %n;
+	mad.lo.u32 %s, %cx, 16, %tx;
+	mul.lo.u32 %s, %s, %n;
+	mov.u32 %k, 0;
+LOOP:
+	add.u32 %v, %i, %k;
+	mad.wide.u32 %q, %v, 4, %a;
+	ld.global.u32 %v, [%q];
+	add.u32 %v, %s, %k;
+	mad.wide.u32 %q, %v, 4, %a;
+	ld.global.u32 %v, [%q];
+	add.u32 %k, %k, 1;
+	setp.lt.u32 %p, %k, %n;
+	@%p bra LOOP;`,
 	"square": `	mul.lo.u32 %i, %cx, %cx;
 	mad.lo.u32 %i, %i, %nx, %tx;
 	mad.wide.u32 %q, %i, 4, %a;
@@ -144,8 +159,13 @@ func TestInfer(t *testing.T) {
 			// A line of 128 bytes holds two rows of 64 bytes, which are those of two CTAs.
 			"INTER_THREAD NEARBY REGULAR, D-tile (16,16,1) of 4 bytes, stride 64, C-tile (4,1,1), map (1,2,0)",
 		}},
+		// Each warp has 16 threads in x and 2 in y: 16 lines of the rows of x in an access, and 2 of y.
+		{"product", ptx.Dim(3, 3), ptx.Dim(16, 16), 32, []string{
+			"INTER_THREAD COACCESSED REGULAR, D-tile (512,1,1) of 4 bytes, C-tile (1,3,1), map (1,0,0)",
+			"INTER_THREAD COACCESSED REGULAR, D-tile (512,1,1) of 4 bytes, C-tile (3,1,1), map (0,1,0)",
+		}},
 		{"stencil", ptx.Dim(8), ptx.Dim(64), 0, []string{
-			"INTER_THREAD NEARBY REGULAR, D-tile (64,1,1) of 4 bytes, C-tile (8,1,1), map (1,0,0)",
+			"INTER_THREAD NEARBY REGULAR, D-tile (66,1,1) of 4 bytes, C-tile (8,1,1), map (1,0,0)", // with its halo
 			"NO_REUSE REGULAR, D-tile (64,1,1) of 4 bytes, C-tile (1,1,1), map (1,0,0)",
 		}},
 		{"lists", ptx.Dim(8), ptx.Dim(64), 0, []string{"INTER_THREAD COACCESSED IRREGULAR", "NO_REUSE REGULAR, D-tile (64,1,1) of 4 bytes, C-tile (1,1,1), map (1,0,0)"}},
@@ -176,6 +196,30 @@ func TestTiles(t *testing.T) {
 	d := Descriptor{Regular: true, forms: []Form{f}}
 	d.tiles([3]int{1, 1, 1})
 	if d.DTile != (ptx.Dim3{X: 16, Y: 128, Z: 3}) || d.Stride != 192 || !d.Regular {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestSiblings: the nine accesses of a stencil, and the two copies of an unrolled loop, have one D-tile. 32×8 threads in rows of 100
+// elements access 34 elements in 10 rows. A loop of 4 steps with two copies accesses 8 elements.
+func TestSiblings(t *testing.T) {
+	var stencil []Form
+	for _, row := range []int64{400, -400, 0} {
+		for column := range int64(3) {
+			stencil = append(stencil, Form{Affine: true, Bytes: 4, Thread: [3]int64{4, 400}, High: [3]int{31, 7}, Steps: []int64{0}, Base: 1000 + row + 4*column})
+		}
+	}
+	d := Descriptor{forms: stencil}
+	d.tiles([3]int{1, 1, 1})
+	if d.DTile != (ptx.Dim3{X: 34, Y: 10, Z: 1}) || d.Stride != 100 || d.form.Base != 600 {
+		t.Errorf("%+v", d)
+	}
+	loop := Form{Affine: true, Bytes: 4, Steps: []int64{0, 8, 16, 24}}
+	second := loop
+	second.Base = 4
+	d = Descriptor{forms: []Form{second, loop}}
+	d.tiles([3]int{1, 1, 1})
+	if d.DTile != (ptx.Dim3{X: 8, Y: 1, Z: 1}) || d.Stride != 0 {
 		t.Errorf("%+v", d)
 	}
 }
@@ -304,6 +348,13 @@ func TestZones(t *testing.T) {
 	z.bits[list[0].Buffer] = 7 // a buffer keeps its place
 	if part := z.Partition(l, list); !slices.Equal(part, []int{0, 2, 0, 2, 0, 2, 0, 2}) {
 		t.Errorf("CTAs in zones %v with bit 7", part)
+	}
+	// Two descriptors of a buffer have the same place: a second launch has the same zones.
+	list, l = inferred(t, "product", ptx.Dim(4, 8), ptx.Dim(16, 16), 32, 2)
+	z = NewZones(4)
+	first := z.Partition(l, list)
+	if again := z.Partition(l, list); !slices.Equal(first, again) || len(z.bits) != 1 || len(list) != 2 {
+		t.Errorf("CTAs in zones %v, and then %v", first, again)
 	}
 	// Three tiles are fewer than four zones: four parts of the grid.
 	list, l = inferred(t, "histo", ptx.Dim(3, 3), ptx.Dim(64), 1920, 2)

@@ -1,6 +1,8 @@
 package locality
 
 import (
+	"maps"
+
 	"gemu/machine/stream"
 	"gemu/ptx"
 )
@@ -47,22 +49,22 @@ func (z *Zones) Partition(l *Launch, list []Descriptor) []int {
 		return firstBit, lastBit
 	}
 	var best []int
-	bestUtility, bestBits := -1.0, make([]uint, len(list))
+	bestUtility, bestBits := -1.0, map[stream.Buffer]uint{}
 	from, to := candidates(list[0].Buffer)
 	for b := from; b <= to; b++ {
 		part := z.part(l, &list[0], b)
 		shares := z.localShares(l, part)
-		utility, bits := 0.0, make([]uint, len(list))
+		utility, bits := 0.0, map[stream.Buffer]uint{list[0].Buffer: b}
 		for i := range list {
 			share := shares[list[i].Buffer]
-			low, high := b, b
-			if i > 0 {
-				low, high = candidates(list[i].Buffer)
+			low, high := candidates(list[i].Buffer)
+			if bit, ok := bits[list[i].Buffer]; ok {
+				low, high = bit, bit
 			}
 			most := -1.0
 			for bit := low; bit <= high; bit++ {
 				if share[bit-firstBit] > most {
-					most, bits[i] = share[bit-firstBit], bit
+					most, bits[list[i].Buffer] = share[bit-firstBit], bit
 				}
 			}
 			utility += float64(len(list)-i) * most
@@ -71,9 +73,7 @@ func (z *Zones) Partition(l *Launch, list []Descriptor) []int {
 			best, bestUtility, bestBits = part, utility, bits
 		}
 	}
-	for i := range list {
-		z.bits[list[i].Buffer] = bestBits[i]
-	}
+	maps.Copy(z.bits, bestBits)
 	return best
 }
 
