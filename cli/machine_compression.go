@@ -63,7 +63,7 @@ type machineCompressionBufferJSON struct {
 	Counts    machine.BurstCounts `json:"counts"`     // lines and bursts
 	Fits      string              `json:"fits"`       // algorithm with the fewest bursts; "" if none saves 1 % of the bursts
 	Encodings map[string]int64    `json:"encodings"`  // lines by their encoding of BDI
-	Types     []string            `json:"types"`      // types of the accesses in PTX
+	Types     []string            `json:"types"`      // types of the accesses in PTX; copies have none
 	ReadBy    []machineUseJSON    `json:"read_by"`    // lines of the source with loads
 	WrittenBy []machineUseJSON    `json:"written_by"` // lines of the source with stores and atomics
 }
@@ -157,7 +157,9 @@ func newBufferUses() *bufferUses {
 }
 
 func (u *bufferUses) add(at machineUseJSON, kind probe.AccessKind, opcode string) {
-	u.types[opcode[strings.LastIndexByte(opcode, '.')+1:]] = true
+	if t, digit := opcode[strings.LastIndexByte(opcode, '.')+1:], opcode[len(opcode)-1]; digit >= '0' && digit <= '9' && !strings.Contains(t, "::") { // copies have no type
+		u.types[t] = true
+	}
 	if kind != probe.AccessStore {
 		u.lines[0][at] = true
 	}
@@ -227,7 +229,10 @@ func (v *compressionView) print(r *machineReport, s *screen) {
 		if b.Fits != "" {
 			fits = b.Fits + " fits"
 		}
-		s.printf("%s\n", s.cutToFit(fmt.Sprintf("            %s; %s; %s%s%s", fits, strings.Join(b.Types, ", "), encodingsText(b.Encodings), usesText("; read by ", b.ReadBy), usesText("; written by ", b.WrittenBy)), 0))
+		if len(b.Types) > 0 {
+			fits += "; " + strings.Join(b.Types, ", ")
+		}
+		s.printf("%s\n", s.cutToFit(fmt.Sprintf("            %s; %s%s%s", fits, encodingsText(b.Encodings), usesText("; read by ", b.ReadBy), usesText("; written by ", b.WrittenBy)), 0))
 	}
 	if left > 0 {
 		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", left)))

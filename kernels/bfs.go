@@ -12,7 +12,7 @@ func init() {
 		Name: "bfs", Doc: "breadth-first search, a launch per level",
 		N: 1 << 17, Max: 1 << 24, SizeDoc: "nodes",
 		Origin: "Harish and Narayanan, Accelerating large graph algorithms on the GPU using CUDA (HiPC 2007); bfs of Kim et al. 2013",
-		Papers: []string{"kim2013", "thesis2019"},
+		Papers: []string{"kim2013", "thesis2019", "vijaykumar2016"},
 		Run:    bfs,
 	})
 }

@@ -12,7 +12,7 @@ func init() {
 		Name: "conv", Doc: "convolution with a kernel of 20 elements",
 		N: 1 << 18, Max: 1 << 28, SizeDoc: "elements",
 		Origin: "direct convolution; conv of Kim et al. 2013",
-		Papers: []string{"kim2013"},
+		Papers: []string{"kim2013", "vijaykumar2016"},
 		Run:    conv,
 	})
 }

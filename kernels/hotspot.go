@@ -12,7 +12,7 @@ func init() {
 		Name: "hotspot", Doc: "temperature of a chip, in tiles with several steps for each load",
 		N: 192, Max: 1 << 13, SizeDoc: "cells across, ¾ as many down",
 		Origin: "Huang et al., HotSpot: a compact thermal modeling methodology (IEEE Trans. VLSI 2006), with overlapping tiles as in Meng and Skadron (ICS 2009); hotspot of Rodinia",
-		Papers: []string{"collange2011", "liu2017", "thesis2019"},
+		Papers: []string{"collange2011", "liu2017", "thesis2019", "vijaykumar2016"},
 		Blocks: []int{16, 32},
 		Run:    hotspot,
 	})

@@ -15,7 +15,7 @@ import (
 	"gemu/ptx"
 )
 
-//go:embed cuda/*.cu cuda/*.ptx cuda/compiled/*.ptx cuda/gv100/*.cu cuda/gv100/*.ptx cuda/thesis/*.cu cuda/thesis/*.ptx
+//go:embed cuda/*.cu cuda/*.ptx cuda/compiled/*.ptx cuda/caba/*.cu cuda/caba/*.ptx cuda/gv100/*.cu cuda/gv100/*.ptx cuda/thesis/*.cu cuda/thesis/*.ptx
 var files embed.FS
 
 // Header is the part of CUDA that clang needs to compile kernels without a CUDA toolkit: types, qualifiers, and
@@ -61,11 +61,12 @@ type Workload struct {
 
 // Studies lists the papers whose benchmarks the library or Measured has, by their names in "gemu compare" and Workload.Papers.
 var Studies = map[string]string{
-	"kim2013":      "Kim et al., Microarchitectural Mechanisms to Exploit Value Structure in SIMT Architectures, ISCA 2013",
-	"collange2011": "Collange and Kouyoumdjian, Affine Vector Cache for memory bandwidth savings, 2011",
-	"kandiah2021":  "Kandiah et al., AccelWattch: A Power Modeling Framework for Modern GPUs, MICRO 2021",
-	"thesis2019":   "Vijaykumar, Enhancing Programmability, Portability, and Performance with Rich Cross-Layer Abstractions, thesis, 2019",
-	"liu2017":      "Liu et al., G-Scalar: Cost-Effective Generalized Scalar Execution Architecture for Power-Efficient GPUs, HPCA 2017",
+	"kim2013":        "Kim et al., Microarchitectural Mechanisms to Exploit Value Structure in SIMT Architectures, ISCA 2013",
+	"collange2011":   "Collange and Kouyoumdjian, Affine Vector Cache for memory bandwidth savings, 2011",
+	"kandiah2021":    "Kandiah et al., AccelWattch: A Power Modeling Framework for Modern GPUs, MICRO 2021",
+	"thesis2019":     "Vijaykumar, Enhancing Programmability, Portability, and Performance with Rich Cross-Layer Abstractions, thesis, 2019",
+	"vijaykumar2016": "Vijaykumar et al., A Framework for Accelerating Bottlenecks in GPU Execution with Assist Warps, 2016",
+	"liu2017":        "Liu et al., G-Scalar: Cost-Effective Generalized Scalar Execution Architecture for Power-Efficient GPUs, HPCA 2017",
 }
 
 var workloads, measured []*Workload
@@ -94,7 +95,7 @@ func registerMeasured(w *Workload) {
 func All() []*Workload { return byName(workloads) }
 
 // Measured lists by name the workloads of comparisons that All omits: those that repeat launches whose counters a GPU measured
-// (docs/gv100.md), with their sizes, and those after benchmarks of a paper (docs/thesis2019.md). They are programs of their own.
+// (docs/gv100.md), with their sizes, and those after benchmarks of papers (docs/caba.md, docs/thesis2019.md). They are programs of their own.
 func Measured() []*Workload { return byName(measured) }
 
 // byName returns a sorted copy of a list.

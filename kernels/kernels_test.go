@@ -272,7 +272,7 @@ func TestListOfWorkloads(t *testing.T) {
 }
 
 // TestWorkloadsAreDocumented checks that docs/workloads.md lists the current workloads, with their kernels and default
-// sizes, and the workloads of all studies but kim2013, with their kernels, default sizes and studies.
+// sizes, and the workloads of all studies but kim2013 and vijaykumar2016, which have pages of their own, with their kernels, default sizes and studies.
 func TestWorkloadsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../docs/workloads.md")
 	if err != nil {
@@ -288,9 +288,10 @@ func TestWorkloadsAreDocumented(t *testing.T) {
 	for _, w := range All() {
 		row := rows[w.Name]
 		delete(rows, w.Name)
-		if !w.Current && !slices.ContainsFunc(w.Papers, func(p string) bool { return p != "kim2013" }) {
+		listedPapers := slices.DeleteFunc(slices.Clone(w.Papers), func(p string) bool { return p == "vijaykumar2016" })
+		if !w.Current && !slices.ContainsFunc(listedPapers, func(p string) bool { return p != "kim2013" }) {
 			if row != nil {
-				t.Errorf("%s has a row, but is not current and belongs to no study other than kim2013", w.Name)
+				t.Errorf("%s has a row, but is not current and belongs to no study of the table", w.Name)
 			}
 			continue
 		}
@@ -318,7 +319,7 @@ func TestWorkloadsAreDocumented(t *testing.T) {
 		if size, _, _ := strings.Cut(row[2], " "); size != fmt.Sprint(w.N) {
 			t.Errorf("%s: size %s, want %d", w.Name, row[2], w.N)
 		}
-		if papers := strings.Join(w.Papers, ", "); !w.Current && row[3] != papers {
+		if papers := strings.Join(listedPapers, ", "); !w.Current && row[3] != papers {
 			t.Errorf("%s: papers %s, want %s", w.Name, row[3], papers)
 		}
 	}

@@ -12,7 +12,7 @@ func init() {
 		Name: "lps", Doc: "Jacobi iteration for Laplace's equation in three dimensions",
 		N: 100, Max: 1 << 10, SizeDoc: "points along each side of a cube",
 		Origin: "Jacobi iteration on a 7-point stencil, planes in shared memory as in Giles's Laplace solver; lps of Kim et al. 2013",
-		Papers: []string{"kim2013", "thesis2019"},
+		Papers: []string{"kim2013", "thesis2019", "vijaykumar2016"},
 		Run:    lps,
 	})
 }

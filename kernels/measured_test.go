@@ -20,7 +20,7 @@ func TestMeasuredWorkloads(t *testing.T) {
 		if strings.Contains(w.source, "/") {
 			used = append(used, w.source)
 		}
-		if w.Doc == "" || w.Origin == "" || w.SizeDoc == "" || w.N < 1 || w.Max < w.N || !slices.Contains([]string{"gv100", "thesis"}, folder) || Studies[w.Papers[0]] == "" || Lookup(w.Name) != w || slices.Contains(All(), w) {
+		if w.Doc == "" || w.Origin == "" || w.SizeDoc == "" || w.N < 1 || w.Max < w.N || !slices.Contains([]string{"caba", "gv100", "thesis"}, folder) || Studies[w.Papers[0]] == "" || Lookup(w.Name) != w || slices.Contains(All(), w) {
 			t.Errorf("%+v", w)
 		}
 		if first, _, _ := strings.Cut(w.PTX(), "\n"); !strings.HasPrefix(first, "// clang-19 ") || !strings.HasSuffix(first, " "+w.source+".cu -o "+w.source+".ptx") {
@@ -42,7 +42,7 @@ func TestMeasuredWorkloads(t *testing.T) {
 	var files []string
 	for _, suffix := range []string{".cu", ".ptx"} {
 		files = files[:0]
-		for _, folder := range []string{"gv100", "thesis"} {
+		for _, folder := range []string{"caba", "gv100", "thesis"} {
 			list, err := filepath.Glob("cuda/" + folder + "/*" + suffix)
 			if err != nil {
 				t.Fatal(err)

@@ -12,7 +12,7 @@ func init() {
 		Name: "nw", Doc: "global alignment of two sequences, diagonal by diagonal",
 		N: 256, Max: 1 << 13, SizeDoc: "letters of each sequence",
 		Origin: "Needleman and Wunsch, A general method applicable to the search for similarities in the amino acid sequence of two proteins (1970); nw of Rodinia",
-		Papers: []string{"collange2011", "thesis2019"},
+		Papers: []string{"collange2011", "thesis2019", "vijaykumar2016"},
 		Run:    nw,
 	})
 }

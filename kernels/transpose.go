@@ -12,7 +12,7 @@ func init() {
 		Name: "transpose", Doc: "matrix transposition through padded tiles in shared memory",
 		N: 1024, Max: 1 << 13, SizeDoc: "columns, ¾ as many rows",
 		Origin: "the bank-conflict-free transposition of CUDA textbooks",
-		Papers: []string{"thesis2019"},
+		Papers: []string{"thesis2019", "vijaykumar2016"},
 		Run:    transpose,
 	})
 }

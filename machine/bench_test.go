@@ -34,3 +34,27 @@ func BenchmarkMachine(b *testing.B) {
 	}
 	b.ReportMetric(float64(instructions)/b.Elapsed().Seconds()/1e6, "Mwarpinstr/s")
 }
+
+// BenchmarkTransfers measures the compression of a transferred line: the bytes of the image, all algorithms, and the cache of metadata.
+func BenchmarkTransfers(b *testing.B) {
+	spec, _ := Find("caba")
+	m := New(spec, 0)
+	c := NewCompression(m)
+	d := interp.NewDevice(interp.Config{Probes: []probe.Probe{stream.NewDataRecorder(m)}})
+	defer d.Close()
+	w := kernels.Lookup("transpose")
+	s, err := kernels.Start(b.Context(), w, d, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var list []Transfer
+	m.OnTransfer(func(t *Transfer) { list = append(list, *t) })
+	s.Prepare = func(l *interp.Launch) { l.Mode = interp.Vector }
+	if err := w.Run(s); err != nil {
+		b.Fatal(err)
+	}
+	b.ResetTimer()
+	for i := range b.N {
+		c.transfer(&list[i%len(list)])
+	}
+}

@@ -10,6 +10,6 @@
 //	table, err := paper.Tables[0].Start(m).Compare(nil)
 //
 // Read paper.go, meter.go and comparison.go first, then agreement.go (statistics) and csv.go. Each of the remaining files
-// describes a paper. The pages docs/avc.md, docs/gscalar.md, docs/gv100.md, docs/kim2013.md and docs/kim2013-time.md define
+// describes a paper. The pages docs/avc.md, docs/caba.md, docs/gscalar.md, docs/gv100.md, docs/kim2013.md and docs/kim2013-time.md define
 // the columns.
 package papers

@@ -101,7 +101,9 @@ type Row struct {
 type Interpretation struct{ Name, Doc string }
 
 // All returns the papers. The caller must not change them.
-var All = sync.OnceValue(func() []*Paper { return []*Paper{avc2011(), gscalar2017(), gv100(), kim2013(), thesis2019()} })
+var All = sync.OnceValue(func() []*Paper {
+	return []*Paper{avc2011(), caba2016(), gscalar2017(), gv100(), kim2013(), thesis2019()}
+})
 
 // Named returns the paper with a name, or nil.
 func Named(name string) *Paper {

@@ -1,4 +1,4 @@
-// Command _gen compiles kernels/cuda/*.cu, and those of its folders gv100 and thesis, to PTX with Debian's clang-19 (packages clang-19 and
+// Command _gen compiles kernels/cuda/*.cu, and those of its folders caba, gv100 and thesis, to PTX with Debian's clang-19 (packages clang-19 and
 // libclang-common-19-dev) and writes the command into the first line of each file. A .ptx file marked as hand-written in its first line is not
 // changed. Some sources have further versions: compiled with different flags, in cuda/compiled. A source with a macro
 // BLOCK, the side of the thread blocks, is also compiled for blocks of 32×32 threads, as NAME32.ptx. Run it by "go
@@ -69,7 +69,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, folder := range []string{"gv100", "thesis"} {
+	for _, folder := range []string{"caba", "gv100", "thesis"} {
 		list, err := filepath.Glob(folder + "/*.cu")
 		if err != nil {
 			log.Fatal(err)

@@ -1,0 +1,72 @@
+package papers
+
+import (
+	"math"
+	"testing"
+
+	"gemu/internal/part"
+	"gemu/occupancy"
+)
+
+// TestCABAUnallocated has the registers that no CTA has by hand: 32768 registers, 1536 threads, 8 CTAs, 32 KB of shared memory.
+func TestCABAUnallocated(t *testing.T) {
+	for _, c := range []struct {
+		block   occupancy.Block
+		percent float64
+		threads int
+	}{
+		{occupancy.Block{Threads: 256, Registers: 20}, 100 * (1 - 6*256*20/32768.), 1536},                  // threads are the limit
+		{occupancy.Block{Threads: 256, Registers: 32}, 0, 1024},                                            // registers
+		{occupancy.Block{Threads: 512, Registers: 34}, 100 * (1 - 512*34/32768.), 512},                     // one CTA, two do not fit
+		{occupancy.Block{Threads: 64, Registers: 16}, 75, 512},                                             // CTAs
+		{occupancy.Block{Threads: 16, Registers: 16}, 100 * (1 - 8*32*16/32768.), 128},                     // half a warp has the registers of a warp
+		{occupancy.Block{Threads: 256, Registers: 16, Shared: 12 << 10}, 100 * (1 - 2*256*16/32768.), 512}, // shared memory
+	} {
+		if percent, threads := cabaUnallocated(c.block); math.Abs(percent-c.percent) > 1e-9 || threads != c.threads {
+			t.Errorf("%+v: %v %%, %d threads; want %v %%, %d", c.block, percent, threads, c.percent, c.threads)
+		}
+	}
+}
+
+// TestCABATables measures a program at a small size: values agree between the interpretations, and a mean of one program is the program.
+func TestCABATables(t *testing.T) {
+	part.SkipShort(t)
+	defer func(list []cabaProgram) { cabaPrograms = list }(cabaPrograms)
+	cabaPrograms = []cabaProgram{{name: "nw", workload: "nw", size: 128, better: "other"}, {name: "RAY", absent: "not yet written"}}
+	m := NewMeter(t.Context(), 0, 0, nil)
+	defer m.Close()
+	values := map[string]map[string]float64{} // by table and interpretation
+	for _, table := range caba2016().Tables {
+		for i := range table.Interpretations {
+			r := &table.Interpretations[i]
+			for j := range table.Rows {
+				row := &table.Rows[j]
+				if row.Absent != "" || row.Name == cabaCompressible {
+					continue
+				}
+				v, err := table.Measure(m, row, r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if row.Name == cabaMean {
+					delete(values[table.Name+" "+r.Name], "better")
+					sameValues(t, table.Name, v, values[table.Name+" "+r.Name])
+				}
+				values[table.Name+" "+r.Name] = v
+			}
+		}
+	}
+	head, listing, metadata := values["bursts headline"], values["bursts "+cabaListing], values["bursts "+cabaWithMD]
+	if head["bdi"] < listing["bdi"] || head["bdi"] <= metadata["bdi"] || head["best"] < max(head["bdi"], head["fpc"], head["c_pack"]) || head["bdi"] < 1.5 || head["changed"] != 0 {
+		t.Errorf("%v, %v, %v", head, listing, metadata)
+	}
+	// All matrices of nw have less than 4 MB: each line of metadata misses once.
+	md := values["md headline"]
+	misses := md["lookups"] * (1 - md["hits"]/100)
+	if bytes := 4.0 * 129 * 129 * 2; misses < bytes/(128*128) || misses > bytes/(128*128)+6 {
+		t.Errorf("%v misses, %v", misses, md)
+	}
+	if wide := values["md "+cabaLine128]; wide["hits"] < md["hits"] || wide["lookups"] != md["lookups"] {
+		t.Errorf("%v, %v", wide, md)
+	}
+}
