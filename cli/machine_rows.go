@@ -168,15 +168,16 @@ func (v *rowsView) print(r *machineReport, s *screen) {
 	rows := r.Machines[0].Rows
 	s.heading("buffers whose bursts find a row of another access open")
 	left := len(rows.Pairs) - min(len(rows.Pairs), r.flags.Top)
+	if len(rows.Pairs) == 0 {
+		s.printf("none: no burst finds another row open\n")
+		return
+	}
 	s.printf("%s\n", s.paint(dim, " conflicts  buffer, and the buffer of the access before in the bank"))
 	for _, p := range rows.Pairs[:len(rows.Pairs)-left] {
 		s.printf("%s  %s, %s\n", fitted(countText(p.Conflicts), -10), bufferText(p.Buffer, p.Base), bufferText(p.Other, p.OtherBase))
 	}
 	if left > 0 {
 		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", left)))
-	}
-	if len(v.buffers) == 0 {
-		s.printf("no sector is read from memory or written to it\n")
 	}
 }
 
