@@ -189,3 +189,58 @@ func TestDispatchErrors(t *testing.T) {
 		}
 	}
 }
+
+// inOrder is a probe that makes CTAs run in sequence.
+type inOrder struct{}
+
+func (inOrder) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnBefore, InOrder: true}
+}
+func (inOrder) OnEvent(*probe.Event)                            {}
+func (inOrder) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return inOrder{} }
+
+// TestDispatchSaved: a launch with an order that is restored to each of its states continues in the order.
+func TestDispatchSaved(t *testing.T) {
+	want := []int{0, 3, 1, 4, 2, 5} // columns of a grid of 3×2
+	mod, b := linker(t, interp.Config{}, dispatchKernels, 64)
+	l := &interp.Launch{Kernel: "ticket", Grid: ptx.Dim(3, 2), Block: ptx.Dim(1), Args: []any{b}, Dispatch: dispatch.Group(ptx.Dim(1, 2)), Probes: []probe.Probe{inOrder{}}}
+	e, err := mod.Start(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	var states []*interp.State
+	for step := int64(0); ; step += 7 {
+		s, err := e.Save()
+		if err != nil {
+			t.Fatal(err)
+		}
+		states = append(states, s)
+		if ended, err := e.ContinueTo(t.Context(), step); err != nil {
+			t.Fatal(err)
+		} else if ended {
+			break
+		}
+	}
+	for i, s := range states {
+		if err := e.Restore(s); err != nil {
+			t.Fatal(err)
+		}
+		var flights []int
+		if err := e.InFlight(s, nil, func(cta int) bool { flights = append(flights, cta); return true }); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(flights); !slices.Equal(flights, want[6-n:]) {
+			t.Errorf("state %d: CTAs %v remain, want %v", i, flights, want[6-n:])
+		}
+		if ended, err := e.Continue(t.Context()); err != nil || !ended {
+			t.Fatal(ended, err)
+		}
+		if got := words(b, 7)[1:]; !slices.Equal(got, want) {
+			t.Errorf("state %d: %v, want %v", i, got, want)
+		}
+	}
+	if len(states) < 5 {
+		t.Errorf("%d states", len(states))
+	}
+}
