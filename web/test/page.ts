@@ -268,6 +268,14 @@ quick('by keyboard alone: to the split, an answer, a tab', async () => {
       }
       assert.fail(`no ${want} by Tab`);
     };
+    // Keys move the playhead from the check box, too; Space is its own.
+    await p.getByRole('checkbox', { name: 'Predict first' }).focus();
+    await p.keyboard.press('ArrowRight');
+    await says(p, /^Step 2,/);
+    await p.keyboard.press('Space');
+    assert.ok(await p.getByRole('checkbox', { name: 'Predict first' }).isChecked());
+    await p.keyboard.press('Space');
+    await p.keyboard.press('Home');
     await tabTo(/^Next split$/);
     await p.keyboard.press('Enter');
     await says(p, /^Step 10,/);
@@ -329,7 +337,7 @@ test('memory: sectors of a load, banks of shared memory', async () => {
     const cells = () => rows.evaluateAll((l) => l.map((r) => [...r.children].map((c) => (c as HTMLElement).innerText.trim()).join(' ')));
     assert.deepEqual(await cells(), ['19 global 32 12.5 % – 1 ld.global.u32 %x, [%at]', '25 shared – – 32 1 st.shared.u32 [%place], %x', '29 shared – – 32 1 ld.shared.u32 %x, [%place]', '32 global 4 100 % – 1 st.global.u32 [%at], %x']);
     await button(p, 'Go to line 25').click();
-    await says(p, /^Step 10, line 25/);
+    await says(p, /^Step 11, line 25/);
     await matches(p.locator('gemu-memory .card p').first(), /32 passes through the banks/);
     const picture = (await p.locator('gemu-memory svg').boundingBox())!;
     assert.ok(picture.x >= 0 && picture.x + picture.width <= 390, JSON.stringify(picture));

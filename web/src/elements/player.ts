@@ -532,10 +532,11 @@ export class GemuPlayer extends LitElement {
     if (e.key === 'Escape' && this.help) this.help = false;
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     const path = e.composedPath();
-    const inField = path.some((x) => x instanceof HTMLElement && (/^(INPUT|SELECT|TEXTAREA)$/.test(x.tagName) || x.isContentEditable || x.tagName === 'DIALOG'));
+    const box = path[0] instanceof HTMLInputElement && path[0].type === 'checkbox';
+    const inField = !box && path.some((x) => x instanceof HTMLElement && (/^(INPUT|SELECT|TEXTAREA)$/.test(x.tagName) || x.isContentEditable || x.tagName === 'DIALOG'));
     if (inField && !(path[0] instanceof HTMLInputElement && path[0].type === 'range' && e.shiftKey)) return;
     const scrolls = path.some((x) => x instanceof HTMLElement && x.getAttribute('role') === 'region');
-    const onButton = path.some((x) => x instanceof HTMLElement && /^(BUTTON|SUMMARY|A)$/.test(x.tagName));
+    const onButton = box || path.some((x) => x instanceof HTMLElement && /^(BUTTON|SUMMARY|A)$/.test(x.tagName));
     const by: Record<string, () => void> = {
       ArrowRight: () => (e.shiftKey ? this.turn(1) : this.go(this.step + 1)),
       ArrowLeft: () => (e.shiftKey ? this.turn(-1) : this.go(this.step - 1)),
