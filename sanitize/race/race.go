@@ -128,7 +128,7 @@ func (p *Probe) accessFromHost(e *probe.Event) {
 // CTA returns the sink for the events of a new CTA.
 func (p *Probe) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	r := p.run(l)
-	c := &cta{number: r.first + int32(index), warps: make([]warp, r.warps), barrierClocks: map[barrierKey]*clock{}, effects: map[int64]view{}, channels: map[channelKey]agent{}, queues: map[channelKey]*queue{}}
+	c := &cta{number: r.first + int32(index), warps: r.buffers.takeWarps(r.warps), barrierClocks: map[barrierKey]*clock{}, effects: map[int64]view{}, channels: map[channelKey]agent{}, queues: map[channelKey]*queue{}}
 	r.runningCTAs[r.cluster(c.number)]++
 	return &sink{r, c}
 }
@@ -167,6 +167,18 @@ type run struct {
 type buffers struct {
 	load   probe.Access // of deferLoad
 	access access       // of newAccess
+	warps  [][]warp     // the warps of CTAs that have ended
+}
+
+// takeWarps returns n warps, all of which have ended or not begun.
+func (b *buffers) takeWarps(n int) []warp {
+	i := len(b.warps) - 1
+	if i < 0 {
+		return make([]warp, n)
+	}
+	list := b.warps[i]
+	b.warps = b.warps[:i]
+	return list
 }
 
 // shadowLookup is a cached result of history.shadow.
@@ -201,6 +213,17 @@ type warp struct {
 	watched       []place      // the mbarrier that each lane tests
 	clusters      []int        // the generation of the cluster's barrier at the lane's arrival, plus 1
 	learnedClocks []*clock     // by lane: the clock of the last observed release
+}
+
+// begin begins the warp, with lanes lanes of width, in the memory of an earlier warp.
+func (w *warp) begin(lanes uint64, width int) {
+	clocks, fences := w.clocks, w.fences
+	if clocks == nil {
+		clocks, fences = make([]*clock, width), make([]fence, width)
+	}
+	clear(clocks)
+	clear(fences)
+	*w = warp{lanes: lanes, sameClocks: true, clocks: clocks, fences: fences}
 }
 
 func (p *Probe) begin(l *probe.LaunchInfo) *run {
@@ -260,8 +283,7 @@ func (s *sink) OnEvent(e *probe.Event) {
 	}
 	switch e.Kind {
 	case probe.OnWarp:
-		n := e.Launch.WarpSize
-		c.warps[e.Warp] = warp{lanes: e.Lanes, sameClocks: true, clocks: make([]*clock, n), fences: make([]fence, n)}
+		c.warps[e.Warp].begin(e.Lanes, e.Launch.WarpSize)
 	case probe.OnAccess:
 		r.access(c, e)
 	case probe.OnTexels:
@@ -319,6 +341,7 @@ func isPrivate(s ptx.Space) bool { return s == ptx.Local || s == ptx.Param || s 
 // endCTA releases the state of a CTA at its end: its shared memory can synchronise no further threads.
 func (r *run) endCTA(c *cta, e *probe.Event) {
 	r.issued -= len(c.effects)
+	r.buffers.warps = append(r.buffers.warps, c.warps)
 	*c = cta{number: c.number}
 	if alloc := e.Shared(); alloc != nil {
 		delete(r.mbarriers, alloc)
