@@ -138,7 +138,9 @@ func (v *compressionView) addJSON(r *machineReport) {
 			text.Types = slices.Sorted(maps.Keys(u.types))
 			text.ReadBy, text.WrittenBy = u.sorted(0), u.sorted(1)
 			for e, n := range b.Encodings {
-				text.Encodings[e.String()] = n
+				if n > 0 {
+					text.Encodings[codec.Encoding(e).String()] = n
+				}
 			}
 			out.Buffers = append(out.Buffers, text)
 		}

@@ -54,7 +54,7 @@ type MetadataCounts struct {
 type CompressedBuffer struct {
 	stream.Buffer
 	BurstCounts
-	Encodings map[codec.Encoding]int64 // known lines by their encoding of BDI
+	Encodings [codec.Encodings]int64 // known lines by their encoding of BDI
 }
 
 // Compression counts the bursts of the transfers of a machine in all forms.
@@ -62,6 +62,7 @@ type Compression struct {
 	Metadata MetadataCounts // accesses to the cache of metadata
 
 	buffers map[stream.Buffer]*CompressedBuffer
+	last    *CompressedBuffer // of the latest transfer
 	cache   *cache.Lines[metadataLine]
 	lines   uint64           // lines of data of a line of metadata
 	bursts  map[uint64]uint8 // by line: bursts in the last form of BDI; absent: as many as in the first transfer
@@ -82,10 +83,13 @@ func NewCompression(m *Machine) *Compression {
 
 // transfer counts a transfer.
 func (c *Compression) transfer(t *Transfer) {
-	b := c.buffers[t.Buffer]
-	if b == nil {
-		b = &CompressedBuffer{Buffer: t.Buffer, Encodings: map[codec.Encoding]int64{}}
-		c.buffers[t.Buffer] = b
+	b := c.last
+	if b == nil || b.Buffer != t.Buffer {
+		if b = c.buffers[t.Buffer]; b == nil {
+			b = &CompressedBuffer{Buffer: t.Buffer}
+			c.buffers[t.Buffer] = b
+		}
+		c.last = b
 	}
 	if t.Write {
 		b.Writes++

@@ -253,7 +253,7 @@ func TestSizesAgainstNaive(t *testing.T) {
 			binary.LittleEndian.PutUint64(word[:], v)
 			copy(l[at:at+size], word[:])
 		}
-		b := CompressedBuffer{Encodings: map[codec.Encoding]int64{}}
+		b := CompressedBuffer{}
 		bdi := b.count((*codec.Line)(&l))
 		got, want := b.BurstCounts, naiveBursts(&l)
 		if got != want || int64(bdi) != want.BDI {

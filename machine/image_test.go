@@ -46,7 +46,7 @@ func TestImageOfPrograms(t *testing.T) {
 			t.Errorf("the programs have %+v", total)
 		}
 	})
-	for _, p := range programs(t, 512, 64, 1) {
+	for _, p := range programs(t, 1024, 128, 4) {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
 			spec := small

@@ -69,6 +69,7 @@ const (
 	Shared4 // byte-wise: all words are equal
 	Shared3 // byte-wise: words have three high bytes in common
 	Shared2
+	Encodings // number of encodings
 )
 
 var encodingNames = [...]string{"raw", "zeros", "repeat", "8-1", "4-1", "8-2", "4-2", "8-4", "2-1", "segments", "dictionary", "dictionary+bytes", "4 shared", "3 shared", "2 shared"}

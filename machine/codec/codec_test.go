@@ -166,7 +166,7 @@ func checkLine(t *testing.T, l *Line) {
 
 // TestRoundTrip decodes the forms of lines with many structures.
 func TestRoundTrip(t *testing.T) {
-	var encodings [DictionaryAndBytes + 4]int
+	var encodings [Encodings]int
 	for seed := range uint64(20000) {
 		l := lineOf(seed)
 		checkLine(t, &l)

@@ -36,6 +36,9 @@ func fpcPattern(l *Line, segment int) int {
 		bytes |= w + 1<<7    // a signed byte: below 1<<8
 		halves |= w + 1<<15  // a signed number of 16 bits: below 1<<16
 		repeated |= w ^ w<<8 // equal bytes: no difference but in the lowest byte
+		if bytes >= 1<<8 && repeated >= 1<<8 && halves >= 1<<16 {
+			return fpcWhole
+		}
 	}
 	switch {
 	case all == 0:
