@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,18 +42,9 @@ const maxMachines = 64
 // specs returns the machines that the flags select.
 func (c *machineCmd) specs(a *app) (list []machine.Spec, err error) {
 	for _, name := range c.Spec {
-		s, ok := machine.Find(name)
-		if !ok {
-			text, err := os.ReadFile(name)
-			if errors.Is(err, os.ErrNotExist) {
-				return nil, fmt.Errorf("--spec %s: no such machine or file; want one of %s, or a file", name, strings.Join(machine.Names(), ", "))
-			}
-			if err != nil {
-				return nil, fmt.Errorf("--spec: %w", err)
-			}
-			if s, err = machine.Parse(name, string(text), a.machinePolicies()); err != nil {
-				return nil, fmt.Errorf("--spec: %w", err)
-			}
+		s, err := machine.Load(name, a.machinePolicies())
+		if err != nil {
+			return nil, fmt.Errorf("--spec %s: %w", name, err)
 		}
 		list = append(list, s)
 	}

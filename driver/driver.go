@@ -84,6 +84,9 @@ func New(s Settings) *Driver {
 		d.stats.models = catalog.Watch(s.Models)
 		probes = append(probes, d.stats.models)
 	}
+	if len(s.Machines) > 0 {
+		probes = append(probes, d.stats.addMachines(s.Machines))
+	}
 	ordered := slices.Concat(s.Probes, d.sanitizer.Probes) // probes that may need the order of operations
 	if s.Log != "" {
 		d.files = append(d.files, newCommitLog(s.Log))

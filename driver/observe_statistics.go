@@ -24,6 +24,8 @@ type Statistics struct {
 	Kernels []KernelStat `json:"kernels"` // one entry for each kernel, in the order of first launches
 
 	Models []*models.Report `json:"models,omitempty"` // reports of register-file models on all launches, with GEMU_REGFILE
+
+	Machines []*MachineStat `json:"machines,omitempty"` // machines, with GEMU_MACHINE
 }
 
 // KernelStat holds the counts of all launches of one kernel.
@@ -85,6 +87,8 @@ type statistics struct {
 	kernels []*KernelStat             // in the order of first launches
 	index   map[[2]string]*KernelStat // by module and kernel
 	models  *models.Comparison        // nil: none
+
+	machines []*machineStatistics
 }
 
 func newStatistics(s *Settings) *statistics {
@@ -122,6 +126,9 @@ func (s *statistics) snapshot() *Statistics {
 	}
 	if s.models != nil {
 		out.Models = s.models.Reports()
+	}
+	for _, m := range s.machines {
+		out.Machines = append(out.Machines, m.snapshot())
 	}
 	return out
 }

@@ -17,6 +17,7 @@ import (
 	"gemu/internal/notation"
 	"gemu/internal/visible"
 	"gemu/interp"
+	"gemu/machine"
 	"gemu/models/catalog"
 	"gemu/probe"
 	"gemu/record"
@@ -45,6 +46,8 @@ type Settings struct {
 
 	Stats  string          // file for the statistics, which Close writes; "": none
 	Models []catalog.Entry // models of register files for all launches; their reports are in the statistics
+
+	Machines []machine.Spec // machines that run the memory requests of all launches; their counts are in the statistics
 
 	Dump  string // directory for the PTX of loaded modules; "": none
 	Trace int    // 0: silent; 1: failed or unsupported calls; 2: all calls
@@ -191,6 +194,16 @@ var Variables = []Variable{
 		s.Models, err = catalog.Select(v, warpSize)
 		return err
 	}},
+	{"GEMU_MACHINE", "some of " + strings.Join(machine.Names(), ", ") + ", or files", "none", "Run the memory requests of all launches on machines, and add the counts to the file of GEMU_STATS: see docs/machine.md.", func(s *Settings, v string) error {
+		for name := range strings.SplitSeq(v, ",") {
+			spec, err := machine.Load(name, machine.Policies{})
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			s.Machines = append(s.Machines, spec)
+		}
+		return nil
+	}},
 	{"GEMU_LOG", "FILE", "none", "Write the commit log of all launches to FILE, one entry for each warp instruction: in binary if the name ends in .gtr, otherwise in text. FILE grows as kernels run. If the process ends without its exit handlers, FILE is incomplete, and readers report where it ends.", func(s *Settings, v string) error {
 		s.Log = v
 		return nil
@@ -315,6 +328,14 @@ func (s *Settings) Environment(lookup func(name string) string) error {
 	}
 	if len(s.Models) > 0 && s.Stats == "" {
 		return fmt.Errorf("GEMU_REGFILE=%s: the reports of models go to the file of GEMU_STATS, which is not set", lookup("GEMU_REGFILE"))
+	}
+	if len(s.Machines) > 0 {
+		switch name := lookup("GEMU_MACHINE"); {
+		case s.Stats == "":
+			return fmt.Errorf("GEMU_MACHINE=%s: the counts go to the file of GEMU_STATS, which is not set", name)
+		case s.Debug != nil:
+			return fmt.Errorf("GEMU_MACHINE=%s: a machine cannot go back with the debugger; unset GEMU_DEBUG", name)
+		}
 	}
 	return nil
 }

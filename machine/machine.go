@@ -179,6 +179,13 @@ func (r *run) transfer(line uint64, write bool, set uint8, buffer int, a *cache.
 // wrong.
 func (m *Machine) Err() error { return m.err }
 
+// TakeLaunches returns the launches that have ended since the last call, and forgets them. Launches no longer returns them.
+func (m *Machine) TakeLaunches() []*Launch {
+	list := m.launches
+	m.launches = nil
+	return list
+}
+
 // Footprint returns the number of bytes of all sectors that have been in the L2.
 func (m *Machine) Footprint() (n int64) {
 	for _, set := range m.l2Seen {

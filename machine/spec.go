@@ -3,6 +3,7 @@ package machine
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -364,6 +365,21 @@ func Parse(name, text string, more Policies) (Spec, error) {
 		return Spec{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return s, nil
+}
+
+// Load returns the machine of Specs with a name, or reads it from the file with that name (Parse).
+func Load(name string, more Policies) (Spec, error) {
+	if s, ok := Find(name); ok {
+		return s, nil
+	}
+	text, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return Spec{}, fmt.Errorf("no such machine or file; want one of %s, or a file", strings.Join(Names(), ", "))
+	}
+	if err != nil {
+		return Spec{}, err
+	}
+	return Parse(name, string(text), more)
 }
 
 // Names returns the names of Specs.

@@ -1,0 +1,100 @@
+package driver
+
+// This file has the machines of GEMU_MACHINE, which run the memory requests of all launches.
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"gemu/machine"
+	"gemu/machine/stream"
+)
+
+// MachineStat is all launches on a machine.
+type MachineStat struct {
+	Name    string          `json:"name"`    // name of the machine, or its file
+	Total   machine.Counts  `json:"total"`   // counts of all launches
+	Kernels []MachineKernel `json:"kernels"` // one entry for each kernel, in the order of the first end of a launch
+}
+
+// MachineKernel is all launches of a kernel on a machine.
+type MachineKernel struct {
+	Module   string         `json:"module"`   // name of the module in messages
+	Kernel   string         `json:"kernel"`   // name of the kernel
+	Launches int64          `json:"launches"` // number of launches
+	Counts   machine.Counts `json:"counts"`   // counts of the launches
+	Lines    []MachineLine  `json:"lines"`    // lines of the PTX with requests, in their order
+}
+
+// MachineLine is a line of the PTX.
+type MachineLine struct {
+	Line   int            `json:"line"`   // number of the line in the PTX of its function's module, from 1 on
+	Counts machine.Counts `json:"counts"` // counts of the instructions of the line; write-backs are 0
+}
+
+// machineStatistics sums the launches of a machine by kernel, and forgets them. It is the consumer of a recorder.
+type machineStatistics struct {
+	*machine.Machine
+
+	mu   sync.Mutex
+	stat MachineStat
+}
+
+// addMachines adds machines to the statistics, and returns the probe that feeds them.
+func (s *statistics) addMachines(specs []machine.Spec) *stream.Recorder {
+	var consumers stream.Consumers
+	for _, spec := range specs {
+		m := &machineStatistics{Machine: machine.New(spec, 0), stat: MachineStat{Name: spec.Name}}
+		s.machines, consumers = append(s.machines, m), append(consumers, m)
+	}
+	return stream.NewRecorder(consumers)
+}
+
+// EndLaunch ends a launch and adds its counts.
+func (m *machineStatistics) EndLaunch(l *stream.Launch, err error) {
+	m.Machine.EndLaunch(l, err)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, launch := range m.TakeLaunches() {
+		m.stat.add(launch)
+	}
+}
+
+// add adds the counts of a launch.
+func (s *MachineStat) add(l *machine.Launch) {
+	s.Total.Add(&l.Counts)
+	module, name := l.Kernel.Module().Name, l.Kernel.Name
+	i := slices.IndexFunc(s.Kernels, func(k MachineKernel) bool { return k.Module == module && k.Kernel == name })
+	if i < 0 {
+		i = len(s.Kernels)
+		s.Kernels = append(s.Kernels, MachineKernel{Module: module, Kernel: name, Lines: []MachineLine{}})
+	}
+	k := &s.Kernels[i]
+	k.Launches++
+	k.Counts.Add(&l.Counts)
+	for n := range l.Instrs {
+		if l.Instrs[n].Requests == 0 {
+			continue
+		}
+		instr, _ := l.Program.At(n)
+		line := int(instr.Pos.Line)
+		at, found := slices.BinarySearchFunc(k.Lines, line, func(l MachineLine, line int) int { return cmp.Compare(l.Line, line) })
+		if !found {
+			k.Lines = slices.Insert(k.Lines, at, MachineLine{Line: line})
+		}
+		k.Lines[at].Counts.Add(&l.Instrs[n])
+	}
+}
+
+// snapshot returns the counts of the launches that have ended.
+func (m *machineStatistics) snapshot() *MachineStat {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := m.stat
+	out.Kernels = slices.Clone(m.stat.Kernels)
+	for i := range out.Kernels {
+		out.Kernels[i].Lines = slices.Clone(out.Kernels[i].Lines)
+	}
+	return &out
+}

@@ -1,0 +1,42 @@
+package driver
+
+import (
+	"strings"
+	"testing"
+
+	"gemu/machine"
+)
+
+// TestMachines: the counts of GEMU_MACHINE are the sums over the launches. Each warp of add loads and stores 128 bytes. Each launch begins
+// with an empty L1, and the L2 keeps the data.
+func TestMachines(t *testing.T) {
+	c := newClient(t, func(s *Settings) {
+		for _, name := range []string{"v100", "h100"} {
+			spec, ok := machine.Find(name)
+			if !ok {
+				t.Fatal(name)
+			}
+			s.Machines = append(s.Machines, spec)
+		}
+	})
+	at := c.alloc(256)
+	for range 3 {
+		c.ok(c.launch("add", 1, 64, at, 10))
+	}
+	c.ok(c.CtxSynchronize(0))
+	want := machine.Counts{Requests: 3 * 2 * 2, Loads: 3 * 2 * 4, Stores: 3 * 2 * 4, L1Misses: 24, L1StoreHits: 24, L2Hits: 40, L2WriteHits: 24, L2Misses: 8, Reads: 8, UsedBytes: 2 * 3 * 256, L1Compulsory: 24, CompulsoryReads: 8}
+	list := c.d.Statistics().Machines
+	if len(list) != 2 || list[0].Name != "v100" || list[1].Name != "h100" {
+		t.Fatalf("%+v", list)
+	}
+	line := strings.Count(kernels[:strings.Index(kernels, "ld.global.u32 %r4")], "\n") + 1
+	for _, m := range list {
+		if m.Total != want || len(m.Kernels) != 1 {
+			t.Fatalf("%s: %+v, want %+v", m.Name, m, want)
+		}
+		k := m.Kernels[0]
+		if k.Kernel != "add" || k.Launches != 3 || k.Counts != want || len(k.Lines) != 1 || k.Lines[0].Line != line || k.Lines[0].Counts != want {
+			t.Errorf("%s: %+v, want %+v in line %d", m.Name, k, want, line)
+		}
+	}
+}
