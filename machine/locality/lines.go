@@ -13,8 +13,8 @@ import (
 
 // Limits of a launch: beyond them its lines are not kept.
 const (
-	maxTouches      = 1 << 26 // pairs of a CTA and a line
-	maxTransactions = 1 << 25 // transactions that are kept for further machines
+	maxTouches      = 1 << 25 // pairs of a CTA and a line
+	maxTransactions = 1 << 23 // transactions that are kept for further machines
 )
 
 // Launch is the lines of global memory that the CTAs of a launch access.
