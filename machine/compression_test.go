@@ -266,6 +266,17 @@ func TestSizesAgainstNaive(t *testing.T) {
 	}
 }
 
+// TestMetadataSize has the sizes of section 5.3.2: two bits for each line of 4 GB are 8 MB. By arithmetic, a cache of 8 KB reaches 4 MB.
+func TestMetadataSize(t *testing.T) {
+	m := MetadataOfCABA
+	if bytes := 4 << 30 / stream.LineBytes / m.Lines() * m.LineBytes; bytes != 8<<20 {
+		t.Errorf("%d bytes of metadata", bytes)
+	}
+	if reach := m.Bytes / m.LineBytes * m.Lines() * stream.LineBytes; reach != 4<<20 {
+		t.Errorf("the cache reaches %d bytes", reach)
+	}
+}
+
 // TestMetadataByHand has a cache of one set of two lines, each for 128 lines of data.
 func TestMetadataByHand(t *testing.T) {
 	m := New(Spec{Name: "md", SMs: 1, SM: 70, L1: small.L1, L2: small.L2, Metadata: Metadata{Bytes: 64, Ways: 2, LineBytes: 32}}, 0)

@@ -151,7 +151,7 @@ func cabaRegisters() *Table {
 				if r.Name == cabaAtOnce {
 					regs = b.registers.Pressure
 				}
-				unallocated, threads := cabaUnallocated(occupancy.Block{Threads: b.threads, Registers: (regs + 1) / 2 * 2, Shared: b.shared})
+				unallocated, threads := cabaUnallocated(occupancy.Block{Threads: b.threads, Registers: regs, Shared: b.shared})
 				n := float64(len(blocks))
 				values["unallocated"] += unallocated / n
 				values["registers"] += float64(regs) / n
@@ -169,8 +169,10 @@ var cabaLimits = func() occupancy.Limits {
 	return l
 }()
 
-// cabaUnallocated returns the share of registers without a CTA, in percent, and the resident threads.
+// cabaUnallocated returns the share of registers without a CTA, in percent, and the resident threads. It rounds the registers of a thread up to
+// an even number.
 func cabaUnallocated(b occupancy.Block) (percent float64, threads int) {
+	b.Registers = (b.Registers + 1) / 2 * 2
 	n, _ := cabaLimits.Resident(b)
 	warps := (b.Threads + 31) / 32
 	return 100 - share(int64(n*warps*32*b.Registers), int64(cabaLimits.FileSize)), n * b.Threads

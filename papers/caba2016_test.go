@@ -16,6 +16,7 @@ func TestCABAUnallocated(t *testing.T) {
 		threads int
 	}{
 		{occupancy.Block{Threads: 256, Registers: 20}, 100 * (1 - 6*256*20/32768.), 1536},                  // threads are the limit
+		{occupancy.Block{Threads: 256, Registers: 19}, 100 * (1 - 6*256*20/32768.), 1536},                  // an even number
 		{occupancy.Block{Threads: 256, Registers: 32}, 0, 1024},                                            // registers
 		{occupancy.Block{Threads: 512, Registers: 34}, 100 * (1 - 512*34/32768.), 512},                     // one CTA, two do not fit
 		{occupancy.Block{Threads: 64, Registers: 16}, 75, 512},                                             // CTAs
@@ -59,6 +60,20 @@ func TestCABATables(t *testing.T) {
 	head, listing, metadata := values["bursts headline"], values["bursts "+cabaListing], values["bursts "+cabaWithMD]
 	if head["bdi"] < listing["bdi"] || head["bdi"] <= metadata["bdi"] || head["best"] < max(head["bdi"], head["fpc"], head["c_pack"]) || head["bdi"] < 1.5 || head["changed"] != 0 {
 		t.Errorf("%v, %v, %v", head, listing, metadata)
+	}
+	// Lines of bfs begin with zero, so that the listing has a base that is none.
+	bursts, graph := caba2016().Table("bursts"), cabaProgram{name: "BFS", workload: "bfs", size: 1 << 10}
+	cabaPrograms = []cabaProgram{graph}
+	byBoth := map[string]float64{}
+	for _, name := range []string{cabaHeadline, cabaListing} {
+		v, err := bursts.Measure(m, &Row{Name: "BFS", Workload: "bfs"}, &Interpretation{Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		byBoth[name] = v["bdi"]
+	}
+	if byBoth[cabaHeadline] <= byBoth[cabaListing] {
+		t.Errorf("%v", byBoth)
 	}
 	// All matrices of nw have less than 4 MB: each line of metadata misses once.
 	md := values["md headline"]
