@@ -88,7 +88,7 @@ var machineEvents = []struct {
 	{"L1_WH", func(c *machine.Counts) int64 { return c.L1StoreHits }},
 	{"L1_WM", func(c *machine.Counts) int64 { return c.Stores - c.L1StoreHits }},
 	{"L2_RH", func(c *machine.Counts) int64 { return c.L2Hits - c.L2WriteHits }},
-	{"L2_RM", func(c *machine.Counts) int64 { return c.L1Misses - (c.L2Hits - c.L2WriteHits) }},
+	{"L2_RM", func(c *machine.Counts) int64 { return c.L2Misses - (c.Stores + c.Atomics - c.L2WriteHits) }},
 	{"L2_WH", func(c *machine.Counts) int64 { return c.L2WriteHits }},
 	{"L2_WM", func(c *machine.Counts) int64 { return c.Stores + c.Atomics - c.L2WriteHits }},
 	{"DRAM_R", func(c *machine.Counts) int64 { return c.Reads }},

@@ -198,7 +198,7 @@ func TestMachineInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--spec", "v200"}, "--spec v200: no such machine or file; want one of v100, a100, h100, caba, or a file"},
+		{[]string{"--spec", "v200"}, "--spec v200: no such machine or file; want one of v100, a100, h100, gtx480, caba, or a file"},
 		{[]string{"--spec", file}, "mine.txt:3: l1=1X: want a size"},
 		{[]string{"--spec", filepath.Dir(file)}, "--spec"},
 		{[]string{"--sweep", "l2"}, "--sweep l2: want NAME=VALUE"},
@@ -207,6 +207,8 @@ func TestMachineInput(t *testing.T) {
 		{[]string{"--sweep", "l2=1M,big"}, "l2=big: want a size"},
 		{[]string{"--sweep", "l2.policy=none"}, "unknown policy; want one of lru"},
 		{[]string{"--sweep", "l2.index=sum"}, `unknown index "sum"`},
+		{[]string{"--sweep", "l1.transfer=bytes"}, "l1.transfer=bytes: want lines or sectors"},
+		{[]string{"--sweep", "l1.store=keep"}, "l1.store=keep: want evict or update"},
 		{[]string{"--sweep", "sms=0"}, "sms = 0"},
 		{[]string{"--sweep", "sm=7.0"}, "70 for 7.0"},
 		{[]string{"--sweep", "l1=16G"}, "want at most 1024 MiB"},

@@ -23,7 +23,7 @@ import (
 // Counts are the sectors of 32 bytes that requests transfer.
 //
 // Loads = L1Hits + L1Misses. L1Compulsory <= L1Misses - L1Bypasses. UsedBytes <= 32 (Loads + Stores + Atomics). StoreReads + CompulsoryReads <= Reads.
-// L1Misses + Stores + Atomics = L2Hits + L2Misses. Reads <= L2Misses, unless memory transfers whole lines.
+// L1Misses + L1Extra + Stores + Atomics = L2Hits + L2Misses. Reads <= L2Misses, unless memory transfers whole lines.
 type Counts struct {
 	Requests   int64 `json:"requests"`    // requests of warp instructions
 	Loads      int64 `json:"loads"`       // sectors that loads access
@@ -37,6 +37,7 @@ type Counts struct {
 	Reads      int64 `json:"reads"`       // sectors read from memory: missing sectors, without those that a store writes whole
 	WriteBacks int64 `json:"write_backs"` // sectors written to memory when their line left the L2
 
+	L1Extra         int64 `json:"l1_extra"`         // sectors that an L1 of whole lines reads from the L2 besides the accessed ones
 	L1StoreHits     int64 `json:"l1_store_hits"`    // stored sectors that the L1 has
 	L2WriteHits     int64 `json:"l2_write_hits"`    // sectors of stores and atomics that the L2 has
 	UsedBytes       int64 `json:"used_bytes"`       // accessed bytes of the sectors; bytes that several lanes of a request access count once
@@ -58,6 +59,7 @@ func (c *Counts) Add(o *Counts) {
 	c.L2Misses += o.L2Misses
 	c.Reads += o.Reads
 	c.WriteBacks += o.WriteBacks
+	c.L1Extra += o.L1Extra
 	c.L1StoreHits += o.L1StoreHits
 	c.L2WriteHits += o.L2WriteHits
 	c.UsedBytes += o.UsedBytes
@@ -517,6 +519,10 @@ func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transact
 			n.L1StoreHits = sectors(line.valid & t.Sectors)
 			line.valid |= t.Whole
 		}
+		if r.spec.StoresEvict {
+			l1.Remove(a.Line)
+			delete(seen, a.Line)
+		}
 		r.l2Access(a, t.Sectors, t.Whole, true, buffer, &n)
 		return n
 	case probe.AccessAtomic:
@@ -546,18 +552,26 @@ func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transact
 	if missing == 0 {
 		return n
 	}
+	fill := missing
+	if r.spec.L1Lines {
+		fill = allSectors
+		if line != nil {
+			fill &^= line.valid
+		}
+		n.L1Extra = sectors(fill) - n.L1Misses
+	}
 	valid, ok := seen[a.Line]
 	n.L1Compulsory = sectors(missing &^ valid)
-	if ok || !q.KeepOutOfL1 {
-		seen[a.Line] = valid | missing
+	if n.L1Compulsory > 0 && (ok || !q.KeepOutOfL1) {
+		seen[a.Line] = valid | fill
 	}
 	if line == nil && r.launch.L1 > 0 && !q.KeepOutOfL1 {
 		line = l1.Insert(a, func(uint64, *l1Line) {})
 	}
 	if line != nil {
-		line.valid |= missing
+		line.valid |= fill
 	}
-	r.l2Access(a, missing, 0, false, buffer, &n)
+	r.l2Access(a, fill, 0, false, buffer, &n)
 	return n
 }
 

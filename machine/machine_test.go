@@ -585,6 +585,29 @@ func TestHandWorked(t *testing.T) {
 	}
 }
 
+// TestFermiL1 has the counts of an L1 of whole lines whose lines leave at a store, by hand: a load of a sector reads four, a load of
+// another sector hits, a store to the line removes it, and the next load reads four again, from the L2.
+func TestFermiL1(t *testing.T) {
+	m := New(Spec{Name: "fermi", SMs: 1, SM: 20, L1: Level{256, 2, lru, "modulo"}, L2: Level{512, 4, lru, "modulo"}, L1Lines: true, StoresEvict: true}, 0)
+	var w stream.Warp
+	for i, a := range []struct {
+		kind    probe.AccessKind
+		sectors uint8
+	}{{probe.AccessLoad, 0b0001}, {probe.AccessLoad, 0b1000}, {probe.AccessStore, 0b0001}, {probe.AccessLoad, 0b0010}} {
+		w.Requests = append(w.Requests, stream.Request{Step: int64(i + 1), Kind: a.kind, First: int32(i), N: 1})
+		w.Transactions = append(w.Transactions, stream.Transaction{Line: 1, Sectors: a.sectors, Whole: a.sectors, Bytes: 32})
+		w.Instructions++
+	}
+	l := &stream.Launch{LaunchInfo: &probe.LaunchInfo{Grid: ptx.Dim(1), Cluster: ptx.Dim(), Block: ptx.Dim(32), WarpSize: 32, Program: instructions{n: 1}, Kernel: &ptx.Func{}}, Buffers: []stream.Buffer{{Name: "b"}}}
+	m.BeginLaunch(l)
+	m.CTA(l, &stream.CTA{Warps: []stream.Warp{w}})
+	m.EndLaunch(l, nil)
+	want := Counts{Requests: 4, Loads: 3, Stores: 1, L1Hits: 1, L1Misses: 2, L1Extra: 6, L1StoreHits: 1, L2Hits: 5, L2WriteHits: 1, L2Misses: 4, Reads: 4, UsedBytes: 128, L1Compulsory: 2, CompulsoryReads: 4}
+	if got := m.Launches()[0].Counts; got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 // trapping stores a row in each CTA. CTA 5 traps, long after other host threads have run later CTAs.
 const trapping = `.version 8.0
 .target sm_80

@@ -25,10 +25,12 @@ type Spec struct {
 	Shared []int  // sizes in KiB that shared memory can take of the L1, in ascending order; empty: shared memory is separate
 	L2     Level  // cache of all multiprocessors
 
-	Dispatcher *dispatch.Policy // multiprocessors of CTAs; nil: dispatch.Rotation
-	WholeLines bool             // the L2 and memory transfer lines of 128 bytes, not sectors
-	Metadata   Metadata         // cache of a memory that transfers compressed lines; zero: MetadataOfCABA
-	DRAM       dram.Spec        // memory behind the L2; zero: dram.Default
+	Dispatcher  *dispatch.Policy // multiprocessors of CTAs; nil: dispatch.Rotation
+	L1Lines     bool             // a miss of the L1 reads the whole line from the L2, not sectors
+	StoresEvict bool             // a store removes its line from the L1
+	WholeLines  bool             // the L2 and memory transfer lines of 128 bytes, not sectors
+	Metadata    Metadata         // cache of a memory that transfers compressed lines; zero: MetadataOfCABA
+	DRAM        dram.Spec        // memory behind the L2; zero: dram.Default
 }
 
 // Metadata is a cache of the numbers of bursts of compressed lines, which are in memory (Vijaykumar et al. 2016, section 5.3.2). Its policy
@@ -75,11 +77,14 @@ type Level struct {
 // Specs are the machines that gemu knows. The sizes come from NVIDIA's descriptions of the architectures: "NVIDIA Tesla V100 GPU
 // Architecture" (2017), "NVIDIA A100 Tensor Core GPU Architecture" (2020), "NVIDIA H100 Tensor Core GPU Architecture" (2022, SXM5). The
 // sizes of shared memory come from the CUDA C++ Programming Guide, "Compute Capabilities". NVIDIA does not publish ways, replacement and
-// index: they are assumptions. "caba" is the machine of Vijaykumar et al. 2016, table 1 (docs/caba.md).
+// index: they are assumptions. "gtx480" has the sizes of "NVIDIA's Next Generation CUDA Compute Architecture: Fermi" (2009), with 48 KiB of
+// shared memory; its L1 reads whole lines, and a store removes its line (CUDA C Programming Guide 4.2, "Compute Capability 2.x"; GPGPU-Sim's
+// configuration of this GPU, which also has its ways). "caba" is the machine of Vijaykumar et al. 2016, table 1 (docs/caba.md).
 var Specs = []Spec{
 	{Name: "v100", SMs: 80, SM: 70, L1: Level{128 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 96}, L2: Level{6 << 20, 16, lru, "xor"}},
 	{Name: "a100", SMs: 108, SM: 80, L1: Level{192 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 100, 132, 164}, L2: Level{40 << 20, 16, lru, "xor"}},
 	{Name: "h100", SMs: 132, SM: 90, L1: Level{256 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 100, 132, 164, 196, 228}, L2: Level{50 << 20, 16, lru, "xor"}},
+	{Name: "gtx480", SMs: 15, SM: 20, L1: Level{16 << 10, 4, lru, "xor"}, L2: Level{768 << 10, 16, lru, "xor"}, L1Lines: true, StoresEvict: true},
 	{Name: "caba", SMs: 15, SM: 20, L1: Level{16 << 10, 4, lru, "xor"}, L2: Level{768 << 10, 16, lru, "xor"}, WholeLines: true},
 }
 
@@ -243,12 +248,12 @@ var parameters = []struct {
 		s.Dispatcher, err = dispatch.Find(value, more.Dispatchers)
 		return err
 	}},
+	{"l1.transfer", func(s *Spec, value string, _ Policies) error { return setChoice(&s.L1Lines, value, "lines", "sectors") }},
+	{"l1.store", func(s *Spec, value string, _ Policies) error {
+		return setChoice(&s.StoresEvict, value, "evict", "update")
+	}},
 	{"l2.transfer", func(s *Spec, value string, _ Policies) error {
-		if value != "lines" && value != "sectors" {
-			return errors.New("want lines or sectors")
-		}
-		s.WholeLines = value == "lines"
-		return nil
+		return setChoice(&s.WholeLines, value, "lines", "sectors")
 	}},
 	{"md", func(s *Spec, value string, _ Policies) error { return setSize(&s.metadata().Bytes, value) }},
 	{"md.ways", func(s *Spec, value string, _ Policies) error { return setNumber(&s.metadata().Ways, value) }},
@@ -270,7 +275,7 @@ func ParameterNames() (names []string) {
 const dramPrefix = "dram."
 
 // Set changes a parameter of a machine: "sms" and "sm"; "l1" and "l2", sizes in bytes or with K or M; ".ways", ".policy" and ".index"
-// of the two caches; "l2.transfer", "lines" or "sectors"; "md", the size of the cache of metadata, with "md.ways" and "md.line"; "dispatch", a
+// of the two caches; "l1.transfer" and "l2.transfer", "lines" or "sectors"; "l1.store", "evict" or "update"; "md", the size of the cache of metadata, with "md.ways" and "md.line"; "dispatch", a
 // name for dispatch.Find; and "dram." with the name of a parameter of the memory (dram.Spec.Set). more are further policies. A size for l1 is
 // what loads can use: shared memory takes no part of it. Check must be called after all changes.
 func (s *Spec) Set(name, value string, more Policies) error {
@@ -291,6 +296,15 @@ func (s *Spec) Set(name, value string, more Policies) error {
 		return nil
 	}
 	return fmt.Errorf("unknown parameter %q; want one of %s", name, strings.Join(ParameterNames(), ", "))
+}
+
+// setChoice sets a parameter that has two values: yes sets it, no clears it.
+func setChoice(to *bool, value, yes, no string) error {
+	if value != yes && value != no {
+		return fmt.Errorf("want %s or %s", yes, no)
+	}
+	*to = value == yes
+	return nil
 }
 
 func setNumber(to *int, value string) error {
