@@ -14,7 +14,7 @@ export interface Driver {
   evaluate<T>(body: string): Promise<T>;
   /** perform performs actions of input devices. */
   perform(actions: object[]): Promise<void>;
-  /** requests returns the addresses that pages have requested. */
+  /** requests returns the addresses that pages have requested; in WebKit, only those of loads that have not failed. */
   requests(): Promise<string[]>;
   close(): Promise<void>;
 }
