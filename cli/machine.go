@@ -48,11 +48,16 @@ func (c *machineCmd) specs(a *app) (list []machine.Spec, err error) {
 		}
 		list = append(list, s)
 	}
+	swept := map[string]bool{}
 	for _, sweep := range c.Sweep {
 		name, values, ok := strings.Cut(sweep, "=")
 		if !ok || values == "" {
 			return nil, fmt.Errorf("--sweep %s: want NAME=VALUE,…", sweep)
 		}
+		if swept[name] {
+			return nil, fmt.Errorf("--sweep %s: %s has values already; list all of them, as in %s=VALUE,…", sweep, name, name)
+		}
+		swept[name] = true
 		var next []machine.Spec
 		for _, s := range list {
 			for _, v := range strings.Split(values, ",") {
@@ -71,10 +76,15 @@ func (c *machineCmd) specs(a *app) (list []machine.Spec, err error) {
 	if len(list) > maxMachines {
 		return nil, fmt.Errorf("--spec and --sweep: %d machines or more; want at most %d", len(list), maxMachines)
 	}
+	names := map[string]bool{}
 	for _, s := range list {
 		if err := s.Check(); err != nil {
 			return nil, fmt.Errorf("machine %s: %w", s.Name, err)
 		}
+		if names[s.Name] {
+			return nil, fmt.Errorf("machine %s is listed twice: change --spec or --sweep", s.Name)
+		}
+		names[s.Name] = true
 	}
 	return list, nil
 }
@@ -396,7 +406,7 @@ func columnsOf(list []machineColumn, c *machine.Counts) string {
 }
 
 // unseenText says what the counts leave out.
-const unseenText = "sectors of 32 bytes, without shared, constant and parameter memory, textures and surfaces; there is no clock (docs/machine.md)"
+const unseenText = "counts are sectors of 32 bytes, without shared, constant and parameter memory, textures and surfaces; there is no clock (docs/machine.md)"
 
 // print writes the parts of the report to a screen.
 func (r *machineReport) print(s *screen, views []machineView) {
@@ -406,6 +416,10 @@ func (r *machineReport) print(s *screen, views []machineView) {
 	}
 	if r.Trapped != "" {
 		s.printf("  the launch trapped: counts up to the trap\n")
+	}
+	if r.Machines[0].Total.Requests == 0 {
+		s.printf("\nno launch accesses global or local memory\n")
+		return
 	}
 	for _, v := range views {
 		v.print(r, s)
@@ -417,22 +431,31 @@ func (r *machineReport) print(s *screen, views []machineView) {
 func (r *machineReport) printTotals(s *screen) {
 	s.heading("machines")
 	width := 0
+	variants := len(r.specs) / len(r.flags.Spec) // of each machine of --spec, with the values of --sweep
 	for i := range r.specs {
-		s.printf("%s\n", &r.specs[i])
-		for _, k := range r.Machines[i].Kernels {
-			if k.Resident == 0 {
-				s.printf("  %s: a CTA does not fit on an SM, because of %s; the model runs one at a time; its L1 has %d bytes\n", k.Kernel, k.Limit, k.L1)
+		width = max(width, len(r.specs[i].Name))
+		if i%variants == 0 {
+			s.printf("%s\n", &r.specs[i])
+		}
+		for k, kernel := range r.Machines[i].Kernels {
+			if i%variants > 0 && slices.Equal(r.Machines[i].Kernels, r.Machines[i-1].Kernels) {
+				break
+			}
+			if i%variants > 0 && k == 0 {
+				s.printf("%s\n", r.specs[i].Name)
+			}
+			if kernel.Resident == 0 {
+				s.printf("  %s: a CTA does not fit on an SM, because of %s; the model runs one at a time; its L1 has %d bytes\n", kernel.Kernel, kernel.Limit, kernel.L1)
 				continue
 			}
-			s.printf("  %s: %d CTAs fit on an SM, limited by %s; its L1 has %d bytes\n", k.Kernel, k.Resident, k.Limit, k.L1)
+			s.printf("  %s: %d CTAs fit on an SM, limited by %s; its L1 has %d bytes\n", kernel.Kernel, kernel.Resident, kernel.Limit, kernel.L1)
 		}
-		width = max(width, len(r.specs[i].Name))
 	}
 	columns := append(slices.Clone(machineColumns), writtenColumn)
-	s.printf("\n%s\n", s.paint(dim, fitted("", width)+columnsOf(columns, nil)))
+	s.printf("\n%s\n", s.paint(dim, fitted("", width)+columnsOf(columns, nil)+fitted("dirty", -10)))
 	for i := range r.Machines {
 		m := &r.Machines[i]
-		s.printf("%s%s\n", fitted(m.Name, width), columnsOf(columns, &m.Total))
+		s.printf("%s%s%s\n", fitted(m.Name, width), columnsOf(columns, &m.Total), fitted(countText(m.Dirty), -10))
 	}
 }
 

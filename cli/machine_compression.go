@@ -205,6 +205,12 @@ func (v *compressionView) print(r *machineReport, s *screen) {
 	}
 	c := r.Machines[0].Compression
 	s.printf("read and written are lines of 128 bytes; an algorithm's column is bursts without compression by bursts with it\n")
+	if first := &r.Machines[0]; !r.specs[0].WholeLines {
+		for i, line := range wrap(fmt.Sprintf("Compressed memory transfers whole lines: %s bursts without compression, %s with the best algorithm. %s itself transfers sectors: %s bursts.",
+			countText(c.Total.Bursts()), countText(c.Total.Best), first.Name, countText(first.Total.Traffic())), 100) {
+			s.printf("%s%s\n", []string{"", "  "}[min(i, 1)], line)
+		}
+	}
 	if n := c.Total.Unknown; n > 0 {
 		s.printf("%s lines have unknown bytes, and count as raw\n", countText(n))
 	}

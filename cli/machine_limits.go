@@ -19,7 +19,7 @@ var limitsPart = machinePart{name: "limits", doc: "what limits each line on the 
 // printLimits prints the limits of the lines with the most sectors that leave a multiprocessor. footprint is the number of bytes of all
 // accessed sectors.
 func (r *machineReport) printLimits(s *screen, footprint int64) {
-	s.heading("what limits the lines with the most traffic, in sectors")
+	s.heading("what limits the lines with the most sectors that leave a multiprocessor")
 	list := slices.Clone(r.Machines[0].Lines)
 	slices.SortStableFunc(list, func(a, b machineLineJSON) int {
 		return cmp.Or(cmp.Compare(b.Counts.Leaving(), a.Counts.Leaving()), cmp.Compare(b.Counts.Requests, a.Counts.Requests))
@@ -39,35 +39,36 @@ func (r *machineReport) printLimits(s *screen, footprint int64) {
 	}
 }
 
-// limitsOf returns the limits of a line as sentences. Each says what would change it. footprint is the number of bytes of all accessed
+// limitsOf returns the limits of a line as sentences, without those of less than 1 % of the sectors that leave a multiprocessor. Each says what would change it. footprint is the number of bytes of all accessed
 // sectors.
 func limitsOf(c *machine.Counts, footprint int64) (list []string) {
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	matters := func(n int64) bool { return n > 0 && 100*n >= c.Leaving() }
 	accessed := c.Loads + c.Stores + c.Atomics
 	// The bytes of a request take at least one sector.
 	if least := max(c.Requests, (c.UsedBytes+stream.SectorBytes-1)/stream.SectorBytes); accessed >= 2*least {
 		add("A request takes %.1f sectors, but its bytes would fit in %.1f: let neighbouring threads access neighbouring addresses.", float64(accessed)/float64(c.Requests), float64(least)/float64(c.Requests))
 	}
-	if c.CompulsoryReads > 0 {
+	if matters(c.CompulsoryReads) {
 		add("First use of the data: %s reads. No cache saves them; only smaller data or fewer data do.", partOf(c.CompulsoryReads, c.Reads))
 	}
-	if c.StoreReads > 0 {
+	if matters(c.StoreReads) {
 		add("Stores of a part of a sector: %s reads. Let a request write whole sectors.", partOf(c.StoreReads, c.Reads))
 	}
-	if again := c.Reads - c.StoreReads - c.CompulsoryReads; again > 0 {
+	if again := c.Reads - c.StoreReads - c.CompulsoryReads; matters(again) {
 		add("Data that have been in the L2 before: %s reads. Work on a part of the data at a time, or take a larger L2: one of %s holds all data (--sweep l2=SIZE,…).", partOf(again, c.Reads), bytesText(footprint))
 	}
 	if again := c.L1Misses - c.L1Bypasses - c.L1Compulsory; 10*again >= c.Loads && again > 0 {
 		add("Data that left the L1 between two uses: %s loads. Keep them in shared memory or registers, or take a larger L1 (--sweep l1=SIZE,…).", partOf(again, c.Loads))
 	}
-	if c.L1Bypasses > 0 {
+	if matters(c.L1Bypasses) {
 		add("The cache operator or the memory order bypasses the L1: %s loads.", partOf(c.L1Bypasses, c.Loads))
 	}
 	if shared := c.L1Compulsory - c.CompulsoryReads; 2*shared >= c.Loads && shared > 0 {
 		add("First use on a multiprocessor, and the L2 has the data: %s loads. Let CTAs with the same data run on the same multiprocessor (--sweep dispatch=NAME,…), or let each CTA do more.", partOf(shared, c.Loads))
 	}
-	if c.Atomics > 0 {
-		add("Atomics, which the L2 executes: %s. Combine the values of a warp or a CTA first.", countText(c.Atomics))
+	if matters(c.Atomics) {
+		add("Sectors of atomics, which the L2 executes: %s. Combine the values of a warp or a CTA first.", countText(c.Atomics))
 	}
 	if list == nil {
 		if c.Stores > 0 {

@@ -28,7 +28,7 @@ func TestLimits(t *testing.T) {
 		{"bypasses", machine.Counts{Requests: 1, Loads: 4, L1Misses: 4, L1Bypasses: 4, UsedBytes: 128, L2Hits: 4}, []string{"The cache operator or the memory order bypasses the L1: 4 of 4 loads."}},
 		{"whole stores", machine.Counts{Requests: 1, Stores: 4, UsedBytes: 128, L2Misses: 4}, []string{"Its stores take as few"}},
 		{"stores of bytes", machine.Counts{Requests: 1, Stores: 2, UsedBytes: 40, L2Misses: 2, Reads: 1, StoreReads: 1}, []string{"Stores of a part of a sector: 1 of 1 reads."}},
-		{"atomics", machine.Counts{Requests: 1, Atomics: 1, UsedBytes: 4, L2Hits: 1}, []string{"Atomics, which the L2 executes: 1."}},
+		{"atomics", machine.Counts{Requests: 1, Atomics: 1, UsedBytes: 4, L2Hits: 1}, []string{"Sectors of atomics, which the L2 executes: 1."}},
 	} {
 		got := limitsOf(&c.counts, 64<<10)
 		if !slices.EqualFunc(got, c.want, strings.HasPrefix) {

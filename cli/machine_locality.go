@@ -5,6 +5,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"gemu/machine"
@@ -189,8 +190,8 @@ func (v *localityView) addJSON(r *machineReport) {
 // row prints a dispatcher with its working set, and the hits of c unless it is nil.
 func (v *localityView) row(s *screen, name string, lines, rotation float64, c *machine.Counts) {
 	change := ""
-	if rotation > 0 && lines != rotation {
-		change = fmt.Sprintf("%+.1f %%", 100*(lines/rotation-1))
+	if percent := math.Round(1000*(lines/rotation-1)) / 10; rotation > 0 && percent != 0 {
+		change = fmt.Sprintf("%+.1f %%", percent)
 	}
 	hits := fitted("-", -9) + fitted("-", -9) + fitted("-", -10)
 	if c != nil {
@@ -216,7 +217,7 @@ func (v *localityView) print(r *machineReport, s *screen) {
 		if g.unmeasured {
 			counts = [2]*machine.Counts{}
 		}
-		s.printf("%s\n", s.paint(dim, "lines/SM              L1 hits  L2 hits      read  dispatcher"))
+		s.printf("%s\n", s.paint(dim, "lines/SM    change  L1 hits  L2 hits      read  dispatcher"))
 		v.row(s, "rotation", rotation, rotation, &g.own)
 		v.row(s, "pairs", g.pairs/n, rotation, nil)
 		if g.tiles != ptx.Dim(1) {

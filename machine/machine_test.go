@@ -779,9 +779,10 @@ func TestParse(t *testing.T) {
 		{"base = v100\nsms = x", "m:2: sms=x: want a number"},
 		{"base = v100\n\nl1 = 3", "m: l1"},
 		{"base = v100\ndispatch = spiral", "m:2: dispatch=spiral: unknown dispatcher; want rotation, pairs"},
-		{"base = v100\nl2 = 1Q", "m:2: l2=1Q: want a size"},
+		{"base = v100\nl2 = 1Q", "m:2: l2=1Q: want a number of bytes, or a size"},
 		{"base = v100\nl2.policy = newest", "m:2: l2.policy=newest: unknown policy; want one of lru, plru"},
-		{"base = v100\nl3 = 1M", `m:2: unknown parameter "l3"; want one of sms`},
+		{"base = v100\nl2 = 1M\nl2 = 2M", "m:3: l2 has a value in line 2"},
+		{"base = v100\nl3 = 1M", `m:2: unknown parameter "l3" (did you mean l1?); want one of sms`},
 	} {
 		if _, err := Parse("m", c.text, Policies{}); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %s …", c.text, err, c.want)

@@ -161,10 +161,10 @@ func (l *Level) check() error {
 	switch {
 	case l.Policy == nil:
 		return errors.New("no replacement policy")
-	case l.Bytes < 0 || l.Ways < 1:
-		return fmt.Errorf("%d bytes in %d ways: want at least 0 bytes and 1 way", l.Bytes, l.Ways)
-	case l.Bytes%(stream.LineBytes*l.Ways) != 0:
-		return fmt.Errorf("%d bytes are not a whole number of sets of %d lines of %d bytes", l.Bytes, l.Ways, stream.LineBytes)
+	case l.Ways < 1:
+		return fmt.Errorf("%d ways: want at least 1", l.Ways)
+	case l.Bytes < 0 || l.Bytes%(stream.LineBytes*l.Ways) != 0:
+		return fmt.Errorf("%d bytes: want a multiple of %d, the bytes of a set of %d lines of %d bytes", l.Bytes, stream.LineBytes*l.Ways, l.Ways, stream.LineBytes)
 	case indices[l.Index] == nil:
 		return fmt.Errorf("unknown index %q; want one of %s", l.Index, strings.Join(sortedKeys(indices), ", "))
 	case l.Policy.Name == "plru" && l.Ways > 32:
@@ -295,7 +295,15 @@ func (s *Spec) Set(name, value string, more Policies) error {
 		s.DRAM = memory
 		return nil
 	}
-	return fmt.Errorf("unknown parameter %q; want one of %s", name, strings.Join(ParameterNames(), ", "))
+	guess, names := "", ParameterNames()
+	near := strings.ToLower(strings.TrimSpace(name))
+	if !slices.Contains(names, near) {
+		near = notation.Nearest(near, names)
+	}
+	if near != "" {
+		guess = fmt.Sprintf(" (did you mean %s?)", near)
+	}
+	return fmt.Errorf("unknown parameter %q%s; want one of %s", name, guess, strings.Join(names, ", "))
 }
 
 // setChoice sets a parameter that has two values: yes sets it, no clears it.
@@ -330,11 +338,8 @@ func setPolicy(to **Replacement, value string, more Policies) error {
 
 func setSize(to *int, value string) error {
 	n, err := notation.ParseSize(value)
-	if err != nil {
-		return err
-	}
-	if n > 1<<34 {
-		return errors.New("a cache has at most 16G")
+	if err != nil || n > maxBytes {
+		return fmt.Errorf("want a number of bytes, or a size such as 512K or 2M, at most %s", sizeText(maxBytes))
 	}
 	*to = int(n)
 	return nil
@@ -345,7 +350,7 @@ func setSize(to *int, value string) error {
 // further policies.
 func Parse(name, text string, more Policies) (Spec, error) {
 	var s Spec
-	known := false
+	known, lines := false, map[string]int{}
 	for i, line := range strings.Split(text, "\n") {
 		line, _, _ = strings.Cut(line, "#")
 		if strings.TrimSpace(line) == "" {
@@ -364,7 +369,10 @@ func Parse(name, text string, more Policies) (Spec, error) {
 			known = true
 		case !known:
 			err = fmt.Errorf("the first parameter must be base, one of %s", strings.Join(Names(), ", "))
+		case lines[key] > 0:
+			err = fmt.Errorf("%s has a value in line %d", key, lines[key])
 		default:
+			lines[key] = i + 1
 			err = s.Set(key, value, more)
 		}
 		if err != nil {

@@ -37,11 +37,11 @@ var ParameterNames = []string{"channels", "banks", "row", "rows", "map", "pages"
 func (s *Spec) Set(name, value string) error {
 	number := func(to *int) error {
 		n, err := notation.ParseSize(value)
-		if err == nil && n > 1<<30 {
-			err = errors.New("want at most 1G")
+		if err != nil || n > 1<<30 {
+			return errors.New("want a number such as 8, 512 or 2K, at most 1G")
 		}
 		*to = int(n)
-		return err
+		return nil
 	}
 	switch name {
 	case "channels":
