@@ -84,10 +84,10 @@ func compileFile(ctx context.Context, name string, flags compileFlags, further .
 		}
 	}
 	if c == nil && flags.Branches {
-		return "", "", fmt.Errorf("%s: --branches needs clang, and there is none on the path: %s", name, howToInstall(runtime.GOOS))
+		return "", "", fmt.Errorf("%s: --branches needs clang, and there is none on the path: %s", name, howToInstallClang(runtime.GOOS))
 	}
 	if c == nil {
-		return "", "", fmt.Errorf("%s: no compiler for CUDA C++ (nvcc, clang) is on the path: %s. Or compile to PTX on another machine, with gemu.h from kernels/cuda:\n   clang-19 %s %s", name, howToInstall(runtime.GOOS),
+		return "", "", fmt.Errorf("%s: no compiler for CUDA C++ (nvcc, clang) is on the path: %s or nvcc. Or compile to PTX on another machine, with gemu.h from kernels/cuda:\n   clang-19 %s %s", name, howToInstallClang(runtime.GOOS),
 			strings.Replace(strings.Join(clangArgs(defaultArch, "kernels/cuda"), " "), "-o -", "-o "+strings.TrimSuffix(filepath.Base(name), ".cu")+".ptx", 1), name)
 	}
 	dir, remove, err := cleanup.Dir("", "gemu-*")
@@ -125,7 +125,7 @@ func compileFile(ctx context.Context, name string, flags compileFlags, further .
 		if c.program == "clang" { // the other names of clang contain a version that is new enough
 			text, _ := exec.CommandContext(ctx, program, "--version").Output()
 			if problem := clangProblem(string(text)); problem != "" {
-				return "", messages, fmt.Errorf("%s: %s is %s: %s", name, program, problem, howToInstall(runtime.GOOS))
+				return "", messages, fmt.Errorf("%s: %s is %s: %s or nvcc", name, program, problem, howToInstallClang(runtime.GOOS))
 			}
 		}
 		return "", messages, fmt.Errorf("%s: %s: %w", name, c.program, err)
@@ -146,8 +146,8 @@ func clangProblem(text string) string {
 	return ""
 }
 
-// howToInstall says how to install a compiler on an operating system.
-func howToInstall(system string) string {
+// howToInstallClang says how to install clang on an operating system.
+func howToInstallClang(system string) string {
 	how := "such as the package clang-19"
 	switch system {
 	case "windows":
@@ -155,7 +155,7 @@ func howToInstall(system string) string {
 	case "darwin":
 		how = `brew install llvm, and export PATH="$(brew --prefix llvm)/bin:$PATH"`
 	}
-	return fmt.Sprintf("install clang %d or later (%s) or nvcc", oldestClang, how)
+	return fmt.Sprintf("install clang %d or later (%s)", oldestClang, how)
 }
 
 // sourceName returns the name of a file's PTX in messages.

@@ -41,7 +41,7 @@ func TestMissingCompiler(t *testing.T) {
 		}
 	}
 	for system, want := range map[string]string{"windows": "winget install LLVM.LLVM", "darwin": "brew install llvm", "linux": "clang-19"} {
-		if got := howToInstall(system); !strings.Contains(got, want) {
+		if got := howToInstallClang(system); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", system, got)
 		}
 	}
