@@ -2,7 +2,8 @@
 // kernel that can be resident.
 //
 // [LimitsOf] returns the [Limits] of a compute capability, from 2.0 on; [Limits.Resident] the number of blocks, and the
-// resource that limits it. Limits is plain data: another machine, such as that of a paper, is a copy with other numbers.
+// resource that limits it. [Limits.Surface] returns the resident warps of all sizes of a block, and [Limits.Cliffs] the
+// smallest changes of a block that change them. Limits is plain data: another machine, such as that of a paper, is a copy with other numbers.
 //
 // No function returns an error or changes its arguments, so all are safe for concurrent use. Generations, and fields of
 // Limits, may be added at any time.
@@ -31,6 +32,10 @@ type Limits struct {
 	// RegisterUnit.
 	DoubleUnit uint64
 }
+
+// MaxThreads is the maximum number of threads of a block, in each of the Generations: CUDA C++ Programming Guide, "Technical
+// Specifications per Compute Capability".
+const MaxThreads = 1024
 
 // MaxRegisters is the maximum of PerThread in Generations.
 const MaxRegisters = 255
@@ -107,8 +112,7 @@ type Block struct {
 func (l *Limits) WarpsOf(b Block) int { return (b.Threads + l.WarpSize - 1) / l.WarpSize }
 
 // Resident returns the number of blocks that can be resident, 0 if a single block does not fit on the multiprocessor, and
-// the resource that limits it: the first in the order above if there are several. It does not check the limit of 1024
-// threads per block.
+// the resource that limits it: the first in the order above if there are several. It does not check MaxThreads.
 func (l *Limits) Resident(b Block) (n int, limiter Limit) {
 	n, limiter = l.Blocks, LimitedByBlocks
 	limit := func(m int, reason Limit) {
@@ -126,11 +130,7 @@ func (l *Limits) Resident(b Block) (n int, limiter Limit) {
 	if b.Registers > 0 {
 		// The registers of a warp are in the register file of its partition. The check of a block's registers assumes
 		// that its warps are spread over all partitions.
-		unit := l.RegisterUnit
-		if b.Registers < 64 && l.DoubleUnit>>b.Registers&1 != 0 {
-			unit *= 2
-		}
-		warpRegisters := roundUp(b.Registers*l.WarpSize, unit)
+		warpRegisters := l.warpRegisters(b.Registers)
 		if b.Registers > l.PerThread || warpRegisters*roundUp(warps, l.Partitions) > l.Registers {
 			limit(0, LimitedByRegisters)
 		} else {
@@ -138,6 +138,15 @@ func (l *Limits) Resident(b Block) (n int, limiter Limit) {
 		}
 	}
 	return n, limiter
+}
+
+// warpRegisters returns the number of registers that are allocated for a warp.
+func (l *Limits) warpRegisters(registers int) int {
+	unit := l.RegisterUnit
+	if registers < 64 && l.DoubleUnit>>registers&1 != 0 {
+		unit *= 2
+	}
+	return roundUp(registers*l.WarpSize, unit)
 }
 
 // Occupancy returns the warps of the given number of blocks as a share of the maximum number of resident warps.
