@@ -88,18 +88,18 @@ func (s sink) OnEvent(e *probe.Event) { s(e) }
 
 // collector makes texts of recorded requests.
 type collector struct {
-	list requests
-	last map[uint64]int
-	err  error
+	list    requests
+	arrived map[uint64]int // number of CTAs by launch
+	err     error
 }
 
 func (c *collector) BeginLaunch(*stream.Launch)      {}
 func (c *collector) EndLaunch(*stream.Launch, error) {}
 func (c *collector) CTA(l *stream.Launch, cta *stream.CTA) {
-	if last, ok := c.last[l.ID]; ok && cta.Index <= last {
-		c.err = fmt.Errorf("CTA %d follows %d", cta.Index, last)
+	if want := l.Grid.Linear(l.CTAAt(c.arrived[l.ID])); cta.Index != want {
+		c.err = fmt.Errorf("CTA %d arrived, want %d", cta.Index, want)
 	}
-	c.last[l.ID] = cta.Index
+	c.arrived[l.ID]++
 	for i, w := range cta.Warps {
 		step := int64(0)
 		for _, q := range w.Requests {
@@ -147,7 +147,7 @@ func TestRequests(t *testing.T) {
 		}
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
-			want, got := &counter{list: requests{}}, &collector{list: requests{}, last: map[uint64]int{}}
+			want, got := &counter{list: requests{}}, &collector{list: requests{}, arrived: map[uint64]int{}}
 			r := stream.NewRecorder(got)
 			p.Run(func(l *interp.Launch) { l.Probes = []probe.Probe{want, r} })
 			if got.err != nil {
