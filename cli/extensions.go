@@ -244,11 +244,14 @@ func (x *Extensions) vars() kong.Vars {
 	}
 	var replacements []string
 	for _, r := range slices.Concat(machine.Replacements, x.Replacements) {
-		replacements = append(replacements, r.Name+": "+r.Doc)
+		replacements = append(replacements, "policy "+r.Name+": "+r.Doc)
 	}
-	dispatchers := slices.Clone(dispatch.Forms)
+	var dispatchers []string
+	for _, form := range dispatch.Forms {
+		dispatchers = append(dispatchers, "dispatcher "+form)
+	}
 	for _, d := range x.Dispatchers {
-		dispatchers = append(dispatchers, d.Name+": "+d.Doc)
+		dispatchers = append(dispatchers, "dispatcher "+d.Name+": "+d.Doc)
 	}
 	machinePartNames, machineShown := machinePartNames()
 	return kong.Vars{

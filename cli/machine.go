@@ -23,7 +23,7 @@ type machineCmd struct {
 	policyFlag
 
 	Spec  []string `default:"v100" help:"Machine: ${machines}, or the name of a file (docs/machine.md). Several machines stand side by side." placeholder:"NAME,…"`
-	Sweep []string `sep:"none" help:"Run the machines with each of these values of a parameter: ${machineparameters}. Policies are:${replacements} Dispatchers are:${dispatchers} With one value, it changes the machines. May be given several times." placeholder:"NAME=VALUE,…"`
+	Sweep []string `sep:"none" help:"Run the machines with each of these values of a parameter: ${machineparameters}. With one value, it changes the machines. May be given several times. Policies and dispatchers:${replacements}${dispatchers}" placeholder:"NAME=VALUE,…"`
 	Show  []string `default:"${machineshow}" enum:"${machineparts}" help:"Parts to print:${machinepartdocs}" placeholder:"PART"`
 	PTX   bool     `name:"ptx" help:"Show the lines of the PTX, even if the PTX names the lines of the source from which it was compiled."`
 	Top   int      `default:"10" help:"Print at most N lines and N buffers." placeholder:"N"`
@@ -139,8 +139,15 @@ func (c *machineCmd) Run(a *app) error {
 	}
 	// A trapped launch has counts up to the trap, and then the error.
 	r := newMachineReport(in, j)
-	for _, v := range views {
-		v.addJSON(r)
+	for i, m := range in.machines {
+		if err := m.Verify(); err != nil {
+			return fmt.Errorf("machine %s: %w", specs[i].Name, err)
+		}
+	}
+	for k, v := range views {
+		if err := v.addJSON(r); err != nil {
+			return fmt.Errorf("--show %s: %w", c.Show[k], err)
+		}
 	}
 	err = all(addresses.commit(), c.write(a, r, in.machines))
 	if c.JSON != "" {
@@ -173,8 +180,8 @@ type machineRun struct {
 
 // machineView is a part of the report of a run.
 type machineView interface {
-	// addJSON sets the part's fields of the JSON report.
-	addJSON(r *machineReport)
+	// addJSON sets the part's fields of the JSON report. It returns an error if the part has no counts, or if they contradict each other.
+	addJSON(r *machineReport) error
 	// print writes the part.
 	print(r *machineReport, s *screen)
 }
@@ -182,7 +189,7 @@ type machineView interface {
 // machineText is a view of the counts that are always in the JSON report.
 type machineText func(r *machineReport, s *screen)
 
-func (machineText) addJSON(*machineReport)              {}
+func (machineText) addJSON(*machineReport) error        { return nil }
 func (t machineText) print(r *machineReport, s *screen) { t(r, s) }
 
 // machineParts are the parts of the report, in the order of the help. A new part is an entry here, in a file of its own.
@@ -228,6 +235,7 @@ type machineReport struct {
 	specs   []machine.Spec
 	sources sourceFiles
 	texts   map[machinePlace]string
+	instrs  map[machinePlace][]machineInstr // instructions with requests of a line, on the first machine
 }
 
 // machinePlace is a line of a file.
@@ -299,10 +307,13 @@ type machineBufferJSON struct {
 func newMachineReport(in *machineRun, j *job) *machineReport {
 	r := &machineReport{
 		machineJSON: machineJSON{Schema: "gemu-machine/1", launchJSON: j.facts(), Groups: j.groups()},
-		flags:       in.flags, specs: in.specs, sources: sourceFiles{j.sources}, texts: map[machinePlace]string{},
+		flags:       in.flags, specs: in.specs, sources: sourceFiles{j.sources}, texts: map[machinePlace]string{}, instrs: map[machinePlace][]machineInstr{},
 	}
 	for i, m := range in.machines {
 		r.Machines = append(r.Machines, r.result(&in.specs[i], m.Launches()))
+		if i == 0 {
+			r.addInstrs(m.Launches())
+		}
 	}
 	if list := in.machines[0].Launches(); len(list) > 0 && list[len(list)-1].Err != nil {
 		r.Trapped = list[len(list)-1].Err.Error()
@@ -363,6 +374,26 @@ func (r *machineReport) result(s *machine.Spec, launches []*machine.Launch) mach
 		return cmp.Or(cmp.Compare(a.Base, b.Base), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Name, b.Name))
 	})
 	return out
+}
+
+// addInstrs collects the instructions of each line of the source.
+func (r *machineReport) addInstrs(launches []*machine.Launch) {
+	for _, l := range launches {
+		for i := range l.Instrs {
+			if l.Instrs[i].Requests == 0 {
+				continue
+			}
+			instr, f := l.Program.At(i)
+			frame, ptx := profile.Frames(f, instr, r.flags.PTX)[0], profile.Frames(f, instr, true)[0]
+			at, in := machinePlace{frame.File, frame.Line}, machinePlace{ptx.File, ptx.Line}
+			k := slices.IndexFunc(r.instrs[at], func(o machineInstr) bool { return o.at == in })
+			if k < 0 {
+				k = len(r.instrs[at])
+				r.instrs[at] = append(r.instrs[at], machineInstr{at: in})
+			}
+			r.instrs[at][k].counts.Add(&l.Instrs[i])
+		}
+	}
 }
 
 // machineColumn is a column of counts.

@@ -100,10 +100,10 @@ func fittingAlgorithm(c *machine.BurstCounts) (name string) {
 	return name
 }
 
-func (v *compressionView) addJSON(r *machineReport) {
+func (v *compressionView) addJSON(r *machineReport) error {
 	for i, counts := range v.counts {
 		if err := counts.Verify(); err != nil {
-			panic(err.Error())
+			return fmt.Errorf("machine %s: %w", r.Machines[i].Name, err)
 		}
 		out := &machineCompressionJSON{Total: counts.Total(), Metadata: counts.Metadata, Changed: []machineChangedJSON{}, Buffers: []machineCompressionBufferJSON{}}
 		uses := map[stream.Buffer]*bufferUses{}
@@ -146,6 +146,7 @@ func (v *compressionView) addJSON(r *machineReport) {
 		}
 		r.Machines[i].Compression = out
 	}
+	return nil
 }
 
 // bufferUses are the instructions that access a buffer.

@@ -164,7 +164,7 @@ type machineDescriptorJSON struct {
 	Map     [3]int `json:"map"`               // ranks of x, y and z in the order of C-tiles along the data; 0: the data do not depend on the dimension
 }
 
-func (v *localityView) addJSON(r *machineReport) {
+func (v *localityView) addJSON(r *machineReport) error {
 	r.Locality = []machineLocalityJSON{}
 	for _, g := range v.groups {
 		j := machineLocalityJSON{Kernel: g.kernel, Grid: g.grid.Dims(), Launches: g.launches, TooLarge: g.tooLarge, Counts: g.own, Shapes: []machineShapeJSON{}, Descriptors: []machineDescriptorJSON{}}
@@ -185,6 +185,7 @@ func (v *localityView) addJSON(r *machineReport) {
 		}
 		r.Locality = append(r.Locality, j)
 	}
+	return nil
 }
 
 // row prints a dispatcher with its working set, and the hits of c unless it is nil.

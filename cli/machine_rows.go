@@ -106,10 +106,10 @@ type machineRowBufferJSON struct {
 	Counts dram.Counts `json:"counts"` // bursts of 32 bytes
 }
 
-func (v *rowsView) addJSON(r *machineReport) {
+func (v *rowsView) addJSON(r *machineReport) error {
 	for i, m := range v.memories {
-		if err := m.Verify(); err != nil {
-			panic(err.Error())
+		if err := checkMemory(m); err != nil {
+			return fmt.Errorf("machine %s: %w", r.Machines[i].Name, err)
 		}
 		spec := r.specs[i].Memory()
 		out := &machineRowsJSON{Map: spec.Map, Pages: spec.Pages, Total: m.Total(), Channels: m.Channels, Pairs: []machineRowsPairJSON{}, Maps: []machineRowsMapJSON{}, Buffers: []machineRowBufferJSON{}}
@@ -127,11 +127,23 @@ func (v *rowsView) addJSON(r *machineReport) {
 		}
 		if i == 0 {
 			for _, s := range v.maps {
+				if err := checkMemory(s.memory); err != nil {
+					return fmt.Errorf("machine %s with dram.map=%s dram.pages=%s: %w", r.Machines[i].Name, s.spec.Map, s.spec.Pages, err)
+				}
 				out.Maps = append(out.Maps, machineRowsMapJSON{s.spec.Map, s.spec.Pages, s.memory.Total(), s.memory.Balance()})
 			}
 		}
 		r.Machines[i].Rows = out
 	}
+	return nil
+}
+
+// checkMemory returns an error if a memory has no counts, or if they contradict each other.
+func checkMemory(m *dram.Memory) error {
+	if err := m.Err(); err != nil {
+		return err
+	}
+	return m.Verify()
 }
 
 // rowsColumns formats the counts of a memory.

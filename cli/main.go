@@ -174,7 +174,9 @@ func execute(ctx context.Context, x *Extensions, args []string, stdin io.Reader,
 			parser.Exit(exitGood)
 		}
 		var kctx *kong.Context
-		if kctx, err = parser.Parse(gatherArgs(args)); err == nil {
+		if kctx, err = parser.Parse(gatherArgs(args)); err != nil {
+			err = nameMissingValue(err)
+		} else {
 			err = kctx.Run(a)
 		}
 	}()
@@ -190,6 +192,15 @@ func execute(ctx context.Context, x *Extensions, args []string, stdin io.Reader,
 		}
 	}
 	return status
+}
+
+// nameMissingValue rewrites the parser's error for a flag at the end of the command line, which lacks its value.
+func nameMissingValue(err error) error {
+	flag, rest, ok := strings.Cut(err.Error(), ": expected ")
+	if ok && strings.HasSuffix(rest, ` but got "EOL" (<EOL>)`) {
+		return fmt.Errorf("%s: no value; want %s=VALUE", flag, flag)
+	}
+	return err
 }
 
 // newParser returns the parser of a grammar of the command.

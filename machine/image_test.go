@@ -234,13 +234,15 @@ func TestWholeLines(t *testing.T) {
 		name string
 		list []access
 		want string
+		// reads because of stores: of partly written sectors, and of the other sectors
+		storeReads, storeExtra int64
 	}{
-		{"a load reads the line", []access{{load, 1, 1, 1}, {load, 1, 0b1110, 0b1110}}, "R1:1111"},
-		{"a whole line is overwritten", []access{{store, 1, 15, 15}, {load, 2, 1, 1}}, "W1:1111 R2:1111"},
-		{"a sector is overwritten", []access{{store, 1, 1, 1}, {load, 2, 1, 1}}, "R1:1111 W1:1111 R2:1111"},
-		{"some bytes of all sectors", []access{{store, 1, 15, 7}, {load, 2, 1, 1}}, "R1:1111 W1:1111 R2:1111"},
-		{"a store to a line in the L2", []access{{load, 1, 1, 1}, {store, 1, 2, 0}, {load, 2, 1, 1}}, "R1:1111 W1:1111 R2:1111"},
-		{"an atomic", []access{{atomic, 1, 2, 2}, {load, 2, 1, 1}}, "R1:1111 W1:1111 R2:1111"},
+		{"a load reads the line", []access{{load, 1, 1, 1}, {load, 1, 0b1110, 0b1110}}, "R1:1111", 0, 0},
+		{"a whole line is overwritten", []access{{store, 1, 15, 15}, {load, 2, 1, 1}}, "W1:1111 R2:1111", 0, 0},
+		{"a sector is overwritten", []access{{store, 1, 1, 1}, {load, 2, 1, 1}}, "R1:1111 W1:1111 R2:1111", 0, 4},
+		{"some bytes of all sectors", []access{{store, 1, 15, 7}, {load, 2, 1, 1}}, "R1:1111 W1:1111 R2:1111", 1, 3},
+		{"a store to a line in the L2", []access{{load, 1, 1, 1}, {store, 1, 2, 0}, {load, 2, 1, 1}}, "R1:1111 W1:1111 R2:1111", 0, 0},
+		{"an atomic", []access{{atomic, 1, 2, 2}, {load, 2, 1, 1}}, "R1:1111 W1:1111 R2:1111", 0, 0},
 	} {
 		m := New(Spec{Name: "one", SMs: 1, SM: 70, L1: Level{0, 1, lru, "modulo"}, L2: Level{128, 1, lru, "modulo"}, WholeLines: true}, 0)
 		var got []string
@@ -259,6 +261,12 @@ func TestWholeLines(t *testing.T) {
 		m.EndLaunch(l, nil)
 		if text := strings.Join(got, " "); text != c.want {
 			t.Errorf("%s: %s, want %s", c.name, text, c.want)
+		}
+		if n := m.Launches()[0].Counts; n.StoreReads != c.storeReads || n.StoreExtra != c.storeExtra {
+			t.Errorf("%s: %d and %d reads because of stores, want %d and %d", c.name, n.StoreReads, n.StoreExtra, c.storeReads, c.storeExtra)
+		}
+		if err := m.Verify(); err != nil {
+			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 }

@@ -22,7 +22,8 @@ import (
 
 // Counts are the sectors of 32 bytes that requests transfer.
 //
-// Loads = L1Hits + L1Misses. L1Compulsory <= L1Misses - L1Bypasses. UsedBytes <= 32 (Loads + Stores + Atomics). StoreReads + CompulsoryReads <= Reads.
+// Loads = L1Hits + L1Misses. L1Compulsory <= L1Misses - L1Bypasses. UsedBytes <= 32 (Loads + Stores + Atomics). StoreReads + StoreExtra + CompulsoryReads
+// <= Reads.
 // L1Misses + L1Extra + Stores + Atomics = L2Hits + L2Misses. Reads <= L2Misses, unless memory transfers whole lines.
 type Counts struct {
 	Requests   int64 `json:"requests"`    // requests of warp instructions
@@ -42,7 +43,8 @@ type Counts struct {
 	L2WriteHits     int64 `json:"l2_write_hits"`    // sectors of stores and atomics that the L2 has
 	UsedBytes       int64 `json:"used_bytes"`       // accessed bytes of the sectors; bytes that several lanes of a request access count once
 	L1Compulsory    int64 `json:"l1_compulsory"`    // L1 misses that an L1 of unlimited size would also have, without bypasses
-	StoreReads      int64 `json:"store_reads"`      // reads because a store writes a part of a sector
+	StoreReads      int64 `json:"store_reads"`      // reads of sectors of which a store writes a part
+	StoreExtra      int64 `json:"store_extra"`      // reads of the other sectors of a line, because a store writes a part of it and memory transfers whole lines
 	CompulsoryReads int64 `json:"compulsory_reads"` // other reads that an L2 of unlimited size would also have: the first use of the data
 }
 
@@ -65,6 +67,7 @@ func (c *Counts) Add(o *Counts) {
 	c.UsedBytes += o.UsedBytes
 	c.L1Compulsory += o.L1Compulsory
 	c.StoreReads += o.StoreReads
+	c.StoreExtra += o.StoreExtra
 	c.CompulsoryReads += o.CompulsoryReads
 }
 
@@ -188,12 +191,41 @@ func (m *Machine) TakeLaunches() []*Launch {
 	return list
 }
 
-// Footprint returns the number of bytes of all sectors that have been in the L2.
-func (m *Machine) Footprint() (n int64) {
-	for _, set := range m.l2Seen {
-		n += sectors(set) * stream.SectorBytes
+// Footprint returns the number of bytes of all lines that have been in the L2. A line takes all its bytes there, whichever sectors it has.
+func (m *Machine) Footprint() int64 { return int64(len(m.l2Seen)) * stream.LineBytes }
+
+// Verify returns an error if the counts of a launch contradict each other, which is a fault of this package.
+func (m *Machine) Verify() error {
+	for _, l := range m.launches {
+		instrs := Counts{WriteBacks: l.WriteBacks}
+		for i := range l.Instrs {
+			instrs.Add(&l.Instrs[i])
+		}
+		buffers := Counts{}
+		for i := range l.Buffers {
+			if err := l.Buffers[i].verify(&m.spec); err != nil {
+				return fmt.Errorf("BUG: kernel %s on machine %s, %s: %w", l.Kernel.Name, m.spec.Name, l.Buffers[i].Name, err)
+			}
+			buffers.Add(&l.Buffers[i].Counts)
+		}
+		buffers.Requests = l.Requests // a request may access several buffers
+		if instrs != l.Counts || buffers != l.Counts {
+			return fmt.Errorf("BUG: kernel %s on machine %s: %+v, of instructions %+v, of buffers %+v", l.Kernel.Name, m.spec.Name, l.Counts, instrs, buffers)
+		}
 	}
-	return n
+	return nil
+}
+
+// verify returns an error if an equation of Counts does not hold.
+func (c *Counts) verify(s *Spec) error {
+	switch {
+	case c.Loads != c.L1Hits+c.L1Misses, c.L1Bypasses+c.L1Compulsory > c.L1Misses, c.L1Extra > 0 && !s.L1Lines, c.L1StoreHits > c.Stores,
+		c.L1Misses+c.L1Extra+c.Stores+c.Atomics != c.L2Hits+c.L2Misses, c.L2WriteHits > c.Stores+c.Atomics,
+		c.Reads > c.L2Misses && !s.WholeLines, c.StoreReads+c.StoreExtra+c.CompulsoryReads > c.Reads, c.StoreExtra > 0 && !s.WholeLines,
+		c.UsedBytes > stream.SectorBytes*(c.Loads+c.Stores+c.Atomics):
+		return fmt.Errorf("the counts contradict each other: %+v", *c)
+	}
+	return nil
 }
 
 // Launches returns the launches that have ended.
@@ -605,7 +637,9 @@ func (r *run) l2Access(a *cache.Access, accessed, whole uint8, dirty bool, buffe
 	if missing != 0 {
 		seen := r.l2Seen[a.Line]
 		if n.Stores > 0 {
-			n.StoreReads += sectors(read)
+			partly := sectors(missing &^ whole)
+			n.StoreReads += partly
+			n.StoreExtra += sectors(read) - partly
 		} else {
 			n.CompulsoryReads += sectors(read &^ seen)
 		}

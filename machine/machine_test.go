@@ -306,9 +306,6 @@ func TestMachineAgainstNaive(t *testing.T) {
 						t.Fatalf("launch %d of %s, instruction %d: %+v, want %+v", i, l.Kernel.Name, instr, mine, c)
 					}
 				}
-				if err := holds(&got); err != nil {
-					t.Errorf("%s: %v", l.Kernel.Name, err)
-				}
 				mu.Lock()
 				total.Add(&got)
 				mu.Unlock()
@@ -401,13 +398,35 @@ func (c *Counts) withoutCompulsory() Counts {
 	return n
 }
 
-// holds returns an error if an equation of Counts does not hold.
-func holds(c *Counts) error {
-	if c.Loads != c.L1Hits+c.L1Misses || c.L1Misses+c.Stores+c.Atomics != c.L2Hits+c.L2Misses || c.Reads > c.L2Misses || c.L1Bypasses+c.L1Compulsory > c.L1Misses ||
-		c.StoreReads+c.CompulsoryReads > c.Reads || c.UsedBytes > 32*(c.Loads+c.Stores+c.Atomics) {
-		return fmt.Errorf("the counts contradict each other: %+v", *c)
+// TestVerify: each wrong count is an error.
+func TestVerify(t *testing.T) {
+	for _, change := range []func(l *Launch){
+		func(*Launch) {},
+		func(l *Launch) { l.Reads++ },
+		func(l *Launch) { l.Instrs[0].Loads++ },
+		func(l *Launch) { l.Buffers[0].WriteBacks++ },
+		func(l *Launch) { // a contradiction of which all sums know
+			for _, c := range []*Counts{&l.Counts, &l.Instrs[0], &l.Buffers[0].Counts} {
+				c.L1Hits++
+			}
+		},
+		func(l *Launch) {
+			for _, c := range []*Counts{&l.Counts, &l.Instrs[0], &l.Buffers[0].Counts} {
+				c.StoreExtra, c.CompulsoryReads = 1, 0
+			}
+		},
+	} {
+		c := Counts{Requests: 1, Loads: 2, L1Hits: 1, L1Misses: 1, L2Misses: 1, Reads: 1, UsedBytes: 64, L1Compulsory: 1, CompulsoryReads: 1}
+		l := &Launch{LaunchInfo: &probe.LaunchInfo{Kernel: &ptx.Func{}}, Counts: c, Instrs: []Counts{c}, Buffers: []Buffer{{Counts: c}}}
+		m := New(small, 0)
+		m.launches = []*Launch{l}
+		before := l.Counts
+		change(l)
+		unchanged := before == l.Counts && l.Instrs[0] == before && l.Buffers[0].Counts == before
+		if err := m.Verify(); (err == nil) != unchanged {
+			t.Errorf("%+v: %v", l, err)
+		}
 	}
-	return nil
 }
 
 // TestUnlimitedCaches: in caches that hold everything, each sector is missed once.
@@ -579,7 +598,7 @@ func TestHandWorked(t *testing.T) {
 		if got := strings.Join(transfers, " "); got != c.transfers {
 			t.Errorf("%s: transfers %s, want %s", c.name, got, c.transfers)
 		}
-		if err := holds(&c.want); err != nil {
+		if err := m.Verify(); err != nil {
 			t.Error(err)
 		}
 	}

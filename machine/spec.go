@@ -394,6 +394,9 @@ func Load(name string, more Policies) (Spec, error) {
 	if s, ok := Find(name); ok {
 		return s, nil
 	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return Spec{}, fmt.Errorf("it is a directory; want one of %s, or a file", strings.Join(Names(), ", "))
+	}
 	text, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {
 		return Spec{}, fmt.Errorf("no such machine or file; want one of %s, or a file", strings.Join(Names(), ", "))

@@ -66,14 +66,17 @@ func (s *Spec) Set(name, value string) error {
 
 // Check returns an error if the memory cannot be built.
 func (s *Spec) Check() error {
-	_, err := s.AddressMap()
-	if err != nil {
-		return err
-	}
 	if !isPowerOfTwo(s.PageBytes) || s.PageBytes < lineBytes {
 		return fmt.Errorf("page = %d: want a power of two from %d bytes on", s.PageBytes, lineBytes)
 	}
-	_, err = s.placement(0)
+	m, err := s.AddressMap()
+	if err != nil {
+		return err
+	}
+	p, err := s.placement(m.Bytes)
+	if err == nil && !p.identity && p.frames == 0 {
+		return fmt.Errorf("page = %d: the memory has %d bytes; want a page that fits", s.PageBytes, m.Bytes)
+	}
 	return err
 }
 
@@ -97,7 +100,7 @@ func (s *Spec) AddressMap() (*Map, error) {
 
 // placement returns the placement of pages in a memory of some bytes.
 func (s *Spec) placement(bytes uint64) (*Pages, error) {
-	p := &Pages{bytes: uint64(s.PageBytes), frames: bytes / uint64(max(s.PageBytes, 1)), of: map[uint64]uint64{}, used: map[uint64]bool{}}
+	p := &Pages{bytes: uint64(s.PageBytes), frames: bytes / uint64(max(s.PageBytes, 1)), of: map[uint64]uint64{}}
 	kind, value, hasValue := strings.Cut(s.Pages, ":")
 	switch {
 	case s.Pages == "identity":
@@ -108,21 +111,23 @@ func (s *Spec) placement(bytes uint64) (*Pages, error) {
 		if err != nil {
 			return nil, fmt.Errorf("pages = %s: want random:SEED with a number from 0 to 2^64-1", s.Pages)
 		}
-		p.random = rand.New(rand.NewPCG(seed, 0))
+		p.random, p.moved = rand.New(rand.NewPCG(seed, 0)), map[uint64]uint64{}
 	default:
 		return nil, fmt.Errorf("pages = %s: want identity, random:SEED or first-touch", s.Pages)
 	}
 	return p, nil
 }
 
-// Pages maps pages of virtual addresses to frames of physical memory. A page gets its frame at its first access.
+// Pages maps pages of virtual addresses to frames of physical memory. A page gets its frame at its first access; the random frames are a
+// permutation of all frames. Pages beyond the last frame follow it, which is an error (Memory.Err). With identity an address beyond the
+// memory has a row beyond its rows.
 type Pages struct {
 	bytes    uint64 // size of a page
 	frames   uint64 // number of frames in the memory
 	identity bool
 	random   *rand.Rand // nil: frames in ascending order
 	of       map[uint64]uint64
-	used     map[uint64]bool // frames of pages, if random
+	moved    map[uint64]uint64 // if random: frames that the shuffle has exchanged, by position
 }
 
 // Physical returns the physical address of a virtual address.
@@ -134,17 +139,30 @@ func (p *Pages) Physical(addr uint64) uint64 {
 	frame, ok := p.of[page]
 	if !ok {
 		frame = uint64(len(p.of))
-		if p.random != nil && frame < p.frames/2 { // beyond that, free frames take long to find
-			for frame = p.random.Uint64N(p.frames); p.used[frame]; {
-				frame = p.random.Uint64N(p.frames)
-			}
-			p.used[frame] = true
-		} else if p.random != nil {
-			frame += p.frames
+		if p.random != nil && frame < p.frames { // the next step of a shuffle of all frames (Fisher and Yates)
+			next, other := frame, frame+p.random.Uint64N(p.frames-frame)
+			frame = p.at(other)
+			p.moved[other] = p.at(next)
 		}
 		p.of[page] = frame
 	}
 	return frame*p.bytes + addr%p.bytes
+}
+
+// at returns the frame at a position of the shuffle.
+func (p *Pages) at(position uint64) uint64 {
+	if frame, ok := p.moved[position]; ok {
+		return frame
+	}
+	return position
+}
+
+// err returns an error if there are more pages than frames.
+func (p *Pages) err() error {
+	if p.identity || uint64(len(p.of)) <= p.frames {
+		return nil
+	}
+	return fmt.Errorf("the L2 transfers data of %d pages of %d bytes, and the memory has %d frames: want a larger dram.rows, dram.row, dram.banks or dram.channels", len(p.of), p.bytes, p.frames)
 }
 
 // Counts are accesses of BurstBytes. Reads + Writes = Hits + Opens + Conflicts.
@@ -202,6 +220,9 @@ func New(s Spec) *Memory {
 	}
 	return &Memory{Map: m, Channels: make([]Counts, m.Channels), Buffers: map[int]*Counts{}, Pairs: map[[2]int]int64{}, pages: pages, banks: make([]bank, m.Channels*m.Banks)}
 }
+
+// Err returns an error if the accessed pages are more than the frames of the memory, so that the counts are those of a larger memory.
+func (m *Memory) Err() error { return m.pages.err() }
 
 // Access accesses a burst of a buffer at a virtual address.
 func (m *Memory) Access(addr uint64, write bool, buffer int) {

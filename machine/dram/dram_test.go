@@ -206,13 +206,16 @@ func TestPages(t *testing.T) {
 		s.Pages = strings.TrimSpace(pages)
 		p, _ := s.placement(64 << 12)
 		seen := map[uint64]bool{}
-		for page := range uint64(100) { // more than half of the 64 frames
+		for page := range uint64(64) { // all frames
 			at := p.Physical(page<<12|5) >> 12
-			if seen[at] || page < 32 && at >= 64 {
+			if seen[at] || at >= 64 || p.err() != nil {
 				t.Fatalf("%s: page %d has frame %d", pages, page, at)
 			}
 			seen[at] = true
 			frames[pages] = append(frames[pages], at)
+		}
+		if p.Physical(64 << 12); p.err() == nil {
+			t.Errorf("%s: 65 pages in 64 frames", pages)
 		}
 	}
 	if !reflect.DeepEqual(frames["random:1"], frames["random:1 "]) || reflect.DeepEqual(frames["random:1"], frames["random:2"]) {
@@ -247,6 +250,10 @@ func TestAgainstNaive(t *testing.T) {
 		m, n, pages := New(s), naive{}, map[uint64]uint64{}
 		r := rand.New(rand.NewPCG(2, 3))
 		frames := rand.New(rand.NewPCG(5, 0))
+		list := make([]uint64, m.Map.Bytes>>16) // frames, shuffled as far as pages have one
+		for i := range list {
+			list[i] = uint64(i)
+		}
 		total := Counts{}
 		for range 20000 {
 			addr, write := r.Uint64N(1<<22)&^31, r.IntN(4) == 0
@@ -255,7 +262,10 @@ func TestAgainstNaive(t *testing.T) {
 			}
 			frame, ok := pages[addr>>16]
 			if !ok {
-				frame = frames.Uint64N(m.Map.Bytes >> 16)
+				i := uint64(len(pages))
+				k := i + frames.Uint64N(uint64(len(list))-i)
+				list[i], list[k] = list[k], list[i]
+				frame = list[i]
 				pages[addr>>16] = frame
 			}
 			p := m.Map.Place(frame<<16 | addr&(1<<16-1))

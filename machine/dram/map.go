@@ -4,6 +4,7 @@ package dram
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"strconv"
 	"strings"
@@ -30,7 +31,7 @@ type Map struct {
 	Channels int    // number of channels
 	Banks    int    // of a channel
 	RowBytes uint64 // size of a row
-	Bytes    uint64 // size of the memory: addresses up to it use the fields alone
+	Bytes    uint64 // size of the memory, at most 2^64-1: addresses up to it use the fields alone
 	fields   []field
 	permuted bool // the bank is combined with the last digits of the row by exclusive or
 }
@@ -43,7 +44,11 @@ func newMap(name string, permuted bool, fields []field) *Map {
 			continue
 		}
 		m.fields = append(m.fields, f)
-		m.Bytes *= f.radix
+		if high, low := bits.Mul64(m.Bytes, f.radix); high == 0 {
+			m.Bytes = low
+		} else {
+			m.Bytes = math.MaxUint64
+		}
 		switch f.of {
 		case 'D':
 			m.Channels *= int(f.radix)
