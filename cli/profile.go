@@ -26,12 +26,12 @@ type profileCmd struct {
 	policyFlag
 
 	Policy   string   `default:"ideal" help:"Value policy: the rules by which a value counts as compact. One of:${policies}" placeholder:"NAME"`
-	Show     []string `default:"summary,lines,loops,calls,occupancy" enum:"summary,lines,loops,calls,occupancy" help:"Parts to print: summary, lines, loops, calls, occupancy." placeholder:"PART"`
+	Show     []string `default:"summary,lines,loops,calls,occupancy" enum:"summary,lines,loops,calls,occupancy,cliffs" help:"Parts to print: summary, lines, loops, calls, occupancy, cliffs (resident warps by threads and registers, and the next changes of them)." placeholder:"PART"`
 	PTX      bool     `name:"ptx" help:"Show the lines of the PTX, even if the PTX names the lines of the source from which it was compiled."`
 	Lines    bool     `help:"Print all lines, in the order of the source, instead of the first lines by --sort."`
 	Top      int      `default:"10" help:"Print at most N lines and N loops." placeholder:"N"`
 	Sort     string   `default:"instructions" enum:"${profileorders}" help:"Sort lines and loops by this count, the largest first. One of:${profileorderdocs}" placeholder:"COUNT"`
-	Regs     int      `help:"Number of registers of a thread, for the occupancy. PTX does not contain it; NVIDIA's ptxas -v prints it." unset:".maxnreg of the kernel, else registers are no limit" placeholder:"N"`
+	Regs     int      `help:"Number of registers of a thread, for the occupancy. PTX does not contain it; NVIDIA's ptxas -v prints it." unset:".maxnreg of the kernel, else registers are no limit, and cliffs are those of an estimate" placeholder:"N"`
 	Timeline string   `help:"Write a timeline for Perfetto or chrome://tracing to FILE." placeholder:"FILE"`
 	SVG      string   `name:"svg" help:"Write a picture of the accesses of the first warp to FILE (- for standard output, instead of the text): the sectors of global memory and the banks of shared memory that its lanes need." placeholder:"FILE"`
 	Pprof    string   `help:"Write a profile for \"go tool pprof\" to FILE." placeholder:"FILE"`
@@ -114,6 +114,12 @@ func (c *profileCmd) Run(a *app) error {
 		}
 	}
 	r := newProfileReport(c, j, p)
+	r.plain = a.isPlain()
+	if slices.Contains(c.Show, "cliffs") {
+		if err := r.findCliffs(a); err != nil {
+			return all(runErr, err)
+		}
+	}
 	for _, o := range []struct {
 		name string
 		make func() ([]byte, error)
@@ -169,6 +175,8 @@ type profileReport struct {
 	lines   []*profile.Line
 	loops   []*profile.Loop
 	blocks  []profileBlock
+	cliffs  []blockCliffs // blocks whose cliffs are shown
+	plain   bool          // standard output is plain text
 	sources sourceFiles
 }
 
@@ -246,6 +254,8 @@ func (r *profileReport) print(s *screen) {
 			r.printCalls(s)
 		case "occupancy":
 			r.printOccupancy(s)
+		case "cliffs":
+			r.printCliffs(s)
 		}
 	}
 }
@@ -577,6 +587,7 @@ type profileJSON struct {
 	Loops     []profileLoopJSON     `json:"loops"`             // executed loops, outer loops first
 	Calls     []profileCallJSON     `json:"calls"`             // functions with their chains of callers, callers first
 	Occupancy []profileOccupantJSON `json:"occupancy"`         // occupancy for each launched kernel and generation of GPUs
+	Cliffs    []profileCliffsJSON   `json:"cliffs,omitempty"`  // with --show cliffs: resident warps by size of the block, and the changes of the block that change them
 }
 
 // profileLineJSON is a line of the source or of the PTX.
@@ -665,5 +676,6 @@ func (r *profileReport) json() *profileJSON {
 			output.Occupancy = append(output.Occupancy, profileOccupantJSON{b.kernel.Name, g.SM, b.Threads, b.Shared, b.Registers, n, n * g.WarpsOf(b.Block), g.Occupancy(b.Block, n), string(limit)})
 		}
 	}
+	output.Cliffs = r.cliffsJSON()
 	return output
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"gemu/internal/part"
+	"gemu/occupancy"
 )
 
 // profileOf runs "gemu profile" with all its outputs: the JSON, the page and the profile.
@@ -134,5 +135,34 @@ func TestProfilePage(t *testing.T) {
 		if f.Filename != "../docs/transposes.cu" {
 			t.Errorf("the profile names %s, which is beside the PTX", f.Filename)
 		}
+	}
+}
+
+// TestProfileCliffs has the values of occupancy's TestCliffsByHand for blocks of 256 threads with 32 registers.
+func TestProfileCliffs(t *testing.T) {
+	j, _, _ := profileOf(t, "../kernels/cuda/saxpy.ptx", "-g", "1", "-b", "256", "-a", "1", "2.0", "f32[8]", "f32[8]", "--show", "cliffs", "--sm", "70", "--regs", "32")
+	if len(j.Cliffs) != 1 || len(j.Cliffs[0].Generations) != len(occupancy.Generations) {
+		t.Fatalf("%+v", j.Cliffs)
+	}
+	c := j.Cliffs[0]
+	if s := c.Surface; s.SM != 70 || s.Threads[7] != 256 || s.Registers[3] != 32 || s.Warps[7][3] != 64 || s.Warps[7][4] != 48 || s.Warps[31][8] != 0 {
+		t.Errorf("surface %+v", s)
+	}
+	for _, g := range c.Generations {
+		if want := []profileCliffJSON{{"threads", -32, 63, "warps"}, {"threads", 1, 63, "warps"}, {"registers", 1, 48, "registers"}, {"shared memory", 12289, 56, "shared memory"}}; g.SM == 70 && (g.Warps != 64 || g.MaxWarps != 64 || g.Blocks != 8 || !slices.Equal(g.Cliffs, want)) {
+			t.Errorf("%+v, want %+v", g, want)
+		}
+	}
+}
+
+// TestProfileUnknownCliffs: a kernel whose registers cannot be estimated has cliffs of threads and shared memory.
+func TestProfileUnknownCliffs(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "k.ptx")
+	if err := os.WriteFile(file, []byte(".version 2.0\n.target sm_20\n.reg .u32 %g;\n.entry k() { ret; }\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out, _, status := extended(t, Extensions{}, "profile", file, "-g", "1", "-b", "64", "--show", "cliffs")
+	if status != exitGood || !strings.Contains(out, "number of registers unknown\nThe number cannot be estimated: ") || strings.Contains(out, "●") || !strings.Contains(out, "▶") {
+		t.Errorf("status %d: %s", status, out)
 	}
 }
