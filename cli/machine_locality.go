@@ -206,7 +206,7 @@ func (v *localityView) print(r *machineReport, s *screen) {
 		s.heading(fmt.Sprintf("locality of %s, grid %s, on %s", g.kernel, g.grid, v.spec.Name))
 		switch {
 		case g.tooLarge:
-			s.printf("the launch accesses too many lines: run it with a smaller input\n")
+			s.printf("the launch has too many CTAs, or accesses too many lines: run it with a smaller input\n")
 			continue
 		case g.err != nil:
 			s.printf("%v\n", g.err)

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -373,7 +374,11 @@ func dispatchOrder(fn *ptx.Func, dispatch func(ptx.Dim3) []int, extent, cluster 
 		extent = ptx.Dim3{X: extent.X / cluster.X, Y: extent.Y / cluster.Y, Z: extent.Z / cluster.Z}
 	}
 	n := extent.Count()
-	if err := hostmem.Check(uint64(n) * 9); err != nil { // the order, and a byte for each index
+	high, bytes := bits.Mul64(uint64(n), 9) // the order, and a byte for each index
+	if high > 0 {
+		bytes = math.MaxUint64
+	}
+	if err := hostmem.Check(bytes); err != nil {
 		return nil, fieldErrorf("Dispatch", "kernel %s: the order of %d CTAs: %v", fn.Name, n, err)
 	}
 	order := dispatch(extent)

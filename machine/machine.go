@@ -422,9 +422,7 @@ func (m *Machine) dispatcher(l *stream.Launch, places int) *dispatch.Checked {
 	}
 	out := &dispatch.Launch{Grid: l.Grid, SMs: m.spec.SMs, Places: places}
 	if !l.Ascending() {
-		for position := range l.Grid.Count() {
-			out.Order = append(out.Order, l.Grid.Linear(l.CTAAt(position)))
-		}
+		out.Order = func(position int) int { return l.Grid.Linear(l.CTAAt(position)) }
 	}
 	return dispatch.NewChecked(policy, out)
 }

@@ -322,7 +322,7 @@ func (t *thesisRun) workingSets(reading int, l *locality.Launch, list []locality
 		best = ptx.Dim(1)
 		least := rotation
 		for _, s := range locality.Shapes(l.Grid) {
-			if reading == setsWhole && len(dispatch.Groups(l.Grid, s)) < sms { // multiprocessors would have no CTA
+			if reading == setsWhole && dispatch.GroupCount(l.Grid, s) < sms { // multiprocessors would have no CTA
 				continue
 			}
 			if n := measure(s); n < least {

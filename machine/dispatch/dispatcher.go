@@ -1,8 +1,9 @@
 package dispatch
 
 import (
+	"errors"
 	"fmt"
-	"slices"
+	"math/bits"
 	"strconv"
 	"strings"
 
@@ -11,10 +12,10 @@ import (
 
 // Launch is a launch on a machine, for its dispatcher.
 type Launch struct {
-	Grid   ptx.Dim3 // number of CTAs
-	Order  []int    // linear indices of all CTAs, in the order of the launch; nil: ascending
-	SMs    int      // number of multiprocessors
-	Places int      // CTAs that fit on a multiprocessor at a time
+	Grid   ptx.Dim3               // number of CTAs; a dispatcher must not take memory for each, because a launch can end long before the last
+	Order  func(position int) int // linear index of the CTA at a position, from 0 on, in the order of the launch; nil: ascending
+	SMs    int                    // number of multiprocessors
+	Places int                    // CTAs that fit on a multiprocessor at a time
 }
 
 // at returns the CTA at a position of the order.
@@ -22,7 +23,7 @@ func (l *Launch) at(position int) int {
 	if l.Order == nil {
 		return position
 	}
-	return l.Order[position]
+	return l.Order(position)
 }
 
 // Dispatcher chooses the multiprocessor of each CTA of a launch. At the beginning the machine calls Next once for each place, in
@@ -62,20 +63,32 @@ func (r *rotation) Next(int) (int, bool) {
 
 func (r *rotation) Ended(int, int) {}
 
+// Ordered is a dispatcher on a launch whose CTAs begin in another order. The order of the launch has no effect.
+func Ordered(p *Policy, name string, order Order) *Policy {
+	return &Policy{Name: p.Name + ", --order " + name, Doc: p.Doc, Zones: p.Zones, New: func(l *Launch) Dispatcher {
+		list, changed := order(l.Grid), *l
+		changed.Order = func(position int) int { return list[position] }
+		return p.New(&changed)
+	}}
+}
+
 // Pairs gives two consecutive CTAs to a multiprocessor (Lee et al., HPCA 2014: block CTA scheduling).
 var Pairs = &Policy{Name: "pairs", Doc: "groups of two CTAs in the order of the launch", New: func(l *Launch) Dispatcher {
-	list := make([]int, l.Grid.Count())
-	for i := range list {
-		list[i] = l.at(i)
-	}
-	return newGroups(l.SMs, slices.Collect(slices.Chunk(list, 2)))
+	n := l.Grid.Count()
+	pairs := n/2 + n%2
+	return newGroups(l.SMs, partition{
+		groups: pairs,
+		size:   func(group int) int { return min(2, n-2*group) },
+		at:     func(group, i int) int { return l.at(2*group + i) },
+	}, pairs/l.SMs*l.SMs)
 }}
 
 // Clusters gives whole groups of CTAs to a multiprocessor: see Group. The groups that remain after each multiprocessor has had the same
 // number of groups are given CTA by CTA (Vijaykumar 2019, figure 18).
 func Clusters(shape ptx.Dim3) *Policy {
 	return &Policy{Name: fmt.Sprintf("cluster:%dx%dx%d", shape.X, shape.Y, shape.Z), Doc: fmt.Sprintf("groups of %d×%d×%d CTAs", shape.X, shape.Y, shape.Z), New: func(l *Launch) Dispatcher {
-		return newGroups(l.SMs, Groups(l.Grid, shape))
+		list := boxes(l.Grid, shape)
+		return newGroups(l.SMs, list, list.groups/l.SMs*l.SMs)
 	}}
 }
 
@@ -83,35 +96,48 @@ func Clusters(shape ptx.Dim3) *Policy {
 func WholeClusters(shape ptx.Dim3) *Policy {
 	p := Clusters(shape)
 	return &Policy{Name: "whole-" + p.Name, Doc: p.Doc + ", also the last", New: func(l *Launch) Dispatcher {
-		return &groups{whole: Groups(l.Grid, shape), begun: make([][]int, l.SMs)}
+		list := boxes(l.Grid, shape)
+		return newGroups(l.SMs, list, list.groups)
 	}}
 }
 
 // groups gives whole groups to multiprocessors.
 type groups struct {
-	whole  [][]int // groups that have not begun, of those that are given as a whole
-	single []int   // CTAs of the remaining groups
-	begun  [][]int // by multiprocessor: the remaining CTAs of its group
+	partition
+	whole  int          // number of groups that are given as a whole; those after them are given CTA by CTA
+	next   int          // next group that is given as a whole
+	single groupPlace   // next of the CTAs that are given one by one
+	begun  []groupPlace // by multiprocessor: the next CTA of its group; size 0 before its first group
 }
 
-func newGroups(sms int, list [][]int) *groups {
-	n := len(list) / sms * sms
-	return &groups{whole: list[:n], single: slices.Concat(list[n:]...), begun: make([][]int, sms)}
+// groupPlace is a place in a group.
+type groupPlace struct{ group, i, size int }
+
+func newGroups(sms int, list partition, whole int) *groups {
+	return &groups{partition: list, whole: whole, single: groupPlace{group: whole}, begun: make([]groupPlace, sms)}
 }
 
 func (g *groups) Next(sm int) (cta int, ok bool) {
-	from := &g.single
-	if len(g.begun[sm]) == 0 && len(g.whole) > 0 {
-		g.begun[sm], g.whole = g.whole[0], g.whole[1:]
+	from := &g.begun[sm]
+	if from.i == from.size && g.next < g.whole {
+		*from = groupPlace{group: g.next, size: g.size(g.next)}
+		g.next++
 	}
-	if len(g.begun[sm]) > 0 {
-		from = &g.begun[sm]
+	if from.i == from.size {
+		from = &g.single
+		for from.i == from.size {
+			if from.size > 0 {
+				from.group++
+			}
+			if from.group == g.groups {
+				from.i, from.size = 0, 0
+				return 0, false
+			}
+			from.i, from.size = 0, g.size(from.group)
+		}
 	}
-	if len(*from) == 0 {
-		return 0, false
-	}
-	cta, *from = (*from)[0], (*from)[1:]
-	return cta, true
+	from.i++
+	return g.at(from.group, from.i-1), true
 }
 
 func (g *groups) Ended(int, int) {}
@@ -121,35 +147,43 @@ func (g *groups) Ended(int, int) {}
 func Parts(n int) *Policy {
 	return &Policy{Name: fmt.Sprintf("parts:%d", n), Doc: fmt.Sprintf("%d zones of multiprocessors, each with an equal part of the CTAs", n), Zones: n, New: func(l *Launch) Dispatcher {
 		count := l.Grid.Count()
-		list := make([][]int, n)
-		for position := range count {
-			zone := position * n / count
-			list[zone] = append(list[zone], l.at(position))
-		}
-		return NewZones(l.SMs, list)
+		begin := func(zone int) int { return zone*(count/n) + (zone*(count%n)+n-1)/n } // zone·count/n, rounded up
+		return newZones(l.SMs, partition{
+			groups: n,
+			size:   func(zone int) int { return begin(zone+1) - begin(zone) },
+			at:     func(zone, i int) int { return l.at(begin(zone) + i) },
+		})
 	}}
 }
 
 // Zone returns the zone of a multiprocessor, of n zones of equal size.
 func Zone(sm, sms, n int) int { return sm * n / sms }
 
-// zones is a dispatcher with a list of CTAs for each zone.
+// zones is a dispatcher with a group of CTAs for each zone.
 type zones struct {
+	partition
 	sms  int
-	list [][]int // by zone: CTAs that have not begun
+	next []int // by zone: number of CTAs that have begun
 }
 
+func newZones(sms int, list partition) *zones { return &zones{list, sms, make([]int, list.groups)} }
+
 // NewZones returns a dispatcher that gives the multiprocessors of each zone the CTAs of its list, in rotation.
-func NewZones(sms int, list [][]int) Dispatcher { return &zones{sms, slices.Clone(list)} }
+func NewZones(sms int, list [][]int) Dispatcher {
+	return newZones(sms, partition{
+		groups: len(list),
+		size:   func(zone int) int { return len(list[zone]) },
+		at:     func(zone, i int) int { return list[zone][i] },
+	})
+}
 
 func (z *zones) Next(sm int) (int, bool) {
-	list := &z.list[Zone(sm, z.sms, len(z.list))]
-	if len(*list) == 0 {
+	zone := Zone(sm, z.sms, z.groups)
+	if z.next[zone] == z.size(zone) {
 		return 0, false
 	}
-	cta := (*list)[0]
-	*list = (*list)[1:]
-	return cta, true
+	z.next[zone]++
+	return z.at(zone, z.next[zone]-1), true
 }
 
 func (z *zones) Ended(int, int) {}
@@ -187,15 +221,16 @@ func Assign(p *Policy, l *Launch) (sms []int, err error) {
 type Checked struct {
 	policy *Policy
 	of     Dispatcher
-	begun  []bool // by CTA
-	left   int    // CTAs that have not begun
+	begun  map[int]uint64 // CTAs that have begun, a bit each, by index divided by 64: a launch can end long before the last CTA
+	count  int            // CTAs of the grid
+	left   int            // CTAs that have not begun
 	err    error
 }
 
 // NewChecked returns a checked dispatcher of a policy.
 func NewChecked(p *Policy, l *Launch) *Checked {
 	n := l.Grid.Count()
-	return &Checked{policy: p, of: p.New(l), begun: make([]bool, n), left: n}
+	return &Checked{policy: p, of: p.New(l), begun: map[int]uint64{}, count: n, left: n}
 }
 
 // Next implements Dispatcher. After a wrong CTA it returns no further CTAs.
@@ -207,12 +242,12 @@ func (c *Checked) Next(sm int) (cta int, ok bool) {
 	switch {
 	case !ok:
 		return 0, false
-	case cta < 0 || cta >= len(c.begun):
-		c.err = fmt.Errorf("dispatcher %s returns CTA %d; the CTAs are 0 to %d", c.policy.Name, cta, len(c.begun)-1)
-	case c.begun[cta]:
+	case cta < 0 || cta >= c.count:
+		c.err = fmt.Errorf("dispatcher %s returns CTA %d; the CTAs are 0 to %d", c.policy.Name, cta, c.count-1)
+	case c.begun[cta/64]>>(cta%64)&1 != 0:
 		c.err = fmt.Errorf("dispatcher %s returns CTA %d twice", c.policy.Name, cta)
 	default:
-		c.begun[cta] = true
+		c.begun[cta/64] |= 1 << (cta % 64)
 		c.left--
 		return cta, true
 	}
@@ -225,7 +260,11 @@ func (c *Checked) Ended(sm, cta int) { c.of.Ended(sm, cta) }
 // Err returns the error of the dispatcher at the end of a launch.
 func (c *Checked) Err() error {
 	if c.err == nil && c.left > 0 {
-		return fmt.Errorf("dispatcher %s has left out %d of %d CTAs, among them CTA %d", c.policy.Name, c.left, len(c.begun), slices.Index(c.begun, false))
+		word := 0
+		for c.begun[word] == 1<<64-1 {
+			word++
+		}
+		return fmt.Errorf("dispatcher %s has left out %d of %d CTAs, among them CTA %d", c.policy.Name, c.left, c.count, 64*word+bits.TrailingZeros64(^c.begun[word]))
 	}
 	return c.err
 }
@@ -250,7 +289,7 @@ func Find(name string, more []*Policy) (*Policy, error) {
 	case name == Pairs.Name:
 		return Pairs, nil
 	case kind == "cluster" && hasValue:
-		shape, err := ParseShape(strings.ReplaceAll(value, "x", ","))
+		shape, err := ParseShape(value)
 		if err != nil {
 			return nil, fmt.Errorf("want cluster:XxYxZ, such as cluster:1x4x1: %w", err)
 		}
@@ -261,6 +300,9 @@ func Find(name string, more []*Policy) (*Policy, error) {
 			return nil, fmt.Errorf("want parts:N with 1 to %d zones", maxParts)
 		}
 		return Parts(n), nil
+	}
+	if _, err := strconv.Atoi(name); err == nil {
+		return nil, errors.New("unknown dispatcher; a comma separates values here: write a shape with x, as in cluster:2x4x1")
 	}
 	var names []string
 	for _, p := range more {

@@ -8,6 +8,35 @@ import (
 	"gemu/ptx"
 )
 
+// orderOf returns the order of a list.
+func orderOf(list ...int) func(int) int { return func(position int) int { return list[position] } }
+
+// TestHugeGrids: a launch of nearly 2^63 CTAs can trap in its first one. Each dispatcher begins it, and takes no memory for each CTA.
+func TestHugeGrids(t *testing.T) {
+	grid := ptx.Dim(1<<31-1, 1<<16-1, 1<<16-1)
+	for _, c := range []struct {
+		policy       string
+		first, third int // CTAs of multiprocessor 0
+	}{{"rotation", 0, 4}, {"pairs", 0, 4}, {"cluster:1x4x1", 0, 2 * (1<<31 - 1)}, {"cluster:1", 0, 4}, {"parts:2", 0, 2}} {
+		p, err := Find(c.policy, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := NewChecked(p, &Launch{Grid: grid, SMs: 2, Places: 1})
+		var got []int
+		for range 3 {
+			for sm := range 2 {
+				if cta, ok := d.Next(sm); ok && sm == 0 {
+					got = append(got, cta)
+				}
+			}
+		}
+		if len(got) != 3 || got[0] != c.first || got[2] != c.third {
+			t.Errorf("%s: %v, want CTAs %d and %d", c.policy, got, c.first, c.third)
+		}
+	}
+}
+
 // TestAssign has the multiprocessors of CTAs by hand.
 func TestAssign(t *testing.T) {
 	for _, c := range []struct {
@@ -16,8 +45,8 @@ func TestAssign(t *testing.T) {
 		want   []int // by CTA
 	}{
 		{"rotation", Launch{Grid: ptx.Dim(5), SMs: 2}, []int{0, 1, 0, 1, 0}},
-		{"rotation", Launch{Grid: ptx.Dim(5), SMs: 2, Order: []int{4, 3, 2, 1, 0}}, []int{0, 1, 0, 1, 0}},
-		{"rotation", Launch{Grid: ptx.Dim(4), SMs: 2, Order: []int{0, 2, 1, 3}}, []int{0, 0, 1, 1}},
+		{"rotation", Launch{Grid: ptx.Dim(5), SMs: 2, Order: orderOf(4, 3, 2, 1, 0)}, []int{0, 1, 0, 1, 0}},
+		{"rotation", Launch{Grid: ptx.Dim(4), SMs: 2, Order: orderOf(0, 2, 1, 3)}, []int{0, 0, 1, 1}},
 		{"pairs", Launch{Grid: ptx.Dim(8), SMs: 2}, []int{0, 0, 1, 1, 0, 0, 1, 1}},
 		// Three pairs on two multiprocessors: the third pair is split.
 		{"pairs", Launch{Grid: ptx.Dim(6), SMs: 2}, []int{0, 0, 1, 1, 0, 1}},
@@ -80,10 +109,13 @@ func TestWrongDispatchers(t *testing.T) {
 
 // TestFindErrors has names without a dispatcher.
 func TestFindErrors(t *testing.T) {
-	for _, name := range []string{"", "cluster", "cluster:0x1", "cluster:1x", "parts:0", "parts:65", "parts:x", "spiral"} {
+	for _, name := range []string{"", "cluster", "cluster:0x1", "cluster:1x", "parts:0", "parts:65", "parts:x", "cluster:1x2,3", "spiral"} {
 		if _, err := Find(name, []*Policy{{Name: "mine"}}); err == nil {
 			t.Errorf("%q is a dispatcher", name)
 		}
+	}
+	if _, err := Find("4", nil); err == nil || !strings.Contains(err.Error(), "cluster:2x4x1") { // --sweep dispatch=cluster:2,4,1
+		t.Errorf("%v", err)
 	}
 	if p, err := Find("mine", []*Policy{{Name: "mine"}}); err != nil || p.Name != "mine" {
 		t.Errorf("%v, %v", p, err)

@@ -49,31 +49,48 @@ func Shuffle(seed uint64) Order {
 // least 1.
 func Group(shape ptx.Dim3) Order {
 	return func(grid ptx.Dim3) []int {
+		p := boxes(grid, shape)
 		list := make([]int, 0, grid.Count())
-		for _, g := range Groups(grid, shape) {
-			list = append(list, g...)
+		for group := range p.groups {
+			for i := range p.size(group) {
+				list = append(list, p.at(group, i))
+			}
 		}
 		return list
 	}
 }
 
-// Groups divides a grid into groups: see Group. It returns the linear indices of each group's CTAs, in their order.
-func Groups(grid, shape ptx.Dim3) [][]int {
-	var groups [][]int
-	for z := 0; z < grid.Z; z += shape.Z {
-		for y := 0; y < grid.Y; y += shape.Y {
-			for x := 0; x < grid.X; x += shape.X {
-				box := ptx.Dim3{X: min(shape.X, grid.X-x), Y: min(shape.Y, grid.Y-y), Z: min(shape.Z, grid.Z-z)}
-				group := make([]int, box.Count())
-				for i := range group {
-					at := box.At(i)
-					group[i] = grid.Linear(ptx.Dim3{X: x + at.X, Y: y + at.Y, Z: z + at.Z})
-				}
-				groups = append(groups, group)
-			}
-		}
+// GroupCount returns the number of groups of a shape: see Group.
+func GroupCount(grid, shape ptx.Dim3) int { return boxes(grid, shape).groups }
+
+// partition is the CTAs of a grid in groups. It takes no memory for a CTA.
+type partition struct {
+	groups int                    // number of groups
+	size   func(group int) int    // number of CTAs of a group
+	at     func(group, i int) int // linear index of CTA i of a group
+}
+
+// boxes divides a grid into groups: see Group.
+func boxes(grid, shape ptx.Dim3) partition {
+	count := func(n, of int) int { return n/of + min(n%of, 1) }
+	all := ptx.Dim3{X: count(grid.X, shape.X), Y: count(grid.Y, shape.Y), Z: count(grid.Z, shape.Z)}
+	box := func(group int) (first, extent ptx.Dim3) {
+		at := all.At(group)
+		first = ptx.Dim3{X: at.X * shape.X, Y: at.Y * shape.Y, Z: at.Z * shape.Z}
+		return first, ptx.Dim3{X: min(shape.X, grid.X-first.X), Y: min(shape.Y, grid.Y-first.Y), Z: min(shape.Z, grid.Z-first.Z)}
 	}
-	return groups
+	return partition{
+		groups: all.Count(),
+		size: func(group int) int {
+			_, extent := box(group)
+			return extent.Count()
+		},
+		at: func(group, i int) int {
+			first, extent := box(group)
+			at := extent.At(i)
+			return grid.Linear(ptx.Dim3{X: first.X + at.X, Y: first.Y + at.Y, Z: first.Z + at.Z})
+		},
+	}
 }
 
 // Syntax describes the orders of Parse.
@@ -81,7 +98,7 @@ var Syntax = []string{
 	"linear: ascending indices, as without an order",
 	"reverse: descending indices",
 	"shuffle:SEED: a random order, which the number SEED selects",
-	"cluster:X,Y,Z: groups of X×Y×Z CTAs, one group after another",
+	"cluster:XxYxZ: groups of X×Y×Z CTAs, one group after another",
 }
 
 // Parse reads an order, as Syntax describes it. A missing Y or Z of cluster is 1.
@@ -105,20 +122,24 @@ func Parse(text string) (Order, error) {
 		}
 		return Group(shape), nil
 	}
-	return nil, fmt.Errorf("order %s: want linear, reverse, shuffle:SEED, or cluster:X,Y,Z", text)
+	return nil, fmt.Errorf("order %s: want linear, reverse, shuffle:SEED, or cluster:XxYxZ", text)
 }
 
 // maxShape is the maximum extent of a group.
 const maxShape = 1<<31 - 1
 
-// ParseShape reads X[,Y[,Z]], numbers from 1 on. Missing numbers are 1.
+// ParseShape reads XxYxZ, or X,Y,Z: numbers from 1 on. Missing numbers are 1.
 func ParseShape(text string) (ptx.Dim3, error) {
 	shape := ptx.Dim(1)
-	fields := strings.Split(text, ",")
+	separator := ","
+	if strings.Contains(text, "x") {
+		separator = "x"
+	}
+	fields := strings.Split(text, separator)
 	for i, f := range fields {
 		n, err := strconv.Atoi(f)
 		if err != nil || n < 1 || n > maxShape || i > 2 {
-			return shape, fmt.Errorf("shape %s: want X[,Y[,Z]], numbers from 1 to 2^31-1", text)
+			return shape, fmt.Errorf("shape %s: want X, XxY or XxYxZ, numbers from 1 to 2^31-1", text)
 		}
 		*[]*int{&shape.X, &shape.Y, &shape.Z}[i] = n
 	}

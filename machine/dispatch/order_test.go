@@ -20,6 +20,7 @@ func TestOrders(t *testing.T) {
 		// Grid of 3×2: row 0 is 0 1 2, row 1 is 3 4 5.
 		{"cluster:1,2,1", ptx.Dim(3, 2), []int{0, 3, 1, 4, 2, 5}},
 		{"cluster:2,2", ptx.Dim(3, 2), []int{0, 1, 3, 4, 2, 5}},
+		{"cluster:2x2", ptx.Dim(3, 2), []int{0, 1, 3, 4, 2, 5}},
 		{"cluster:2", ptx.Dim(3, 2), []int{0, 1, 2, 3, 4, 5}},
 		// Grid of 2×2×2, groups of 1×1×2: a CTA and the one above it.
 		{"cluster:1,1,2", ptx.Dim(2, 2, 2), []int{0, 4, 1, 5, 2, 6, 3, 7}},
@@ -57,7 +58,7 @@ func TestShuffles(t *testing.T) {
 
 // TestParseErrors has orders that do not exist.
 func TestParseErrors(t *testing.T) {
-	for _, text := range []string{"", "linear:1", "reverse:", "shuffle", "shuffle:-1", "shuffle:x", "cluster", "cluster:", "cluster:0", "cluster:1,2,3,4", "cluster:1,,1", "cluster:99999999999", "spiral"} {
+	for _, text := range []string{"", "linear:1", "reverse:", "shuffle", "shuffle:-1", "shuffle:x", "cluster", "cluster:", "cluster:0", "cluster:1,2,3,4", "cluster:1,,1", "cluster:1xx1", "cluster:1x2,1", "cluster:99999999999", "spiral"} {
 		if _, err := Parse(text); err == nil {
 			t.Errorf("%q is an order", text)
 		}

@@ -13,6 +13,7 @@ import (
 
 // Limits of a launch: beyond them its lines are not kept.
 const (
+	maxCTAs         = 1 << 24 // CTAs of the grid
 	maxTouches      = 1 << 25 // pairs of a CTA and a line
 	maxTransactions = 1 << 23 // transactions that are kept for further machines
 )
@@ -92,7 +93,7 @@ func NewCollector(ended func(*Launch)) *Collector {
 
 // BeginLaunch begins a launch.
 func (c *Collector) BeginLaunch(l *stream.Launch) {
-	c.launches[l] = &collection{Launch: Launch{Launch: l, Requests: []*stream.CTA{}}, numbers: map[uint64]int32{}, seen: map[int32]touch{}}
+	c.launches[l] = &collection{Launch: Launch{Launch: l, Requests: []*stream.CTA{}, TooLarge: l.Grid.Count() > maxCTAs}, numbers: map[uint64]int32{}, seen: map[int32]touch{}}
 }
 
 // CTA collects the lines of a CTA.
@@ -256,9 +257,14 @@ func Shapes(grid ptx.Dim3) (list []ptx.Dim3) {
 	return list
 }
 
-// Measure returns the working set of a dispatcher on a machine with some multiprocessors, whose CTAs all take the same time.
+// Measure returns the working set of a dispatcher on a machine with some multiprocessors, whose CTAs all take the same time. The dispatcher
+// has the order in which the CTAs of the launch began. The launch must not be too large.
 func (l *Launch) Measure(p *dispatch.Policy, sms int) (float64, error) {
-	of, err := dispatch.Assign(p, &dispatch.Launch{Grid: l.Grid, SMs: sms, Places: 1})
+	on := &dispatch.Launch{Grid: l.Grid, SMs: sms, Places: 1}
+	if !l.Ascending() {
+		on.Order = func(position int) int { return l.Grid.Linear(l.CTAAt(position)) }
+	}
+	of, err := dispatch.Assign(p, on)
 	if err != nil {
 		return 0, fmt.Errorf("kernel %s: %w", l.Kernel.Name, err)
 	}
