@@ -11,6 +11,7 @@ import (
 	"gemu/machine"
 	"gemu/machine/dispatch"
 	"gemu/machine/locality"
+	"gemu/machine/stream"
 	"gemu/probe"
 	"gemu/ptx"
 )
@@ -22,16 +23,30 @@ type localityView struct {
 	spec   machine.Spec
 	forms  map[*probe.LaunchInfo][]locality.Form
 	groups []*localityGroup
-	// further machines, which receive each launch after its end; their dispatchers give the groups of shapes to multiprocessors
-	machines [2]*machine.Machine
-	shapes   [2]ptx.Dim3 // of the launch in progress
+	// further machines, which receive all launches again after the last one, when the best shapes are known
+	machines [3]*machine.Machine
+	policies [3]*dispatch.Policy // of the launch in progress
+	kept     []keptLaunch        // launches for these machines
+	total    int                 // transactions of these launches
+	ended    bool                // the further machines have run
 }
 
 // Further machines.
 const (
-	bestMachine = iota
-	tileMachine
+	bestMachine  = iota // groups of the best shape
+	orderMachine        // the dispatcher of the first machine, with CTAs that begin group by group (--order)
+	tileMachine         // groups of the shape of the tiles
 )
+
+// keptLaunch is a launch for the further machines.
+type keptLaunch struct {
+	*stream.Launch
+	ctas  []*stream.CTA
+	group *localityGroup
+}
+
+// maxKept is the maximum number of transactions of all launches that are kept.
+const maxKept = 1 << 23
 
 // localityGroup is the launches of a kernel with the same extents.
 type localityGroup struct {
@@ -39,15 +54,19 @@ type localityGroup struct {
 	grid, block ptx.Dim3
 	launches    int
 	tooLarge    bool // lines were not kept
-	unmeasured  bool // a launch has too many transactions for the further machines
+	unmeasured  bool // the launches have too many transactions for the further machines
 	own         machine.Counts
-	counts      [2]machine.Counts // of the further machines
-	rotation    float64           // working sets, as sums of all launches
+	counts      [3]machine.Counts // of the further machines
+	clusters    bool              // the CTAs are in clusters, whose order has no shape here
+	ordered     bool              // the launch has an order of CTAs
+	ownLines    float64           // working sets, as sums of all launches: of the dispatcher of the first machine
+	rotation    float64
 	pairs       float64
 	byTiles     float64
 	shapes      []locality.Shape
-	best        ptx.Dim3 // shape with the smallest working set in the first launch
-	tiles       ptx.Dim3 // shape of algorithm 1 in the first launch
+	orders      []float64 // by index in shapes: working sets of the dispatcher of the first machine, with CTAs that begin group by group
+	best        ptx.Dim3  // shape with the smallest sum; (1,1,1) if the first machine's dispatcher has the smallest
+	tiles       ptx.Dim3  // shape of algorithm 1 for the tiles of the first launch
 	descriptors []locality.Descriptor
 	err         error
 }
@@ -56,17 +75,30 @@ func beginLocality(in *machineRun) machineView {
 	v := &localityView{spec: in.specs[0], forms: map[*probe.LaunchInfo][]locality.Form{}}
 	for i := range v.machines {
 		spec := v.spec
-		spec.Dispatcher = &dispatch.Policy{Name: "groups", New: func(l *dispatch.Launch) dispatch.Dispatcher { return dispatch.Clusters(v.shapes[i]).New(l) }}
+		spec.Dispatcher = &dispatch.Policy{Name: "groups", New: func(l *dispatch.Launch) dispatch.Dispatcher { return v.policies[i].New(l) }}
 		v.machines[i] = machine.New(spec, in.flags.Regs)
 	}
 	own := in.machines[0]
 	in.probes = append(in.probes, locality.NewFitter(func(l *probe.LaunchInfo, list []locality.Form) { v.forms[l] = list }))
-	in.consumers = append(in.consumers, locality.NewCollector(func(l *locality.Launch) { v.ended(l, own.Launches()) }))
+	in.consumers = append(in.consumers, locality.NewCollector(func(l *locality.Launch) { v.add(l, own.Launches()) }))
 	return v
 }
 
-// ended adds a launch to its group. own has the launches of the first machine, this launch as the last.
-func (v *localityView) ended(l *locality.Launch, own []*machine.Launch) {
+// dispatcher is that of the first machine.
+func (v *localityView) dispatcher() *dispatch.Policy {
+	return cmp.Or(v.spec.Dispatcher, dispatch.Rotation)
+}
+
+// orderText is a shape as a value of --order.
+func orderText(shape ptx.Dim3) string { return dispatch.Clusters(shape).Name }
+
+// ordered is the dispatcher of the first machine, with CTAs that begin in groups of a shape.
+func (v *localityView) ordered(shape ptx.Dim3) *dispatch.Policy {
+	return dispatch.Ordered(v.dispatcher(), orderText(shape), dispatch.Group(shape))
+}
+
+// add adds a launch to its group. own has the launches of the first machine, this launch as the last.
+func (v *localityView) add(l *locality.Launch, own []*machine.Launch) {
 	forms := v.forms[l.LaunchInfo]
 	delete(v.forms, l.LaunchInfo)
 	i := slices.IndexFunc(v.groups, func(g *localityGroup) bool {
@@ -88,19 +120,14 @@ func (v *localityView) ended(l *locality.Launch, own []*machine.Launch) {
 		g.err = cmp.Or(g.err, err)
 		return n
 	}
-	rotation := measure(dispatch.Rotation)
-	g.rotation += rotation
+	g.ownLines += measure(v.dispatcher())
+	g.rotation += measure(dispatch.Rotation)
 	g.pairs += measure(dispatch.Pairs)
 	shapes, err := l.MeasureShapes(v.spec.SMs)
 	g.err = cmp.Or(g.err, err)
 	if isFirst {
-		g.shapes, g.best = shapes, ptx.Dim(1)
-		least := rotation
-		for _, s := range shapes {
-			if s.WorkingSet < least {
-				least, g.best = s.WorkingSet, s.Dim3
-			}
-		}
+		g.clusters, g.ordered = l.Cluster.Count() > 1, l.Dispatch != nil
+		g.shapes, g.orders = shapes, make([]float64, len(shapes))
 		g.descriptors = locality.Infer(l, forms)
 		g.tiles = locality.Clusters(l.Grid, g.descriptors, v.spec.SMs)
 	} else {
@@ -108,39 +135,87 @@ func (v *localityView) ended(l *locality.Launch, own []*machine.Launch) {
 			g.shapes[i].WorkingSet += shapes[i].WorkingSet
 		}
 	}
+	for i := range shapes {
+		g.orders[i] += measure(v.ordered(shapes[i].Dim3))
+	}
 	g.byTiles += measure(dispatch.Clusters(g.tiles))
-	if l.Requests == nil {
-		g.unmeasured = true
+	for _, c := range l.Requests {
+		for w := range c.Warps {
+			v.total += len(c.Warps[w].Transactions)
+		}
+	}
+	if g.unmeasured = g.unmeasured || l.Requests == nil || v.total > maxKept; g.unmeasured {
 		return
 	}
-	v.shapes = [2]ptx.Dim3{g.best, g.tiles}
-	for i, m := range v.machines {
-		m.BeginLaunch(l.Launch)
-		for _, c := range l.Requests {
-			m.CTA(l.Launch, c)
-		}
-		m.EndLaunch(l.Launch, nil)
-		list := m.Launches()
-		g.counts[i].Add(&list[len(list)-1].Counts)
+	v.kept = append(v.kept, keptLaunch{l.Launch, l.Requests, g})
+}
+
+// end chooses the best shapes and runs the further machines, once.
+func (v *localityView) end() {
+	if v.ended {
+		return
 	}
+	v.ended = true
+	for _, g := range v.groups {
+		g.best = ptx.Dim(1)
+		least := g.ownLines
+		for _, s := range g.shapes {
+			if s.WorkingSet < least {
+				least, g.best = s.WorkingSet, s.Dim3
+			}
+		}
+	}
+	for _, l := range v.kept {
+		g := l.group
+		if g.unmeasured {
+			continue
+		}
+		v.policies = [3]*dispatch.Policy{v.dispatcher(), v.dispatcher(), dispatch.Clusters(g.tiles)}
+		if g.best != ptx.Dim(1) {
+			v.policies[bestMachine], v.policies[orderMachine] = dispatch.Clusters(g.best), v.ordered(g.best)
+		}
+		for i, m := range v.machines {
+			m.BeginLaunch(l.Launch)
+			for _, c := range l.ctas {
+				m.CTA(l.Launch, c)
+			}
+			m.EndLaunch(l.Launch, nil)
+			list := m.Launches()
+			g.counts[i].Add(&list[len(list)-1].Counts)
+		}
+	}
+	v.kept = nil
+}
+
+// orderLines returns the working set of the first machine with the CTAs in groups of the best shape, as a sum.
+func (g *localityGroup) orderLines() float64 {
+	for i, s := range g.shapes {
+		if s.Dim3 == g.best {
+			return g.orders[i]
+		}
+	}
+	return g.ownLines
 }
 
 // machineLocalityJSON is the locality of the launches of a kernel with the same extents.
 type machineLocalityJSON struct {
-	Kernel      string                  `json:"kernel"`                // name of the kernel
-	Grid        [3]int                  `json:"grid"`                  // number of CTAs in each dimension
-	Launches    int                     `json:"launches"`              // number of launches
-	TooLarge    bool                    `json:"too_large,omitempty"`   // the launches access too many lines; the further fields are empty
-	Rotation    float64                 `json:"rotation"`              // lines that a multiprocessor accesses, as the mean of all, if CTAs are given in rotation
-	Pairs       float64                 `json:"pairs"`                 // the same for the dispatcher pairs
-	Shapes      []machineShapeJSON      `json:"shapes"`                // the same for groups of CTAs
-	Best        [3]int                  `json:"best"`                  // shape of the groups with the fewest lines; (1,1,1) if rotation has the fewest
-	Tiles       [3]int                  `json:"tiles"`                 // shape of the groups that the descriptors select; (1,1,1) if they select none
-	TileLines   float64                 `json:"tile_lines"`            // lines that a multiprocessor accesses with these groups
-	Counts      machine.Counts          `json:"counts"`                // counts of the first machine
-	BestCounts  *machine.Counts         `json:"best_counts,omitempty"` // its counts with groups of the best shape
-	TileCounts  *machine.Counts         `json:"tile_counts,omitempty"` // its counts with groups of the shape of the descriptors
-	Descriptors []machineDescriptorJSON `json:"descriptors"`           // descriptor of each buffer, most accesses first
+	Kernel      string                  `json:"kernel"`                 // name of the kernel
+	Grid        [3]int                  `json:"grid"`                   // number of CTAs in each dimension
+	Launches    int                     `json:"launches"`               // number of launches
+	TooLarge    bool                    `json:"too_large,omitempty"`    // the launches access too many lines; the further fields are empty
+	Own         float64                 `json:"own"`                    // lines that a multiprocessor accesses, as the mean of all, with the dispatcher of the machine
+	Rotation    float64                 `json:"rotation"`               // the same for the dispatcher rotation
+	Pairs       float64                 `json:"pairs"`                  // the same for the dispatcher pairs
+	Shapes      []machineShapeJSON      `json:"shapes"`                 // the same for groups of CTAs
+	Best        [3]int                  `json:"best"`                   // shape of the groups with the fewest lines in all launches; (1,1,1) if none has fewer than own
+	OrderLines  float64                 `json:"order_lines"`            // lines that a multiprocessor accesses with the machine's dispatcher if CTAs begin in groups of the best shape (--order)
+	Tiles       [3]int                  `json:"tiles"`                  // shape of the groups that the descriptors select; (1,1,1) if they select none
+	TileLines   float64                 `json:"tile_lines"`             // lines that a multiprocessor accesses with these groups
+	Counts      machine.Counts          `json:"counts"`                 // counts of the first machine
+	BestCounts  *machine.Counts         `json:"best_counts,omitempty"`  // its counts with groups of the best shape
+	OrderCounts *machine.Counts         `json:"order_counts,omitempty"` // its counts if CTAs begin in groups of the best shape
+	TileCounts  *machine.Counts         `json:"tile_counts,omitempty"`  // its counts with groups of the shape of the descriptors
+	Descriptors []machineDescriptorJSON `json:"descriptors"`            // descriptor of each buffer, most accesses first
 }
 
 // machineShapeJSON is the working set of groups of CTAs.
@@ -165,13 +240,14 @@ type machineDescriptorJSON struct {
 }
 
 func (v *localityView) addJSON(r *machineReport) error {
+	v.end()
 	r.Locality = []machineLocalityJSON{}
 	for _, g := range v.groups {
 		j := machineLocalityJSON{Kernel: g.kernel, Grid: g.grid.Dims(), Launches: g.launches, TooLarge: g.tooLarge, Counts: g.own, Shapes: []machineShapeJSON{}, Descriptors: []machineDescriptorJSON{}}
 		if !g.tooLarge {
 			n := float64(g.launches)
 			j.Rotation, j.Pairs, j.Best, j.Tiles = g.rotation/n, g.pairs/n, g.best.Dims(), g.tiles.Dims()
-			j.TileLines = g.byTiles / n
+			j.Own, j.OrderLines, j.TileLines = g.ownLines/n, g.orderLines()/n, g.byTiles/n
 			for _, s := range g.shapes {
 				j.Shapes = append(j.Shapes, machineShapeJSON{s.Dims(), s.WorkingSet / n})
 			}
@@ -180,7 +256,7 @@ func (v *localityView) addJSON(r *machineReport) error {
 				j.Descriptors = append(j.Descriptors, machineDescriptorJSON{d.Buffer.Name, d.Buffer.Base, d.Buffer.Bytes, string(d.Type), string(d.Sharing), d.Regular, d.Element, d.Stride, d.DTile.Dims(), d.CTile.Dims(), d.Map})
 			}
 			if !g.unmeasured {
-				j.BestCounts, j.TileCounts = &g.counts[bestMachine], &g.counts[tileMachine]
+				j.BestCounts, j.OrderCounts, j.TileCounts = &g.counts[bestMachine], &g.counts[orderMachine], &g.counts[tileMachine]
 			}
 		}
 		r.Locality = append(r.Locality, j)
@@ -189,9 +265,9 @@ func (v *localityView) addJSON(r *machineReport) error {
 }
 
 // row prints a dispatcher with its working set, and the hits of c unless it is nil.
-func (v *localityView) row(s *screen, name string, lines, rotation float64, c *machine.Counts) {
+func (v *localityView) row(s *screen, name string, lines, own float64, c *machine.Counts) {
 	change := ""
-	if percent := math.Round(1000*(lines/rotation-1)) / 10; rotation > 0 && percent != 0 {
+	if percent := math.Round(1000*(lines/own-1)) / 10; own > 0 && percent != 0 {
 		change = fmt.Sprintf("%+.1f %%", percent)
 	}
 	hits := fitted("-", -9) + fitted("-", -9) + fitted("-", -10)
@@ -213,16 +289,25 @@ func (v *localityView) print(r *machineReport, s *screen) {
 			continue
 		}
 		n := float64(g.launches)
-		rotation := g.rotation / n
-		counts := [2]*machine.Counts{&g.counts[0], &g.counts[1]}
+		own := g.ownLines / n
+		counts := [3]*machine.Counts{&g.counts[0], &g.counts[1], &g.counts[2]}
 		if g.unmeasured {
-			counts = [2]*machine.Counts{}
+			counts = [3]*machine.Counts{}
 		}
 		s.printf("%s\n", s.paint(dim, "lines/SM    change  L1 hits  L2 hits      read  dispatcher"))
-		v.row(s, "rotation", rotation, rotation, &g.own)
-		v.row(s, "pairs", g.pairs/n, rotation, nil)
+		name := v.dispatcher().Name
+		if g.ordered {
+			name += " with --order"
+		}
+		v.row(s, name+", of this machine", own, own, &g.own)
+		if v.dispatcher() != dispatch.Rotation {
+			v.row(s, "rotation", g.rotation/n, own, nil)
+		}
+		if v.dispatcher() != dispatch.Pairs {
+			v.row(s, "pairs", g.pairs/n, own, nil)
+		}
 		if g.tiles != ptx.Dim(1) {
-			v.row(s, dispatch.Clusters(g.tiles).Name+", by the tiles below", g.byTiles/n, rotation, counts[tileMachine])
+			v.row(s, dispatch.Clusters(g.tiles).Name+", by the tiles below", g.byTiles/n, own, counts[tileMachine])
 		}
 		shapes := slices.Clone(g.shapes)
 		slices.SortStableFunc(shapes, func(a, b locality.Shape) int { return cmp.Compare(a.WorkingSet, b.WorkingSet) })
@@ -232,20 +317,42 @@ func (v *localityView) print(r *machineReport, s *screen) {
 			if x.Dim3 == g.best {
 				c = counts[bestMachine]
 			}
-			v.row(s, dispatch.Clusters(x.Dim3).Name, x.WorkingSet/n, rotation, c)
+			v.row(s, dispatch.Clusters(x.Dim3).Name, x.WorkingSet/n, own, c)
 		}
 		if left > 0 {
 			s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", left)))
 		}
 		if g.best == ptx.Dim(1) {
-			s.printf("no group of CTAs has fewer lines than rotation\n")
+			s.printf("no group of CTAs has fewer lines than %s\n", name)
 		} else {
-			s.printf("fewest lines: --order cluster:%d,%d,%d begins the CTAs of a group one after another; --sweep dispatch=%s gives them to one SM\n", g.best.X, g.best.Y, g.best.Z, dispatch.Clusters(g.best).Name)
+			v.recommend(s, g, counts[bestMachine], counts[orderMachine])
 		}
 		s.printf("\ntiles, from the addresses of the first launch\n")
+		if len(g.descriptors) == 0 {
+			s.printf("  none: the first launch accesses no line of global memory\n")
+		}
 		for i := range g.descriptors {
 			d := &g.descriptors[i]
 			s.printf("  %s, %d bytes\n    %s\n", bufferText(d.Buffer.Name, d.Buffer.Base), d.Buffer.Bytes, d)
 		}
 	}
+}
+
+// recommend prints how to run with the best groups, and what that changes. The counts are nil if they were not measured.
+func (v *localityView) recommend(s *screen, g *localityGroup, best, order *machine.Counts) {
+	text := orderText(g.best)
+	s.printf("fewest lines: --sweep dispatch=%s gives the CTAs of a group to one SM\n", text)
+	if best != nil && best.Reads >= g.own.Reads {
+		s.printf("  reads of memory do not fall: %d sectors, and %d with it\n", g.own.Reads, best.Reads)
+	}
+	if g.clusters || order == nil {
+		return
+	}
+	if g.orderLines() >= g.ownLines && order.L1Hits <= g.own.L1Hits {
+		s.printf("--order %s, which begins the CTAs of a group one after another, helps neither lines nor L1 hits\n", text)
+		return
+	}
+	s.printf("--order %s begins the CTAs of a group one after another, with the dispatcher %s:\n", text, v.dispatcher().Name)
+	n := float64(g.launches)
+	v.row(s, v.ordered(g.best).Name, g.orderLines()/n, g.ownLines/n, order)
 }

@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"gemu/machine"
+	"gemu/machine/dispatch"
+	"gemu/machine/locality"
+	"gemu/ptx"
 )
 
 // machineOf runs "gemu machine" and returns its JSON.
@@ -80,12 +84,40 @@ func TestMachineLocality(t *testing.T) {
 	if g.Counts != j.Machines[0].Total || g.BestCounts == nil || g.TileCounts.Loads != g.Counts.Loads {
 		t.Errorf("%+v, %+v, %+v", g.Counts, g.BestCounts, g.TileCounts)
 	}
+	// The lines of the machine's own dispatcher and order. Two columns of 4 CTAs have 2·80 lines and the line of bin 0.
+	if own := machineOf(t, "../docs/histo.ptx", "-g", "8,4", "-b", "256", "-a", "u32[20480]", "u32[256]", "20480", "--show", "locality", "--sweep", "sms=4", "--sweep", "dispatch=cluster:1x4x1").Locality[0]; own.Own != 2*80+1 || own.Counts != *own.BestCounts || own.Best != [3]int{1, 1, 1} {
+		t.Errorf("own dispatcher: %+v", own)
+	}
+	histo := []string{"../docs/histo.ptx", "-g", "9,4", "-b", "256", "-a", "u32[20480]", "u32[256]", "20480", "--sweep", "sms=4", "--sweep", "l1=32K"}
+	j = machineOf(t, slices.Concat(histo, []string{"--show", "locality"})...)
+	ordered := machineOf(t, slices.Concat(histo, []string{"--show", "locality", "--order", dispatch.Clusters(ptx.Dim3{X: j.Locality[0].Best[0], Y: j.Locality[0].Best[1], Z: j.Locality[0].Best[2]}).Name})...)
+	if got, want := j.Locality[0], ordered.Locality[0]; *got.OrderCounts != want.Counts || got.OrderLines != want.Own || *got.OrderCounts == got.Counts {
+		t.Errorf("order: %+v with %v lines, want %+v with %v", *got.OrderCounts, got.OrderLines, want.Counts, want.Own)
+	}
 	// The counts of the groups are those of the dispatcher.
 	j = machineOf(t, "../docs/histo.ptx", "-g", "9,4", "-b", "256", "-a", "u32[20480]", "u32[256]", "20480", "--show", "locality", "--sweep", "sms=4", "--sweep", "l1=32K")
 	g = j.Locality[0]
 	direct := machineOf(t, "../docs/histo.ptx", "-g", "9,4", "-b", "256", "-a", "u32[20480]", "u32[256]", "20480", "--sweep", "sms=4", "--sweep", "l1=32K", "--sweep", fmt.Sprintf("dispatch=cluster:%dx%dx%d", g.Best[0], g.Best[1], g.Best[2]))
 	if *g.BestCounts != direct.Machines[0].Total || g.Best == [3]int{1, 1, 1} {
 		t.Errorf("%v: %+v, want %+v", g.Best, *g.BestCounts, direct.Machines[0].Total)
+	}
+}
+
+// TestLocalityBest: the best shape has the fewest lines in the sum of all launches, and fewer than the machine's dispatcher.
+func TestLocalityBest(t *testing.T) {
+	for _, c := range []struct {
+		own  float64
+		want ptx.Dim3
+	}{{12, ptx.Dim(1, 2)}, {10, ptx.Dim(1)}} {
+		// In a first launch of 3 and 7 lines, and a second of 9 and 3, the first shape has fewer lines in the first launch only.
+		g := &localityGroup{ownLines: c.own, shapes: []locality.Shape{{Dim3: ptx.Dim(2), WorkingSet: 3 + 9}, {Dim3: ptx.Dim(1, 2), WorkingSet: 7 + 3}}, orders: []float64{20, 30}}
+		v := &localityView{groups: []*localityGroup{g}}
+		if v.end(); g.best != c.want {
+			t.Errorf("best %s of %v lines, want %s", g.best, c.own, c.want)
+		}
+		if want := map[ptx.Dim3]float64{ptx.Dim(1, 2): 30, ptx.Dim(1): 10}[g.best]; g.orderLines() != want {
+			t.Errorf("%v lines in order, want %v", g.orderLines(), want)
+		}
 	}
 }
 

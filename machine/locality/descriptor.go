@@ -141,19 +141,13 @@ func (d *Descriptor) classify(u *Use, grid ptx.Dim3) {
 	switch {
 	case shared:
 		d.Type, d.Sharing = InterThread, CoAccessed
-	case u.Shared > 0 && (d.Regular || u.Nearby == u.Shared):
+	case u.Shared > 0 && (d.Regular && d.shareAlong([3]bool{true, true, true}, extents) || !d.Regular && u.Nearby == u.Shared):
 		d.Type, d.Sharing = InterThread, Nearby
-		most := 0
-		for k := range 3 {
-			if u.Along[k] > u.Along[most] {
-				most = k
-			}
-		}
-		spans[most] = true
-	case u.Shared > 0:
+		spans[d.mostShared(u, extents)] = true
+	case u.Shared > 0 && !d.Regular:
 		d.Type, d.Sharing = InterThread, CoAccessed
 		spans = [3]bool{true, true, true} // one tile for an irregular structure
-	case u.Warps > 0:
+	case u.Warps > 0 && (!d.Regular || d.shareInCTA(extents)):
 		d.Type, d.Sharing = InterThread, CoAccessed
 	case u.Again > 0:
 		d.Type = IntraThread
@@ -168,6 +162,21 @@ func (d *Descriptor) classify(u *Use, grid ptx.Dim3) {
 	if d.Regular {
 		d.tiles(extents)
 	}
+}
+
+// mostShared returns the dimension in which most lines are shared, of those in which CTAs share data, if there are any.
+func (d *Descriptor) mostShared(u *Use, extents [3]int) int {
+	most, lines := 0, int64(-1)
+	for k := range 3 {
+		n := u.Along[k]
+		if only := ([3]bool{k == 0, k == 1, k == 2}); d.Regular && extents[k] > 1 && !d.shareAlong(only, extents) {
+			n = 0 // lines, but no bytes
+		}
+		if n > lines {
+			most, lines = k, n
+		}
+	}
+	return most
 }
 
 // axis is a number of equal distances in the addresses of a tile.

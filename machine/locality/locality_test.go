@@ -42,7 +42,9 @@ func kernelText(bodies map[string]string) string {
 
 // kernels: histo is the loop of Parboil's histo (thesis, figure 13): the grid has several rows of CTAs, which all read the whole image.
 // rows has each CTA of a row read the same 64 bytes of a, and each thread write a word of its own. stencil reads a word, and those before
-// and after it. lists follows indices. square reads words from the square of the CTA's index on. product reads a row of y and a row of x. In strides each CTA has a stride of its own. twice reads its
+// and after it. lists follows indices. square reads words from the square of the CTA's index on. product reads a row of y and a row of x. In strides each CTA has a stride of its own. words and bytes read a word
+// or a byte of their own. overlap reads a word from 16 times the CTA's index on. In threads the distance of threads depends on the CTA. In
+// slope threads 0 and 3 read addresses whose distance, 4, is no multiple of 3; in slopes CTAs 0 and 3 do. twice reads its
 // own word twice.
 var kernels = kernelText(map[string]string{
 	"histo": `	mad.lo.u32 %i, %cx, %nx, %tx;
@@ -109,6 +111,37 @@ LOOP:
 	add.u32 %k, %k, 1;
 	setp.lt.u32 %p, %k, %n;
 	@%p bra LOOP;`,
+	"words": `	mad.lo.u32 %i, %cx, %nx, %tx;
+	mad.wide.u32 %q, %i, 4, %a;
+	ld.global.u32 %v, [%q];`,
+	"bytes": `	mad.lo.u32 %i, %cx, %nx, %tx;
+	cvt.u64.u32 %q, %i;
+	add.u64 %q, %q, %a;
+	ld.global.u8 %v, [%q];`,
+	"overlap": `	mad.lo.u32 %i, %cx, 16, %tx;
+	mad.wide.u32 %q, %i, 4, %a;
+	ld.global.u32 %v, [%q];`,
+	"threads": `	add.u32 %s, %cx, 1;
+	mul.lo.u32 %i, %tx, %s;
+	mad.wide.u32 %q, %i, 4, %a;
+	ld.global.u32 %v, [%q];`,
+	"slope": `	mul.lo.u32 %i, %tx, %tx;
+	shr.u32 %i, %i, 3;
+	mad.wide.u32 %q, %i, 4, %a;
+	setp.eq.u32 %p, %tx, 0;
+	@%p bra READ;
+	setp.ne.u32 %p, %tx, 3;
+	@%p ret;
+READ:
+	ld.global.u8 %v, [%q];`,
+	"slopes": `	setp.eq.u32 %p, %cx, 0;
+	@%p bra READ;
+	setp.ne.u32 %p, %cx, 3;
+	@%p ret;
+READ:
+	shr.u32 %i, %cx, 1;
+	mad.wide.u32 %q, %i, 4, %a;
+	ld.global.u8 %v, [%q];`,
 	"twice": `	mad.lo.u32 %i, %cx, %nx, %tx;
 	mad.wide.u32 %q, %i, 4, %a;
 	ld.global.u32 %v, [%q];
@@ -156,8 +189,8 @@ func TestInfer(t *testing.T) {
 		{"histo", ptx.Dim(5, 3), ptx.Dim(64), 1920, []string{"INTER_THREAD COACCESSED REGULAR, D-tile (64,6,1) of 4 bytes, stride 320, C-tile (1,3,1), map (1,0,0)"}},
 		{"rows", ptx.Dim(4, 3), ptx.Dim(16, 16), 64, []string{
 			"INTER_THREAD COACCESSED REGULAR, D-tile (1024,1,1) of 4 bytes, C-tile (4,1,1), map (0,1,0)",
-			// A line of 128 bytes holds two rows of 64 bytes, which are those of two CTAs.
-			"INTER_THREAD NEARBY REGULAR, D-tile (16,16,1) of 4 bytes, stride 64, C-tile (4,1,1), map (1,2,0)",
+			// A line of 128 bytes holds two rows of 64 bytes, which are those of two CTAs, but no CTA accesses a word of another.
+			"NO_REUSE REGULAR, D-tile (16,16,1) of 4 bytes, stride 64, C-tile (1,1,1), map (1,2,0)",
 		}},
 		// Each warp has 16 threads in x and 2 in y: 16 lines of the rows of x in an access, and 2 of y.
 		{"product", ptx.Dim(3, 3), ptx.Dim(16, 16), 32, []string{
@@ -168,6 +201,11 @@ func TestInfer(t *testing.T) {
 			"INTER_THREAD NEARBY REGULAR, D-tile (66,1,1) of 4 bytes, C-tile (8,1,1), map (1,0,0)", // with its halo
 			"NO_REUSE REGULAR, D-tile (64,1,1) of 4 bytes, C-tile (1,1,1), map (1,0,0)",
 		}},
+		// Two CTAs, and two warps of a CTA, have words in the same line, but none in common.
+		{"words", ptx.Dim(8), ptx.Dim(16), 0, []string{"NO_REUSE REGULAR, D-tile (16,1,1) of 4 bytes, C-tile (1,1,1), map (1,0,0)"}},
+		{"bytes", ptx.Dim(8), ptx.Dim(64), 0, []string{"NO_REUSE REGULAR, D-tile (64,1,1) of 1 bytes, C-tile (1,1,1), map (1,0,0)"}},
+		// CTA i reads words 16·i to 16·i + 16: the last is the first of the next CTA.
+		{"overlap", ptx.Dim(8), ptx.Dim(17), 0, []string{"INTER_THREAD NEARBY REGULAR, D-tile (17,1,1) of 4 bytes, C-tile (8,1,1), map (1,0,0)"}},
 		{"lists", ptx.Dim(8), ptx.Dim(64), 0, []string{"INTER_THREAD COACCESSED IRREGULAR", "NO_REUSE REGULAR, D-tile (64,1,1) of 4 bytes, C-tile (1,1,1), map (1,0,0)"}},
 		{"twice", ptx.Dim(8), ptx.Dim(64), 0, []string{"INTRA_THREAD REGULAR, D-tile (64,1,1) of 4 bytes, C-tile (1,1,1), map (1,0,0)"}},
 	} {
@@ -231,7 +269,7 @@ func TestNoForm(t *testing.T) {
 		grid     int
 		n        int
 		wantForm bool
-	}{{"lists", 1, 0, false}, {"square", 2, 0, true}, {"square", 4, 0, false}, {"strides", 1, 3, true}, {"strides", 2, 1, true}, {"strides", 2, 3, false}} {
+	}{{"lists", 1, 0, false}, {"threads", 1, 0, true}, {"threads", 2, 0, false}, {"slope", 1, 0, false}, {"slopes", 4, 0, false}, {"square", 2, 0, true}, {"square", 4, 0, false}, {"strides", 1, 3, true}, {"strides", 2, 1, true}, {"strides", 2, 3, false}} {
 		list, l := inferred(t, c.kernel, ptx.Dim(c.grid), ptx.Dim(64), c.n, 1)
 		last := 0 // the buffer with the highest address is that of the access in question
 		for i := range list {
@@ -365,5 +403,114 @@ func TestZones(t *testing.T) {
 	list, l = inferred(t, "lists", ptx.Dim(8), ptx.Dim(64), 0, 2)
 	if part := NewZones(4).Partition(l, list); list[0].Regular || !slices.Equal(part, []int{0, 0, 1, 1, 2, 2, 3, 3}) {
 		t.Errorf("CTAs in zones %v", part)
+	}
+}
+
+// TestNearbyLines: a line is shared by neighbours only if its CTAs differ by at most 1 in each dimension.
+func TestNearbyLines(t *testing.T) {
+	for _, c := range []struct {
+		low, high [3]int32
+		want      bool
+	}{{[3]int32{1, 1, 1}, [3]int32{2, 2, 2}, true}, {[3]int32{0, 0, 0}, [3]int32{2, 0, 0}, false}, {[3]int32{0, 3, 0}, [3]int32{0, 5, 0}, false}, {[3]int32{0, 0, 7}, [3]int32{0, 0, 9}, false}} {
+		if l := (Line{low: c.low, high: c.high}); l.isNearby() != c.want {
+			t.Errorf("%v to %v: %v", c.low, c.high, l.isNearby())
+		}
+	}
+}
+
+// TestShares compares the search with all pairs of accesses, for random forms.
+func TestShares(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 3))
+	found := [3]int{}
+	for range 3000 {
+		grid := [3]int{1 + r.IntN(4), 1 + r.IntN(3), 1}
+		d := Descriptor{Regular: true}
+		for range 1 + r.IntN(2) {
+			f := Form{Affine: true, Bytes: 1 << r.IntN(3), Base: int64(r.IntN(64)), High: [3]int{r.IntN(4), r.IntN(2), 0}, Steps: []int64{0}}
+			f.Thread = [3]int64{int64(r.IntN(9) - 2), int64(r.IntN(40)), 0}
+			f.CTA = [3]int64{int64(r.IntN(60) - 10), int64(r.IntN(100)), 0}
+			for k := range r.IntN(3) {
+				f.Steps = append(f.Steps, int64(8*k+8))
+			}
+			if len(d.forms) == 1 { // with equal factors the search is exact
+				f.CTA, f.Thread, f.High = d.forms[0].CTA, d.forms[0].Thread, d.forms[0].High
+			}
+			d.forms = append(d.forms, f)
+		}
+		type access struct {
+			at   [3]int
+			byte int64
+		}
+		var all []access
+		for _, f := range d.forms {
+			for cx := range grid[0] {
+				for cy := range grid[1] {
+					for tx := range f.High[0] + 1 {
+						for ty := range f.High[1] + 1 {
+							for _, s := range f.Steps {
+								for b := range f.Bytes {
+									all = append(all, access{[3]int{cx, cy, tx + 8*ty}, f.Base + f.CTA[0]*int64(cx) + f.CTA[1]*int64(cy) + f.Thread[0]*int64(tx) + f.Thread[1]*int64(ty) + s + int64(b)})
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+		want := [3]bool{} // two CTAs, two CTAs of a row, two threads of a CTA
+		for i := range all {
+			for k := range i {
+				if a, b := all[i], all[k]; a.byte == b.byte {
+					row := a.at[1] == b.at[1]
+					want[0] = want[0] || a.at[0] != b.at[0] || !row
+					want[1] = want[1] || a.at[0] != b.at[0] && row
+					want[2] = want[2] || a.at[0] == b.at[0] && row && a.at[2] != b.at[2]
+				}
+			}
+		}
+		got := [3]bool{d.shareAlong([3]bool{true, true, true}, grid), d.shareAlong([3]bool{true}, grid), d.shareInCTA(grid)}
+		if got != want {
+			t.Fatalf("grid %v, %+v: %v, want %v", grid, d.forms, got, want)
+		}
+		for i, shared := range want {
+			if shared {
+				found[i]++
+			}
+		}
+	}
+	for i, n := range found {
+		if n < 300 || n > 2700 {
+			t.Errorf("case %d: %d of 3000 forms share data: the test shows little", i, n)
+		}
+	}
+}
+
+// TestPlaces has the zone bits of buffers by hand, for 4 CTAs in 4 zones.
+func TestPlaces(t *testing.T) {
+	a, b := stream.Buffer{Name: "a", Base: 0x10000000, Bytes: 1 << 16}, stream.Buffer{Name: "b", Base: 0x20000000, Bytes: 1 << 16}
+	launch := func(addr ...uint64) *Launch { // CTA i accesses address i; addresses from b on are in b
+		l := &Launch{Launch: &stream.Launch{LaunchInfo: &probe.LaunchInfo{Grid: ptx.Dim(4)}, Buffers: []stream.Buffer{a, b}}, CTAs: make([][]int32, 4)}
+		for i, x := range addr {
+			line := Line{Number: x / stream.LineBytes}
+			if x >= b.Base {
+				line.Buffer = 1
+			}
+			l.CTAs[i%4] = append(l.CTAs[i%4], int32(len(l.Lines)))
+			l.Lines = append(l.Lines, line)
+		}
+		return l
+	}
+	// CTA i has the 256 bytes from 256·i on in a: from bit 8 on, all are in zone i. CTA 0, in zone 0, accesses the first line of b, which is
+	// in zone 0 for each bit: the lowest bit wins.
+	first := Descriptor{Buffer: a, Regular: true, CTile: ptx.Dim(1), form: Form{Affine: true, Base: int64(a.Base), CTA: [3]int64{256}, Steps: []int64{0}}}
+	z := NewZones(4)
+	if part := z.Partition(launch(a.Base, a.Base+256, a.Base+512, a.Base+768, a.Base+128, a.Base+384, a.Base+640, a.Base+896, b.Base), []Descriptor{first, {Buffer: b}}); !slices.Equal(part, []int{0, 1, 2, 3}) || z.bits[a] != 8 || z.bits[b] != 7 {
+		t.Errorf("CTAs in zones %v, bits %v", part, z.bits)
+	}
+	// A buffer with two descriptors has one place. CTA i accesses a line 1024·i bytes from the first on, but its D-tile begins 256·i bytes
+	// from the first on: only from bit 12 on, where all are in zone 0, do all four agree in one bit.
+	z = NewZones(4)
+	if part := z.Partition(launch(a.Base, a.Base+1024, a.Base+2048, a.Base+3072), []Descriptor{first, {Buffer: a}}); !slices.Equal(part, []int{0, 0, 0, 0}) || z.bits[a] != 12 {
+		t.Errorf("CTAs in zones %v, bits %v", part, z.bits)
 	}
 }
