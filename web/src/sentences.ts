@@ -56,7 +56,7 @@ export function sentence(m: WarpModel, step: number, hideOutcome = false): Sente
     parts.push(isEmpty(lanes) ? 'No lane takes the branch.' : `All take the branch, to ${place(launch, o.groups[0].instruction)}.`);
   }
   if (o.called) parts.push(`They call ${o.called}.`);
-  if (!isEmpty(o.waiting)) parts.push(`${capital(nounVerb(o.waiting, all, 'wait', 'waits'))} ${o.barrier >= 0 ? `at barrier ${o.barrier}` : 'for other lanes of the warp'}.`);
+  if (!isEmpty(o.waiting)) parts.push(`Then ${nounVerb(o.waiting, all, 'wait', 'waits')} ${o.barrier >= 0 ? `at barrier ${o.barrier}` : 'for other lanes of the warp'}.`);
   if (!isEmpty(o.woken) && isEmpty(and(o.woken, o.waiting))) parts.push(`${capital(nounVerb(o.woken, all, 'go on', 'goes on'))}.`);
   if (!isEmpty(o.ended)) parts.push(`${capital(nounVerb(o.ended, all, 'end', 'ends'))}.`);
   if (!isEmpty(o.reconverged)) parts.push(`${capital(nounVerb(o.reconverged, all, 'are', 'is'))} together again${step + 1 < m.steps ? `, at line ${m.line(step + 1)}` : ''}.`);
@@ -129,6 +129,13 @@ function others(m: WarpModel, g: LaneGroup, groups: LaneGroup[]): string {
   return list.map((x) => inWords(x.lanes, m.lanes) + (x.reason === 'barrier' ? `, which ${size(x.lanes) === 1 ? 'waits' : 'wait'} at the barrier in ${place(m.launch, x.instruction)}` : '')).join(', and ');
 }
 
+/** arrivals says which lanes of a reconvergence point have arrived; lanes is all lanes that meet there. */
+export function arrivals(arrived: Lanes, lanes: Lanes, all: Lanes): string {
+  const missing = without(lanes, arrived);
+  if (isEmpty(arrived)) return `${inWords(lanes, all)} meet here; none has arrived`;
+  return `${nounVerb(arrived, all, 'have', 'has')} arrived${isEmpty(missing) ? '' : `, ${nounVerb(missing, all, 'have', 'has')} not`}`;
+}
+
 /** ofLane says what a lane does at a step, for a pointer over a strip. */
 export function ofLane(m: WarpModel, step: number, lane: number): string {
   const state = m.state(step);
@@ -140,6 +147,13 @@ export function ofLane(m: WarpModel, step: number, lane: number): string {
     .replace(/^are\b/, 'is')
     .replace(/^have\b/, 'has');
   return `Step ${step + 1}, lane ${lane} ${verb}${at}`;
+}
+
+/** runsOfBoth says what runs at a step of two runs that differ there: the lines, or the lanes if the line is the same. */
+export function runsOfBoth(a: WarpModel, b: WarpModel, step: number): [string, string] {
+  const same = step < a.steps && step < b.steps && a.line(step) === b.line(step);
+  const says = (m: WarpModel) => (step >= m.steps ? 'nothing more runs' : `line ${m.line(step)} runs${same ? ` in ${inWords(m.active(step), m.lanes)}` : ''}`);
+  return [says(a), says(b)];
 }
 
 /** countsText is the sentence under a strip. */

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { equal, fromMembers, inWords, lanesOf, members, ranges, firstLanes } from '../src/lanes.ts';
 import { firstDifference, launchesOf, outcomeOf, type WarpModel } from '../src/model.ts';
 import { Recording } from '../src/recording.ts';
-import { countsText, endText, isDeadlock, limitText, ofLane, sentence, text } from '../src/sentences.ts';
+import { arrivals, countsText, endText, isDeadlock, limitText, ofLane, runsOfBoth, sentence, text } from '../src/sentences.ts';
 import { formatValue, formula, short, structureOf } from '../src/values.ts';
 import { kernel, record } from './gemu.ts';
 
@@ -134,7 +134,7 @@ test('a barrier in a branch: who waits for whom', () => {
       ['barrier', 0, '16–31', 18],
     ],
   );
-  assert.match(text(sentence(m, m.steps - 1)), /Lanes 16–31 wait at barrier 0\./);
+  assert.match(text(sentence(m, m.steps - 1)), /Lanes 16–31 execute it\. Then lanes 16–31 wait at barrier 0\./);
 });
 
 test('lanes without a thread, several warps and CTAs', () => {
@@ -267,6 +267,20 @@ test('sets of lanes in words', () => {
   assert.equal(inWords(lanesOf(0), all), 'no lane');
   assert.equal(inWords(fromMembers([0, 2, 5, 7, 9, 12, 15]), all), '7 lanes (0, 2, 5, 7, …)');
   assert.equal(ranges(firstLanes(64)), '0–63');
+});
+
+test('two runs that differ: the lines, or the lanes at the same line', () => {
+  const [a, b] = [warp(kernel('ifelse'), '--reconverge', 'stack', ...ifelse), warp(kernel('ifelse'), '--reconverge', 'stack', '-g', '1', '-b', '16', '-a', 'u32[32]', 'u32[32]=iota')];
+  assert.deepEqual(runsOfBoth(a, b, 0), ['line 10 runs in all 32 lanes', 'line 10 runs in all 16 lanes']);
+  const none = { ...b, steps: 0, lanes: b.lanes } as WarpModel;
+  assert.deepEqual(runsOfBoth(a, none, 0), ['line 10 runs', 'nothing more runs']);
+});
+
+test('who has arrived at a reconvergence point', () => {
+  const all = firstLanes(32);
+  assert.equal(arrivals(lanesOf(0), all, all), 'all 32 lanes meet here; none has arrived');
+  assert.equal(arrivals(lanesOf(1), all, all), 'lane 0 has arrived, lanes 1–31 have not');
+  assert.equal(arrivals(all, all, all), 'all 32 lanes have arrived');
 });
 
 test('values as texts', () => {

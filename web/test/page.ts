@@ -126,7 +126,7 @@ test('the strip: click, keys, zoom, table, the other policy', async () => {
     await button(p, 'all steps').first().click();
     await button(p, 'table').first().click();
     await matches(p.locator('gemu-strip').first().locator('table'), /11–12\s+B\s+20–21\s+the odd lanes\s+the even lanes wait/);
-    await matches(p.locator('gemu-strip').nth(1).locator('.differs'), /As under stack up to step 10; then here line 23 runs, there line 20/);
+    await matches(p.locator('gemu-strip').nth(1).locator('.differs'), /As under stack up to step 10; then here line 23 runs, there line 20 runs\./);
     await button(p, 'frontier').click();
     await go(p, 10);
     await says(p, /^Step 11, line 23/);

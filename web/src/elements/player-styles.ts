@@ -35,6 +35,7 @@ export const pageStyles = css`
     font-weight: 650;
   }
   .shape {
+    flex: 1 1 12em;
     font-size: 13px;
     color: var(--soft);
   }
@@ -248,6 +249,37 @@ export const pageStyles = css`
     margin-top: 10px;
     padding-top: 8px;
     border-top: 1px solid var(--line);
+  }
+  .key {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 2px 14px;
+    margin: 8px 0 0;
+    padding: 0;
+    list-style: none;
+    font-size: 12.5px;
+    color: var(--soft);
+  }
+  .key i {
+    display: inline-block;
+    width: 15px;
+    height: 11px;
+    margin-right: 5px;
+    vertical-align: -1px;
+  }
+  .key .filled {
+    background: var(--b0);
+  }
+  .key .idle {
+    background: var(--idle);
+  }
+  .key .dots {
+    height: 6px;
+    vertical-align: 3px;
+    border-bottom: 1px dotted var(--edge);
+  }
+  .key .hatched {
+    background: repeating-linear-gradient(135deg, transparent 0 3px, var(--ink) 3px 4px);
   }
   .strip-title {
     display: flex;

@@ -765,7 +765,7 @@ export class GemuPlayer extends LitElement {
           </select></label>`
         : nothing}
       <h1>${this.example?.title ?? launch?.kernel ?? 'See warps run'}</h1>
-      ${launch ? html`<span class="shape">${this.example ? html`kernel <span class="mono">${launch.kernel}</span>, ` : ''}${shape(launch)}</span>` : nothing}
+      ${launch ? html`<span class="shape">${this.example ? html`kernel <span class="mono">${launch.kernel}</span>, ` : ''}${shape(launch)}${this.argumentsText()}</span>` : nothing}
       <nav aria-label="Page">
         ${this.engine ? html`<button aria-pressed=${this.editing} @click=${() => (this.editing = !this.editing)} ?disabled=${!this.request}>Edit</button>` : nothing}
         <button @click=${() => this.renderRoot.querySelector<HTMLInputElement>('#file')!.click()}>Open…</button>
@@ -774,6 +774,13 @@ export class GemuPlayer extends LitElement {
         <button aria-expanded=${this.help} @click=${() => (this.help = !this.help)}>Help</button>
       </nav>
     </header>`;
+  }
+
+  /** argumentsText names the arguments of the launch: "; stride 8, width 32". */
+  private argumentsText(): string {
+    const list = this.request?.arguments.map((a, i) => [this.launchedKernel?.parameters[i]?.name, a].filter(Boolean).join(' ')) ?? [];
+    const text = list.length ? `; ${list.join(', ')}` : '';
+    return text.length > 160 ? `${text.slice(0, 160)}…` : text;
   }
 
   private chooseExample(id: string): void {
@@ -894,11 +901,12 @@ export class GemuPlayer extends LitElement {
       <div class="bar"><h2>Every step of every lane</h2>
         ${this.engine && this.request
           ? html`<label class="field">add a policy <select @change=${this.addPolicy}><option value="">…</option>${this.known.filter((p) => !this.policies.includes(p.name)).map((p) => html`<option value=${p.name} title=${p.doc}>${p.name}</option>`)}</select></label>
-              <label class="field">time slice <input class="slice" type="number" min="1" max="4096" placeholder="its:N" @change=${(e: Event) => this.addSlice(e)} /></label>`
+              <label class="field"><span title="its:N is independent thread scheduling: another group of lanes of the warp runs after N instructions">time slice</span> <input class="slice" type="number" min="1" max="4096" placeholder="its:N" @change=${(e: Event) => this.addSlice(e)} /></label>`
           : nothing}
         <span class="soft hint">drag to zoom</span>
       </div>
       ${strips}
+      <ul class="key" aria-label="Signs of the strips"><li><i class="filled"></i>runs</li><li><i class="idle"></i>waits</li><li><i class="dots"></i>has ended</li>${this.model && size(this.model.lanes) < this.model.launch.warpSize ? html`<li><i></i>blank: no thread</li>` : nothing}${this.runs.some((r) => r.launch && ['deadlock', 'trap'].includes(r.launch.outcome)) && !this.predict ? html`<li><i class="hatched"></i>the run fails here</li>` : nothing}</ul>
     </section>`;
   }
 
@@ -963,7 +971,7 @@ export class GemuPlayer extends LitElement {
           const done = s >= m.steps;
           return html`<button aria-pressed=${i === this.warpIndex} style=${hue(block)} @click=${() => this.chooseWarp(i)} title="${done ? 'ended' : `${n} of ${size(m.lanes)} lanes at line ${m.line(s)}`}">
             <span class="mono">${launch.grid.some((g) => g > 1) ? launch.ctaName(w.cta) + ' ' : ''}w${w.warp}</span>
-            ${size(m.lanes) < launch.warpSize ? html`<span class="soft">${size(m.lanes)} of ${launch.warpSize}</span>` : nothing}${this.predict ? nothing : html`<span class="soft">${plural(m.steps, 'step')}</span>`}${launch.trap?.cta === w.cta && launch.trap.warp === w.warp ? html`<span class="bad">✕<span class="hidden"> failed</span></span>` : nothing}
+            ${size(m.lanes) < launch.warpSize ? html`<span class="soft">${plural(size(m.lanes), 'lane')},</span>` : nothing}${this.predict ? nothing : html`<span class="soft">${done ? plural(m.steps, 'step') : `step ${s + 1} of ${m.steps}`}</span>`}${launch.trap?.cta === w.cta && launch.trap.warp === w.warp ? html`<span class="bad">✕<span class="hidden"> failed</span></span>` : nothing}
             ${done ? html`<span class="soft">end</span>` : html`<span class="letter">${launch.blocks[block]?.letter ?? ''}</span><span class="meter" aria-hidden="true"><i style="width:${(n / launch.warpSize) * 100}%"></i></span>`}
           </button>`;
         })}
@@ -1069,8 +1077,9 @@ export class GemuPlayer extends LitElement {
     return html`<section class="card help" aria-label="Help"><div>
       <h2>What the pictures show</h2>
       <p>A <b>warp</b> is 32 threads, its <b>lanes</b>, that execute an instruction together. In a strip each row is a lane and each column a step. A <b>filled</b> cell executes; a <b>pale</b> cell waits; a <b>dotted</b> line is a lane that has ended. Colour and letter name the basic block of the program: a block is lines that are executed from the first to the last.</p>
-      <p>Each strip is the same kernel under another <b>policy</b>: the rule that decides which lanes run next. The playhead is at the same step in all of them. Press the name of a policy to see its state.</p>
-      <p>The <b>reconvergence stack</b> has the groups of lanes of a warp that has split, and the points at which they wait for each other, the innermost first: one group is <b>running</b>, a <b>ready</b> one runs later, a <b>blocked</b> one waits at a barrier, and a <b>point</b> lists the lanes that have arrived. <b>CTA</b> is the word of PTX for a block of threads.</p></div><div>
+      <p>Each strip is the same kernel under another <b>policy</b>: the rule that decides which lanes run next. The playhead is at the same step in all of them. Press the name of a policy to see its state. <b>Steps wasted</b> are those that the same work would save if all lanes ran in every step.</p>
+      ${this.known.length ? html`<dl>${this.known.map((p) => html`<dt>${p.name}</dt><dd>${p.doc}</dd>`)}<dt>its:N</dt><dd>its, with turns of N instructions</dd></dl>` : nothing}
+      <p>The <b>reconvergence stack</b> has the groups of lanes of a warp that has split, called <b>warp splits</b>, and the points at which they wait for each other, the innermost first: one group is <b>running</b>, a <b>waiting</b> one runs later, a <b>blocked</b> one waits at a barrier, and a <b>point</b> lists the lanes that have arrived. <b>CTA</b> is the word of PTX for a block of threads.</p></div><div>
       <h2>Keys</h2>
       <dl><dt>→ ←</dt><dd>step, step back</dd><dt>Shift → ←</dt><dd>next, previous split or reconvergence</dd><dt>Home End</dt><dd>start, end</dd><dt>Space</dt><dd>play, pause</dd><dt>+ − 0</dt><dd>in a strip: zoom in, out, all steps</dd><dt>↑ ↓</dt><dd>in the lines, the registers, the lanes: the next, the previous</dd></dl>
       <p>Press a line number to run to the line. Press a lane to follow it. Press a register to see its values in the cells. Drop a recording of <code>gemu record FILE --with all</code> anywhere to open it.</p>
@@ -1128,7 +1137,7 @@ export class GemuPlayer extends LitElement {
     return html`<section class="state" aria-label="Warp"><div class="bar"><h2>${warpTitle(m)}</h2><span class="soft">${this.lane >= 0 ? html`lane ${this.lane} <button class="small" @click=${() => (this.lane = -1)}>let go</button>` : ''}</span></div>
       ${this.question()} ${this.warps()}
       <gemu-warp .model=${m} .step=${step} .hex=${this.hex} .register=${this.register} .lane=${this.lane} .asking=${this.asking} .picked=${this.picked}></gemu-warp>
-      ${this.asking ? nothing : html`<div class="bar stack-head"><h2>${/^(pc2|frontier)/.test(m.launch.policy) ? 'Warp splits' : 'Reconvergence stack'}</h2></div><gemu-stack .model=${m} .step=${step}></gemu-stack>`}</section>`;
+      ${this.asking ? nothing : html`<div class="bar stack-head"><h2>${m.launch.policy.startsWith('stack') ? 'Reconvergence stack' : 'Warp splits'}</h2></div><gemu-stack .model=${m} .step=${step}></gemu-stack>`}</section>`;
   }
 
   private empty(): unknown {

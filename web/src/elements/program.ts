@@ -139,6 +139,11 @@ export class GemuProgram extends GemuElement {
         .lanes svg {
           width: 64px;
         }
+        /* Outlines of lanes as narrow as these would touch and look filled. */
+        .lanes .hollow {
+          stroke: none;
+          fill: color-mix(in srgb, var(--hue) 35%, var(--card));
+        }
         .rows {
           font-size: 12px;
         }

@@ -74,7 +74,7 @@ export class GemuRegisters extends GemuElement {
       }
       thead th.name {
         z-index: 3;
-        padding-left: 10px;
+        padding: 0 10px;
       }
       th.name button {
         border: 0;
@@ -117,7 +117,7 @@ export class GemuRegisters extends GemuElement {
       }
       .mark {
         display: inline-block;
-        width: 1.2em;
+        min-width: 1.2em;
         color: var(--accent);
         font-weight: 700;
       }
@@ -153,9 +153,10 @@ export class GemuRegisters extends GemuElement {
     const active = this.step < m.steps ? m.active(this.step) : m.lanes;
     const { name, type, bits } = r.register;
     const base = baseOf(m, r.register, this.hex);
+    const marks = [r.read && ['→', 'read'], r.written && ['←', 'written']].filter((x) => !!x);
     return html`<tr class=${r.written ? 'written' : ''}>
       <th class="name" scope="row"><button aria-pressed=${this.register === name} title="${name} ${type}: show its values in the cells of the warp" @click=${() => this.send('gemu-register', { name })}>${name}</button></th>
-      <td class="class">${this.chip(r.structure)} <span class="mark" title=${r.written ? 'written by this step' : r.read ? 'read by this step' : ''}>${r.written ? '←' : r.read ? '→' : ''}</span></td>
+      <td class="class">${this.chip(r.structure)} <span class="mark" title=${marks.length ? `${marks.map(([, what]) => what).join(' and ')} by this step` : ''}>${marks.map(([mark]) => mark).join('')}</span></td>
       <td class="formula">${r.structure.few ? '' : formula(r.structure, type, bits, base)}</td>
       ${lanes.map((l) => {
         const v = r.values[l];
@@ -180,8 +181,8 @@ export class GemuRegisters extends GemuElement {
       views = views.filter((r) => latest.has(r) || r.read || r.register.name === this.register);
     }
     return html`<div class="bar">
-        <span><span class="chip u">u</span> uniform: one value</span><span><span class="chip a">a</span> affine: base + stride · lane</span><span><span class="chip g">g</span> generic: anything</span>
-        <span>over the active lanes</span><span><span class="mark">→</span>read</span><span><span class="mark">←</span>written by this step</span>
+        <span>class over the active lanes:</span><span><span class="chip u">u</span> uniform: one value</span><span><span class="chip a">a</span> affine: base + stride · lane</span><span><span class="chip g">g</span> generic: anything</span>
+        <span>in this step: <span class="mark">→</span>read, <span class="mark">←</span>written</span>
         <span class="choice" role="group" aria-label="Numbers">${[false, true].map((x) => html`<button aria-pressed=${this.hex === x} title=${x ? 'All numbers in hexadecimal, floats as their bits' : 'Numbers in decimal, addresses in hexadecimal'} @click=${() => this.choose(x)}>${x ? 'hexadecimal' : 'decimal'}</button>`)}</span>
         ${total > 24 ? html`<button aria-pressed=${this.all} @click=${() => (this.all = !this.all)}>all ${total} registers</button>` : nothing}
       </div>

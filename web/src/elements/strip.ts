@@ -3,7 +3,7 @@
 import { css, html, nothing, type PropertyDeclarations } from 'lit';
 import { has, isEmpty, without } from '../lanes.ts';
 import { differs, firstDifference, type WarpModel } from '../model.ts';
-import { countsText, endText, limitText, ofLane, sentence, text } from '../sentences.ts';
+import { countsText, endText, limitText, ofLane, runsOfBoth, sentence, text } from '../sentences.ts';
 import { type Palette, runAt, runsOf, stripSVG, tableRow } from '../strip-data.ts';
 import { GemuElement } from './base.ts';
 import { clamp, hue, hues, tokens } from './tokens.ts';
@@ -539,8 +539,8 @@ export class GemuStrip extends GemuElement {
     const at = firstDifference(this.other, m);
     if (at < 0) return html`<p class="differs">The same lanes in the same order as under <b>${this.otherLabel}</b>.</p>`;
     if (at > this.revealed) return nothing;
-    const lanes = (x: WarpModel) => (at < x.steps ? `line ${x.line(at)}` : 'nothing more');
-    return html`<p class="differs">As under <b>${this.otherLabel}</b> up to step ${at}; then here <b>${lanes(m)}</b> runs, there ${lanes(this.other)}. The marks below show the steps that differ.</p>`;
+    const [here, there] = runsOfBoth(m, this.other, at);
+    return html`<p class="differs">As under <b>${this.otherLabel}</b> up to step ${at}; then here <b>${here}</b>, there ${there}. The marks below show the steps that differ.</p>`;
   }
 
   private table(): unknown {

@@ -30,7 +30,7 @@ export const tokens = css`
     --bad: light-dark(#b3261e, #ff8a80);
     --bad-soft: light-dark(#fdecea, #3d1d1b);
     --good: light-dark(#17803d, #5fcf8a);
-    --idle: light-dark(#e9eaec, #2b323a);
+    --idle: light-dark(#dfe2e6, #39424d);
     --b0: light-dark(#5b6673, #8d9aa8);
     --b1: light-dark(#6a4cc0, #ab92fb);
     --b2: light-dark(#a92b84, #ee82c8);

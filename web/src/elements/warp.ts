@@ -3,10 +3,10 @@
 import { css, html, nothing, type PropertyDeclarations, svg } from 'lit';
 import { type Lanes, has, inWords, isEmpty, members, size, without } from '../lanes.ts';
 import type { LaneGroup, Reason, RegisterView, State } from '../model.ts';
-import { capital, doing, isDeadlock, place } from '../sentences.ts';
+import { arrivals, capital, doing, isDeadlock, place } from '../sentences.ts';
 import { baseOf, formatValue, short, tail } from '../values.ts';
 import { GemuElement } from './base.ts';
-import { hue, tokens } from './tokens.ts';
+import { hue, plural, tokens } from './tokens.ts';
 
 const kinds: Record<Reason, string> = {
   runs: 'runs',
@@ -182,8 +182,9 @@ export class GemuWarp extends GemuElement {
         .cells {
           --columns: 8 !important;
         }
-        .mask {
-          width: 76px;
+        th:nth-child(2),
+        td:nth-child(2) {
+          display: none; /* the cells show it */
         }
       }
       @media (forced-colors: active) {
@@ -332,6 +333,13 @@ export function maskPicture(lanes: Lanes, W: number, filled: boolean): unknown {
 
 const rect = (l: number, kind: string) => svg`<rect x=${l * 4 + 0.5} y="0.5" width="3" height="11" class=${kind}/>`;
 
+const titles = {
+  running: 'These lanes execute the instruction of this step',
+  ready: 'These lanes can execute; the policy runs others first',
+  blocked: 'These lanes wait at a barrier, or for an instruction of other lanes',
+  point: 'Reconvergence point: lanes wait here until all that meet here have arrived',
+};
+
 /** GemuStack is the reconvergence stack, or the warp splits of a policy without a stack. */
 export class GemuStack extends GemuElement {
   static override styles = [
@@ -414,16 +422,18 @@ export class GemuStack extends GemuElement {
     if (this.step >= m.steps && isEmpty(without(m.lanes, m.ended(m.steps)))) return html`<p>All lanes have ended.</p>`;
     const points = stack.filter((x) => x.kind === 'point').length;
     const end = this.step >= m.steps;
-    const names = { running: end ? (isDeadlock(m.launch) ? 'blocked' : 'stopped') : 'running', ready: 'ready', blocked: 'blocked', point: 'point' };
-    return html`<p>${stack.length <= 1 ? 'The warp is one group: nothing waits on the stack.' : `${stack.length - points} warp ${stack.length - points === 1 ? 'split' : 'splits'}${points ? `, and ${points === 1 ? 'a reconvergence point' : `${points} reconvergence points`} at which lanes wait for each other` : ''}. The innermost is first.`}</p>
+    const names = { running: end ? (isDeadlock(m.launch) ? 'blocked' : 'stopped') : 'running', ready: 'waiting', blocked: 'blocked', point: 'point' };
+    return html`<p>${stack.length <= 1
+      ? 'The warp is one group: no lanes wait for others.'
+      : `${plural(stack.length - points, 'warp split')} (lanes that execute together)${points ? `, and ${points === 1 ? 'a reconvergence point' : `${points} reconvergence points`}, where the lanes that have arrived wait for the others` : ''}. The innermost is first.`}</p>
       <ol>
         ${stack.map((x) => {
           const ins = m.launch.instructions[x.instruction];
           const letter = ins ? m.launch.blocks[ins.block]?.letter : '';
           return html`<li class=${end && x.kind === 'running' ? 'blocked' : x.kind} style="${hue(ins?.block ?? -1)};margin-left:${Math.min(x.depth, 12) * 10}px">
-            <b>${names[x.kind]}</b>${maskPicture(x.kind === 'point' ? x.arrived : x.lanes, m.launch.warpSize, x.kind === 'running' && !end)}
+            <b title=${end ? nothing : titles[x.kind]}>${names[x.kind]}</b>${maskPicture(x.kind === 'point' ? x.arrived : x.lanes, m.launch.warpSize, x.kind === 'running' && !end)}
             <span>${letter ? html`<span class="letter">${letter}</span> ` : nothing}${place(m.launch, x.instruction)}:
-            ${x.kind === 'point' ? (isEmpty(x.arrived) ? `no lane has arrived of ${inWords(x.lanes, m.lanes)}` : `${inWords(x.arrived, m.lanes)} arrived of ${inWords(x.lanes, m.lanes)}`) : inWords(x.lanes, m.lanes)}</span>
+            ${x.kind === 'point' ? arrivals(x.arrived, x.lanes, m.lanes) : inWords(x.lanes, m.lanes)}</span>
           </li>`;
         })}
       </ol>`;
