@@ -202,7 +202,7 @@ type machineLocalityJSON struct {
 	Kernel      string                  `json:"kernel"`                 // name of the kernel
 	Grid        [3]int                  `json:"grid"`                   // number of CTAs in each dimension
 	Launches    int                     `json:"launches"`               // number of launches
-	TooLarge    bool                    `json:"too_large,omitempty"`    // the launches access too many lines; the further fields are empty
+	TooLarge    bool                    `json:"too_large,omitempty"`    // the launches have too many CTAs or access too many lines; the further fields are empty
 	Own         float64                 `json:"own"`                    // lines that a multiprocessor accesses, as the mean of all, with the dispatcher of the machine
 	Rotation    float64                 `json:"rotation"`               // the same for the dispatcher rotation
 	Pairs       float64                 `json:"pairs"`                  // the same for the dispatcher pairs
