@@ -69,7 +69,7 @@ func TestImageOfPrograms(t *testing.T) {
 // TestImageOfWorkloads: no load of these kernels would have seen another value, and the image is equal to memory at the end. All transferred lines are known.
 func TestImageOfWorkloads(t *testing.T) {
 	part.SkipShort(t)
-	for name, size := range map[string]int{"backprop": 256, "nw": 64, "transpose": 256, "histogram": 1 << 14, "reduce": 1 << 14} {
+	for name, size := range map[string]int{"backprop": 256, "nw": 64, "transpose": 256, "histogram": 1 << 14, "reduce": 1 << 14, "dither": 32} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			spec := small
@@ -99,10 +99,11 @@ func TestImageOfWorkloads(t *testing.T) {
 }
 
 // TestOrderOfImage has kernels whose results depend on the order of warps. A warp of 64 threads' CTA takes many steps to its store; the
-// other warp's store follows a barrier, for which the machine does not wait.
+// other warp waits for it: at the barrier of the cluster, for which the machine does not wait, or at a barrier of the CTA, where both have
+// the order of the execution.
 func TestOrderOfImage(t *testing.T) {
-	const begin = `.version 7.0
-.target sm_70
+	const begin = `.version 8.0
+.target sm_90
 .address_size 64
 .visible .entry k(.param .u64 out) {
 	.reg .u32 %t, %i, %x;
@@ -130,27 +131,44 @@ loop:	sub.u32 %i, %i, 1;
 		{"an older atomic on other bytes of a word", "atom.global.cas.b16 %h, [%a], 0, 1;", "atom.global.cas.b16 %h, [%a+2], 0, 2;", ImageCounts{}},
 		{"an older atomic leaves other words", "red.global.add.u32 [%a], 1; red.global.add.u32 [%a+32], 1;", "red.global.add.u32 [%a+4], 2;", ImageCounts{}},
 	} {
-		m := New(Spec{Name: "one", SMs: 1, SM: 70, L1: Level{0, 1, lru, "modulo"}, L2: Level{0, 1, lru, "modulo"}, WholeLines: true}, 0)
-		d := interp.NewDevice(interp.Config{Probes: []probe.Probe{stream.NewDataRecorder(m)}})
-		src := begin + c.first + "\n\tbar.sync 0;\n\tret;\nsecond:\n\tbar.sync 0;\n" + c.second + "\n\tret;\n}"
-		module, err := d.Load("k.ptx", []byte(src))
-		if err != nil {
-			t.Fatal(err)
+		for _, how := range []struct{ name, first, second string }{
+			{"cluster", "barrier.cluster.arrive; barrier.cluster.wait;", "barrier.cluster.arrive; barrier.cluster.wait;"},
+			{"bar.sync", "bar.sync 0;", "bar.sync 0;"},
+			{"a named barrier", "barrier.sync 3, 64;", "barrier.sync 3, 64;"},
+			{"bar.arrive", "bar.arrive 1, 64;", "bar.sync 1, 64;"},
+			{"bar.red", "bar.red.or.pred %p, 15, %p;", "bar.red.or.pred %p, 15, %p;"},
+			{"the end of the first warp", "", "bar.sync 0;"},
+			{"two barriers", "bar.arrive 1, 64; bar.sync 2, 64;", "bar.sync 2, 64; bar.sync 1, 64;"},
+		} {
+			want := c.want
+			if how.name != "cluster" && want.Changed+want.Different == 0 {
+				continue
+			}
+			if how.name != "cluster" {
+				want.Changed, want.Different = 0, 0
+			}
+			m := New(Spec{Name: "one", SMs: 1, SM: 70, L1: Level{0, 1, lru, "modulo"}, L2: Level{0, 1, lru, "modulo"}, WholeLines: true}, 0)
+			d := interp.NewDevice(interp.Config{Probes: []probe.Probe{stream.NewDataRecorder(m)}})
+			src := begin + c.first + "\n" + how.first + "\n\tret;\nsecond:\n" + how.second + "\n" + c.second + "\n\tret;\n}"
+			module, err := d.Load("k.ptx", []byte(src))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := d.Alloc(256)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var n transferred
+			n.watch(m)
+			if _, err := module.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(64), Args: []any{out}}); err != nil {
+				t.Fatal(err)
+			}
+			l := m.Launches()[0]
+			if l.Image != want || int64(len(l.Changed)) != want.Changed || n.unknown != 0 {
+				t.Errorf("%s, %s: %+v, want %+v; changed %v, %+v", c.name, how.name, l.Image, want, l.Changed, n)
+			}
+			d.Close()
 		}
-		out, err := d.Alloc(256)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var n transferred
-		n.watch(m)
-		if _, err := module.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(64), Args: []any{out}}); err != nil {
-			t.Fatal(err)
-		}
-		l := m.Launches()[0]
-		if l.Image != c.want || int64(len(l.Changed)) != c.want.Changed || n.unknown != 0 {
-			t.Errorf("%s: %+v, want %+v; changed %v, %+v", c.name, l.Image, c.want, l.Changed, n)
-		}
-		d.Close()
 	}
 }
 

@@ -2,8 +2,8 @@
 // transfers. It runs the recorded requests of a launch (package stream) on a machine (Spec). The machine never changes a result: it
 // decides the order and the place of requests only.
 //
-// It has no clock yet. A dispatcher gives CTAs to multiprocessors (package dispatch), as many as fit. All resident warps execute an instruction in each
-// step, in the order of multiprocessors, CTAs and warps. The L1 writes through and allocates lines for loads; the L2 writes back. A line
+// It has no clock yet. A dispatcher gives CTAs to multiprocessors (package dispatch), as many as fit. All resident warps that do not wait at
+// a barrier execute an instruction in each step, in the order of multiprocessors, CTAs and warps. The L1 writes through and allocates lines for loads; the L2 writes back. A line
 // has four sectors of 32 bytes; a miss fills only the accessed sectors. docs/machine.md has the details.
 package machine
 
@@ -367,26 +367,49 @@ func (r *run) lineOf(s *slot, t *stream.Transaction) uint64 {
 // capacity returns the number of places for CTAs.
 func (r *run) capacity() int { return max(r.launch.Resident, 1) * len(r.sms) }
 
-// slot is a resident warp. Slots are ordered by the step of their next request, then by multiprocessor, place of the CTA and warp.
+// slot is a resident warp. Slots are ordered by the step of their next request or meeting, then by multiprocessor, place of the CTA and
+// warp.
 type slot struct {
 	step    int64
 	sm      int
 	place   int
 	warp    int
-	start   int64 // step at which the CTA began
+	start   int64 // step at which the CTA began, and the steps that the warp has waited at barriers
 	index   int   // index of the CTA, if the slot is a place that waits for it
 	next    int   // index of the next request
-	cta     *stream.CTA
-	running *int // warps of the CTA that have not ended
+	met     int   // number of meetings that the warp has come to
+	cta     *resident
+	waiting *slot // next warp that waits for the same meeting
 }
 
-// nextStep returns the step of the slot's next request, or of its warp's end.
+// resident is a CTA on a multiprocessor.
+type resident struct {
+	*stream.CTA
+	running  int       // warps that have not ended
+	meetings []meeting // by number
+}
+
+// meeting is a meeting of warps at a barrier.
+type meeting struct {
+	missing int32 // warps that have not come
+	waiting *slot // warps that wait for them
+}
+
+// nextStep returns the step of the slot's next request or meeting, or of its warp's end.
 func (s *slot) nextStep() int64 {
 	w := &s.cta.Warps[s.warp]
-	if s.next < len(w.Requests) {
+	switch {
+	case s.meets(w):
+		return s.start + w.Meetings[s.met].Step
+	case s.next < len(w.Requests):
 		return s.start + w.Requests[s.next].Step
 	}
 	return s.start + w.Instructions
+}
+
+// meets reports whether a meeting follows, before the next request.
+func (s *slot) meets(w *stream.Warp) bool {
+	return s.met < len(w.Meetings) && (s.next == len(w.Requests) || w.Requests[s.next].Step > w.Meetings[s.met].Step)
 }
 
 // queue is a heap of slots.
@@ -443,9 +466,13 @@ func (r *run) advance(all bool) {
 	for len(r.queue) > 0 {
 		s := r.queue[0]
 		w := &s.cta.Warps[s.warp]
+		if s.meets(w) {
+			r.meet(s, &w.Meetings[s.met])
+			continue
+		}
 		if s.next == len(w.Requests) {
 			heap.Pop(&r.queue)
-			if *s.running--; *s.running == 0 {
+			if s.cta.running--; s.cta.running == 0 {
 				r.dispatcher.Ended(s.sm, s.cta.Index)
 				if !r.next(s, all) {
 					return
@@ -462,6 +489,30 @@ func (r *run) advance(all bool) {
 		r.request(s, q, w.Transactions[q.First:][:q.N], contents)
 		s.step = s.nextStep()
 		heap.Fix(&r.queue, 0)
+	}
+}
+
+// meet brings the first warp of the queue to a meeting. A warp that waits leaves the queue until all warps have come; then all of them
+// execute their next instruction in the next step.
+func (r *run) meet(s *slot, at *stream.Meeting) {
+	s.met++
+	m := &s.cta.meetings[at.Number]
+	m.missing--
+	if m.missing > 0 && at.Waits {
+		heap.Pop(&r.queue)
+		s.waiting, m.waiting = m.waiting, s
+		return
+	}
+	now := s.step
+	s.step = s.nextStep()
+	heap.Fix(&r.queue, 0)
+	if m.missing > 0 {
+		return
+	}
+	for w := m.waiting; w != nil; w = w.waiting {
+		w.start += now - w.step
+		w.step = w.nextStep()
+		heap.Push(&r.queue, w)
 	}
 }
 
@@ -494,9 +545,14 @@ func (r *run) begin(s *slot, all bool) bool {
 		return false
 	}
 	delete(r.arrived, s.index)
-	running := len(c.Warps)
+	cta := &resident{c, len(c.Warps), make([]meeting, c.Meetings)}
 	for w := range c.Warps {
-		n := &slot{sm: s.sm, place: s.place, warp: w, start: s.step, cta: c, running: &running}
+		for i := range c.Warps[w].Meetings {
+			cta.meetings[c.Warps[w].Meetings[i].Number].missing++
+		}
+	}
+	for w := range c.Warps {
+		n := &slot{sm: s.sm, place: s.place, warp: w, start: s.step, cta: cta}
 		n.step = n.nextStep()
 		heap.Push(&r.queue, n)
 	}

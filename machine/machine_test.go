@@ -73,8 +73,9 @@ func (n *naive) EndLaunch(l *stream.Launch, _ error) {
 	type warp struct {
 		sm, place, number int
 		at, begun         int64
-		next              int
+		next, met         int
 		cta               *stream.CTA
+		parked            bool // it waits for the other warps of its last meeting
 	}
 	resident, _ := occupancy.LimitsOf(n.spec.SM).Resident(occupancy.Block{Threads: l.Block.Count(), Registers: l.Kernel.MaxRegisters(), Shared: l.SharedBytes})
 	var warps []*warp
@@ -115,16 +116,37 @@ func (n *naive) EndLaunch(l *stream.Launch, _ error) {
 	for len(warps) > 0 {
 		var first *warp
 		for _, w := range warps {
+			if w.parked {
+				continue
+			}
 			t := &w.cta.Warps[w.number]
 			w.at = w.begun + t.Instructions
 			if w.next < len(t.Requests) {
 				w.at = w.begun + t.Requests[w.next].Step
+			}
+			if w.met < len(t.Meetings) {
+				w.at = min(w.at, w.begun+t.Meetings[w.met].Step)
 			}
 			if first == nil || slices.Compare([]int64{w.at, int64(w.sm), int64(w.place), int64(w.number)}, []int64{first.at, int64(first.sm), int64(first.place), int64(first.number)}) < 0 {
 				first = w
 			}
 		}
 		t := &first.cta.Warps[first.number]
+		if first.met < len(t.Meetings) && (first.next == len(t.Requests) || t.Requests[first.next].Step > t.Meetings[first.met].Step) {
+			meeting := t.Meetings[first.met]
+			first.met++
+			first.parked = meeting.Waits
+			missing := slices.ContainsFunc(warps, func(w *warp) bool {
+				return w.cta == first.cta && slices.ContainsFunc(w.cta.Warps[w.number].Meetings[w.met:], func(m stream.Meeting) bool { return m.Number == meeting.Number })
+			})
+			for _, w := range warps {
+				if w.cta == first.cta && w.parked && !missing && w.cta.Warps[w.number].Meetings[w.met-1].Number == meeting.Number {
+					w.parked = false
+					w.begun += first.at - w.at
+				}
+			}
+			continue
+		}
 		if first.next == len(t.Requests) {
 			warps = slices.DeleteFunc(warps, func(w *warp) bool { return w == first })
 			if !slices.ContainsFunc(warps, func(w *warp) bool { return w.cta == first.cta }) {
@@ -600,6 +622,67 @@ func TestHandWorked(t *testing.T) {
 		}
 		if err := m.Verify(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestBarriersByHand has the order of loads of warps that meet at barriers, worked out by hand. A load has the number of its line. The
+// multiprocessor has a CTA at a time.
+func TestBarriersByHand(t *testing.T) {
+	type load struct{ step, line int64 }
+	type warp struct {
+		loads    []load
+		meetings []stream.Meeting
+	}
+	waits := func(step int64, number int32) stream.Meeting {
+		return stream.Meeting{Step: step, Number: number, Waits: true}
+	}
+	arrives := func(step int64, number int32) stream.Meeting {
+		return stream.Meeting{Step: step, Number: number}
+	}
+	for _, c := range []struct {
+		name, want string
+		warps      []warp
+	}{
+		// The barrier completes in step 6. Line 3 follows line 2 in step 7, and line 4 two steps later.
+		{"a warp waits", "1 2 3 4; 1 2 3 4", []warp{{[]load{{5, 1}, {7, 2}}, []stream.Meeting{waits(6, 0)}}, {[]load{{2, 3}, {4, 4}}, []stream.Meeting{waits(1, 0)}}}},
+		{"a warp does not wait after the others have come", "1 3 4 2; 1 3 4 2", []warp{{[]load{{2, 1}, {9, 2}}, []stream.Meeting{arrives(1, 0)}}, {[]load{{3, 3}, {5, 4}}, []stream.Meeting{waits(4, 0)}}}},
+		{"a warp that arrives does not wait", "1 2 3 4; 1 2 3 4", []warp{{[]load{{2, 1}, {3, 2}}, []stream.Meeting{arrives(1, 0)}}, {[]load{{4, 3}}, []stream.Meeting{waits(9, 0)}}, {[]load{{2, 4}}, []stream.Meeting{waits(1, 0)}}}},
+		{"a warp waits for the end of another", "1 2; 1 2", []warp{{[]load{{8, 1}}, []stream.Meeting{arrives(8, 0)}}, {[]load{{2, 2}}, []stream.Meeting{waits(1, 0)}}}},
+		// The second warp comes to its second barrier in step 7+2, after the third warp's step 5, and line 3 of the third follows line 2.
+		{"two barriers", "1 2 3; 1 2 3", []warp{{[]load{{6, 1}}, []stream.Meeting{waits(7, 0)}}, {[]load{{4, 2}}, []stream.Meeting{waits(1, 0), waits(3, 1)}}, {[]load{{6, 3}}, []stream.Meeting{waits(5, 1)}}}},
+		{"a request of the same instruction is before the meeting", "1 2; 1 2", []warp{{[]load{{3, 1}}, []stream.Meeting{waits(3, 0)}}, {[]load{{2, 2}}, []stream.Meeting{waits(1, 0)}}}},
+	} {
+		m := New(Spec{Name: "hand", SMs: 1, SM: 70, L1: Level{0, 1, lru, "modulo"}, L2: Level{0, 1, lru, "modulo"}}, 0)
+		var order []string
+		last := 0
+		m.OnL2(func(a *L2Access) {
+			if a.CTA != last {
+				order[len(order)-1] += ";"
+			}
+			last = a.CTA
+			order = append(order, fmt.Sprint(a.Line))
+		})
+		l := &stream.Launch{LaunchInfo: &probe.LaunchInfo{Grid: ptx.Dim(2), Cluster: ptx.Dim(), Block: ptx.Dim(1024), WarpSize: 32, Program: instructions{n: 1}, Kernel: &ptx.Func{}, SharedBytes: 90 << 10}, Buffers: []stream.Buffer{{Name: "b"}}}
+		m.BeginLaunch(l)
+		for index := range 2 {
+			cta := &stream.CTA{Index: index, Meetings: 2}
+			for _, w := range c.warps {
+				var out stream.Warp
+				for i, a := range w.loads {
+					out.Requests = append(out.Requests, stream.Request{Step: a.step, First: int32(i), N: 1})
+					out.Transactions = append(out.Transactions, stream.Transaction{Line: uint64(a.line), Sectors: 1})
+					out.Instructions = a.step
+				}
+				out.Meetings = w.meetings
+				out.Instructions = max(out.Instructions, w.meetings[len(w.meetings)-1].Step)
+				cta.Warps = append(cta.Warps, out)
+			}
+			m.CTA(l, cta)
+		}
+		m.EndLaunch(l, nil)
+		if got := strings.Join(order, " "); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
 }

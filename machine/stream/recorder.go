@@ -48,12 +48,13 @@ type launch struct {
 	inFlight   map[int]*cta
 	readFromL2 []bool // by index of the instruction
 	keepOut    []bool // by index of the instruction: Request.KeepOutOfL1
+	arrivals   []bool // by index of the instruction: arrives at a barrier without a wait
 	atomics    int64  // recorded transactions of atomics, if the recorder records data
 }
 
 // Subscription asks for instructions and the addresses of their accesses.
 func (r *Recorder) Subscription() probe.Subscription {
-	s := probe.Subscription{Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnAfter | probe.OnEffect | probe.OnCTAEnd, Addresses: true}
+	s := probe.Subscription{Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnAfter | probe.OnEffect | probe.OnWake | probe.OnWarpEnd | probe.OnCTAEnd, Addresses: true}
 	if r.data { // memory after an instruction has the bytes of that instruction only on a single host thread
 		s.Events |= probe.OnAccess
 		s.InOrder = true
@@ -83,6 +84,7 @@ func (r *Recorder) OnEvent(e *probe.Event) {
 			instr, f := e.Launch.Program.At(i)
 			l.readFromL2 = append(l.readFromL2, readsFromL2(instr))
 			l.keepOut = append(l.keepOut, instr.Has("L1::no_allocate"))
+			l.arrivals = append(l.arrivals, !instr.Form.Effects.HasAll(ptx.Waits))
 			if !counted[f] {
 				counted[f] = true
 				frame := uint64(0)
@@ -175,9 +177,19 @@ type cta struct {
 	recorder *Recorder
 	launch   *launch
 	buffers  map[*probe.Allocation]uint16
-	lines    lineSet // of an access or a bulk copy
-	frames   lineSet // of an access to local memory
-	copies   lineSet // of the copies (cp.async) of a warp's lanes, which are a single request
+	lines    lineSet                        // of an access or a bulk copy
+	frames   lineSet                        // of an access to local memory
+	copies   lineSet                        // of the copies (cp.async) of a warp's lanes, which are a single request
+	latest   [clusterBarrier]barrierMeeting // by barrier
+	ended    []int                          // warps that have ended
+}
+
+// barrierMeeting is the latest meeting at a barrier.
+type barrierMeeting struct {
+	begun      bool // there is one
+	completed  bool // a warp has waited until it completed
+	generation int  // probe.WaitState.Generation
+	number     int32
 }
 
 // OnEvent records an instruction.
@@ -208,8 +220,44 @@ func (c *cta) OnEvent(e *probe.Event) {
 				}
 			}
 		}
+	case probe.OnWake:
+		if e.Wait.Barrier >= 0 && e.Wait.Barrier < clusterBarrier {
+			c.meet(e)
+		}
+	case probe.OnWarpEnd:
+		c.ended = append(c.ended, e.Warp)
 	case probe.OnCTAEnd:
 		c.recorder.end(c.launch, &c.CTA)
+	}
+}
+
+// clusterBarrier is the number of the first barrier that is not one of the CTA (probe.WaitState).
+const clusterBarrier = 16
+
+// meet records that lanes of a warp have arrived at a barrier, or have waited until it completed.
+func (c *cta) meet(e *probe.Event) {
+	m := &c.latest[e.Wait.Barrier]
+	if !m.begun || m.generation != e.Wait.Generation {
+		*m = barrierMeeting{begun: true, generation: e.Wait.Generation, number: int32(c.Meetings)}
+		c.Meetings++
+	}
+	waits := !c.launch.arrivals[e.Index]
+	if waits && !m.completed {
+		m.completed = true
+		if e.Wait.Threads == 0 { // the barrier has completed with the warps that had not ended
+			for _, warp := range c.ended {
+				c.comes(warp, m.number, false)
+			}
+		}
+	}
+	c.comes(e.Warp, m.number, waits)
+}
+
+// comes adds a meeting of a warp, unless it has it from other lanes.
+func (c *cta) comes(warp int, number int32, waits bool) {
+	w := &c.Warps[warp]
+	if n := len(w.Meetings); n == 0 || w.Meetings[n-1].Number != number || waits && !w.Meetings[n-1].Waits {
+		w.Meetings = append(w.Meetings, Meeting{w.Instructions, number, waits})
 	}
 }
 

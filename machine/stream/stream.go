@@ -43,18 +43,31 @@ type Request struct {
 	N           int32 // number of transactions
 }
 
+// Meeting is the part of a warp in a completion of a barrier of its CTA: an arrival, a wait, or the end of the warp if the barrier
+// completed because the warp had ended. The barrier completes when all warps have come to the meeting.
+//
+// The meetings of a CTA are those of an execution: a warp that waits goes on when the barrier completes, so no two meetings wait for each
+// other.
+type Meeting struct {
+	Step   int64 // number of instructions that the warp has begun; its requests up to this step are before the meeting
+	Number int32 // number in the CTA: warps with the same number meet
+	Waits  bool  // the warp waits until the barrier completes
+}
+
 // Warp has the requests of a warp. The transactions of request r are Transactions[r.First:r.First+r.N].
 type Warp struct {
 	Requests     []Request     // in the order of execution
 	Transactions []Transaction // of all requests
 	Contents     []Content     // by index in Transactions; empty unless the recorder records data
+	Meetings     []Meeting     // at barriers of the CTA, in the order of execution
 	Instructions int64         // number of instructions that the warp has begun
 }
 
 // CTA has the requests of a CTA.
 type CTA struct {
-	Index int    // index in the grid
-	Warps []Warp // by index in the CTA
+	Index    int    // index in the grid
+	Warps    []Warp // by index in the CTA
+	Meetings int    // number of meetings at barriers
 }
 
 // Buffer is memory that requests access.

@@ -356,6 +356,65 @@ func TestMulticastCopies(t *testing.T) {
 	}
 }
 
+// barriers has four warps: 0 and 1 meet at barrier 0 with 3, which waits twice; 1 arrives at barrier 2 of 64 threads for 0, and waits for
+// it there at the second time; 2 ends at once. The last barrier has the end of 2 and those who wait.
+const barriers = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k()
+{
+	.reg .pred %p, %q, %r;
+	.reg .u32 %t;
+	mov.u32 %t, %tid.x;
+	shr.u32 %t, %t, 5;
+	setp.eq.u32 %p, %t, 2;
+	@%p bra END;
+	setp.eq.u32 %q, %t, 1;
+	setp.eq.u32 %r, %t, 3;
+	bar.sync 0;
+	@%r bra LAST;
+	@%q bra ONE;
+	barrier.sync 2, 64;
+	barrier.sync 2, 64;
+	bra LAST;
+ONE:
+	barrier.arrive 2, 64;
+	barrier.sync 2, 64;
+LAST:
+	bar.red.or.pred %p, 0, %q;
+	bar.warp.sync 0xffffffff;
+END:
+	ret;
+}
+`
+
+// TestMeetings has the meetings of barriers by hand: step, number, and whether the warp waits.
+func TestMeetings(t *testing.T) {
+	d := interp.NewDevice(interp.Config{})
+	defer d.Close()
+	m, err := d.Load("k.ptx", []byte(barriers))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &kept{}
+	if _, err := m.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(128), Probes: []probe.Probe{stream.NewRecorder(c)}}); err != nil {
+		t.Fatal(err)
+	}
+	want := [][]stream.Meeting{
+		{{Step: 7, Number: 0, Waits: true}, {Step: 10, Number: 1, Waits: true}, {Step: 11, Number: 2, Waits: true}, {Step: 13, Number: 3, Waits: true}},
+		{{Step: 7, Number: 0, Waits: true}, {Step: 10, Number: 1}, {Step: 11, Number: 2, Waits: true}, {Step: 12, Number: 3, Waits: true}},
+		{{Step: 5, Number: 0}, {Step: 5, Number: 3}},
+		{{Step: 7, Number: 0, Waits: true}, {Step: 9, Number: 3, Waits: true}},
+	}
+	for _, cta := range c.ctas {
+		for i, w := range cta.Warps {
+			if !slices.Equal(w.Meetings, want[i]) || cta.Meetings != 4 {
+				t.Errorf("CTA %d, warp %d: %v of %d, want %v", cta.Index, i, w.Meetings, cta.Meetings, want[i])
+			}
+		}
+	}
+}
+
 // kept keeps CTAs.
 type kept struct{ ctas []*stream.CTA }
 
