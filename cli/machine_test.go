@@ -88,6 +88,9 @@ func TestMachineLocality(t *testing.T) {
 	if own := machineOf(t, "../docs/histo.ptx", "-g", "8,4", "-b", "256", "-a", "u32[20480]", "u32[256]", "20480", "--show", "locality", "--sweep", "sms=4", "--sweep", "dispatch=cluster:1x4x1").Locality[0]; own.Own != 2*80+1 || own.Counts != *own.BestCounts || own.Best != [3]int{1, 1, 1} {
 		t.Errorf("own dispatcher: %+v", own)
 	}
+	if rows := machineOf(t, "../docs/histo.ptx", "-g", "8,4", "-b", "256", "-a", "u32[20480]", "u32[256]", "20480", "--show", "locality", "--sweep", "sms=4", "--sweep", "dispatch=cluster:8x1x1").Locality[0]; rows.Own != 8*80+0.25 || rows.Rotation != 2*80+1 {
+		t.Errorf("rows: %v lines, rotation %v", rows.Own, rows.Rotation)
+	}
 	histo := []string{"../docs/histo.ptx", "-g", "9,4", "-b", "256", "-a", "u32[20480]", "u32[256]", "20480", "--sweep", "sms=4", "--sweep", "l1=32K"}
 	j = machineOf(t, slices.Concat(histo, []string{"--show", "locality"})...)
 	ordered := machineOf(t, slices.Concat(histo, []string{"--show", "locality", "--order", dispatch.Clusters(ptx.Dim3{X: j.Locality[0].Best[0], Y: j.Locality[0].Best[1], Z: j.Locality[0].Best[2]}).Name})...)
