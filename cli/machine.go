@@ -6,8 +6,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gemu/interp"
@@ -22,13 +24,15 @@ type machineCmd struct {
 	launchFlags
 	policyFlag
 
-	Spec  []string `default:"v100" help:"Machine: ${machines}, or the name of a file (docs/machine.md). Several machines stand side by side." placeholder:"NAME,…"`
-	Sweep []string `sep:"none" help:"Run the machines with each of these values of a parameter: ${machineparameters}. With one value, it changes the machines. May be given several times. Policies and dispatchers:${replacements}${dispatchers}" placeholder:"NAME=VALUE,…"`
-	Show  []string `default:"${machineshow}" enum:"${machineparts}" help:"Parts to print:${machinepartdocs}" placeholder:"PART"`
-	PTX   bool     `name:"ptx" help:"Show the lines of the PTX, even if the PTX names the lines of the source from which it was compiled."`
-	Top   int      `default:"10" help:"Print at most N lines and N buffers." placeholder:"N"`
-	Regs  int      `help:"Number of registers of a thread, which limits the CTAs of a multiprocessor. PTX does not contain it; NVIDIA's ptxas -v prints it." unset:".maxnreg of the kernel, else registers are no limit" placeholder:"N"`
-	JSON  string   `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+	Spec   []string    `default:"v100" help:"Machine: ${machines}, or the name of a file (docs/machine.md). Several machines stand side by side." placeholder:"NAME,…"`
+	Sweep  []string    `sep:"none" help:"Run the machines with each of these values of a parameter: ${machineparameters}. With one value, it changes the machines. May be given several times. Policies and dispatchers:${replacements}${dispatchers}" placeholder:"NAME=VALUE,…"`
+	Show   []string    `default:"${machineshow}" enum:"${machineparts}" help:"Parts to print:${machinepartdocs}" placeholder:"PART"`
+	PTX    bool        `name:"ptx" help:"Show the lines of the PTX, even if the PTX names the lines of the source from which it was compiled."`
+	Launch int         `help:"Report launch N only, from 1 on. The launches before it run too: the L2 keeps their lines." unset:"all launches" placeholder:"N"`
+	Lines  sourceRange `help:"Show these lines of the source only, in all tables and files: FILE is a name as in the tables, A and B are numbers of lines." unset:"all lines" placeholder:"FILE:A-B"`
+	Top    int         `default:"10" help:"Print at most N lines and N buffers." placeholder:"N"`
+	Regs   int         `help:"Number of registers of a thread, which limits the CTAs of a multiprocessor. PTX does not contain it; NVIDIA's ptxas -v prints it." unset:".maxnreg of the kernel, else registers are no limit" placeholder:"N"`
+	JSON   string      `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 	machineFiles
 }
 
@@ -93,6 +97,9 @@ func (c *machineCmd) Run(a *app) error {
 	if err := checkMinimums(minimum{"--top", int64(c.Top), 0}); err != nil {
 		return err
 	}
+	if err := checkMinimums(minimum{"--launch", int64(c.Launch), 0}); err != nil {
+		return err
+	}
 	if err := checkRegisters(c.Regs); err != nil {
 		return err
 	}
@@ -105,6 +112,16 @@ func (c *machineCmd) Run(a *app) error {
 	}
 	if slices.Contains(c.Show, differencesPart.name) && len(specs) < 2 {
 		return fmt.Errorf("--show %s: want two machines: --spec A,B or --sweep NAME=A,B", differencesPart.name)
+	}
+	if c.Launch > 0 {
+		for _, name := range c.Show {
+			if machinePartNamed(name).allLaunches {
+				return fmt.Errorf("--launch: --show %s counts all launches; leave one of them out", name)
+			}
+		}
+		if c.Addresses != "" {
+			return errors.New("--launch: --addresses has all launches; leave one of them out")
+		}
 	}
 	in := &machineRun{flags: c, specs: specs}
 	for _, s := range specs {
@@ -137,8 +154,14 @@ func (c *machineCmd) Run(a *app) error {
 			return &failure{err, exitBad}
 		}
 	}
+	if n := len(in.machines[0].Launches()); c.Launch > n {
+		return all(runErr, fmt.Errorf("--launch %d: the run has %s", c.Launch, counted(n, "launch")))
+	}
 	// A trapped launch has counts up to the trap, and then the error.
 	r := newMachineReport(in, j)
+	if err := r.checkLines(); err != nil {
+		return all(runErr, err)
+	}
 	for i, m := range in.machines {
 		if err := m.Verify(); err != nil {
 			return fmt.Errorf("machine %s: %w", specs[i].Name, err)
@@ -161,9 +184,10 @@ func (c *machineCmd) Run(a *app) error {
 
 // machinePart is a part of the report that --show names.
 type machinePart struct {
-	name  string
-	doc   string // what it prints, for help
-	extra bool   // it is printed, and is in JSON, only if --show names it
+	name        string
+	doc         string // what it prints, for help
+	allLaunches bool   // it counts all launches, so that --launch excludes it
+	extra       bool   // it is printed, and is in JSON, only if --show names it
 	// begin begins the part before the first launch. It can change the run.
 	begin func(in *machineRun) machineView
 }
@@ -235,6 +259,7 @@ type machineReport struct {
 	specs   []machine.Spec
 	sources sourceFiles
 	texts   map[machinePlace]string
+	files   map[string]bool                 // files with requests
 	instrs  map[machinePlace][]machineInstr // instructions with requests of a line, on the first machine
 }
 
@@ -248,6 +273,7 @@ type machinePlace struct {
 type machineJSON struct {
 	Schema string `json:"schema"` // "gemu-machine/1"
 	launchJSON
+	Only     int                   `json:"launch,omitempty"`   // number of the reported launch, from 1 on; only with --launch
 	Trapped  string                `json:"trapped,omitempty"`  // trap of the last launch; all counts end there
 	Groups   []launchGroup         `json:"kernels"`            // numbers of launches, by kernel and extents
 	Machines []machineResultJSON   `json:"machines"`           // machines, in the order of the command line
@@ -306,16 +332,16 @@ type machineBufferJSON struct {
 
 func newMachineReport(in *machineRun, j *job) *machineReport {
 	r := &machineReport{
-		machineJSON: machineJSON{Schema: "gemu-machine/1", launchJSON: j.facts(), Groups: j.groups()},
-		flags:       in.flags, specs: in.specs, sources: sourceFiles{j.sources}, texts: map[machinePlace]string{}, instrs: map[machinePlace][]machineInstr{},
+		machineJSON: machineJSON{Schema: "gemu-machine/1", launchJSON: j.facts(), Groups: j.groups(), Only: in.flags.Launch},
+		flags:       in.flags, specs: in.specs, sources: sourceFiles{j.sources}, texts: map[machinePlace]string{}, files: map[string]bool{}, instrs: map[machinePlace][]machineInstr{},
 	}
 	for i, m := range in.machines {
-		r.Machines = append(r.Machines, r.result(&in.specs[i], m.Launches()))
+		r.Machines = append(r.Machines, r.result(&in.specs[i], in.flags.reported(m)))
 		if i == 0 {
-			r.addInstrs(m.Launches())
+			r.addInstrs(in.flags.reported(m))
 		}
 	}
-	if list := in.machines[0].Launches(); len(list) > 0 && list[len(list)-1].Err != nil {
+	if list := in.flags.reported(in.machines[0]); len(list) > 0 && list[len(list)-1].Err != nil {
 		r.Trapped = list[len(list)-1].Err.Error()
 	}
 	return r
@@ -362,6 +388,9 @@ func (r *machineReport) result(s *machine.Spec, launches []*machine.Launch) mach
 	}
 	out.Lines, out.Buffers = []machineLineJSON{}, []machineBufferJSON{}
 	for at, c := range lines {
+		if r.files[at.file] = true; !r.flags.Lines.has(at) {
+			continue
+		}
 		out.Lines = append(out.Lines, machineLineJSON{at.file, at.line, *c})
 	}
 	slices.SortFunc(out.Lines, func(a, b machineLineJSON) int {
@@ -374,6 +403,64 @@ func (r *machineReport) result(s *machine.Spec, launches []*machine.Launch) mach
 		return cmp.Or(cmp.Compare(a.Base, b.Base), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Name, b.Name))
 	})
 	return out
+}
+
+// reported returns the launches of a machine that the report has.
+func (c *machineCmd) reported(m *machine.Machine) []*machine.Launch {
+	if c.Launch > 0 {
+		return m.Launches()[c.Launch-1 : c.Launch]
+	}
+	return m.Launches()
+}
+
+// sourceRange is a range of lines of a file, the value FILE:A-B or FILE:A of a flag; zero: all lines.
+type sourceRange struct {
+	file     string
+	from, to int // the first and the last line
+}
+
+// UnmarshalText parses a range.
+func (s *sourceRange) UnmarshalText(text []byte) error {
+	i := strings.LastIndexByte(string(text), ':')
+	wrong := fmt.Errorf("%s: want FILE:A-B, as in kernel.cu:10-20", text)
+	if i < 1 {
+		return wrong
+	}
+	first, last, isRange := strings.Cut(string(text[i+1:]), "-")
+	if !isRange {
+		last = first
+	}
+	from, err1 := strconv.Atoi(first)
+	to, err2 := strconv.Atoi(last)
+	switch {
+	case err1 != nil || err2 != nil:
+		return wrong
+	case from < 1 || to < from:
+		return fmt.Errorf("%s: lines %d to %d; want numbers from 1 on, the smaller one first", text, from, to)
+	}
+	*s = sourceRange{string(text[:i]), from, to}
+	return nil
+}
+
+// has reports whether a line is in the range. The file has its name or its path.
+func (s *sourceRange) has(at machinePlace) bool {
+	return s.file == "" || (at.file == s.file || filepath.Base(at.file) == s.file) && s.from <= at.line && at.line <= s.to
+}
+
+// checkLines returns an error if --lines leaves no line of those with requests.
+func (r *machineReport) checkLines() error {
+	want := r.flags.Lines
+	if want.file == "" || len(r.Machines[0].Lines) > 0 {
+		return nil
+	}
+	var files []string
+	for _, file := range slices.Sorted(maps.Keys(r.files)) {
+		files = append(files, filepath.Base(file))
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	return fmt.Errorf("--lines %s:%d-%d: none of these lines accesses memory; files with accesses: %s", want.file, want.from, want.to, strings.Join(files, ", "))
 }
 
 // addInstrs collects the instructions of each line of the source.
@@ -444,6 +531,9 @@ func (r *machineReport) print(s *screen, views []machineView) {
 	s.printf("%s: warps of %d\n", r.File, r.Warp)
 	for _, g := range r.Groups {
 		s.printf("  kernel %s\n", g)
+	}
+	if r.Only > 0 {
+		s.printf("  only launch %d\n", r.Only)
 	}
 	if r.Trapped != "" {
 		s.printf("  the launch trapped: counts up to the trap\n")

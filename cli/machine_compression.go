@@ -17,7 +17,7 @@ import (
 	"gemu/profile"
 )
 
-var compressionPart = machinePart{name: "compression", doc: "bursts of memory with compressed lines, by algorithm, and by buffer of the first machine", extra: true, begin: beginCompression}
+var compressionPart = machinePart{name: "compression", doc: "bursts of memory with compressed lines, by algorithm, and by buffer of the first machine", extra: true, allLaunches: true, begin: beginCompression}
 
 // compressionView observes machines that transfer whole lines.
 type compressionView struct {

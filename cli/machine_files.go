@@ -36,7 +36,7 @@ func (f *machineFiles) write(a *app, r *machineReport, machines []*machine.Machi
 		errs = append(errs, writeOutput(a, f.CSV, r.csv()))
 	}
 	if f.Events != "" {
-		errs = append(errs, writeOutput(a, f.Events, eventsCSV(r.specs, machines)))
+		errs = append(errs, writeOutput(a, f.Events, r.events(machines)))
 	}
 	return all(errs...)
 }
@@ -95,8 +95,8 @@ var machineEvents = []struct {
 	{"DRAM_W", func(c *machine.Counts) int64 { return c.WriteBacks }},
 }
 
-// eventsCSV returns the events of each launch on each machine.
-func eventsCSV(specs []machine.Spec, machines []*machine.Machine) []byte {
+// events returns the events of each reported launch on each machine as CSV.
+func (r *machineReport) events(machines []*machine.Machine) []byte {
 	head := []string{"machine", "launch", "kernel"}
 	for _, e := range machineEvents {
 		head = append(head, e.name)
@@ -104,7 +104,10 @@ func eventsCSV(specs []machine.Spec, machines []*machine.Machine) []byte {
 	records := [][]string{head}
 	for i, m := range machines {
 		for n, l := range m.Launches() {
-			record := []string{specs[i].Name, strconv.Itoa(n), l.Kernel.Name}
+			if r.Only > 0 && n != r.Only-1 {
+				continue
+			}
+			record := []string{r.specs[i].Name, strconv.Itoa(n), l.Kernel.Name}
 			for _, e := range machineEvents {
 				record = append(record, strconv.FormatInt(e.count(&l.Counts), 10))
 			}

@@ -16,7 +16,7 @@ import (
 	"gemu/ptx"
 )
 
-var localityPart = machinePart{name: "locality", doc: "which CTAs access the same data, the tiles of each buffer, and groups of CTAs that share data, on the first machine", extra: true, begin: beginLocality}
+var localityPart = machinePart{name: "locality", doc: "which CTAs access the same data, the tiles of each buffer, and groups of CTAs that share data, on the first machine", extra: true, allLaunches: true, begin: beginLocality}
 
 // localityView collects the lines of launches, by kernel, grid and block.
 type localityView struct {

@@ -12,7 +12,7 @@ import (
 	"gemu/machine/stream"
 )
 
-var rowsPart = machinePart{name: "rows", doc: "open rows, channels and address maps of memory, and pairs of buffers that close each other's rows", extra: true, begin: beginRows}
+var rowsPart = machinePart{name: "rows", doc: "open rows, channels and address maps of memory, and pairs of buffers that close each other's rows", extra: true, allLaunches: true, begin: beginRows}
 
 // rowsView observes the memories of the machines.
 type rowsView struct {

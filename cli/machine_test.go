@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -208,6 +209,33 @@ func TestMachineCompression(t *testing.T) {
 	}
 }
 
+// TestMachineLaunch: the reported launches add up to all launches, and each is a record of the events. A range of lines has the counts of
+// its lines.
+func TestMachineLaunch(t *testing.T) {
+	all := machineOf(t, "@bfs", "--size", "256")
+	var sum machine.Counts
+	for n := range all.Launches {
+		j := machineOf(t, "@bfs", "--size", "256", "--launch", strconv.Itoa(n+1))
+		if j.Only != n+1 || j.Machines[0].Total.Requests == 0 {
+			t.Fatalf("launch %d: %+v", n+1, j)
+		}
+		sum.Add(&j.Machines[0].Total)
+	}
+	if sum != all.Machines[0].Total || all.Launches < 2 {
+		t.Errorf("launches add up to %+v, want %+v", sum, all.Machines[0].Total)
+	}
+	lines := all.Machines[0].Lines
+	first, last := lines[1], lines[2]
+	j := machineOf(t, "@bfs", "--size", "256", "--lines", fmt.Sprintf("%s:%d-%d", filepath.Base(first.File), first.Line, last.Line))
+	if !slices.Equal(j.Machines[0].Lines, lines[1:3]) || j.Machines[0].Total != all.Machines[0].Total {
+		t.Errorf("%+v, want %+v", j.Machines[0].Lines, lines[1:3])
+	}
+	var out, errs bytes.Buffer
+	if run(t.Context(), []string{"machine", "@bfs", "--size", "256", "--launch", "2", "--events", "-"}, strings.NewReader(""), &out, &errs); strings.Count(out.String(), "\n") != 2 || !strings.Contains(out.String(), "\nv100,1,bfs") {
+		t.Errorf("%s%s", &out, &errs)
+	}
+}
+
 // TestMachineTrap: a launch that traps has counts up to the trap, and the trap.
 func TestMachineTrap(t *testing.T) {
 	var out, errs bytes.Buffer
@@ -257,6 +285,16 @@ func TestMachineInput(t *testing.T) {
 		{[]string{"--sweep", "dram.pages=random:x"}, "dram: pages = random:x: want random:SEED"},
 		{[]string{"--sweep", "dram.rows=1", "--sweep", "dram.page=1M", "--sweep", "dram.pages=first-touch"}, "dram: page = 1048576: the memory has 262144 bytes"},
 		{[]string{"--show", "rows", "--sweep", "dram.rows=2", "--sweep", "dram.row=128", "--sweep", "dram.banks=1", "--sweep", "dram.channels=1", "--sweep", "dram.page=128", "--sweep", "dram.pages=random:1"}, "pages of 128 bytes, and the memory has 2 frames: want a larger dram.rows"},
+		{[]string{"--launch", "2"}, "--launch 2: the run has 1 launch"},
+		{[]string{"--launch", "-1"}, "--launch"},
+		{[]string{"--launch", "x"}, "--launch"},
+		{[]string{"--launch", "1", "--show", "rows"}, "--launch: --show rows counts all launches"},
+		{[]string{"--launch", "1", "--addresses", "-"}, "--launch: --addresses has all launches"},
+		{[]string{"--lines", "saxpy.ptx"}, "--lines: saxpy.ptx: want FILE:A-B"},
+		{[]string{"--lines", "saxpy.ptx:a-b"}, "want FILE:A-B"},
+		{[]string{"--lines", "saxpy.ptx:5-3"}, "lines 5 to 3; want numbers from 1 on"},
+		{[]string{"--lines", "saxpy.ptx:0-3"}, "lines 0 to 3; want numbers from 1 on"},
+		{[]string{"--lines", "saxpy.ptx:1-2"}, "--lines saxpy.ptx:1-2: none of these lines accesses memory; files with accesses: saxpy.ptx"},
 		{[]string{"--sweep", "dram.banks=3"}, "dram: banks = 3: want a power of two"},
 		{[]string{"--sweep", "L2=1M"}, `unknown parameter "L2" (did you mean l2?)`},
 		{[]string{"--sweep", "l2=1M", "--sweep", "l2=2M"}, "--sweep l2=2M: l2 has values already"},
