@@ -42,6 +42,7 @@ func beginCompression(in *machineRun) machineView {
 // machineCompressionJSON is the compressed lines of a machine.
 type machineCompressionJSON struct {
 	Total    machine.BurstCounts            `json:"total"`    // lines and bursts
+	Drain    machine.BurstCounts            `json:"drain"`    // lines that are dirty in the L2 at the end of the last launch, as if they were written then; not in total
 	Metadata machine.MetadataCounts         `json:"metadata"` // cache of metadata, which has the bursts of each line in the form of BDI
 	Image    machine.ImageCounts            `json:"image"`    // differences between the order of the machine and the execution
 	Changed  []machineChangedJSON           `json:"changed"`  // lines of the source with loads that would have seen another value
@@ -57,15 +58,17 @@ type machineChangedJSON struct {
 
 // machineCompressionBufferJSON is the compressed lines of a buffer.
 type machineCompressionBufferJSON struct {
-	Name      string              `json:"name"`       // name as in messages
-	Base      uint64              `json:"base"`       // first address; 0 for local memory
-	Bytes     uint64              `json:"bytes"`      // size in bytes; 0 for local memory
-	Counts    machine.BurstCounts `json:"counts"`     // lines and bursts
-	Fits      string              `json:"fits"`       // algorithm with the fewest bursts; "" if none saves 1 % of the bursts
-	Encodings map[string]int64    `json:"encodings"`  // lines by their encoding of BDI
-	Types     []string            `json:"types"`      // types of the accesses in PTX; copies have none
-	ReadBy    []machineUseJSON    `json:"read_by"`    // lines of the source with loads
-	WrittenBy []machineUseJSON    `json:"written_by"` // lines of the source with stores and atomics
+	Name           string              `json:"name"`            // name as in messages
+	Base           uint64              `json:"base"`            // first address; 0 for local memory
+	Bytes          uint64              `json:"bytes"`           // size in bytes; 0 for local memory
+	Counts         machine.BurstCounts `json:"counts"`          // lines and bursts
+	Drain          machine.BurstCounts `json:"drain"`           // lines that are dirty in the L2 at the end, as if they were written then; not in counts
+	Fits           string              `json:"fits"`            // algorithm with the fewest bursts; "" if none saves 1 % of the bursts; of the dirty lines if no other data were transferred than those before the launch
+	Encodings      map[string]int64    `json:"encodings"`       // transferred lines by their encoding of BDI
+	DrainEncodings map[string]int64    `json:"drain_encodings"` // dirty lines by their encoding of BDI
+	Types          []string            `json:"types"`           // types of the accesses in PTX; copies have none
+	ReadBy         []machineUseJSON    `json:"read_by"`         // lines of the source with loads
+	WrittenBy      []machineUseJSON    `json:"written_by"`      // lines of the source with stores and atomics
 }
 
 // machineUseJSON is a line of the source that accesses a buffer.
@@ -134,19 +137,35 @@ func (v *compressionView) addJSON(r *machineReport) error {
 		})
 		for _, b := range counts.Buffers() {
 			u := cmp.Or(uses[b.Buffer], newBufferUses())
-			text := machineCompressionBufferJSON{Name: b.Name, Base: b.Base, Bytes: b.Bytes, Counts: b.BurstCounts, Fits: fittingAlgorithm(&b.BurstCounts), Encodings: map[string]int64{}}
+			text := machineCompressionBufferJSON{Name: b.Name, Base: b.Base, Bytes: b.Bytes, Counts: b.BurstCounts, Drain: b.Drain, Fits: fittingAlgorithm(&b.BurstCounts), Encodings: encodingsOf(&b.Encodings), DrainEncodings: encodingsOf(&b.DrainEncodings)}
+			out.Drain.Add(&b.Drain)
 			text.Types = slices.Sorted(maps.Keys(u.types))
 			text.ReadBy, text.WrittenBy = u.sorted(0), u.sorted(1)
-			for e, n := range b.Encodings {
-				if n > 0 {
-					text.Encodings[codec.Encoding(e).String()] = n
-				}
+			if text.onlyAtEnd() {
+				text.Fits = fittingAlgorithm(&b.Drain)
 			}
 			out.Buffers = append(out.Buffers, text)
 		}
 		r.Machines[i].Compression = out
 	}
 	return nil
+}
+
+// onlyAtEnd reports whether memory has received no line yet, and has sent none for a load: the L2 may have read lines, before stores of a
+// part of a line, with the bytes before the launch.
+func (b *machineCompressionBufferJSON) onlyAtEnd() bool {
+	return b.Drain.Writes > 0 && b.Counts.Writes == 0 && (b.Counts.Reads == 0 || len(b.ReadBy) == 0)
+}
+
+// encodingsOf returns the numbers of lines by the name of their encoding.
+func encodingsOf(counts *[codec.Encodings]int64) map[string]int64 {
+	out := map[string]int64{}
+	for e, n := range counts {
+		if n > 0 {
+			out[codec.Encoding(e).String()] = n
+		}
+	}
+	return out
 }
 
 // bufferUses are the instructions that access a buffer.
@@ -177,6 +196,9 @@ func (u *bufferUses) sorted(k int) []machineUseJSON {
 	return list
 }
 
+// atEnd is the name of a row of lines that are dirty at the end.
+const atEnd = "at the end"
+
 const compressionHeader = "      read   written   bdi   fpc c-pack byte-wise  best    raw"
 
 // compressionColumns formats the counts of lines: ratios, and the share of lines that no algorithm makes smaller.
@@ -196,13 +218,18 @@ func (v *compressionView) print(r *machineReport, s *screen) {
 	s.heading("compressed lines of memory")
 	width := 0
 	for i := range r.Machines {
-		width = max(width, len(r.Machines[i].Name))
+		if width = max(width, len(r.Machines[i].Name)); r.Machines[i].Compression.Drain.Writes > 0 {
+			width = max(width, len(atEnd))
+		}
 	}
 	s.printf("%s\n", s.paint(dim, fitted("", width)+compressionHeader+"  metadata hits"))
 	for i := range r.Machines {
 		c := r.Machines[i].Compression
 		hits := countOrDash(c.Metadata.Lookups, percentText(share(c.Metadata.Hits, c.Metadata.Lookups), 1)+" %")
 		s.printf("%s%s%s\n", fitted(r.Machines[i].Name, width), compressionColumns(&c.Total), fitted(hits, -15))
+		if c.Drain.Writes > 0 {
+			s.printf("%s%s\n", fitted(atEnd, width), compressionColumns(&c.Drain))
+		}
 	}
 	c := r.Machines[0].Compression
 	s.printf("read and written are lines of 128 bytes; an algorithm's column is bursts without compression by bursts with it\n")
@@ -227,13 +254,23 @@ func (v *compressionView) print(r *machineReport, s *screen) {
 	s.heading("compressed lines of buffers")
 	list := slices.Clone(c.Buffers)
 	slices.SortStableFunc(list, func(a, b machineCompressionBufferJSON) int {
-		return cmp.Compare(b.Counts.Bursts(), a.Counts.Bursts())
+		return cmp.Compare(b.Counts.Bursts()+b.Drain.Bursts(), a.Counts.Bursts()+a.Drain.Bursts())
 	})
 	left := len(list) - min(len(list), r.flags.Top)
 	s.printf("%s\n", s.paint(dim, compressionHeader))
 	for i := range list[:len(list)-left] {
 		b := &list[i]
-		s.printf("%s  %s\n", compressionColumns(&b.Counts), bufferText(b.Name, b.Base))
+		name, encodings := bufferText(b.Name, b.Base), b.Encodings
+		if b.onlyAtEnd() {
+			encodings = b.DrainEncodings
+			if b.Counts.Reads > 0 {
+				name += ", before the launch"
+			}
+		}
+		s.printf("%s  %s\n", compressionColumns(&b.Counts), name)
+		if b.Drain.Writes > 0 {
+			s.printf("%s  %s\n", compressionColumns(&b.Drain), atEnd)
+		}
 		fits := "no algorithm fits"
 		if b.Fits != "" {
 			fits = b.Fits + " fits"
@@ -241,7 +278,7 @@ func (v *compressionView) print(r *machineReport, s *screen) {
 		if len(b.Types) > 0 {
 			fits += "; " + strings.Join(b.Types, ", ")
 		}
-		s.printf("%s\n", s.cutToFit(fmt.Sprintf("            %s; %s%s%s", fits, encodingsText(b.Encodings), usesText("; read by ", b.ReadBy), usesText("; written by ", b.WrittenBy)), 0))
+		s.printf("%s\n", s.cutToFit(fmt.Sprintf("            %s; %s%s%s", fits, encodingsText(encodings), usesText("; read by ", b.ReadBy), usesText("; written by ", b.WrittenBy)), 0))
 	}
 	if left > 0 {
 		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", left)))

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -55,12 +56,16 @@ type CompressedBuffer struct {
 	stream.Buffer
 	BurstCounts
 	Encodings [codec.Encodings]int64 // known lines by their encoding of BDI
+	// Drain has the lines that are dirty in the L2 at the end, as if they were written then. BurstCounts and Encodings are without them.
+	Drain          BurstCounts
+	DrainEncodings [codec.Encodings]int64 // known lines of Drain by their encoding of BDI
 }
 
 // Compression counts the bursts of the transfers of a machine in all forms.
 type Compression struct {
 	Metadata MetadataCounts // accesses to the cache of metadata
 
+	machine *Machine
 	buffers map[stream.Buffer]*CompressedBuffer
 	last    *CompressedBuffer // of the latest transfer
 	cache   *cache.Lines[metadataLine]
@@ -76,7 +81,7 @@ type metadataLine struct{ dirty bool }
 func NewCompression(m *Machine) *Compression {
 	s := *m.spec.metadata()
 	shape := cache.Shape{Sets: s.Bytes / s.LineBytes / s.Ways, Ways: s.Ways, Index: cache.Modulo}
-	c := &Compression{buffers: map[stream.Buffer]*CompressedBuffer{}, cache: cache.New[metadataLine](shape, cache.LRU), lines: uint64(s.Lines()), bursts: map[uint64]uint8{}}
+	c := &Compression{machine: m, buffers: map[stream.Buffer]*CompressedBuffer{}, cache: cache.New[metadataLine](shape, cache.LRU), lines: uint64(s.Lines()), bursts: map[uint64]uint8{}}
 	m.OnTransfer(c.transfer)
 	return c
 }
@@ -96,12 +101,16 @@ func (c *Compression) transfer(t *Transfer) {
 	} else {
 		b.Reads++
 	}
+	c.lookUp(t.Line, t.Write, uint8(b.count(bytesOf(t))))
+}
+
+// bytesOf returns the line of a transfer; nil if its bytes are unknown.
+func bytesOf(t *Transfer) *codec.Line {
 	var line codec.Line
-	known := &line
-	if !t.Bytes((*stream.Line)(known)) {
-		known = nil
+	if !t.Bytes((*stream.Line)(&line)) {
+		return nil
 	}
-	c.lookUp(t.Line, t.Write, uint8(b.count(known)))
+	return &line
 }
 
 // count counts the bursts of a line, nil if its bytes are unknown. It returns the bursts of its form of BDI.
@@ -160,11 +169,31 @@ func (c *Compression) lookUp(line uint64, write bool, bursts uint8) {
 	c.bursts[line] = bursts
 }
 
-// Buffers returns the counts by buffer, in the order of their addresses.
+// Buffers returns the counts by buffer, in the order of their addresses, also of buffers that have dirty lines only.
 func (c *Compression) Buffers() []CompressedBuffer {
+	drains := map[stream.Buffer]*CompressedBuffer{}
+	c.machine.Drain(func(t *Transfer) {
+		b := drains[t.Buffer]
+		if b == nil {
+			b = &CompressedBuffer{}
+			drains[t.Buffer] = b
+		}
+		b.Writes++
+		b.count(bytesOf(t))
+	})
 	var list []CompressedBuffer
 	for _, b := range c.buffers {
 		list = append(list, *b)
+	}
+	for buffer := range drains {
+		if c.buffers[buffer] == nil {
+			list = append(list, CompressedBuffer{Buffer: buffer})
+		}
+	}
+	for i := range list {
+		if d := drains[list[i].Buffer]; d != nil {
+			list[i].Drain, list[i].DrainEncodings = d.BurstCounts, d.Encodings
+		}
 	}
 	slices.SortFunc(list, func(a, b CompressedBuffer) int { return compareBuffers(&a.Buffer, &b.Buffer) })
 	return list
@@ -180,15 +209,22 @@ func (c *Compression) Total() (total BurstCounts) {
 
 // Verify returns an error if the counts contradict each other, which is a fault of this package.
 func (c *Compression) Verify() error {
-	for _, b := range c.buffers {
-		n := &b.BurstCounts
+	check := func(name string, n *BurstCounts, encodings *[codec.Encodings]int64) error {
 		known := int64(0)
-		for _, lines := range b.Encodings {
+		for _, lines := range encodings {
 			known += lines
 		}
 		lines := n.Reads + n.Writes
 		if known+n.Unknown != lines || n.Best > min(n.BDI, n.FPC, n.CPack) || n.BDI > n.Listing || n.Best < lines || max(n.BDI, n.FPC, n.CPack, n.Bytewise, n.Listing) > n.Bursts() || n.Unknown > n.Raw || n.Raw > lines {
-			return fmt.Errorf("BUG: %s: %+v, encodings %v", b.Name, *n, b.Encodings)
+			return fmt.Errorf("BUG: %s: %+v, encodings %v", name, *n, *encodings)
+		}
+		return nil
+	}
+	list := c.Buffers()
+	for i := range list {
+		b := &list[i]
+		if err := errors.Join(check(b.Name, &b.BurstCounts, &b.Encodings), check(b.Name+" at the end", &b.Drain, &b.DrainEncodings)); err != nil {
+			return err
 		}
 	}
 	if total := c.Total(); c.Metadata.Lookups != total.Reads+total.Writes || c.Metadata.Hits > c.Metadata.Lookups || c.Metadata.Writes > total.Writes {

@@ -14,6 +14,7 @@ import (
 	"gemu/machine/codec"
 	"gemu/machine/stream"
 	"gemu/probe"
+	"gemu/ptx"
 )
 
 // This file counts bursts a second time, from docs/caba.md: no code of package codec or of Compression is used, and numbers of values are
@@ -229,10 +230,77 @@ func TestCompressionAgainstNaive(t *testing.T) {
 			if err := got.Verify(); err != nil {
 				t.Error(err)
 			}
+			drained := int64(0)
+			for _, b := range got.Buffers() {
+				drained += b.Drain.Writes
+			}
+			if l := m.Launches(); 4*drained != l[len(l)-1].Dirty {
+				t.Errorf("%d lines at the end, want %d sectors", drained, l[len(l)-1].Dirty)
+			}
 			if got.Total() != want.total || got.Metadata != want.metadata || want.metadata.Hits == 0 || want.total.Best == want.total.Bursts() {
 				t.Errorf("%+v, %+v, want %+v, %+v", got.Total(), got.Metadata, want.total, want.metadata)
 			}
 		})
+	}
+}
+
+// storing stores zero in the first warp, and 0x40 in the second.
+const storing = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .u32 %t, %x;
+	.reg .u64 %a, %p;
+	mov.u32 %t, %tid.x;
+	ld.param.u64 %a, [out];
+	mad.wide.u32 %p, %t, 4, %a;
+	mov.u32 %x, %t;
+	shr.u32 %x, %x, 5;
+	mul.lo.u32 %x, %x, 0x40;
+	st.global.u32 [%p], %x;
+	ret;
+}
+`
+
+// TestDrainByHand: two lines are dirty at the end, and none is transferred. All words of the first are zero, a
+// burst in each form, and of the second 0x40: a burst with BDI and byte-wise; 34 bytes with FPC and 48 with C-Pack. Freed memory, and a second
+// launch on another buffer, change nothing.
+func TestDrainByHand(t *testing.T) {
+	spec := small
+	spec.WholeLines, spec.Metadata = true, Metadata{Bytes: 128, Ways: 4, LineBytes: 32}
+	m := New(spec, 0)
+	c := NewCompression(m)
+	d := interp.NewDevice(interp.Config{Probes: []probe.Probe{stream.NewDataRecorder(m)}})
+	defer d.Close()
+	module, err := d.Load("k.ptx", []byte(storing))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		out, err := d.Alloc(256)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := module.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(64), Args: []any{out}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := out.Free(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := c.Buffers()
+	want := BurstCounts{Writes: 2, BDI: 2, FPC: 3, CPack: 3, Bytewise: 2, Best: 2, Listing: 2}
+	for _, b := range list {
+		if b.Drain != want || b.BurstCounts != (BurstCounts{}) || b.DrainEncodings[codec.Zeros] != 1 || b.DrainEncodings[codec.Repeat] != 1 {
+			t.Errorf("%+v", b)
+		}
+	}
+	if len(list) != 2 || c.Total() != (BurstCounts{}) {
+		t.Errorf("%d buffers, %+v", len(list), c.Total())
+	}
+	if err := c.Verify(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -41,7 +41,7 @@ type imageLine struct {
 // results of atomics are those of the execution.
 type image struct {
 	ImageCounts
-	memory *stream.Memory
+	memory *stream.Memory        // nil after the launch
 	lines  map[uint64]*imageLine // written lines
 }
 
@@ -54,7 +54,7 @@ func (m *image) line(number uint64, to *stream.Line) (ok bool) {
 		*to = l.Line
 		return !l.unknown
 	}
-	return m.memory.Begin(number, to)
+	return m.memory != nil && m.memory.Begin(number, to)
 }
 
 // write writes the bytes of a store or an atomic.

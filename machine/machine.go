@@ -136,7 +136,8 @@ type Machine struct {
 	transfers []func(*Transfer)
 	l2Seen    map[uint64]uint8 // valid sectors of an L2 of unlimited size, by line
 	accesses  []func(*L2Access)
-	err       error // first error of a dispatcher
+	dirty     map[uint64]*imageLine // bytes of the dirty lines of the L2 at the end of the latest launch, if it was recorded with data
+	err       error                 // first error of a dispatcher
 }
 
 // l1Line is the valid sectors of a line.
@@ -166,8 +167,33 @@ type L2Access struct {
 func (m *Machine) OnL2(f func(*L2Access)) { m.accesses = append(m.accesses, f) }
 
 // OnTransfer has f called with each transfer, in the order of the machine. f must not keep the transfer. Sectors that are dirty in the L2
-// at the end of all launches are not transferred.
+// at the end of all launches are not transferred (Drain).
 func (m *Machine) OnTransfer(f func(*Transfer)) { m.transfers = append(m.transfers, f) }
+
+// Drain calls f with each dirty line of the L2, in any order: a write that would follow the latest launch. It changes nothing. The bytes of
+// a line are those that the last launch that wrote it has left. The transfer has no access.
+func (m *Machine) Drain(f func(*Transfer)) {
+	m.l2.All(func(number uint64, line *l2Line) {
+		if line.dirty != 0 {
+			f(&Transfer{Line: number, Local: number >= firstLocalLine, Write: true, Sectors: line.dirty, Buffer: m.buffers[line.owner], image: &image{lines: m.dirty}})
+		}
+	})
+}
+
+// keepDirty keeps the bytes of the dirty lines of the L2.
+func (m *Machine) keepDirty(i *image) {
+	before := m.dirty
+	m.dirty = map[uint64]*imageLine{}
+	m.l2.All(func(number uint64, line *l2Line) {
+		l := i.lines[number]
+		if l == nil {
+			l = before[number]
+		}
+		if line.dirty != 0 && l != nil {
+			m.dirty[number] = l
+		}
+	})
+}
 
 // transfer calls the functions of OnTransfer.
 func (r *run) transfer(line uint64, write bool, set uint8, buffer int, a *cache.Access) {
@@ -292,6 +318,7 @@ func (m *Machine) EndLaunch(l *stream.Launch, err error) {
 			r.image.end()
 		}
 		out.Image = r.image.ImageCounts
+		m.keepDirty(r.image)
 	}
 	for n, c := range r.counts {
 		out.Counts.Add(c)
