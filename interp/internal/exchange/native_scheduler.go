@@ -85,7 +85,7 @@ func hasNoPendingEffects(c *machine.CTA) bool { return !c.AsyncState.IsUsed() &&
 func MayRunNextCTAsInNative(g *machine.Grid) bool {
 	k := g.Kernel
 	moves := k.LocalWords() > machine.KernelFrame || k.Entry.Allocates || len(k.Funcs) > 1 // local memory or registers may move
-	if g.Clustered() || g.Info.Dispatch != nil || g.Seed != 0 || len(g.Probes) > 0 || g.MayPause || g.Backend == warp.Portable || g.Device.Memory.ShadowBytes > 0 || moves || g.Device.Tolerance != 0 {
+	if g.Clustered() || g.Seed != 0 || len(g.Probes) > 0 || g.MayPause || g.Backend == warp.Portable || g.Device.Memory.ShadowBytes > 0 || moves || g.Device.Tolerance != 0 || g.Info.Dispatch != nil {
 		return false
 	}
 	return !slices.ContainsFunc(k.Native.Uniform, func(r ptx.SpecialReg) bool { return !r.Fixed() && (r < ptx.CtaidX || r > ptx.CtaidZ) })
