@@ -69,16 +69,6 @@ func commitCopies(q *machine.CopyQueue, m uint32) {
 	q.Sets = sets
 }
 
-// newWarpCopy returns an unused object.
-func newWarpCopy(a *machine.AsyncState) *machine.WarpCopy {
-	if n := len(a.FreeCopies); n > 0 {
-		p := a.FreeCopies[n-1]
-		a.FreeCopies = a.FreeCopies[:n-1]
-		return p
-	}
-	return new(machine.WarpCopy)
-}
-
 // dropDoneCopies removes the objects without pending lanes from a queue.
 func dropDoneCopies(a *machine.AsyncState, q *machine.CopyQueue) {
 	n := 0
@@ -111,7 +101,7 @@ func cloneCopyQueues(queues []machine.CopyQueue) []machine.CopyQueue {
 // AsyncCopy executes the cp.async instructions that copy.
 func AsyncCopy(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	c := w.CTA
-	p := newWarpCopy(&c.AsyncState)
+	p := newObject(&c.AsyncState.FreeCopies)
 	p.Src, p.Warp, p.Half, p.Active, p.Imm, p.Issued, p.Lanes = w.SourceOf(instr), w.ID, h, w.Mask, instr.Imm, m, m
 	_, _, p.Size = code.CopyOf(instr.Imm)
 	readSizes(p, f, instr.C)
@@ -194,7 +184,7 @@ func bytesOf(p *machine.WarpCopy, lane int) uint64 {
 
 // copyOfLanes returns a copy of p for some of its lanes.
 func copyOfLanes(a *machine.AsyncState, p *machine.WarpCopy, lanes uint32) *machine.WarpCopy {
-	q := newWarpCopy(a)
+	q := newObject(&a.FreeCopies)
 	*q = *p
 	for i := range q.To {
 		q.To[i], q.From[i] = addressesOf(p, i)
