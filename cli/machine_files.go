@@ -107,7 +107,7 @@ func (r *machineReport) events(machines []*machine.Machine) []byte {
 			if r.Only > 0 && n != r.Only-1 {
 				continue
 			}
-			record := []string{r.specs[i].Name, strconv.Itoa(n), l.Kernel.Name}
+			record := []string{r.specs[i].Name, strconv.Itoa(n + 1), l.Kernel.Name}
 			for _, e := range machineEvents {
 				record = append(record, strconv.FormatInt(e.count(&l.Counts), 10))
 			}

@@ -24,7 +24,7 @@ func TestMachineFiles(t *testing.T) {
 		t.Fatalf("status %d: %s", status, &errs)
 	}
 	for _, f := range []struct{ name, want string }{
-		{events, "machine,launch,kernel,L1_RH,L1_RM,L1_WH,L1_WM,L2_RH,L2_RM,L2_WH,L2_WM,DRAM_R,DRAM_W\nv100,0,saxpy,0,8,4,0,0,8,4,0,8,0\n"},
+		{events, "machine,launch,kernel,L1_RH,L1_RM,L1_WH,L1_WM,L2_RH,L2_RM,L2_WH,L2_WM,DRAM_R,DRAM_W\nv100,1,saxpy,0,8,4,0,0,8,4,0,8,0\n"},
 		{addresses, "0x10000000 R\n0x10000020 R\n0x10000040 R\n0x10000060 R\n0x10000200 R\n0x10000220 R\n0x10000240 R\n0x10000260 R\n"},
 	} {
 		if got, err := os.ReadFile(f.name); err != nil || string(got) != f.want {
