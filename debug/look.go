@@ -401,7 +401,7 @@ func (s *Session) BlockedReason() (string, error) {
 		printOthers(isElsewhere)
 	case c.Wait != nil:
 		barrier := fmt.Sprintf("barrier %d of its CTA", c.Wait.Barrier)
-		if c.Wait.Barrier == clusterBarrier {
+		if c.Wait.Barrier == probe.ClusterBarrier {
 			barrier = "the barrier of its cluster"
 		}
 		if c.Wait.Threads > 0 {
@@ -418,9 +418,6 @@ func (s *Session) BlockedReason() (string, error) {
 	return b.String(), nil
 }
 
-// clusterBarrier is the number of a cluster's barrier in probe.WaitState; 0 to 15 are barriers of the CTA.
-const clusterBarrier = 16
-
 // describeContext describes the place of a context and its wait, if any.
 func (s *Session) describeContext(c *Context) string {
 	switch {
@@ -428,7 +425,7 @@ func (s *Session) describeContext(c *Context) string {
 		return "wait before line " + lineText(c) + " for other lanes to reconverge"
 	case c.Wait != nil && c.Wait.Barrier < 0:
 		return fmt.Sprintf("wait at line %s for %s", lineText(c), probe.LaneText(uint64(c.Wait.Members)))
-	case c.Wait != nil && c.Wait.Barrier == clusterBarrier:
+	case c.Wait != nil && c.Wait.Barrier == probe.ClusterBarrier:
 		return "wait at line " + lineText(c) + " at the barrier of the cluster"
 	case c.Wait != nil:
 		return fmt.Sprintf("wait at line %s at barrier %d", lineText(c), c.Wait.Barrier)

@@ -272,10 +272,13 @@ type LaneGroup struct {
 	To int
 }
 
+// ClusterBarrier is the number of the barrier of the cluster. The barriers of a CTA have the numbers 0 to 15.
+const ClusterBarrier = 16
+
 // WaitState describes the wait of lanes at a barrier or a collective instruction.
 type WaitState struct {
-	// Barrier is the number of the awaited barrier: 0 to 15 for a barrier of the CTA, 16 for the barrier of the cluster; -1 for a
-	// wait for lanes of the same warp.
+	// Barrier is the number of the awaited barrier: 0 to 15 for a barrier of the CTA, or ClusterBarrier; -1 for a wait for lanes of
+	// the same warp.
 	Barrier int
 	// Threads is the number of threads that the barrier waits for; 0 means all threads of the CTA.
 	Threads int

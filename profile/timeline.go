@@ -214,7 +214,7 @@ func (c *track) OnEvent(e *probe.Event) {
 		switch e.Wait.Barrier {
 		case -1:
 			w.wait = "lanes of the warp"
-		case clusterBarrier:
+		case probe.ClusterBarrier:
 			w.wait = "barrier of the cluster"
 		default:
 			w.wait = fmt.Sprintf("barrier %d", e.Wait.Barrier)
@@ -226,9 +226,6 @@ func (c *track) OnEvent(e *probe.Event) {
 		c.changed(e.Warp, w)
 	}
 }
-
-// clusterBarrier is the number of the cluster's barrier in events.
-const clusterBarrier = 16
 
 // loopPlace returns the place of a loop in a function.
 func (c *track) loopPlace(current *place, f *ptx.Func, l *ptx.Loop) *place {

@@ -177,11 +177,11 @@ type cta struct {
 	recorder *Recorder
 	launch   *launch
 	buffers  map[*probe.Allocation]uint16
-	lines    lineSet                        // of an access or a bulk copy
-	frames   lineSet                        // of an access to local memory
-	copies   lineSet                        // of the copies (cp.async) of a warp's lanes, which are a single request
-	latest   [clusterBarrier]barrierMeeting // by barrier
-	ended    []int                          // warps that have ended
+	lines    lineSet                              // of an access or a bulk copy
+	frames   lineSet                              // of an access to local memory
+	copies   lineSet                              // of the copies (cp.async) of a warp's lanes, which are a single request
+	latest   [probe.ClusterBarrier]barrierMeeting // by barrier
+	ended    []int                                // warps that have ended
 }
 
 // barrierMeeting is the latest meeting at a barrier.
@@ -221,7 +221,7 @@ func (c *cta) OnEvent(e *probe.Event) {
 			}
 		}
 	case probe.OnWake:
-		if e.Wait.Barrier >= 0 && e.Wait.Barrier < clusterBarrier {
+		if e.Wait.Barrier >= 0 && e.Wait.Barrier < probe.ClusterBarrier {
 			c.meet(e)
 		}
 	case probe.OnWarpEnd:
@@ -230,9 +230,6 @@ func (c *cta) OnEvent(e *probe.Event) {
 		c.recorder.end(c.launch, &c.CTA)
 	}
 }
-
-// clusterBarrier is the number of the first barrier that is not one of the CTA (probe.WaitState).
-const clusterBarrier = 16
 
 // meet records that lanes of a warp have arrived at a barrier, or have waited until it completed.
 func (c *cta) meet(e *probe.Event) {

@@ -380,7 +380,7 @@ func (c *recorder) after(e *probe.Event) {
 // recordBarrier records that a warp has passed a barrier. Barriers of a warp must have ascending numbers, so waits of
 // warps have no cycle. If lanes of a warp wait at different barriers, a barrier with a lower number is left out.
 func (c *recorder) recordBarrier(e *probe.Event) {
-	if b := e.Wait.Barrier; b < 0 || b >= clusterBarrier {
+	if b := e.Wait.Barrier; b < 0 || b >= probe.ClusterBarrier {
 		return
 	}
 	key := [2]int{e.Wait.Barrier, e.Wait.Generation}
@@ -400,9 +400,6 @@ func (c *recorder) recordBarrier(e *probe.Event) {
 	w := &c.cta.warps[e.Warp]
 	w.records = append(w.records, record{instr: uint32(n), flags: isBarrier})
 }
-
-// clusterBarrier is the number of the cluster's barrier, which machines ignore.
-const clusterBarrier = 16
 
 // recordGP records an access for GP-SIMT machines.
 func (c *recorder) recordGP(w *warp, r *record, a *probe.Access, warp uint32) {

@@ -338,7 +338,7 @@ func TestRecordsAddUp(t *testing.T) {
 // twice, as a program may, do not deadlock.
 func TestCrossedBarriers(t *testing.T) {
 	c := &recorder{cta: ctaRecord{warps: make([]warp, 2)}, last: make([]int, 2)}
-	for _, w := range []struct{ warp, barrier int }{{0, 0}, {0, 0}, {0, 1}, {1, 1}, {1, 0}, {1, -1}, {1, clusterBarrier}} {
+	for _, w := range []struct{ warp, barrier int }{{0, 0}, {0, 0}, {0, 1}, {1, 1}, {1, 0}, {1, -1}, {1, probe.ClusterBarrier}} {
 		c.recordBarrier(&probe.Event{Warp: w.warp, Wait: probe.WaitState{Barrier: w.barrier}})
 	}
 	if diff := cmp.Diff([]int{1, 2}, c.cta.barriers); diff != "" {

@@ -38,9 +38,6 @@ type Cluster struct {
 	StateRefs        int  // number of saved states that share this object
 }
 
-// ClusterBarrier is the number of the cluster's barrier. The barriers of a CTA have the numbers 0 to 15.
-const ClusterBarrier = 16
-
 // ClusterSizeText returns the number of CTAs of a cluster as text.
 func (g *Grid) ClusterSizeText() string {
 	if g.ClusterSize == 1 {

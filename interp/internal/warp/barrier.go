@@ -28,7 +28,7 @@ func ExecuteBarrier(w *machine.Warp, b *code.Block) {
 	}
 	op, src := &w.CTA.Code.Barriers[end.Side], w.SourceOf(end)
 	if end.Op == code.BarrierCluster {
-		arriveLanes(w, b, m, machine.SplitWait{Src: src, Instr: end, Op: op, ID: machine.ClusterBarrier})
+		arriveLanes(w, b, m, machine.SplitWait{Src: src, Instr: end, Op: op, ID: probe.ClusterBarrier})
 		return
 	}
 	first := bits.TrailingZeros64(m)
@@ -88,7 +88,7 @@ func arriveLanes(w *machine.Warp, b *code.Block, lanes uint64, request machine.S
 // arriveAtBarrier makes a warp arrive at a barrier where all its live lanes wait.
 func arriveAtBarrier(w *machine.Warp, id int) {
 	w.CTA.ImportAll()
-	if id == machine.ClusterBarrier {
+	if id == probe.ClusterBarrier {
 		arriveAtClusterBarrier(w)
 		return
 	}
@@ -411,7 +411,7 @@ func DeadlockTrap(c *machine.CTA) *probe.Trap {
 
 // waitName returns the name of a barrier for messages.
 func waitName(b *machine.SplitWait) string {
-	if b.ID == machine.ClusterBarrier {
+	if b.ID == probe.ClusterBarrier {
 		return "the barrier of the cluster"
 	}
 	return fmt.Sprintf("barrier %d", b.ID)

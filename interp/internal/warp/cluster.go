@@ -72,7 +72,7 @@ func IsAtClusterBarrier(w *machine.Warp) bool {
 		return false
 	}
 	b := w.WaitingSplits[0].Wait
-	return b.Op != nil && b.ID == machine.ClusterBarrier && b.Arrived
+	return b.Op != nil && b.ID == probe.ClusterBarrier && b.Arrived
 }
 
 // LeaveCluster removes an ended warp from the live warps of the cluster, and from the missing warps of its barrier.
