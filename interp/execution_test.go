@@ -240,8 +240,7 @@ func (p *at) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink {
 	})
 }
 
-// reusedKernel has registers whose rows are those of others for a time: %a lives from line 10 to 11, and in each iteration
-// from line 15 to 16; then %b can have its row.
+// In reusedKernel %a is live from line 10 to 11, and in each iteration from line 15 to 16. Elsewhere %b may have its row.
 const reusedKernel = `.version 8.0
 .target sm_80
 .address_size 64

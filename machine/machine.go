@@ -163,10 +163,10 @@ type L2Access struct {
 	Buffer        stream.Buffer // buffer of the line
 }
 
-// OnL2 has f called with each access to the L2, in the order of the machine. f must not keep the access.
+// OnL2 adds a function that is called with each access to the L2, in the order of the machine. It must not keep the access.
 func (m *Machine) OnL2(f func(*L2Access)) { m.accesses = append(m.accesses, f) }
 
-// OnTransfer has f called with each transfer, in the order of the machine. f must not keep the transfer. Sectors that are dirty in the L2
+// OnTransfer adds a function that is called with each transfer, in the order of the machine. It must not keep the transfer. Sectors that are dirty in the L2
 // at the end of all launches are not transferred (Drain).
 func (m *Machine) OnTransfer(f func(*Transfer)) { m.transfers = append(m.transfers, f) }
 

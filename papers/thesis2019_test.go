@@ -34,7 +34,7 @@ func TestThesisMeasure(t *testing.T) {
 		t.Errorf("%d lookups at the L2, %d at memory", l2, memory)
 	}
 	for i, s := range r.sets {
-		if s.rotation == 0 || s.best > s.rotation || s.best > s.tiles || // the shape of the tiles is one of those tried
+		if s.rotation == 0 || s.best > s.rotation || s.best > s.tiles || // groups of the tiles are among the shapes
 			i == setsLoads && s.rotation >= r.sets[setsHeadline].rotation {
 			t.Errorf("working sets %+v", r.sets)
 		}

@@ -106,7 +106,7 @@ type groups struct {
 	partition
 	whole  int          // number of groups that are given as a whole; those after them are given CTA by CTA
 	next   int          // next group that is given as a whole
-	single groupPlace   // next of the CTAs that are given one by one
+	single groupPlace   // next CTA of the groups that are given CTA by CTA
 	begun  []groupPlace // by multiprocessor: the next CTA of its group; size 0 before its first group
 }
 

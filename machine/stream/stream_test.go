@@ -356,8 +356,8 @@ func TestMulticastCopies(t *testing.T) {
 	}
 }
 
-// barriers has four warps: 0 and 1 meet at barrier 0 with 3, which waits twice; 1 arrives at barrier 2 of 64 threads for 0, and waits for
-// it there at the second time; 2 ends at once. The last barrier has the end of 2 and those who wait.
+// barriers has four warps. Warp 2 ends at once. The others meet at barrier 0, at the beginning and at the end; the end of warp 2 counts at
+// the last meeting. Between, warps 0 and 1 meet twice at barrier 2 of 64 threads: at the first meeting warp 1 arrives without a wait.
 const barriers = `.version 8.0
 .target sm_80
 .address_size 64

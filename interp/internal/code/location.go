@@ -37,8 +37,8 @@ func (f *Func) LocationOf(r ptx.RegID, source int32) (loc Location, ok bool) {
 	return loc, givesRow(block.Instrs[:source-first+1], r) || flow.ownsAt(block, r, &loc)
 }
 
-// givesRow reports whether after the instructions, all of one block, the row of a register has the register's value in all lanes: one of
-// them reads the register, or writes it without a guard.
+// givesRow reports whether the row of a register has the register's value in all lanes after consecutive instructions of a block: an
+// instruction reads the register, or writes it without a guard.
 func givesRow(list []*ptx.Instr, r ptx.RegID) bool {
 	for _, instr := range slices.Backward(list) {
 		for x := range instr.Uses() {
