@@ -231,7 +231,7 @@ func TestMachineLaunch(t *testing.T) {
 		t.Errorf("%+v, want %+v", j.Machines[0].Lines, lines[1:3])
 	}
 	var out, errs bytes.Buffer
-	if run(t.Context(), []string{"machine", "@bfs", "--size", "256", "--launch", "2", "--events", "-"}, strings.NewReader(""), &out, &errs); strings.Count(out.String(), "\n") != 2 || !strings.Contains(out.String(), "\nv100,1,bfs") {
+	if run(t.Context(), []string{"machine", "@bfs", "--size", "256", "--launch", "2", "--events", "-"}, strings.NewReader(""), &out, &errs); strings.Count(out.String(), "\n") != 2 || !strings.Contains(out.String(), "\nv100,2,bfs") {
 		t.Errorf("%s%s", &out, &errs)
 	}
 }
