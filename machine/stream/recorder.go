@@ -2,6 +2,7 @@ package stream
 
 import (
 	"errors"
+	"math"
 	"math/bits"
 	"sync"
 
@@ -15,6 +16,8 @@ import (
 type Recorder struct {
 	consumer Consumer
 	data     bool // record the contents of memory
+
+	instructions bool // record each instruction
 
 	mu       sync.Mutex
 	launches map[launchID]*launch    // in progress
@@ -33,6 +36,9 @@ func NewDataRecorder(c Consumer) *Recorder {
 	r.data = true
 	return r
 }
+
+// RecordInstructions makes the recorder record each instruction (Warp.Executed). It must be called before the first launch.
+func (r *Recorder) RecordInstructions() { r.instructions = true }
 
 // launchID identifies a launch.
 type launchID struct{ device, number uint64 }
@@ -180,6 +186,8 @@ type cta struct {
 	lines    lineSet                              // of an access or a bulk copy
 	frames   lineSet                              // of an access to local memory
 	copies   lineSet                              // of the copies (cp.async) of a warp's lanes, which are a single request
+	banks    coalesce.Conflicts                   // of an access to shared memory, if the recorder records instructions
+	addr     [64]uint64                           // addresses in shared memory of the lanes of a generic access
 	latest   [probe.ClusterBarrier]barrierMeeting // by barrier
 	ended    []int                                // warps that have ended
 }
@@ -202,6 +210,9 @@ func (c *cta) OnEvent(e *probe.Event) {
 	case probe.OnAfter:
 		w := &c.Warps[e.Warp]
 		w.Instructions++
+		if c.recorder.instructions {
+			w.Executed = append(w.Executed, Instruction{Lanes: e.Lanes, Instr: int32(e.Index)})
+		}
 		for i := range e.Accesses {
 			if a := &e.Accesses[i]; a.Lanes&e.Lanes != 0 && !a.Surface {
 				c.access(e, a, a.Lanes&e.Lanes)
@@ -258,12 +269,36 @@ func (c *cta) comes(warp int, number int32, waits bool) {
 	}
 }
 
-// access records the accesses of lanes to global and local memory.
+// addPasses adds the passes of an access to shared or constant memory to the latest instruction of a warp.
+func (c *cta) addPasses(warp int, a *probe.Access, addr []uint64, lanes uint64, space ptx.Space) {
+	if !c.recorder.instructions {
+		return
+	}
+	list := c.Warps[warp].Executed
+	to := &list[len(list)-1]
+	n := int64(0)
+	switch {
+	case space == ptx.Const:
+		n = coalesce.DistinctWords(addr, lanes)
+	case a.Bulk():
+		for m := lanes; m != 0; m &= m - 1 {
+			n += coalesce.RangePasses(uint64(a.Length(bits.TrailingZeros64(m))))
+		}
+	default:
+		n, _ = c.banks.Passes(addr, lanes, a.Bytes, a.Kind == probe.AccessAtomic)
+	}
+	to.Passes = uint16(min(int64(to.Passes)+n, math.MaxUint16))
+	to.Shared = to.Shared || space == ptx.Shared
+}
+
+// access records the accesses of lanes to memory.
 func (c *cta) access(e *probe.Event, a *probe.Access, lanes uint64) {
 	switch a.Space {
 	case ptx.Shared, ptx.Const:
+		c.addPasses(e.Warp, a, a.Addr, lanes, a.Space)
 		return
 	}
+	shared := uint64(0)         // lanes that access shared memory by a generic address
 	var alloc *probe.Allocation // of the lane before
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
@@ -273,6 +308,10 @@ func (c *cta) access(e *probe.Event, a *probe.Access, lanes uint64) {
 				continue
 			case space == ptx.Local && a.Space != ptx.Param: // parameters of calls are mostly in registers
 				c.frames.TouchLocal(offset, a.Length(lane), lane, e.Launch.WarpSize)
+				continue
+			case space == ptx.Shared:
+				c.addr[lane] = offset
+				shared |= 1 << lane
 				continue
 			case space != ptx.Global:
 				continue
@@ -284,6 +323,9 @@ func (c *cta) access(e *probe.Event, a *probe.Access, lanes uint64) {
 			}
 		}
 		c.lines.touch(alloc, a.Addr[lane], a.Length(lane))
+	}
+	if shared != 0 {
+		c.addPasses(e.Warp, a, c.addr[:], shared, ptx.Shared)
 	}
 	c.request(e, &c.lines, a.Kind, c.launch.readFromL2[e.Index])
 	c.request(e, &c.frames, a.Kind, c.launch.readFromL2[e.Index])

@@ -1,7 +1,8 @@
 // Package stream records the memory requests of launches: for each warp, the lines and sectors of global and local memory that its
-// instructions access, in its own order. A machine model decides when and where they happen.
+// instructions access, in its own order. A machine model decides when and where they happen. On demand it records each instruction
+// of each warp, which a machine with a clock needs (Recorder.RecordInstructions).
 //
-// It records loads, stores, atomics and asynchronous copies. It does not record shared memory, constant memory, parameters, textures,
+// Requests are loads, stores, atomics and asynchronous copies. There are no requests for shared memory, constant memory, parameters, textures,
 // surfaces, prefetches and discards.
 package stream
 
@@ -54,6 +55,14 @@ type Meeting struct {
 	Waits  bool  // the warp waits until the barrier completes
 }
 
+// Instruction is the execution of an instruction by a warp. Its requests are those whose Step is 1 + its index in Warp.Executed.
+type Instruction struct {
+	Lanes  uint64 // active lanes for which the guard holds
+	Instr  int32  // index of the instruction in the program of the launch
+	Passes uint16 // passes over the banks of shared memory, or distinct words of constant memory, at most 65535
+	Shared bool   // the passes are over the banks of shared memory
+}
+
 // Warp has the requests of a warp. The transactions of request r are Transactions[r.First:r.First+r.N].
 type Warp struct {
 	Requests     []Request     // in the order of execution
@@ -61,6 +70,7 @@ type Warp struct {
 	Contents     []Content     // by index in Transactions; empty unless the recorder records data
 	Meetings     []Meeting     // at barriers of the CTA, in the order of execution
 	Instructions int64         // number of instructions that the warp has begun
+	Executed     []Instruction // these instructions, in their order; empty unless the recorder records instructions
 }
 
 // CTA has the requests of a CTA.

@@ -1,0 +1,88 @@
+package stream_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"gemu/interp"
+	"gemu/machine/stream"
+	"gemu/probe"
+	"gemu/ptx"
+)
+
+const instructionsText = `.version 8.0
+.target sm_70
+.address_size 64
+.const .align 4 .b8 table[256];
+.entry k()
+{
+	.shared .align 16 .b8 tile[8192];
+	.reg .u32 %t, %s, %x, %y;
+	.reg .u64 %g;
+	.reg .pred %p;
+	mov.u32 %t, %tid.x;
+	shl.b32 %s, %t, 3;
+	ld.shared.u32 %x, [%s];
+	shl.b32 %s, %t, 7;
+	st.shared.u32 [%s], %x;
+	cvt.u64.u32 %g, %s;
+	cvta.shared.u64 %g, %g;
+	setp.lt.u32 %p, %t, 8;
+	@%p ld.u32 %x, [%g];
+	and.b32 %s, %t, 7;
+	mov.u32 %y, table;
+	mad.lo.u32 %s, %s, 4, %y;
+	ld.const.u32 %x, [%s];
+	@%p bra L;
+	add.u32 %x, %x, 1;
+L:
+	ret;
+}
+`
+
+// TestInstructions has each instruction of a warp with its lanes and passes, by hand: a distance of two words between lanes takes two
+// passes, one of 32 words a pass for each lane, and lanes read 8 words of constant memory.
+func TestInstructions(t *testing.T) {
+	d := interp.NewDevice(interp.Config{})
+	defer d.Close()
+	m, err := d.Load("k.ptx", []byte(instructionsText))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &executed{}
+	r := stream.NewRecorder(c)
+	r.RecordInstructions()
+	if _, err := m.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Probes: []probe.Probe{r}}); err != nil {
+		t.Fatal(err)
+	}
+	all := "ffffffff"
+	want := []string{
+		"mov " + all + " 0 false", "shl " + all + " 0 false", "ld " + all + " 2 true", "shl " + all + " 0 false", "st " + all + " 32 true",
+		"cvt " + all + " 0 false", "cvta " + all + " 0 false", "setp " + all + " 0 false", "ld ff 8 true", "and " + all + " 0 false",
+		"mov " + all + " 0 false", "mad " + all + " 0 false", "ld " + all + " 8 false", "bra ff 0 false", "ret ff 0 false", "add ffffff00 0 false", "ret ffffff00 0 false",
+	}
+	if !slices.Equal(c.list, want) {
+		t.Errorf("%q, want %q", c.list, want)
+	}
+	if c.instructions != int64(len(want)) {
+		t.Errorf("%d instructions, want %d", c.instructions, len(want))
+	}
+}
+
+// executed is the instructions of the first warp.
+type executed struct {
+	list         []string
+	instructions int64
+}
+
+func (c *executed) BeginLaunch(*stream.Launch) {}
+func (c *executed) CTA(l *stream.Launch, cta *stream.CTA) {
+	w := &cta.Warps[0]
+	c.instructions = w.Instructions // lanes return where they are
+	for _, i := range w.Executed {
+		instr, _ := l.Program.At(int(i.Instr))
+		c.list = append(c.list, fmt.Sprintf("%s %x %d %t", instr.Op.Name, i.Lanes, i.Passes, i.Shared))
+	}
+}
+func (c *executed) EndLaunch(*stream.Launch, error) {}
