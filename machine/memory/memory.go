@@ -1,0 +1,86 @@
+// Package memory is the clocked part of a GPU's memory system outside the multiprocessors.
+//
+// A multiprocessor sends requests for sectors of lines that its L1 does not have, and receives replies. All times at the boundary are core
+// cycles from 0 on.
+package memory
+
+import (
+	"math"
+
+	"gemu/probe"
+)
+
+// Request is an access to sectors of a line, from a multiprocessor.
+type Request struct {
+	SM      int              // number of the multiprocessor
+	ID      int64            // number that the sender chooses; its reply has the same
+	Line    uint64           // number of the line: its address divided by stream.LineBytes
+	Sectors uint8            // accessed sectors, a bit each; at least one
+	Whole   uint8            // sectors that a store overwrites completely, a bit each
+	Kind    probe.AccessKind // load, store or atomic; a store has no reply
+	Bytes   int              // bytes that a store or an atomic sends to the L2; 0 for a load
+	CTA     int              // index of the CTA in its grid, for policies
+	Warp    int              // index of the warp in its CTA, for policies
+	Instr   int              // index of the instruction in the program of its launch, for policies
+}
+
+// Reply is the answer to a load or an atomic.
+type Reply struct {
+	SM      int    // multiprocessor of the request
+	ID      int64  // number of the request
+	Line    uint64 // line of the request
+	Sectors uint8  // sectors of the request
+	At      int64  // cycle in which they arrive at the multiprocessor
+}
+
+// Never is the time of an event that does not happen.
+const Never = math.MaxInt64
+
+// Memory is a memory system with a clock. Calls have ascending times. In each cycle the caller calls Advance first, and then Send for the
+// requests of the cycle.
+type Memory interface {
+	// Send takes a request in cycle now. It returns false if the queue of the multiprocessor is full. An event of the memory frees a
+	// place, so the caller should try again after each Advance.
+	Send(now int64, r *Request) bool
+	// Next returns the cycle of the next event, which is after the cycle of the last Advance; Never if there is none. An event need not
+	// be a reply.
+	Next() int64
+	// Advance runs all events up to cycle now, and appends the replies that arrive to replies, in the order of arrival.
+	Advance(now int64, replies []Reply) []Reply
+}
+
+// Fixed is a memory without queues and contents: each reply arrives a fixed number of cycles after its request.
+type Fixed struct {
+	latency int64
+	waiting []Reply // in the order of arrival
+}
+
+// NewFixed returns a memory with a latency in cycles, at least 1.
+func NewFixed(latency int64) *Fixed { return &Fixed{latency: max(latency, 1)} }
+
+// Send implements Memory. It takes each request.
+func (f *Fixed) Send(now int64, r *Request) bool {
+	if r.Kind != probe.AccessStore {
+		f.waiting = append(f.waiting, Reply{r.SM, r.ID, r.Line, r.Sectors, now + f.latency})
+	}
+	return true
+}
+
+// Next implements Memory.
+func (f *Fixed) Next() int64 {
+	if len(f.waiting) == 0 {
+		return Never
+	}
+	return f.waiting[0].At
+}
+
+// Advance implements Memory.
+func (f *Fixed) Advance(now int64, replies []Reply) []Reply {
+	n := 0
+	for n < len(f.waiting) && f.waiting[n].At <= now {
+		n++
+	}
+	replies = append(replies, f.waiting[:n]...)
+	f.waiting = f.waiting[n:]
+	return replies
+}
