@@ -351,8 +351,9 @@ func (c *cta) OnEvent(e *probe.Event) {
 		c.tool.mu.Unlock()
 	case probe.OnWarp:
 		w := c.warp(e.Warp)
-		w.eased, w.sinceCheck = false, easeEvery
+		w.eased = false
 		c.enter(w, 0, c.plan.function(e.Launch.Kernel), e.Lanes, 0)
+		w.ease(e)
 	case probe.OnCall:
 		c.call(e)
 		c.warps[e.Warp].endEase(e)
