@@ -165,7 +165,7 @@ func comparisonPage(c *papers.Comparison, tables []*papers.Table) ([]byte, error
 		section := compareSection{ComparisonTable: table}
 		var heads []pageHead
 		for k := range t.Columns {
-			heads = append(heads, pageHead{t.Columns[k].Label(), t.Columns[k].Doc})
+			heads = append(heads, pageHead{Name: t.Columns[k].Label(), Doc: t.Columns[k].Doc})
 		}
 		for k := range table.Interpretations {
 			r := &table.Interpretations[k]

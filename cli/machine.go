@@ -18,6 +18,7 @@ import (
 	"gemu/machine/stream"
 	"gemu/probe"
 	"gemu/profile"
+	"gemu/ptx"
 )
 
 type machineCmd struct {
@@ -32,12 +33,12 @@ type machineCmd struct {
 	Lines  sourceRange `help:"Show these lines of the source only, in all tables and files: FILE is a name as in the tables, A and B are numbers of lines." unset:"all lines" placeholder:"FILE:A-B"`
 	Top    int         `default:"10" help:"Print at most N lines and N buffers." placeholder:"N"`
 	Regs   int         `help:"Number of registers of a thread, which limits the CTAs of a multiprocessor. PTX does not contain it; NVIDIA's ptxas -v prints it." unset:".maxnreg of the kernel, else registers are no limit" placeholder:"N"`
-	JSON   string      `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+	reportFlags
 	machineFiles
 }
 
 func (c *machineCmd) outputs() outputs {
-	return append(outputs{{"--json", c.JSON}}, c.machineFiles.outputs()...)
+	return append(c.reportFlags.outputs(), c.machineFiles.outputs()...)
 }
 
 // maxMachines is the maximum number of machines of a run.
@@ -172,10 +173,7 @@ func (c *machineCmd) Run(a *app) error {
 			return fmt.Errorf("--show %s: %w", c.Show[k], err)
 		}
 	}
-	err = all(addresses.commit(), c.write(a, r, in.machines))
-	if c.JSON != "" {
-		err = all(err, writeJSON(a, c.JSON, r.machineJSON))
-	}
+	err = all(addresses.commit(), c.machineFiles.write(a, r, in.machines), c.reportFlags.write(a, func() ([]byte, error) { return r.page(views) }, func() any { return r.machineJSON }))
 	if !c.outputs().stdout() {
 		r.print(newScreen(a.stdout), views)
 	}
@@ -210,17 +208,27 @@ type machineView interface {
 	print(r *machineReport, s *screen)
 }
 
-// machineText is a view of the counts that are always in the JSON report.
-type machineText func(r *machineReport, s *screen)
+// machineText is a view of the counts that are always in the JSON report: as text, and as sections of the page.
+type machineText struct {
+	text     func(r *machineReport, s *screen)
+	sections func(r *machineReport) []pageSection
+}
 
-func (machineText) addJSON(*machineReport) error        { return nil }
-func (t machineText) print(r *machineReport, s *screen) { t(r, s) }
+func (machineText) addJSON(*machineReport) error          { return nil }
+func (t machineText) print(r *machineReport, s *screen)   { t.text(r, s) }
+func (t machineText) page(r *machineReport) []pageSection { return t.sections(r) }
 
 // machineParts are the parts of the report, in the order of the help. A new part is an entry here, in a file of its own.
 var machineParts = []machinePart{
-	{name: "total", doc: "each machine, and its counts", begin: func(*machineRun) machineView { return machineText((*machineReport).printTotals) }},
-	{name: "lines", doc: "lines of the source, on the first machine", begin: func(*machineRun) machineView { return machineText((*machineReport).printLines) }},
-	{name: "buffers", doc: "buffers, on the first machine", begin: func(*machineRun) machineView { return machineText((*machineReport).printBuffers) }},
+	{name: "total", doc: "each machine, and its counts", begin: func(*machineRun) machineView {
+		return machineText{(*machineReport).printTotals, (*machineReport).pageTotals}
+	}},
+	{name: "lines", doc: "lines of the source, on the first machine", begin: func(*machineRun) machineView {
+		return machineText{(*machineReport).printLines, (*machineReport).pageLines}
+	}},
+	{name: "buffers", doc: "buffers, on the first machine", begin: func(*machineRun) machineView {
+		return machineText{(*machineReport).printBuffers, (*machineReport).pageBuffers}
+	}},
 	limitsPart,
 	differencesPart,
 	localityPart,
@@ -260,6 +268,7 @@ type machineReport struct {
 	sources sourceFiles
 	texts   map[machinePlace]string
 	files   map[string]bool                 // files with requests
+	modules map[string]*ptx.Module          // modules of the launches, by name
 	instrs  map[machinePlace][]machineInstr // instructions with requests of a line, on the first machine
 }
 
@@ -333,7 +342,7 @@ type machineBufferJSON struct {
 func newMachineReport(in *machineRun, j *job) *machineReport {
 	r := &machineReport{
 		machineJSON: machineJSON{Schema: "gemu-machine/1", launchJSON: j.facts(), Groups: j.groups(), Only: in.flags.Launch},
-		flags:       in.flags, specs: in.specs, sources: sourceFiles{j.sources}, texts: map[machinePlace]string{}, files: map[string]bool{}, instrs: map[machinePlace][]machineInstr{},
+		flags:       in.flags, specs: in.specs, sources: sourceFiles{j.sources}, texts: map[machinePlace]string{}, files: map[string]bool{}, modules: map[string]*ptx.Module{}, instrs: map[machinePlace][]machineInstr{},
 	}
 	for i, m := range in.machines {
 		r.Machines = append(r.Machines, r.result(&in.specs[i], in.flags.reported(m)))
@@ -360,6 +369,7 @@ func (r *machineReport) result(s *machine.Spec, launches []*machine.Launch) mach
 	for _, l := range launches {
 		out.Total.Add(&l.Counts)
 		out.Dirty = l.Dirty
+		r.modules[l.Module.Name] = l.Module
 		if k := (machineResidentJSON{l.Kernel.Name, l.Resident, string(l.LimitedBy), l.L1}); !slices.Contains(out.Kernels, k) {
 			out.Kernels = append(out.Kernels, k)
 		}
@@ -486,29 +496,27 @@ func (r *machineReport) addInstrs(launches []*machine.Launch) {
 // machineColumn is a column of counts.
 type machineColumn struct {
 	name  string
+	doc   string // for the page
 	width int
 	text  func(c *machine.Counts) string
 }
 
 // machineColumns are the columns of all tables.
 var machineColumns = []machineColumn{
-	{"requests", 10, func(c *machine.Counts) string { return countText(c.Requests) }},
-	{"loads", 10, func(c *machine.Counts) string { return countOrDash(c.Loads, countText(c.Loads)) }},
-	{"L1 hits", 9, func(c *machine.Counts) string {
+	{"requests", "requests of warps to global and local memory", 10, func(c *machine.Counts) string { return countText(c.Requests) }},
+	{"loads", "sectors that loads access", 10, func(c *machine.Counts) string { return countOrDash(c.Loads, countText(c.Loads)) }},
+	{"L1 hits", "share of these sectors that the L1 has", 9, func(c *machine.Counts) string {
 		return countOrDash(c.Loads, percentText(share(c.L1Hits, c.Loads), 1)+" %")
 	}},
-	{"stores", 10, func(c *machine.Counts) string { return countOrDash(c.Stores+c.Atomics, countText(c.Stores+c.Atomics)) }},
-	{"L2 hits", 9, func(c *machine.Counts) string {
+	{"stores", "sectors that stores and atomics access", 10, func(c *machine.Counts) string { return countOrDash(c.Stores+c.Atomics, countText(c.Stores+c.Atomics)) }},
+	{"L2 hits", "share of the sectors that reach the L2 and are there", 9, func(c *machine.Counts) string {
 		return countOrDash(c.L2Hits+c.L2Misses, percentText(share(c.L2Hits, c.L2Hits+c.L2Misses), 1)+" %")
 	}},
-	{"read", 10, func(c *machine.Counts) string { return countText(c.Reads) }},
+	{"read", "sectors that the L2 reads from memory", 10, func(c *machine.Counts) string { return countText(c.Reads) }},
 }
 
 // writtenColumn is the column of write-backs, which belong to no line.
-var writtenColumn = machineColumn{"written", 10, func(c *machine.Counts) string { return countText(c.WriteBacks) }}
-
-// cell formats counts in the width of the column.
-func (c *machineColumn) cell(n *machine.Counts) string { return fitted(c.text(n), -c.width) }
+var writtenColumn = machineColumn{"written", "sectors that leave the L2 and differ from memory", 10, func(c *machine.Counts) string { return countText(c.WriteBacks) }}
 
 // columnsOf formats counts, and the names of the columns for nil.
 func columnsOf(list []machineColumn, c *machine.Counts) string {
@@ -572,7 +580,7 @@ func (r *machineReport) printTotals(s *screen) {
 			s.printf("  %s: %d CTAs fit on an SM, limited by %s; its L1 has %d bytes\n", kernel.Kernel, kernel.Resident, kernel.Limit, kernel.L1)
 		}
 	}
-	columns := append(slices.Clone(machineColumns), writtenColumn)
+	columns := allColumns()
 	s.printf("\n%s\n", s.paint(dim, fitted("", width)+columnsOf(columns, nil)+fitted("dirty", -10)))
 	for i := range r.Machines {
 		m := &r.Machines[i]
@@ -583,10 +591,7 @@ func (r *machineReport) printTotals(s *screen) {
 // printLines prints the lines of the first machine with the most sectors read from memory.
 func (r *machineReport) printLines(s *screen) {
 	s.heading("lines with the most sectors read from memory")
-	list := slices.Clone(r.Machines[0].Lines)
-	slices.SortStableFunc(list, func(a, b machineLineJSON) int {
-		return cmp.Or(cmp.Compare(b.Counts.Reads, a.Counts.Reads), cmp.Compare(b.Counts.L1Misses, a.Counts.L1Misses), cmp.Compare(b.Counts.Requests, a.Counts.Requests))
-	})
+	list := r.linesByReads()
 	left := len(list) - min(len(list), r.flags.Top)
 	list = list[:len(list)-left]
 	s.printf("%s\n", s.paint(dim, columnsOf(machineColumns, nil)))
@@ -615,13 +620,10 @@ func (b *machineBufferJSON) text() string {
 // printBuffers prints the buffers of the first machine with the most traffic.
 func (r *machineReport) printBuffers(s *screen) {
 	s.heading("buffers with the most traffic")
-	list := slices.Clone(r.Machines[0].Buffers)
-	slices.SortStableFunc(list, func(a, b machineBufferJSON) int {
-		return cmp.Or(cmp.Compare(b.Counts.Traffic(), a.Counts.Traffic()), cmp.Compare(b.Counts.Requests, a.Counts.Requests))
-	})
+	list := r.buffersByTraffic()
 	left := len(list) - min(len(list), r.flags.Top)
 	list = list[:len(list)-left]
-	columns := append(slices.Clone(machineColumns), writtenColumn)
+	columns := allColumns()
 	s.printf("%s\n", s.paint(dim, columnsOf(columns, nil)))
 	for i := range list {
 		b := &list[i]

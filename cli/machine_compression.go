@@ -201,17 +201,33 @@ const atEnd = "at the end"
 
 const compressionHeader = "      read   written   bdi   fpc c-pack byte-wise  best    raw"
 
-// compressionColumns formats the counts of lines: ratios, and the share of lines that no algorithm makes smaller.
-func compressionColumns(c *machine.BurstCounts) string {
-	text := fitted(countText(c.Reads), -10) + fitted(countText(c.Writes), -10)
-	for i, a := range algorithms {
-		ratio := "-"
-		if n := a.bursts(c); n > 0 {
-			ratio = fmt.Sprintf("%.2f", float64(c.Bursts())/float64(n))
-		}
-		text += fitted(ratio, -[]int{6, 6, 7, 10, 6}[i])
+// ratioOf returns the bursts without compression by those with an algorithm; 0 without bursts.
+func (a *algorithm) ratioOf(c *machine.BurstCounts) float64 {
+	if n := a.bursts(c); n > 0 {
+		return float64(c.Bursts()) / float64(n)
 	}
-	return text + fitted(countOrDash(c.Reads+c.Writes, percentText(share(c.Raw, c.Reads+c.Writes), 0)+" %"), -7)
+	return 0
+}
+
+// compressionCells formats the counts of lines: ratios, and the share of lines that no algorithm makes smaller.
+func compressionCells(c *machine.BurstCounts) []string {
+	list := []string{countText(c.Reads), countText(c.Writes)}
+	for i := range algorithms {
+		ratio := "-"
+		if n := algorithms[i].ratioOf(c); n > 0 {
+			ratio = fmt.Sprintf("%.2f", n)
+		}
+		list = append(list, ratio)
+	}
+	return append(list, countOrDash(c.Reads+c.Writes, percentText(share(c.Raw, c.Reads+c.Writes), 0)+" %"))
+}
+
+// compressionColumns formats the counts of lines for the terminal.
+func compressionColumns(c *machine.BurstCounts) (text string) {
+	for i, cell := range compressionCells(c) {
+		text += fitted(cell, -[]int{10, 10, 6, 6, 7, 10, 6, 7}[i])
+	}
+	return text
 }
 
 func (v *compressionView) print(r *machineReport, s *screen) {
@@ -252,37 +268,111 @@ func (v *compressionView) print(r *machineReport, s *screen) {
 		s.printf("%s bytes of memory would be different in the order of the machine\n", countText(n))
 	}
 	s.heading("compressed lines of buffers")
-	list := slices.Clone(c.Buffers)
-	slices.SortStableFunc(list, func(a, b machineCompressionBufferJSON) int {
-		return cmp.Compare(b.Counts.Bursts()+b.Drain.Bursts(), a.Counts.Bursts()+a.Drain.Bursts())
-	})
+	list := c.byBursts()
 	left := len(list) - min(len(list), r.flags.Top)
 	s.printf("%s\n", s.paint(dim, compressionHeader))
 	for i := range list[:len(list)-left] {
 		b := &list[i]
-		name, encodings := bufferText(b.Name, b.Base), b.Encodings
-		if b.onlyAtEnd() {
-			encodings = b.DrainEncodings
-			if b.Counts.Reads > 0 {
-				name += ", before the launch"
-			}
-		}
-		s.printf("%s  %s\n", compressionColumns(&b.Counts), name)
+		s.printf("%s  %s\n", compressionColumns(&b.Counts), b.text())
 		if b.Drain.Writes > 0 {
 			s.printf("%s  %s\n", compressionColumns(&b.Drain), atEnd)
 		}
-		fits := "no algorithm fits"
-		if b.Fits != "" {
-			fits = b.Fits + " fits"
-		}
-		if len(b.Types) > 0 {
-			fits += "; " + strings.Join(b.Types, ", ")
-		}
-		s.printf("%s\n", s.cutToFit(fmt.Sprintf("            %s; %s%s%s", fits, encodingsText(encodings), usesText("; read by ", b.ReadBy), usesText("; written by ", b.WrittenBy)), 0))
+		s.printf("%s\n", s.cutToFit("            "+b.doc(), 0))
 	}
 	if left > 0 {
 		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", left)))
 	}
+}
+
+// byBursts returns the buffers, those with the most bursts first.
+func (c *machineCompressionJSON) byBursts() []machineCompressionBufferJSON {
+	list := slices.Clone(c.Buffers)
+	slices.SortStableFunc(list, func(a, b machineCompressionBufferJSON) int {
+		return cmp.Compare(b.Counts.Bursts()+b.Drain.Bursts(), a.Counts.Bursts()+a.Drain.Bursts())
+	})
+	return list
+}
+
+// text names the buffer.
+func (b *machineCompressionBufferJSON) text() string {
+	if b.onlyAtEnd() && b.Counts.Reads > 0 {
+		return bufferText(b.Name, b.Base) + ", before the launch"
+	}
+	return bufferText(b.Name, b.Base)
+}
+
+// doc describes the data of the buffer: the algorithm that fits, types, encodings, and the lines that access it.
+func (b *machineCompressionBufferJSON) doc() string {
+	encodings := b.Encodings
+	if b.onlyAtEnd() {
+		encodings = b.DrainEncodings
+	}
+	fits := "no algorithm fits"
+	if b.Fits != "" {
+		fits = b.Fits + " fits"
+	}
+	if len(b.Types) > 0 {
+		fits += "; " + strings.Join(b.Types, ", ")
+	}
+	return fmt.Sprintf("%s; %s%s%s", fits, encodingsText(encodings), usesText("; read by ", b.ReadBy), usesText("; written by ", b.WrittenBy))
+}
+
+// compressionHead returns the heads of the columns of compressionCells, after a column of texts.
+func compressionHead(first string) []pageHead {
+	head := []pageHead{{Name: first, Text: true}, {Name: "read", Doc: "lines of 128 bytes"}, {Name: "written", Doc: "lines of 128 bytes"}}
+	for _, a := range algorithms {
+		head = append(head, pageHead{Name: a.name, Doc: "bursts without compression by bursts with it"})
+	}
+	return append(head, pageHead{Name: "raw", Doc: "lines that no algorithm makes smaller"})
+}
+
+// page returns the compressed lines of each machine, and a map of the ratios of the first machine's buffers.
+func (v *compressionView) page(r *machineReport) []pageSection {
+	machines := pageBlock{Title: "Bursts without compression by bursts with it", Notes: []string{}, Table: &pageTable{Head: append(compressionHead("machine"), pageHead{Name: "metadata hits"})}}
+	for i := range r.Machines {
+		c := r.Machines[i].Compression
+		hits := countOrDash(c.Metadata.Lookups, percentText(share(c.Metadata.Hits, c.Metadata.Lookups), 1)+" %")
+		machines.Table.Rows = append(machines.Table.Rows, append(append([]string{r.Machines[i].Name}, compressionCells(&c.Total)...), hits))
+		if c.Drain.Writes > 0 {
+			machines.Table.Rows = append(machines.Table.Rows, append(append([]string{r.Machines[i].Name + ", " + atEnd}, compressionCells(&c.Drain)...), ""))
+		}
+	}
+	c := r.Machines[0].Compression
+	if n := c.Total.Unknown; n > 0 {
+		machines.Notes = append(machines.Notes, countText(n)+" lines have unknown bytes, and count as raw.")
+	}
+	if n := c.Image.Changed; n > 0 {
+		machines.Notes = append(machines.Notes, fmt.Sprintf("%s of %s loads of lines would have seen another value in the order of the machine.", countText(n), countText(c.Image.Loads)))
+	}
+	if n := c.Image.Different; n > 0 {
+		machines.Notes = append(machines.Notes, countText(n)+" bytes of memory would be different in the order of the machine.")
+	}
+	heat := &pageHeat{RowName: "buffer", ColumnName: "algorithm", Unit: "times fewer bursts", Most: 4}
+	for _, a := range algorithms {
+		heat.Columns = append(heat.Columns, a.name)
+	}
+	buffers := pageBlock{Title: "Buffers by algorithm: bursts without compression by bursts with it", Notes: []string{}, Heat: heat, Table: &pageTable{Head: append(compressionHead("buffer"), pageHead{Name: "data", Text: true})}}
+	list := c.byBursts()
+	left := len(list) - min(len(list), r.flags.Top)
+	add := func(name, doc string, c *machine.BurstCounts) {
+		cells, values := compressionCells(c), []float64{}
+		for i := range algorithms {
+			values = append(values, max(algorithms[i].ratioOf(c)-1, 0)*4/3) // a ratio of 1 has no colour, 4 the full one
+		}
+		heat.Rows, heat.Values, heat.Texts = append(heat.Rows, name), append(heat.Values, values), append(heat.Texts, cells[2:2+len(algorithms)])
+		buffers.Table.Rows = append(buffers.Table.Rows, append(append([]string{name}, cells...), doc))
+	}
+	for i := range list[:len(list)-left] {
+		b := &list[i]
+		add(b.text(), b.doc(), &b.Counts)
+		if b.Drain.Writes > 0 {
+			add(b.text()+", "+atEnd, "", &b.Drain)
+		}
+	}
+	if left > 0 {
+		buffers.Notes = append(buffers.Notes, fmt.Sprintf("%d more buffers have fewer bursts (--top).", left))
+	}
+	return []pageSection{{"Compression", []string{}, []pageBlock{machines, buffers}}}
 }
 
 // encodingsText lists the most frequent encodings of BDI, with their shares.

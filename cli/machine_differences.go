@@ -12,7 +12,7 @@ import (
 )
 
 var differencesPart = machinePart{name: "differences", doc: "lines and buffers whose L1 misses, L2 misses, reads or write-backs differ between the first and the second machine", extra: true, begin: func(*machineRun) machineView {
-	return machineText((*machineReport).printDifferences)
+	return machineText{(*machineReport).printDifferences, (*machineReport).pageDifferences}
 }}
 
 // countsPair is the counts of a line or a buffer on two machines.
@@ -51,9 +51,15 @@ func unequalPairs(list []countsPair) []countsPair {
 	return list
 }
 
-// printDifferences prints the lines and buffers that differ. All machines have the same lines and buffers, but for buffers that only
-// write-backs of one of them reach.
-func (r *machineReport) printDifferences(s *screen) {
+// pairsOf are the lines or buffers that two machines serve differently.
+type pairsOf struct {
+	what string
+	list []countsPair
+}
+
+// differences returns the lines and buffers that differ on the first two machines. All machines have the same lines and buffers, but for
+// buffers that only write-backs of one of them reach.
+func (r *machineReport) differences() []pairsOf {
 	a, b := &r.Machines[0], &r.Machines[1]
 	var lines, buffers []countsPair
 	for i := range a.Lines {
@@ -78,12 +84,14 @@ func (r *machineReport) printDifferences(s *screen) {
 			}
 		}
 	}
-	for _, list := range []struct {
-		what string
-		list []countsPair
-	}{{"lines", lines}, {"buffers", buffers}} {
-		s.heading(fmt.Sprintf("%s with differences: %s, then %s, in sectors", list.what, a.Name, b.Name))
-		found := unequalPairs(list.list)
+	return []pairsOf{{"lines", unequalPairs(lines)}, {"buffers", unequalPairs(buffers)}}
+}
+
+// printDifferences prints the lines and buffers that differ.
+func (r *machineReport) printDifferences(s *screen) {
+	for _, list := range r.differences() {
+		s.heading(fmt.Sprintf("%s with differences: %s, then %s, in sectors", list.what, r.Machines[0].Name, r.Machines[1].Name))
+		found := list.list
 		if len(found) == 0 {
 			s.printf("none\n")
 			continue
@@ -102,4 +110,33 @@ func (r *machineReport) printDifferences(s *screen) {
 			s.printf("  %s\n", s.cutToFit(d.text, 74))
 		}
 	}
+}
+
+// pageDifferences returns the lines and buffers that differ as tables.
+func (r *machineReport) pageDifferences() []pageSection {
+	out := pageSection{fmt.Sprintf("Differences of %s and %s", r.Machines[0].Name, r.Machines[1].Name), []string{}, []pageBlock{}}
+	for _, list := range r.differences() {
+		block := pageBlock{Title: fmt.Sprintf("Sectors of %s with differences: %s → %s", list.what, r.Machines[0].Name, r.Machines[1].Name), Notes: []string{}}
+		if len(list.list) == 0 {
+			block.Notes = append(block.Notes, "None.")
+			out.Blocks = append(out.Blocks, block)
+			continue
+		}
+		block.Table = &pageTable{Head: []pageHead{{Name: list.what, Text: true}, {Name: "L1 misses"}, {Name: "L2 misses"}, {Name: "read"}, {Name: "written"}}}
+		for i := range list.list {
+			if i == r.flags.Top {
+				block.Notes = append(block.Notes, fmt.Sprintf("%d more have smaller differences (--top).", len(list.list)-i))
+				break
+			}
+			d := &list.list[i]
+			x, y := differing(&d.a), differing(&d.b)
+			row := []string{d.text}
+			for k := range x {
+				row = append(row, countText(x[k])+" → "+countText(y[k]))
+			}
+			block.Table.Rows = append(block.Table.Rows, row)
+		}
+		out.Blocks = append(out.Blocks, block)
+	}
+	return []pageSection{out}
 }

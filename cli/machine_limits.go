@@ -13,18 +13,42 @@ import (
 )
 
 var limitsPart = machinePart{name: "limits", doc: "what limits each line on the first machine, and what would change it", begin: func(in *machineRun) machineView {
-	return machineText(func(r *machineReport, s *screen) {
-		r.printLimits(s, l2AdviceOf(&in.specs[0], in.machines[0].Footprint()))
-	})
+	advice := func() string { return l2AdviceOf(&in.specs[0], in.machines[0].Footprint()) }
+	return machineText{func(r *machineReport, s *screen) { r.printLimits(s, advice()) }, func(r *machineReport) []pageSection { return r.pageLimits(advice()) }}
 }}
 
-// printLimits prints the limits of the lines with the most sectors that leave a multiprocessor. l2Advice is that of l2AdviceOf.
-func (r *machineReport) printLimits(s *screen, l2Advice string) {
-	s.heading("what limits the lines with the most sectors that leave a multiprocessor")
+// linesByLeaving returns the lines of the first machine, those with the most sectors that leave a multiprocessor first.
+func (r *machineReport) linesByLeaving() []machineLineJSON {
 	list := slices.Clone(r.Machines[0].Lines)
 	slices.SortStableFunc(list, func(a, b machineLineJSON) int {
 		return cmp.Or(cmp.Compare(b.Counts.Leaving(), a.Counts.Leaving()), cmp.Compare(b.Counts.Requests, a.Counts.Requests))
 	})
+	return list
+}
+
+// limitsTitle is the title of the limits.
+const limitsTitle = "what limits the lines with the most sectors that leave a multiprocessor"
+
+// pageLimits returns the limits of the lines as sentences.
+func (r *machineReport) pageLimits(l2Advice string) []pageSection {
+	list := r.linesByLeaving()
+	block := pageBlock{Title: "W" + limitsTitle[1:]}
+	for i := range list {
+		if i == r.flags.Top {
+			block.Notes = append(block.Notes, fmt.Sprintf("%d more lines have fewer sectors (--top).", len(list)-i))
+			break
+		}
+		l := &list[i]
+		at := machinePlace{l.File, l.Line}
+		block.Texts = append(block.Texts, pageTexts{fmt.Sprintf("%s:%d", filepath.Base(l.File), l.Line), r.texts[at], limitsOf(&l.Counts, r.instrs[at], l2Advice)})
+	}
+	return oneBlock("Limits on "+r.Machines[0].Name, block)
+}
+
+// printLimits prints the limits of the lines with the most sectors that leave a multiprocessor. l2Advice is that of l2AdviceOf.
+func (r *machineReport) printLimits(s *screen, l2Advice string) {
+	s.heading(limitsTitle)
+	list := r.linesByLeaving()
 	for i := range list {
 		if i == r.flags.Top {
 			s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", len(list)-i)))

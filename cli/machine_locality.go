@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gemu/machine"
 	"gemu/machine/dispatch"
@@ -264,68 +265,161 @@ func (v *localityView) addJSON(r *machineReport) error {
 	return nil
 }
 
-// row prints a dispatcher with its working set, and the hits of c unless it is nil.
-func (v *localityView) row(s *screen, name string, lines, own float64, c *machine.Counts) {
+// localityRow is a dispatcher with its working set, and its counts if they were measured.
+type localityRow struct {
+	name   string
+	lines  float64
+	counts *machine.Counts
+}
+
+// rows returns the dispatchers of a group: that of the machine first, then those with a name, then the shapes with the fewest lines, at most
+// top. left is the number of further shapes.
+func (v *localityView) rows(g *localityGroup, top int) (list []localityRow, left int) {
+	n := float64(g.launches)
+	list = append(list, localityRow{v.name(g) + ", of this machine", g.ownLines / n, &g.own})
+	if v.dispatcher() != dispatch.Rotation {
+		list = append(list, localityRow{"rotation", g.rotation / n, nil})
+	}
+	if v.dispatcher() != dispatch.Pairs {
+		list = append(list, localityRow{"pairs", g.pairs / n, nil})
+	}
+	if g.tiles != ptx.Dim(1) {
+		list = append(list, localityRow{dispatch.Clusters(g.tiles).Name + ", by the tiles below", g.byTiles / n, g.measured(tileMachine)})
+	}
+	shapes := slices.Clone(g.shapes)
+	slices.SortStableFunc(shapes, func(a, b locality.Shape) int { return cmp.Compare(a.WorkingSet, b.WorkingSet) })
+	left = len(shapes) - min(len(shapes), top)
+	for _, x := range shapes[:len(shapes)-left] {
+		r := localityRow{dispatch.Clusters(x.Dim3).Name, x.WorkingSet / n, nil}
+		if x.Dim3 == g.best {
+			r.counts = g.measured(bestMachine)
+		}
+		list = append(list, r)
+	}
+	return list, left
+}
+
+// name is the dispatcher of the first machine with the order of the launch.
+func (v *localityView) name(g *localityGroup) string {
+	if g.ordered {
+		return v.dispatcher().Name + " with --order"
+	}
+	return v.dispatcher().Name
+}
+
+// measured returns the counts of a further machine; nil if they were not measured.
+func (g *localityGroup) measured(machine int) *machine.Counts {
+	if g.unmeasured {
+		return nil
+	}
+	return &g.counts[machine]
+}
+
+// failure returns why the group has no working sets; "" if it has.
+func (g *localityGroup) failure() string {
+	switch {
+	case g.tooLarge:
+		return "the launch has too many CTAs, or accesses too many lines: run it with a smaller input"
+	case g.err != nil:
+		return g.err.Error()
+	}
+	return ""
+}
+
+// localityColumns are the counts of a dispatcher: hits of both caches and reads of memory.
+func localityColumns() []*machineColumn {
+	return []*machineColumn{&machineColumns[2], &machineColumns[4], &machineColumns[5]}
+}
+
+// cells formats a row: its working set, the change from that of the machine, and the counts.
+func (r *localityRow) cells(own float64) []string {
 	change := ""
-	if percent := math.Round(1000*(lines/own-1)) / 10; own > 0 && percent != 0 {
+	if percent := math.Round(1000*(r.lines/own-1)) / 10; own > 0 && percent != 0 {
 		change = fmt.Sprintf("%+.1f %%", percent)
 	}
-	hits := fitted("-", -9) + fitted("-", -9) + fitted("-", -10)
-	if c != nil {
-		hits = machineColumns[2].cell(c) + machineColumns[4].cell(c) + machineColumns[5].cell(c)
+	list := []string{fmt.Sprintf("%.1f", r.lines), change}
+	for _, c := range localityColumns() {
+		if r.counts == nil {
+			list = append(list, "-")
+		} else {
+			list = append(list, c.text(r.counts))
+		}
 	}
-	s.printf("%s%s%s  %s\n", fitted(fmt.Sprintf("%.1f", lines), -10), fitted(change, -10), hits, name)
+	return list
+}
+
+// print prints the row.
+func (r *localityRow) print(s *screen, own float64) {
+	cells := r.cells(own)
+	text := fitted(cells[0], -10) + fitted(cells[1], -10)
+	for i, c := range localityColumns() {
+		text += fitted(cells[2+i], -c.width)
+	}
+	s.printf("%s  %s\n", text, r.name)
+}
+
+// page returns a section for each kernel: the working sets of dispatchers, and the descriptors.
+func (v *localityView) page(r *machineReport) (list []pageSection) {
+	for _, g := range v.groups {
+		section := pageSection{fmt.Sprintf("Locality of %s, grid %s, on %s", g.kernel, g.grid, v.spec.Name), []string{}, []pageBlock{}}
+		if text := g.failure(); text != "" {
+			section.Notes = append(section.Notes, text)
+			list = append(list, section)
+			continue
+		}
+		rows, left := v.rows(g, r.flags.Top)
+		sets := pageBlock{Title: "Lines that a multiprocessor accesses, as the mean of all", Notes: []string{}, Bars: &pageBars{Series: []string{"lines"}}, Table: &pageTable{Head: []pageHead{{Name: "dispatcher", Text: true}, {Name: "lines/SM"}, {Name: "change"}}}}
+		for _, c := range localityColumns() {
+			sets.Table.Head = append(sets.Table.Head, pageHead{Name: c.name, Doc: c.doc})
+		}
+		for i := range rows {
+			cells := rows[i].cells(rows[0].lines)
+			sets.Bars.addBar(rows[i].name, strings.TrimSpace(cells[0]+" "+cells[1]), rows[i].lines)
+			sets.Table.Rows = append(sets.Table.Rows, append([]string{rows[i].name}, cells...))
+		}
+		if left > 0 {
+			sets.Notes = append(sets.Notes, fmt.Sprintf("%d more shapes of groups have more lines (--top).", left))
+		}
+		if g.best == ptx.Dim(1) {
+			sets.Notes = append(sets.Notes, "No group of CTAs has fewer lines than "+v.name(g)+".")
+		} else {
+			sets.Notes = append(sets.Notes, fmt.Sprintf("Fewest lines: --sweep dispatch=%s gives the CTAs of a group to one SM.", orderText(g.best)))
+		}
+		tiles := pageBlock{Title: "Tiles, from the addresses of the first launch", Notes: []string{}}
+		if len(g.descriptors) == 0 {
+			tiles.Notes = append(tiles.Notes, "None: the first launch accesses no line of global memory.")
+		} else {
+			tiles.Table = &pageTable{Head: []pageHead{{Name: "buffer", Text: true}, {Name: "bytes"}, {Name: "descriptor", Text: true}}}
+			for i := range g.descriptors {
+				d := &g.descriptors[i]
+				tiles.Table.Rows = append(tiles.Table.Rows, []string{bufferText(d.Buffer.Name, d.Buffer.Base), fmt.Sprint(d.Buffer.Bytes), d.String()})
+			}
+		}
+		section.Blocks = append(section.Blocks, sets, tiles)
+		list = append(list, section)
+	}
+	return list
 }
 
 func (v *localityView) print(r *machineReport, s *screen) {
 	for _, g := range v.groups {
 		s.heading(fmt.Sprintf("locality of %s, grid %s, on %s", g.kernel, g.grid, v.spec.Name))
-		switch {
-		case g.tooLarge:
-			s.printf("the launch has too many CTAs, or accesses too many lines: run it with a smaller input\n")
+		if text := g.failure(); text != "" {
+			s.printf("%s\n", text)
 			continue
-		case g.err != nil:
-			s.printf("%v\n", g.err)
-			continue
-		}
-		n := float64(g.launches)
-		own := g.ownLines / n
-		counts := [3]*machine.Counts{&g.counts[0], &g.counts[1], &g.counts[2]}
-		if g.unmeasured {
-			counts = [3]*machine.Counts{}
 		}
 		s.printf("%s\n", s.paint(dim, "lines/SM    change  L1 hits  L2 hits      read  dispatcher"))
-		name := v.dispatcher().Name
-		if g.ordered {
-			name += " with --order"
-		}
-		v.row(s, name+", of this machine", own, own, &g.own)
-		if v.dispatcher() != dispatch.Rotation {
-			v.row(s, "rotation", g.rotation/n, own, nil)
-		}
-		if v.dispatcher() != dispatch.Pairs {
-			v.row(s, "pairs", g.pairs/n, own, nil)
-		}
-		if g.tiles != ptx.Dim(1) {
-			v.row(s, dispatch.Clusters(g.tiles).Name+", by the tiles below", g.byTiles/n, own, counts[tileMachine])
-		}
-		shapes := slices.Clone(g.shapes)
-		slices.SortStableFunc(shapes, func(a, b locality.Shape) int { return cmp.Compare(a.WorkingSet, b.WorkingSet) })
-		left := len(shapes) - min(len(shapes), r.flags.Top)
-		for _, x := range shapes[:len(shapes)-left] {
-			var c *machine.Counts
-			if x.Dim3 == g.best {
-				c = counts[bestMachine]
-			}
-			v.row(s, dispatch.Clusters(x.Dim3).Name, x.WorkingSet/n, own, c)
+		rows, left := v.rows(g, r.flags.Top)
+		for i := range rows {
+			rows[i].print(s, rows[0].lines)
 		}
 		if left > 0 {
 			s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", left)))
 		}
 		if g.best == ptx.Dim(1) {
-			s.printf("no group of CTAs has fewer lines than %s\n", name)
+			s.printf("no group of CTAs has fewer lines than %s\n", v.name(g))
 		} else {
-			v.recommend(s, g, counts[bestMachine], counts[orderMachine])
+			v.recommend(s, g, g.measured(bestMachine), g.measured(orderMachine))
 		}
 		s.printf("\ntiles, from the addresses of the first launch\n")
 		if len(g.descriptors) == 0 {
@@ -354,5 +448,6 @@ func (v *localityView) recommend(s *screen, g *localityGroup, best, order *machi
 	}
 	s.printf("--order %s begins the CTAs of a group one after another, with the dispatcher %s:\n", text, v.dispatcher().Name)
 	n := float64(g.launches)
-	v.row(s, v.ordered(g.best).Name, g.orderLines()/n, g.ownLines/n, order)
+	row := localityRow{v.ordered(g.best).Name, g.orderLines() / n, order}
+	row.print(s, g.ownLines/n)
 }

@@ -146,13 +146,60 @@ func checkMemory(m *dram.Memory) error {
 	return m.Verify()
 }
 
-// rowsColumns formats the counts of a memory.
-func rowsColumns(c *dram.Counts) string {
+// rowsCells formats the counts of a memory.
+func rowsCells(c *dram.Counts) []string {
 	perRow := "-"
 	if n := c.Activations(); n > 0 {
 		perRow = fmt.Sprintf("%.1f", float64(c.Bursts())/float64(n))
 	}
-	return fitted(countText(c.Bursts()), -10) + fitted(countOrDash(c.Bursts(), percentText(share(c.Hits, c.Bursts()), 1)+" %"), -10) + fitted(countText(c.Conflicts), -11) + fitted(perRow, -12)
+	return []string{countText(c.Bursts()), countOrDash(c.Bursts(), percentText(share(c.Hits, c.Bursts()), 1)+" %"), countText(c.Conflicts), perRow}
+}
+
+// rowsColumns formats the counts of a memory for the terminal.
+func rowsColumns(c *dram.Counts) (text string) {
+	for i, cell := range rowsCells(c) {
+		text += fitted(cell, -[]int{10, 10, 11, 12}[i])
+	}
+	return text
+}
+
+// page returns the memories of the machines, the address maps, and the pairs of buffers with conflicts.
+func (v *rowsView) page(r *machineReport) []pageSection {
+	parts := []string{"open row", "closed bank", "another row open"}
+	chart := func(title, first string) pageBlock {
+		return pageBlock{Title: title, Notes: []string{}, Bars: &pageBars{Series: parts}, Table: &pageTable{Head: []pageHead{{Name: first, Text: true}, {Name: "bursts"}, {Name: "row hits"}, {Name: "conflicts", Doc: "bursts that find another row open"}, {Name: "bursts/row"}, {Name: "balance", Doc: "bursts of the busiest channel by the mean of all"}}}}
+	}
+	add := func(b *pageBlock, name string, c dram.Counts, balance float64) {
+		b.Bars.addBar(name, percentText(share(c.Hits, c.Bursts()), 1)+" %", float64(c.Hits), float64(c.Bursts()-c.Hits-c.Conflicts), float64(c.Conflicts))
+		b.Table.Rows = append(b.Table.Rows, append(append([]string{name}, rowsCells(&c)...), fmt.Sprintf("%.2f", balance)))
+	}
+	machines := chart("Bursts that find their row open", "machine")
+	for i, m := range v.memories {
+		add(&machines, r.Machines[i].Name, m.Total(), m.Balance())
+	}
+	first := r.specs[0].Memory()
+	maps := chart("Address maps of "+r.Machines[0].Name, "map")
+	maps.Notes = append(maps.Notes, fmt.Sprintf("%d channels of %d banks, rows of %d bytes, pages of %d bytes.", first.Channels, first.Banks, first.RowBytes, first.PageBytes))
+	for _, m := range v.maps {
+		add(&maps, m.spec.Map+" "+m.spec.Pages, m.memory.Total(), m.memory.Balance())
+	}
+	rows := r.Machines[0].Rows
+	pairs := pageBlock{Title: "Buffers whose bursts find a row of another access open", Notes: []string{}}
+	if len(rows.Pairs) == 0 {
+		pairs.Notes = append(pairs.Notes, "None.")
+	} else {
+		pairs.Bars, pairs.Table = &pageBars{Series: []string{"conflicts"}}, &pageTable{Head: []pageHead{{Name: "buffer", Text: true}, {Name: "buffer of the access before in the bank", Text: true}, {Name: "conflicts"}}}
+		for i, p := range rows.Pairs {
+			if i == r.flags.Top {
+				pairs.Notes = append(pairs.Notes, fmt.Sprintf("%d more pairs have fewer conflicts (--top).", len(rows.Pairs)-i))
+				break
+			}
+			a, b := bufferText(p.Buffer, p.Base), bufferText(p.Other, p.OtherBase)
+			pairs.Bars.addBar(a+", "+b, countText(p.Conflicts), float64(p.Conflicts))
+			pairs.Table.Rows = append(pairs.Table.Rows, []string{a, b, countText(p.Conflicts)})
+		}
+	}
+	return []pageSection{{"Rows of memory", []string{}, []pageBlock{machines, maps, pairs}}}
 }
 
 const rowsHeader = "    bursts  row hits  conflicts  bursts/row"

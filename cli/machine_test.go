@@ -317,3 +317,57 @@ func TestMachineInput(t *testing.T) {
 		}
 	}
 }
+
+// TestMachinePage: each part of the report has a section on the page. Each chart has a table: of a row for each bar, for each line of a plot,
+// and for each row of a map. The bars of lines add up to the reads, and a plot has the counts of the machines.
+func TestMachinePage(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "page.html")
+	j := machineOf(t, "../docs/transposes.ptx", "-k", "naive", "-g", "4,4", "-b", "32,32", "-a", "f32[128x128]=iota", "f32[16384]", "128", "--html", name, "--show", "total,lines,buffers,limits,differences,locality,rows,compression", "--sweep", "sms=2,4,8", "--sweep", "l2=2K,64K", "--top", "3")
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := pageOf(t, b)
+	if d.Sources[0].Rows[0].Kind != "line" || !d.Sources[0].Plain {
+		t.Errorf("%+v", d.Sources[0].Rows[0])
+	}
+	var titles []string
+	for _, s := range d.Sections {
+		titles = append(titles, strings.Fields(s.Title)[0])
+		for _, b := range s.Blocks {
+			rows := 0
+			switch {
+			case b.Bars != nil:
+				rows = len(b.Bars.Rows)
+				for i, r := range b.Bars.Rows {
+					sum := 0.0
+					for _, v := range r.Values {
+						sum += v
+					}
+					if s.Title == "Lines on v100 sms=2 l2=2K" && countText(int64(sum)) != b.Table.Rows[i][6] {
+						t.Errorf("%s: parts of %v, want %s reads", r.Name, r.Values, b.Table.Rows[i][6])
+					}
+				}
+			case b.Plot != nil:
+				rows = len(b.Plot.Lines)
+			case b.Heat != nil:
+				rows = len(b.Heat.Rows)
+			}
+			if rows > 0 && (b.Table == nil || len(b.Table.Rows) != rows) {
+				t.Errorf("%s, %s: a chart of %d rows, with the table %+v", s.Title, b.Title, rows, b.Table)
+			}
+			if b.Title == "Sectors read from memory by sms" {
+				for i, l := range b.Plot.Lines {
+					for k, v := range l.Values {
+						if m := &j.Machines[i+2*k]; v != float64(m.Total.Reads) || m.Name != strings.Replace(l.Name, " ", " sms="+b.Plot.Ticks[k]+" ", 1) {
+							t.Errorf("%s at %s: %v reads, want %d of %s", l.Name, b.Plot.Ticks[k], v, m.Total.Reads, m.Name)
+						}
+					}
+				}
+			}
+		}
+	}
+	if want := []string{"Machines", "Sweeps", "Lines", "Buffers", "Limits", "Differences", "Locality", "Rows", "Compression"}; !slices.Equal(titles, want) {
+		t.Errorf("sections %v, want %v", titles, want)
+	}
+}

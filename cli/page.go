@@ -1,7 +1,7 @@
 package cli
 
-// This file makes the page of "gemu structure --html" and "gemu profile --html": a single file that needs no
-// other files. The page, of web/src/report.ts, draws the data of this file.
+// This file makes the page of "gemu structure --html", "gemu profile --html" and "gemu machine --html": a single file that
+// needs no other files. The page, of web/src/report.ts, draws the data of this file.
 
 import (
 	"fmt"
@@ -22,18 +22,104 @@ type pageData struct {
 	Shares   []pageShares   `json:"shares"`
 	Lanes    []pageLanes    `json:"lanes"` // by number of active lanes, from 1 on
 	Summary  []summaryRow   `json:"summary"`
+	Sections []pageSection  `json:"sections"` // tables and charts besides those of value structure
+}
+
+// pageSection is a part of the page.
+type pageSection struct {
+	Title  string      `json:"title"`
+	Notes  []string    `json:"notes"`
+	Blocks []pageBlock `json:"blocks"`
+}
+
+// pageBlock is a table, or a chart with a table of the same values; or texts about lines. At most one of Bars, Plot and Heat is set.
+type pageBlock struct {
+	Title string      `json:"title"`
+	Notes []string    `json:"notes"`
+	Table *pageTable  `json:"table,omitempty"`
+	Bars  *pageBars   `json:"bars,omitempty"`
+	Plot  *pagePlot   `json:"plot,omitempty"`
+	Heat  *pageHeat   `json:"heat,omitempty"`
+	Texts []pageTexts `json:"texts,omitempty"`
+}
+
+// pageTable is a table. Each row has a cell for each column.
+type pageTable struct {
+	Head []pageHead `json:"head"`
+	Rows [][]string `json:"rows"`
+}
+
+// pageBars is horizontal bars of parts, a bar for each row.
+type pageBars struct {
+	Series []string     `json:"series"` // names of the parts
+	Rows   []pageBarRow `json:"rows"`
+	Most   float64      `json:"most"` // value of a bar of full length
+}
+
+// pageBarRow is a bar: its name, its value as text, and the values of its parts.
+type pageBarRow struct {
+	Name   string    `json:"name"`
+	Text   string    `json:"text"`
+	Values []float64 `json:"values"`
+}
+
+// pagePlot is lines over named places.
+type pagePlot struct {
+	X     string     `json:"x"`     // name of the horizontal axis
+	Ticks []string   `json:"ticks"` // its places
+	Unit  string     `json:"unit"`  // text after the values
+	Most  float64    `json:"most"`  // value at the top
+	Lines []pageLine `json:"lines"`
+}
+
+// pageLine is a line of a plot: a value for each place.
+type pageLine struct {
+	Name   string    `json:"name"`
+	Values []float64 `json:"values"`
+}
+
+// pageHeat is a map of values by row and column.
+type pageHeat struct {
+	RowName    string      `json:"rowName"`
+	ColumnName string      `json:"columnName"`
+	Unit       string      `json:"unit"`
+	Rows       []string    `json:"rows"`
+	Columns    []string    `json:"columns"`
+	Values     [][]float64 `json:"values"`
+	Most       float64     `json:"most"`            // value of the full colour
+	Texts      [][]string  `json:"texts,omitempty"` // texts in the cells of a small map
+	Mark       *[2]int     `json:"mark,omitempty"`  // row and column of the launch
+}
+
+// pageTexts is sentences about a line.
+type pageTexts struct {
+	Place string   `json:"place"`
+	Code  string   `json:"code"`
+	List  []string `json:"list"`
+}
+
+// addBar adds a bar to a chart. text is the value of the whole bar.
+func (b *pageBars) addBar(name, text string, values ...float64) {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	b.Most = max(b.Most, sum)
+	b.Rows = append(b.Rows, pageBarRow{name, text, values})
 }
 
 // pageHead is the name and the meaning of a column.
 type pageHead struct {
 	Name string `json:"name"`
 	Doc  string `json:"doc"`
+	Text bool   `json:"text,omitempty"` // the cells are texts, which are aligned to the left
 }
 
 // pageListing is the lines of a function or of a source file.
 type pageListing struct {
 	Title string    `json:"title"`
 	Rows  []pageRow `json:"rows"`
+	Plain bool      `json:"plain,omitempty"` // a source file whose lines have the columns of pageData.Columns only
 	Jumps [][2]int  `json:"jumps,omitempty"` // branches, from a row to a row
 }
 
@@ -95,7 +181,7 @@ func (d *pageData) html() ([]byte, error) { return site.ReportFile(d.Title, d) }
 func (r *structureReport) pageData(title string) *pageData {
 	d := &pageData{
 		Title: title, About: fmt.Sprintf("Warps of %d. Policy %s: %s.", r.Warp, r.Policy, r.structure.Policy.Doc),
-		Launches: []string{}, Columns: []pageHead{}, Sources: []*pageListing{}, Listings: []*pageListing{}, Summary: informative(summaryRows(r.structure)),
+		Launches: []string{}, Columns: []pageHead{}, Sources: []*pageListing{}, Listings: []*pageListing{}, Sections: []pageSection{}, Summary: informative(summaryRows(r.structure)),
 	}
 	for _, g := range r.groups {
 		d.Launches = append(d.Launches, g.String())

@@ -84,13 +84,7 @@ func (r *profileReport) printCliffs(s *screen) {
 	g := r.cliffLimits()
 	for _, c := range r.cliffs {
 		s.heading("cliffs of " + c.kernel.Name)
-		known := map[string]string{
-			registersGiven:    counted(c.Registers, "register"),
-			registersMaximum:  fmt.Sprintf("at most %s (.maxnreg)", counted(c.Registers, "register")),
-			registersEstimate: counted(c.Registers, "register") + " (estimated)",
-			registersUnknown:  "number of registers unknown",
-		}[c.registersBy]
-		s.printf("blocks of %s, %s of shared memory, %s\n", counted(c.Threads, "thread"), counted(c.Shared, "byte"), known)
+		s.printf("blocks of %s, %s of shared memory, %s\n", counted(c.Threads, "thread"), counted(c.Shared, "byte"), c.registersText())
 		switch c.registersBy {
 		case registersEstimate:
 			s.printf("The estimate is the least number without spilling. ptxas -v prints the real one;\nset it with --regs.\n")
@@ -106,6 +100,73 @@ func (r *profileReport) printCliffs(s *screen) {
 		printNextCliffs(s, g, c.on(g))
 		printPorting(s, g, &c)
 	}
+}
+
+// registersText says the number of registers of a thread, and how it is known.
+func (c *blockCliffs) registersText() string {
+	return map[string]string{
+		registersGiven:    counted(c.Registers, "register"),
+		registersMaximum:  fmt.Sprintf("at most %s (.maxnreg)", counted(c.Registers, "register")),
+		registersEstimate: counted(c.Registers, "register") + " (estimated)",
+		registersUnknown:  "number of registers unknown",
+	}[c.registersBy]
+}
+
+// pageCliffs returns a section for each launched block: its surface as a map, and the cliffs around it.
+func (r *profileReport) pageCliffs() (list []pageSection) {
+	g := r.cliffLimits()
+	for i := range r.cliffs {
+		c := &r.cliffs[i]
+		section := pageSection{"Cliffs of " + c.kernel.Name, []string{fmt.Sprintf("Blocks of %s, %s of shared memory, %s.", counted(c.Threads, "thread"), counted(c.Shared, "byte"), c.registersText())}, nil}
+		switch c.registersBy {
+		case registersEstimate:
+			section.Notes = append(section.Notes, "The estimate is the least number without spilling. ptxas -v prints the real one; set it with --regs.")
+		case registersUnknown:
+			section.Notes = append(section.Notes, fmt.Sprintf("The number cannot be estimated: %s Set it with --regs; ptxas -v prints it.", c.unknown))
+		}
+		surface := g.Surface(c.Shared)
+		heat := &pageHeat{RowName: "threads", ColumnName: "registers", Unit: "warps", Most: float64(g.Warps)}
+		table := &pageTable{Head: []pageHead{{Name: "threads"}}}
+		for _, n := range surface.Registers {
+			heat.Columns, table.Head = append(heat.Columns, fmt.Sprint(n)), append(table.Head, pageHead{Name: fmt.Sprint(n), Doc: counted(n, "register")})
+		}
+		for i, points := range surface.Points {
+			row, values := []string{fmt.Sprint(surface.Threads[i])}, []float64{}
+			for _, p := range points {
+				row, values = append(row, fmt.Sprint(p.Warps)), append(values, float64(p.Warps))
+			}
+			heat.Rows, heat.Values, table.Rows = append(heat.Rows, row[0]), append(heat.Values, values), append(table.Rows, row)
+		}
+		if row, column := surface.Cell(c.on(g)); column >= 0 && row < len(heat.Rows) && column < len(heat.Columns) {
+			heat.Mark = &[2]int{row, column}
+		}
+		now := g.Point(c.on(g))
+		next := pageBlock{Title: fmt.Sprintf("Next cliffs on sm_%d, from %s limited by %s", g.SM, counted(now.Warps, "warp"), now.Limit), Notes: []string{}}
+		for _, f := range g.Cliffs(c.on(g)) {
+			if next.Table == nil {
+				next.Table = &pageTable{Head: []pageHead{{Name: "resource", Text: true}, {Name: "change"}, {Name: "to"}, {Name: "warps"}, {Name: "limited by", Text: true}}}
+			}
+			next.Table.Rows = append(next.Table.Rows, []string{string(f.Resource), fmt.Sprintf("%+d", f.Change), fmt.Sprint(amount(f)), fmt.Sprint(f.To.Warps), string(f.To.Limit)})
+		}
+		if next.Table == nil {
+			next.Notes = append(next.Notes, "None.")
+		}
+		section.Blocks = []pageBlock{{Title: fmt.Sprintf("Resident warps on sm_%d", g.SM), Notes: []string{}, Heat: heat, Table: table}, next, c.pagePorting()}
+		list = append(list, section)
+	}
+	return list
+}
+
+// pagePorting returns the resident warps on all generations.
+func (c *blockCliffs) pagePorting() pageBlock {
+	block := pageBlock{Title: "The same block on all generations", Notes: []string{}, Bars: &pageBars{Series: []string{"resident warps", "free warps"}}, Table: &pageTable{Head: []pageHead{{Name: "sm"}, {Name: "blocks"}, {Name: "warps"}, {Name: "at most"}, {Name: "limited by", Text: true}}}}
+	for i := range occupancy.Generations {
+		g := &occupancy.Generations[i]
+		p := g.Point(c.on(g))
+		block.Bars.addBar(fmt.Sprintf("sm_%d", g.SM), fmt.Sprintf("%d/%d, by %s", p.Warps, g.Warps, p.Limit), float64(p.Warps), float64(g.Warps-p.Warps))
+		block.Table.Rows = append(block.Table.Rows, []string{fmt.Sprintf("sm_%d", g.SM), fmt.Sprint(p.Blocks), fmt.Sprint(p.Warps), fmt.Sprint(g.Warps), string(p.Limit)})
+	}
+	return block
 }
 
 // surfaceGlyphs draw the resident warps in eighths of the most, rounded up; the first is for none.

@@ -22,7 +22,7 @@ func (r *profileReport) page(structure *structureReport) ([]byte, error) {
 	}
 	d := structure.pageData(title)
 	for _, c := range memoryColumns() {
-		d.Columns = append(d.Columns, pageHead{c.name, c.doc})
+		d.Columns = append(d.Columns, pageHead{Name: c.name, Doc: c.doc})
 	}
 	d.Sources = r.pageSources()
 	counts := map[*ptx.Instr]*profile.Counts{}
@@ -42,6 +42,7 @@ func (r *profileReport) page(structure *structureReport) ([]byte, error) {
 			}
 		}
 	}
+	d.Sections = append(d.Sections, r.pageCliffs()...)
 	return d.html()
 }
 

@@ -16,6 +16,66 @@ export interface Report {
   /** lanes is the number of warp instructions by the number of active lanes, from 1 on. All are 0 if values were not counted, after a trap. */
   lanes: LaneCount[];
   summary: { name: string; value: string; doc: string }[];
+  /** sections is tables and charts, of a report without value structure. */
+  sections: Section[];
+}
+
+/** Section is a part of a report. */
+export interface Section {
+  title: string;
+  notes: string[];
+  blocks: Block[];
+}
+
+/** Block is a table, or a chart with a table of the same values; or texts about lines. */
+export interface Block {
+  title: string;
+  notes: string[];
+  table?: Table;
+  bars?: Bars;
+  plot?: Plot;
+  heat?: Heat;
+  texts?: { place: string; code: string; list: string[] }[];
+}
+
+export interface Table {
+  /** head is the columns; texts are aligned to the left. */
+  head: (Column & { text?: boolean })[];
+  rows: string[][];
+}
+
+/** Bars is horizontal bars of parts, one for each row. */
+export interface Bars {
+  /** series is the names of the parts; a single one needs no legend. */
+  series: string[];
+  rows: { name: string; text: string; values: number[] }[];
+  /** most is the value of a bar of full length. */
+  most: number;
+}
+
+/** Plot is lines over named places. */
+export interface Plot {
+  x: string;
+  ticks: string[];
+  /** unit is the text after the values. */
+  unit: string;
+  most: number;
+  lines: { name: string; values: number[] }[];
+}
+
+/** Heat is a map of values by row and column. */
+export interface Heat {
+  rowName: string;
+  columnName: string;
+  unit: string;
+  rows: string[];
+  columns: string[];
+  values: number[][];
+  most: number;
+  /** texts is the texts in the cells of a small map. */
+  texts?: string[][];
+  /** mark is the row and the column of the launch. */
+  mark?: [number, number];
 }
 
 export interface Column {
@@ -27,6 +87,8 @@ export interface Column {
 export interface ReportListing {
   title: string;
   rows: Row[];
+  /** plain is true for a file whose lines have the further columns only. */
+  plain?: boolean;
   /** jumps is the branches, as pairs of rows. */
   jumps?: [number, number][];
 }

@@ -1,3 +1,3 @@
-// The page of gemu structure --html and gemu profile --html: it draws the report in the page's element gemu-report.
+// The page of gemu structure --html, gemu profile --html and gemu machine --html: it draws the report in the page's element gemu-report.
 
 import './elements/report.ts';

@@ -20,6 +20,9 @@ const commands: Record<string, string[]> = {
   'structure-small': ['structure', path.join(root, 'docs/learn/scheduling.ptx'), '-g', '1', '-b', '2', '-a', 'u32[2]'],
   profile: ['profile', '@bfs', '--size', '300'],
   'profile-loop': ['profile', ...spin],
+  'profile-cliffs': ['profile', '@sgemm', '--show', 'summary,cliffs'],
+  machine: ['machine', '@spmv', '--show', 'total,lines,buffers,limits,differences,locality,rows,compression', '--sweep', 'l2=32K,64K,128K', '--sweep', 'l2.policy=lru,drrip'],
+  'machine-source': ['machine', path.join(root, 'docs/transposes.ptx'), '-k', 'naive', '-g', '4,4', '-b', '32,32', '-a', 'f32[128x128]=iota', 'f32[16384]', '128'],
   regfile: ['regfile', '@mandelbrot', '--size', '64'],
   compare: ['compare', 'kim2013', '--table', 'figure2'],
 };
@@ -33,7 +36,7 @@ for (const [name, command] of Object.entries(commands)) {
         const context = await (await launch()).newContext({ viewport: { width, height: 900 }, colorScheme });
         const page = await context.newPage();
         await page.goto(`file://${file}`);
-        if (/^(structure|profile)/.test(name)) await page.waitForSelector('gemu-report[ready]');
+        if (/^(structure|profile|machine)/.test(name)) await page.waitForSelector('gemu-report[ready]');
         if (kept) writeFileSync(path.join(dir, `${name}-${width}-${colorScheme}.png`), await page.screenshot({ fullPage: true }));
         const what = `${name} at ${width} pixels, ${colorScheme}`;
         await noSidewaysScrolling(page, what);
@@ -83,5 +86,35 @@ test('a report shows the counts that --json has; each chart has them as a table;
   assert.equal(lines.map((r) => r[2]).join('\n').trim(), readFileSync(path.join(root, 'docs/transposes.cu'), 'utf8').split('\n').map((l) => l.trim()).join('\n').trim());
   // Each of 128 warps reads a column of the tile: 31 conflicts.
   assert.deepEqual(lines.find((r) => r[2].startsWith('out[at(y, x, n)] = tile'))?.slice(3), ['1024', '22.2 %', '32.0', '-', '4.0', '100 %', '3968']);
+  await page.close();
+});
+
+test('a page of machines shows the counts that --json has; each chart has a table, whose rows are those of the chart', async () => {
+  const [file, json] = ['html', 'json'].map((x) => path.join(dir, `machines.${x}`));
+  gemu(...commands.machine, '--html', file, '--json', json);
+  const want = JSON.parse(readFileSync(json, 'utf8')) as { machines: { name: string; total: Record<string, number>; dirty: number; lines: { line: number; counts: Record<string, number> }[] }[] };
+  const page = await (await launch()).newPage();
+  await page.goto(`file://${file}`);
+  await page.waitForSelector('gemu-report[ready]');
+  for (const s of await page.locator('summary').all()) await s.click();
+  const block = (title: string) => page.locator('gemu-block').filter({ has: page.getByRole('heading', { name: title, exact: true }) });
+  const totals = await texts(block('Counts of all launches, in sectors of 32 bytes').locator('table'));
+  assert.deepEqual(
+    totals.map((r) => [r[0], ...[1, 2, 4, 6, 7, 8].map((i) => Number(r[i]))]),
+    want.machines.map(({ name, total: t, dirty }) => [name, t.requests, t.loads, t.stores + t.atomics, t.reads, t.write_backs, dirty]),
+  );
+  const read = block('Sectors read from memory by l2');
+  assert.deepEqual(await texts(read.locator('table')), ['lru', 'drrip'].map((p) => [`v100 l2.policy=${p}`, ...want.machines.filter((m) => m.name.endsWith(`=${p}`)).map((m) => String(m.total.reads))]));
+  assert.deepEqual(
+    (await read.locator('.area i').evaluateAll((list) => list.map((i) => (i as HTMLElement).title))).map((t) => Number(t.replace(/.*: /, '').replace(',', ''))),
+    ['lru', 'drrip'].flatMap((p) => want.machines.filter((m) => m.name.endsWith(`=${p}`)).map((m) => m.total.reads)),
+  );
+  for (const b of await page.locator('gemu-block').all()) {
+    const [bars, heat, plot] = [await b.locator('.bars .bar').count(), await b.locator('.heat').count(), await b.locator('polyline').count()];
+    if (bars || plot) assert.equal(await b.locator('tbody tr').count(), bars || plot, await b.locator('h3').innerText());
+    if (heat) assert.ok((await b.locator('tbody tr').count()) > 0);
+  }
+  const lines = (await texts(page.locator('gemu-listing table'))).filter((r) => r[2]);
+  assert.deepEqual(lines.map((r) => [Number(r[0]), Number(r[2])]), want.machines[0].lines.map((l) => [l.line, l.counts.requests]));
   await page.close();
 });

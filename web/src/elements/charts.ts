@@ -4,7 +4,7 @@ import { css, html, LitElement, nothing, type PropertyDeclarations } from 'lit';
 import type { LaneCount, Shares } from '../report-data.ts';
 import { tokens } from './tokens.ts';
 
-const chartStyles = css`
+export const chartStyles = css`
   :host {
     padding: 14px 16px;
     border: 1px solid var(--line);

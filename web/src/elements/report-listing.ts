@@ -80,6 +80,9 @@ export class GemuListing extends LitElement {
       tbody tr:hover td {
         background: color-mix(in srgb, var(--ink) 6%, transparent);
       }
+      .counted td {
+        background: var(--accent-soft);
+      }
       .dead td {
         color: var(--soft);
       }
@@ -170,6 +173,13 @@ export class GemuListing extends LitElement {
 
   private row(r: Row, arcs: boolean, ofFile: boolean): unknown {
     const c = r.counts;
+    if (this.listing?.plain) {
+      return html`<tr class="line ${c ? 'counted' : ''}" title=${c?.title ?? nothing}>
+        <td class="number line">${r.line ?? ''}</td>
+        <td class="code">${r.text.replaceAll('\t', '    ')}</td>
+        ${this.columns.map((_, i) => html`<td class="number">${c?.more?.[i] ?? nothing}</td>`)}
+      </tr>`;
+    }
     const isPTX = r.kind === 'instruction' || r.kind === 'label';
     const bars = (percent = 0) => html`<i style="--part:${percent}%" aria-hidden="true"></i>`;
     const code = isPTX ? codeOf(r.kind === 'label' ? r.text : `  ${r.text}`, this.register, (name) => (this.register = this.register === name ? '' : name)) : r.text.replaceAll('\t', '    ');
@@ -202,10 +212,9 @@ export class GemuListing extends LitElement {
         <thead>
           <tr>
             ${ofFile ? nothing : html`${arcs.length ? html`<td class="arcs" style="min-width:${widthOf(arcs)}px"></td>` : nothing}<th scope="col" class="block"><span class="hidden">block</span></th>`}
-            ${number('line')}
-            <th scope="col">class</th>
+            ${number('line')} ${l.plain ? nothing : html`<th scope="col">class</th>`}
             <th scope="col">${ofFile ? 'source' : 'instruction'}</th>
-            ${number('execs', 'number of executions by warps')} ${ofFile ? number('share', 'share of all executions') : nothing} ${number('lanes', 'mean number of executing lanes')}
+            ${l.plain ? nothing : html`${number('execs', 'number of executions by warps')} ${ofFile ? number('share', 'share of all executions') : nothing} ${number('lanes', 'mean number of executing lanes')}`}
             ${this.columns.map((x) => number(x.name, x.doc))}
             ${ofFile ? nothing : html`<td class="fill"></td>`}
           </tr>

@@ -1,8 +1,9 @@
-// <gemu-report>: the page of gemu structure and gemu profile. Counts of a whole run: by line, by class, by active lanes.
+// <gemu-report>: the page of gemu structure, gemu profile and gemu machine. Counts of a whole run.
 
 import { css, html, LitElement, nothing } from 'lit';
 import type { Report, ReportListing } from '../report-data.ts';
 import { tokens } from './tokens.ts';
+import './blocks.ts';
 import './charts.ts';
 import './report-listing.ts';
 
@@ -34,6 +35,12 @@ export class GemuReport extends LitElement {
       }
       header p {
         margin: 2px 0;
+      }
+      section > p {
+        margin: 0 0 10px;
+      }
+      gemu-block {
+        margin-bottom: 16px;
       }
       .key {
         display: flex;
@@ -117,7 +124,7 @@ export class GemuReport extends LitElement {
         ${r.launches.map((l) => html`<p>kernel ${l}</p>`)}
         <p class="soft">${r.about}</p>
       </header>
-      <ul class="key" aria-label="Key">
+      ${[...r.sources, ...r.listings].every((l) => l.plain) ? nothing : html`<ul class="key" aria-label="Key">
         <li><span class="chip u">u</span> uniform: one value</li>
         <li><span class="chip a">a</span> affine: base + lane × stride</li>
         <li><span class="chip g">g</span> generic: anything</li>
@@ -125,7 +132,8 @@ export class GemuReport extends LitElement {
         <li><span class="chip few">a?</span> only one or two lanes, whose values are always uniform or affine</li>
         <li>a→g: address and loaded value; a←g: address and stored value</li>
         <li><span class="letter" style="--hue: var(--b0)">A</span> the first line of a basic block</li>
-      </ul>
+      </ul>`}
+      ${r.sections.map((s) => html`<section aria-label=${s.title}><h2>${s.title}</h2>${s.notes.map((n) => html`<p class="soft">${n}</p>`)}<div class=${s.blocks.every((b) => b.plot) ? 'two' : ''}>${s.blocks.map((b) => html`<gemu-block .block=${b}></gemu-block>`)}</div></section>`)}
       ${r.sources.length ? html`<section aria-label="Source"><h2>Source</h2>${r.sources.map(listing)}</section>` : nothing}
       ${r.listings.length ? html`<section aria-label="Listing"><h2>Listing</h2>${r.listings.map(listing)}</section>` : nothing}
       ${r.lanes.some((n) => n.count)
