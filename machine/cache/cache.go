@@ -54,6 +54,7 @@ type Access struct {
 	CTA   int    // index of the CTA in its grid
 	Warp  int    // index of the warp in its CTA
 	Instr int    // index of the instruction in the program of its launch
+	Data  int    // number of the accessed buffer, which the model chooses
 }
 
 // Policy chooses lines to replace. A policy has the state of all sets of a cache. Another module can add one.
@@ -67,10 +68,17 @@ type Policy interface {
 	Fill(set, way int, a *Access)
 }
 
+// Admitter is a policy that keeps lines out of the cache, also if their set has room for them.
+type Admitter interface {
+	// Admits reports whether the line of a may enter the cache.
+	Admits(a *Access) bool
+}
+
 // Lines are the lines of a cache, with contents of type L.
 type Lines[L any] struct {
 	shape    Shape
 	policy   Policy
+	admitter Admitter // the policy, if it is one
 	tags     []uint64 // by set, then way: 1 + the number of the line; 0 without a line. A search reads nothing else.
 	contents []L      // by set, then way
 
@@ -86,8 +94,9 @@ func New[L any](s Shape, newPolicy func(Shape) Policy) *Lines[L] {
 	if s.Index == nil {
 		s.Index = Modulo
 	}
-	n := s.Sets * s.Ways
-	return &Lines[L]{shape: s, policy: newPolicy(s), tags: make([]uint64, n), contents: make([]L, n), lastSet: s.Index(0, s.Sets)}
+	n, policy := s.Sets*s.Ways, newPolicy(s)
+	admitter, _ := policy.(Admitter)
+	return &Lines[L]{shape: s, policy: policy, admitter: admitter, tags: make([]uint64, n), contents: make([]L, n), lastSet: s.Index(0, s.Sets)}
 }
 
 // Ways returns the number of ways.
@@ -129,6 +138,9 @@ func (c *Lines[L]) Access(a *Access) *L {
 // Insert makes room for a line that is absent, and returns its zero contents; nil if the policy keeps the line out. It uses the first
 // way without a line. If there is none, it calls evicted with the line that leaves; evicted must not change the cache.
 func (c *Lines[L]) Insert(a *Access, evicted func(line uint64, contents *L)) *L {
+	if c.admitter != nil && !c.admitter.Admits(a) {
+		return nil
+	}
 	set, first := c.setOf(a.Line)
 	way := slices.Index(c.tags[first:][:c.shape.Ways], 0)
 	if way < 0 {

@@ -51,6 +51,52 @@ func TestTreePLRU(t *testing.T) {
 	}
 }
 
+// byLetter pins the lines s to w softly and x to z hard; n bypasses the cache.
+func byLetter(s Shape) Policy {
+	return Pinned(s, func(a *Access) Priority {
+		switch line := byte(a.Line); {
+		case line >= 'x':
+			return HardPin
+		case line >= 's':
+			return SoftPin
+		case line == 'n':
+			return Bypass
+		}
+		return Normal
+	})
+}
+
+// reserveK reserves the lines k and l.
+func reserveK(s Shape) Policy {
+	return NewReserved(s, func(a *Access) bool { return a.Line == 'k' || a.Line == 'l' })
+}
+
+// TestPinsEnd: after PinPeriod accesses pinned lines leave as others do, and released lines too.
+func TestPinsEnd(t *testing.T) {
+	lines := New[int](Shape{Sets: 1, Ways: 2}, byLetter)
+	access(lines, 'x')
+	for range PinPeriod - 2 {
+		access(lines, 'a')
+	}
+	if _, left := access(lines, 'b'); left != 'a' { // access PinPeriod
+		t.Errorf("%c leaves before the period has ended, want a", rune(left))
+	}
+	if _, left := access(lines, 'c'); left != 'x' {
+		t.Errorf("%c leaves after the period, want x", rune(left))
+	}
+	var reserved *Reserved
+	lines = New[int](Shape{Sets: 1, Ways: 2}, func(s Shape) Policy {
+		reserved = reserveK(s).(*Reserved)
+		return reserved
+	})
+	access(lines, 'k')
+	access(lines, 'l')
+	reserved.Release()
+	if _, left := access(lines, 'd'); left != 'k' {
+		t.Errorf("%c leaves after Release, want k", rune(left))
+	}
+}
+
 // TestPolicies follows sequences of accesses by hand, in a cache of a single set. A letter is a line; a capital letter is a hit.
 // Misses in a full set name the line that leaves, after a dash.
 func TestPolicies(t *testing.T) {
@@ -70,6 +116,13 @@ func TestPolicies(t *testing.T) {
 		{"SRRIP replaces the first distant line", SRRIP, 2, []string{"a", "b", "c-a", "d-b", "D", "e-c", "f-e"}},
 		{"SRRIP ages all lines until one is distant", SRRIP, 2, []string{"a", "A", "b", "B", "c-a", "d-b", "e-c", "E", "b-d"}},
 		{"BRRIP replaces its newest line", BRRIP, 4, []string{"a", "b", "A", "B", "c", "d", "e-c", "f-e", "A", "B", "D", "g-f"}},
+		{"soft-pinned lines leave after the others", byLetter, 2, []string{"s", "a", "b-a", "c-b", "S", "t-c", "a-s"}},
+		{"hard-pinned lines that do not fit share way 0", byLetter, 2, []string{"x", "y", "z-x", "x-z", "Y"}},
+		{"hard-pinned lines stay longer than soft-pinned ones", byLetter, 2, []string{"x", "s", "a-s", "b-a", "X"}},
+		{"a line without priority takes way 0 of a pinned set", byLetter, 2, []string{"x", "y", "a-x", "b-a", "Y"}},
+		{"bypassing lines do not enter an empty cache", byLetter, 2, []string{"n", "n", "a", "b", "n", "A", "B"}},
+		// The prediction of b, of c and so on ages from 2 to 3; those of k and l do not.
+		{"reserved lines stay, and a full set keeps others out", reserveK, 2, []string{"k", "a", "b-a", "c-b", "K", "l-c", "d", "d", "K", "L"}},
 		{"DRRIP of few sets is SRRIP", DRRIP, 4, []string{"a", "b", "B", "A", "c", "d", "e-c", "f-d", "A", "B"}},
 	} {
 		lines := New[int](Shape{Sets: 1, Ways: c.ways}, c.policy)
