@@ -175,7 +175,7 @@ func (m *Machine) OnTransfer(f func(*Transfer)) { m.transfers = append(m.transfe
 func (m *Machine) Drain(f func(*Transfer)) {
 	m.l2.All(func(number uint64, line *l2Line) {
 		if line.dirty != 0 {
-			f(&Transfer{Line: number, Local: number >= firstLocalLine, Write: true, Sectors: line.dirty, Buffer: m.buffers[line.owner], image: &image{lines: m.dirty}})
+			f(&Transfer{Line: number, Local: number >= stream.FirstLocalLine, Write: true, Sectors: line.dirty, Buffer: m.buffers[line.owner], image: &image{lines: m.dirty}})
 		}
 	})
 }
@@ -200,7 +200,7 @@ func (r *run) transfer(line uint64, write bool, set uint8, buffer int, a *cache.
 	if len(r.transfers) == 0 || set == 0 {
 		return
 	}
-	t := &Transfer{Line: line, Local: line >= firstLocalLine, Write: write, Sectors: set, Buffer: r.buffers[buffer], Access: a, image: r.image}
+	t := &Transfer{Line: line, Local: line >= stream.FirstLocalLine, Write: write, Sectors: set, Buffer: r.buffers[buffer], Access: a, image: r.image}
 	for _, f := range r.transfers {
 		f(t)
 	}
@@ -260,24 +260,15 @@ func (m *Machine) Launches() []*Launch { return m.launches }
 // BeginLaunch begins a launch.
 func (m *Machine) BeginLaunch(l *stream.Launch) {
 	out := &Launch{LaunchInfo: l.LaunchInfo, Instrs: make([]Counts, l.Program.Len())}
-	block := occupancy.Block{Threads: l.Block.Count(), Registers: m.registers, Shared: l.SharedBytes}
-	if block.Registers == 0 {
-		block.Registers = min(l.Kernel.MaxRegisters(), occupancy.MaxRegisters)
-	}
-	limits := occupancy.LimitsOf(m.spec.SM)
-	out.Resident, out.LimitedBy = limits.Resident(block)
-	shared := 0
-	if l.SharedBytes > 0 {
-		shared = max(out.Resident, 1) * (l.SharedBytes + limits.Reserved)
-	}
-	level := m.spec.l1(shared)
+	var level Level
+	out.Resident, out.LimitedBy, level = m.spec.resources(l, m.registers)
 	out.L1 = level.Bytes
 	r := &run{Machine: m, launch: out, localLines: l.LocalLines, counts: map[int]*Counts{}, arrived: map[int]*stream.CTA{}}
 	r.uses, r.lastUse = map[usage]bool{}, make([]usage, l.Program.Len())
 	for i := range r.lastUse {
 		r.lastUse[i].buffer = -1
 	}
-	r.dispatcher = m.dispatcher(l, max(out.Resident, 1))
+	r.dispatcher = m.spec.dispatcher(l, max(out.Resident, 1))
 	if l.Memory != nil {
 		r.image, out.Changed = newImage(l.Memory), map[int]int64{}
 	}
@@ -286,6 +277,22 @@ func (m *Machine) BeginLaunch(l *stream.Launch) {
 		r.sms = append(r.sms, cache.New[l1Line](level.shape(), level.Policy.New))
 		r.l1Seen = append(r.l1Seen, map[uint64]uint8{})
 	}
+}
+
+// resources returns the CTAs of a launch that fit on a multiprocessor, the resource that limits them, and the L1 that their shared memory
+// leaves. registers is the number of registers of a thread; 0: that of .maxnreg, or no limit without it.
+func (s *Spec) resources(l *stream.Launch, registers int) (resident int, by occupancy.Limit, l1 Level) {
+	block := occupancy.Block{Threads: l.Block.Count(), Registers: registers, Shared: l.SharedBytes}
+	if block.Registers == 0 {
+		block.Registers = min(l.Kernel.MaxRegisters(), occupancy.MaxRegisters)
+	}
+	limits := occupancy.LimitsOf(s.SM)
+	resident, by = limits.Resident(block)
+	shared := 0
+	if l.SharedBytes > 0 {
+		shared = max(resident, 1) * (l.SharedBytes + limits.Reserved)
+	}
+	return resident, by, s.l1(shared)
 }
 
 // CTA runs the launch until a place is free and no CTA waits.
@@ -375,9 +382,6 @@ func (r *run) countsOf(buffer int) *Counts {
 	return c
 }
 
-// firstLocalLine is the number of the first line of local memory.
-const firstLocalLine = 1 << 50
-
 // lineOf returns the number of the line of a slot's transaction. The local memory of all resident warps is contiguous. A CTA has the local
 // memory of the CTA before it at its place. Lines beyond the frames of all functions, in recursion, follow those of all warps.
 func (r *run) lineOf(s *slot, t *stream.Transaction) uint64 {
@@ -388,7 +392,7 @@ func (r *run) lineOf(s *slot, t *stream.Transaction) uint64 {
 	warps := uint64(len(s.cta.Warps))
 	number := (uint64(s.place)*uint64(len(r.sms))+uint64(s.sm))*warps + uint64(s.warp)
 	all := uint64(r.capacity()) * warps
-	return firstLocalLine + (t.Line/size*all+number)*size + t.Line%size
+	return stream.FirstLocalLine + (t.Line/size*all+number)*size + t.Line%size
 }
 
 // capacity returns the number of places for CTAs.
@@ -465,12 +469,12 @@ func (q *queue) Pop() any {
 }
 
 // dispatcher returns the dispatcher of a launch on a machine with some places for CTAs on each multiprocessor.
-func (m *Machine) dispatcher(l *stream.Launch, places int) *dispatch.Checked {
-	policy := m.spec.Dispatcher
+func (s *Spec) dispatcher(l *stream.Launch, places int) *dispatch.Checked {
+	policy := s.Dispatcher
 	if policy == nil {
 		policy = dispatch.Rotation
 	}
-	out := &dispatch.Launch{Grid: l.Grid, SMs: m.spec.SMs, Places: places}
+	out := &dispatch.Launch{Grid: l.Grid, SMs: s.SMs, Places: places}
 	if !l.Ascending() {
 		out.Order = func(position int) int { return l.Grid.Linear(l.CTAAt(position)) }
 	}
@@ -694,7 +698,7 @@ const allSectors = 1<<(stream.LineBytes/stream.SectorBytes) - 1
 // l2Access accesses sectors in the L2. The sectors of whole are overwritten, so that a miss reads nothing.
 func (r *run) l2Access(a *cache.Access, accessed, whole uint8, dirty bool, buffer int, n *Counts) {
 	for _, f := range r.accesses {
-		f(&L2Access{a, a.Line >= firstLocalLine, accessed, r.buffers[buffer]})
+		f(&L2Access{a, a.Line >= stream.FirstLocalLine, accessed, r.buffers[buffer]})
 	}
 	line := r.l2.Access(a)
 	valid := uint8(0)

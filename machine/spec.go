@@ -10,6 +10,7 @@ import (
 
 	"gemu/internal/notation"
 	"gemu/machine/cache"
+	"gemu/machine/core"
 	"gemu/machine/dispatch"
 	"gemu/machine/dram"
 	"gemu/machine/stream"
@@ -31,6 +32,7 @@ type Spec struct {
 	WholeLines  bool             // the L2 and memory transfer lines of 128 bytes, not sectors
 	Metadata    Metadata         // cache of a memory that transfers compressed lines; zero: MetadataOfCABA
 	DRAM        dram.Spec        // memory behind the L2; zero: dram.Default
+	Clock       core.Spec        // multiprocessors with a clock; without a policy: core.Volta
 }
 
 // Metadata is a cache of the numbers of bursts of compressed lines, which are in memory (Vijaykumar et al. 2016, section 5.3.2). Its policy
@@ -50,6 +52,14 @@ func (s *Spec) metadata() *Metadata {
 		s.Metadata = MetadataOfCABA
 	}
 	return &s.Metadata
+}
+
+// clock returns the multiprocessors of the machine with a clock, to change them.
+func (s *Spec) clock() *core.Spec {
+	if s.Clock.Policy == nil {
+		s.Clock = core.Volta
+	}
+	return &s.Clock
 }
 
 // Lines returns the number of lines of data of a line of the cache.
@@ -81,11 +91,11 @@ type Level struct {
 // shared memory; its L1 reads whole lines, and a store removes its line (CUDA C Programming Guide 4.2, "Compute Capability 2.x"; GPGPU-Sim's
 // configuration of this GPU, which also has its ways). "caba" is the machine of Vijaykumar et al. 2016, table 1 (docs/caba.md).
 var Specs = []Spec{
-	{Name: "v100", SMs: 80, SM: 70, L1: Level{128 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 96}, L2: Level{6 << 20, 16, lru, "xor"}},
-	{Name: "a100", SMs: 108, SM: 80, L1: Level{192 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 100, 132, 164}, L2: Level{40 << 20, 16, lru, "xor"}},
-	{Name: "h100", SMs: 132, SM: 90, L1: Level{256 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 100, 132, 164, 196, 228}, L2: Level{50 << 20, 16, lru, "xor"}},
-	{Name: "gtx480", SMs: 15, SM: 20, L1: Level{16 << 10, 4, lru, "xor"}, L2: Level{768 << 10, 16, lru, "xor"}, L1Lines: true, StoresEvict: true},
-	{Name: "caba", SMs: 15, SM: 20, L1: Level{16 << 10, 4, lru, "xor"}, L2: Level{768 << 10, 16, lru, "xor"}, WholeLines: true},
+	{Name: "v100", SMs: 80, SM: 70, L1: Level{128 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 96}, L2: Level{6 << 20, 16, lru, "xor"}, Clock: core.Volta},
+	{Name: "a100", SMs: 108, SM: 80, L1: Level{192 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 100, 132, 164}, L2: Level{40 << 20, 16, lru, "xor"}, Clock: core.Ampere},
+	{Name: "h100", SMs: 132, SM: 90, L1: Level{256 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 100, 132, 164, 196, 228}, L2: Level{50 << 20, 16, lru, "xor"}, Clock: core.Hopper},
+	{Name: "gtx480", SMs: 15, SM: 20, L1: Level{16 << 10, 4, lru, "xor"}, L2: Level{768 << 10, 16, lru, "xor"}, L1Lines: true, StoresEvict: true, Clock: core.Fermi},
+	{Name: "caba", SMs: 15, SM: 20, L1: Level{16 << 10, 4, lru, "xor"}, L2: Level{768 << 10, 16, lru, "xor"}, WholeLines: true, Clock: core.Fermi},
 }
 
 // Memory returns the memory behind the L2.

@@ -20,6 +20,9 @@ const (
 	SectorBytes = coalesce.SectorBytes
 )
 
+// FirstLocalLine is the number of the first line of local memory in a machine, which numbers the lines of all resident warps.
+const FirstLocalLine = 1 << 50
+
 // Transaction is the part of a request that accesses a line.
 type Transaction struct {
 	Line    uint64 // number of the line: its address divided by LineBytes; in local memory, from the start of that of the warp

@@ -1,0 +1,79 @@
+package machine
+
+import (
+	"testing"
+
+	"gemu/interp"
+	"gemu/kernels"
+	"gemu/machine/memory"
+	"gemu/machine/stream"
+	"gemu/probe"
+)
+
+// BenchmarkClock measures a workload on the multiprocessors of a machine with a clock, without its execution and recording.
+func BenchmarkClock(b *testing.B) {
+	for _, name := range []string{"conv", "gemm", "spmv", "hotspot"} {
+		w := kernels.Lookup(name)
+		if w == nil {
+			continue
+		}
+		b.Run(name, func(b *testing.B) {
+			k := &kept{}
+			recordWorkload(b, w, k)
+			instructions := int64(0)
+			var cycles int64
+			for b.Loop() {
+				m := NewClock(Specs[0], 0, memory.NewFixed(200))
+				k.play(m)
+				if m.Err() != nil {
+					b.Fatal(m.Err())
+				}
+				cycles = 0
+				for _, l := range m.Launches() {
+					instructions += l.Instructions
+					cycles += l.Cycles
+				}
+			}
+			b.ReportMetric(float64(instructions)/b.Elapsed().Seconds()/1e6, "Mwarpinstr/s")
+			b.ReportMetric(float64(cycles), "cycles")
+		})
+	}
+}
+
+// recordWorkload records the launches of a workload.
+func recordWorkload(b testing.TB, w *kernels.Workload, c stream.Consumer) {
+	d := interp.NewDevice(interp.Config{})
+	defer d.Close()
+	module, err := d.Load(w.Name+".ptx", []byte(w.PTX()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := stream.NewRecorder(c)
+	r.RecordInstructions()
+	s := &kernels.Session{Context: b.Context(), Module: module, N: w.N, Block: w.Block, Warp: 32, Prepare: func(l *interp.Launch) {
+		l.Mode, l.Probes = interp.Vector, []probe.Probe{r}
+	}}
+	if err := w.Run(s); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// kept keeps launches.
+type kept struct{ calls []func(stream.Consumer) }
+
+func (k *kept) BeginLaunch(l *stream.Launch) {
+	k.calls = append(k.calls, func(c stream.Consumer) { c.BeginLaunch(l) })
+}
+func (k *kept) CTA(l *stream.Launch, cta *stream.CTA) {
+	k.calls = append(k.calls, func(c stream.Consumer) { c.CTA(l, cta) })
+}
+func (k *kept) EndLaunch(l *stream.Launch, err error) {
+	k.calls = append(k.calls, func(c stream.Consumer) { c.EndLaunch(l, err) })
+}
+
+// play gives the launches to a consumer.
+func (k *kept) play(c stream.Consumer) {
+	for _, f := range k.calls {
+		f(c)
+	}
+}

@@ -1,0 +1,741 @@
+package core
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"gemu/machine/cache"
+	"gemu/machine/memory"
+	"gemu/machine/stream"
+	"gemu/probe"
+)
+
+// never is later than all cycles.
+const never = memory.Never
+
+// sm is a multiprocessor. A slot with a warp is in one of the sets of ready, waiting and atBarrier, or its warp has no further instruction.
+type sm struct {
+	run    *run
+	number int
+	last   int64 // latest cycle that has been counted
+
+	warps     Warps
+	slots     [maxSlots]warp
+	used      uint64          // slots of resident CTAs
+	ready     [classes]uint64 // slots whose next instruction can issue, by unit
+	waiting   uint64          // slots that wait for registers
+	atBarrier uint64
+	wheel     wheel
+
+	schedulers []scheduler
+	free       [classes][]int64 // cycle from which on each unit is free
+
+	memoryUnit
+	ending uint64 // slots whose warps end in this cycle
+}
+
+// memoryUnit is the memory unit of a multiprocessor, with its L1.
+type memoryUnit struct {
+	l1       *cache.Lines[l1Line]
+	mshrs    memory.MSHRs[int32] // the waiting accesses are indices in loads
+	access   cache.Access        // reused: an access that a policy is given is on the heap
+	loads    []load
+	freeLoad []int32
+
+	queue     []access // instructions in the unit, the oldest first
+	portsFree int64    // cycle from which on shared memory is free
+	retry     bool     // the memory behind the L1 did not take a request
+	blocked   bool     // the unit waits for a fill of the L1
+}
+
+// scheduler is a scheduler of a multiprocessor, and the reason why it does not issue.
+type scheduler struct {
+	Scheduler
+	slots  uint64
+	stale  bool   // the reason must be found again
+	reason *int64 // count of the reason, of an instruction; nil: Stalls.Idle of the launch
+	cause  *int64 // Instr.Causes of the instruction whose result is missing; nil: none
+}
+
+// l1Line is the valid sectors of a line.
+type l1Line struct{ valid uint8 }
+
+// warp is a warp in a slot.
+type warp struct {
+	*stream.Warp
+	cta        *cta
+	index      int // in the CTA
+	next       int // index of the next instruction
+	request    int // index of the next request
+	met        int // meetings to which the warp has come
+	pending    []write
+	filter     uint64 // bits of the registers of pending (filterBit)
+	group      int32  // number of the current group of asynchronous copies
+	wake       int64  // cycle in which the next instruction can issue, if the slot is in the wheel
+	from       int64  // first cycle in which the next instruction can issue apart from its registers
+	cause      int32  // instruction for whose result the warp waits
+	barrier    int32  // instruction at which the warp waits, if it waits for a meeting
+	unit       Class  // unit of the next instruction
+	isMemory   bool   // it uses the memory unit
+	lastInstr  int32  // latest instruction
+	nextWaiter int8   // slot of the next warp that waits for the same meeting, plus 1
+}
+
+// write is a result that is not written yet.
+type write struct {
+	at       int64 // cycle from which on it can be used; never: unknown
+	register int32 // number of the register; less than 0: an asynchronous copy, minus 1 minus its group
+	instr    int32
+	load     int32 // load that writes it, if at is never
+}
+
+// noRegister is the register of a load whose result is not used. Its warp ends after it.
+const noRegister = math.MinInt32
+
+// load is a load in flight: its transactions that have no data yet.
+type load struct {
+	slot    int8
+	taken   bool  // the memory unit has taken all transactions
+	missing int32 // transactions that wait for the memory behind the L1
+	at      int64 // cycle in which the data of the other transactions are ready
+}
+
+// access is an instruction in the memory unit.
+type access struct {
+	warp         *stream.Warp
+	cta          *cta
+	index        int   // of the warp in the CTA; the warp may have ended
+	load         int32 // -1: it has no result
+	instr        int32
+	passes       int64 // passes over the banks of shared memory that are left
+	request, end int32 // requests that are left
+	transaction  int32 // of the request
+}
+
+// cta is a resident CTA.
+type cta struct {
+	*stream.CTA
+	sm       *sm
+	place    int
+	running  int // warps that have not ended
+	slots    uint64
+	meetings []meeting
+}
+
+// meeting is a meeting at a barrier.
+type meeting struct {
+	missing int32 // warps that have not come
+	first   int8  // slot of a warp that waits, plus 1; 0: none
+}
+
+// begin begins a CTA in the cycle after now.
+func (s *sm) begin(c *stream.CTA, place int, now int64) {
+	s.count(now + 1)
+	r := &cta{CTA: c, sm: s, place: place, running: len(c.Warps), meetings: make([]meeting, c.Meetings)}
+	for w := range c.Warps {
+		for i := range c.Warps[w].Meetings {
+			r.meetings[c.Warps[w].Meetings[i].Number].missing++
+		}
+	}
+	first := 0
+	for w := range c.Warps {
+		slot := bits.TrailingZeros64(^s.used >> first << first)
+		first = slot + 1
+		s.used |= 1 << slot
+		r.slots |= 1 << slot
+		s.warps.begun++
+		s.warps.ages[slot] = s.warps.begun
+		s.slots[slot] = warp{Warp: &c.Warps[w], cta: r, index: w, pending: s.slots[slot].pending[:0], cause: -1, lastInstr: -1, wake: never}
+	}
+	for m := r.slots; m != 0; m &= m - 1 {
+		s.proceed(bits.TrailingZeros64(m), now+1, now)
+	}
+	s.run.schedule(s, now)
+}
+
+// proceed brings a warp to its meetings before its next instruction, and schedules the instruction from cycle from on.
+func (s *sm) proceed(slot int, from, now int64) {
+	w := &s.slots[slot]
+	for w.met < len(w.Meetings) && w.Meetings[w.met].Step <= int64(w.next) {
+		at := &w.Meetings[w.met]
+		w.met++
+		m := &w.cta.meetings[at.Number]
+		m.missing--
+		if m.missing > 0 {
+			if at.Waits {
+				s.atBarrier |= 1 << slot
+				s.touch(slot)
+				w.barrier = max(w.lastInstr, 0)
+				w.nextWaiter, m.first = m.first, int8(slot+1)
+				return
+			}
+			continue
+		}
+		if at.Waits {
+			from = max(from, now+s.run.Barrier)
+			w.cause = w.lastInstr
+		}
+		for i := m.first; i != 0; {
+			other := int(i - 1)
+			i = s.slots[other].nextWaiter
+			s.atBarrier &^= 1 << other
+			s.slots[other].cause = s.slots[other].barrier
+			s.proceed(other, now+s.run.Barrier, now)
+		}
+	}
+	w.from = from
+	s.schedule(slot, now)
+}
+
+// touch notes that the reason of a slot's scheduler may have changed.
+func (s *sm) touch(slot int) { s.schedulers[slot%len(s.schedulers)].stale = true }
+
+// schedule finds the cycle in which a warp can issue its next instruction, or end.
+func (s *sm) schedule(slot int, now int64) {
+	w := &s.slots[slot]
+	s.touch(slot)
+	at := w.from
+	if at > now && w.cause < 0 {
+		w.cause = w.lastInstr
+	}
+	w.filter = 0
+	kept := w.pending[:0]
+	for i := range w.pending {
+		if p := &w.pending[i]; p.at > now {
+			kept = append(kept, *p)
+			w.filter |= filterBit(p.register)
+		}
+	}
+	w.pending = kept
+	bit := uint64(1) << slot
+	if w.next == len(w.Executed) {
+		at = now
+		for i := range w.pending {
+			at = max(at, w.pending[i].at)
+		}
+		s.waiting &^= bit
+		if at == now {
+			s.ending |= bit
+			return
+		}
+		if at < never {
+			w.wake = at
+			s.wheel.add(now, at, slot)
+		}
+		return
+	}
+	x := &w.Executed[w.next]
+	o := &s.run.program[x.Instr]
+	if o.filter&w.filter != 0 || o.waits {
+		for i := range w.pending {
+			p := &w.pending[i]
+			switch {
+			case p.at <= at:
+			case p.register < 0:
+				if o.waits && -1-p.register < w.group-o.groups {
+					at, w.cause = p.at, p.instr
+				}
+			case slices.Contains(o.registers, p.register):
+				at, w.cause = p.at, p.instr
+			}
+		}
+	}
+	w.unit, w.isMemory = o.unit, o.class == Memory
+	if w.isMemory && !isMemory(x, s.requests(w)) {
+		w.unit, w.isMemory = s.run.Units[Constant].Of, false
+	}
+	switch {
+	case at <= now:
+		s.waiting &^= bit
+		s.ready[w.unit] |= bit
+	default:
+		s.waiting |= bit
+		if at < never {
+			w.wake = at
+			s.wheel.add(now, at, slot)
+		}
+	}
+}
+
+// requests returns the number of requests of a warp's next instruction.
+func (s *sm) requests(w *warp) (n int) {
+	for i := w.request; i < len(w.Requests) && w.Requests[i].Step == int64(w.next)+1; i++ {
+		n++
+	}
+	return n
+}
+
+// fill takes a reply of the memory in cycle now.
+func (s *sm) fill(r *memory.Reply, now int64) {
+	s.count(now)
+	s.run.unanswered--
+	if r.ID >= 0 {
+		s.arrived(int32(r.ID), now)
+		return
+	}
+	if r.ID == ignoredReply {
+		return
+	}
+	s.blocked = false
+	if line := s.l1.Peek(r.Line); line != nil {
+		line.valid |= r.Sectors
+	}
+	s.mshrs.Fill(r.Line, r.Sectors, func(load *int32) { s.arrived(*load, now) })
+}
+
+// Numbers of requests whose reply is not that of a load past the L1.
+const (
+	lineReply    = -1 // fills the L1
+	ignoredReply = -2 // of an atomic without a result
+)
+
+// arrived notes the data of a transaction of a load.
+func (s *sm) arrived(load int32, now int64) {
+	l := &s.loads[load]
+	l.missing--
+	l.at = max(l.at, now)
+	s.complete(load, now)
+}
+
+// complete writes the results of a load, if it has all data or knows when they are ready.
+func (s *sm) complete(load int32, now int64) {
+	l := &s.loads[load]
+	if !l.taken || l.missing > 0 {
+		return
+	}
+	slot := int(l.slot)
+	w := &s.slots[slot]
+	for i := range w.pending {
+		if p := &w.pending[i]; p.at == never && p.load == load {
+			p.at = l.at
+		}
+	}
+	s.freeLoad = append(s.freeLoad, load)
+	if w.wake == never && s.atBarrier>>slot&1 == 0 {
+		s.schedule(slot, now)
+	}
+}
+
+// step executes a cycle, after the replies of the memory.
+func (s *sm) step(now int64) {
+	s.count(now)
+	for woken := s.wheel.remove(now); woken != 0; woken &= woken - 1 {
+		slot := bits.TrailingZeros64(woken)
+		switch w := &s.slots[slot]; {
+		case w.wake > now:
+			s.wheel.add(now, w.wake, slot)
+		case w.next == len(w.Executed):
+			s.ending |= 1 << slot
+			s.touch(slot)
+		default:
+			s.waiting &^= 1 << slot
+			s.ready[w.unit] |= 1 << slot
+			s.touch(slot)
+		}
+	}
+	if len(s.queue) > 0 {
+		if !s.blocked {
+			s.serve(now)
+		}
+		s.countFull(1)
+	}
+	s.last = now
+	idle := 0 // schedulers that issue nothing, a bit each
+	for i := range s.schedulers {
+		h := &s.schedulers[i]
+		if set := s.candidates(i, now); set != 0 {
+			slot := h.Pick(&s.warps, set, now)
+			if slot < 0 || slot >= maxSlots || set>>slot&1 == 0 {
+				s.run.fail("scheduler %s has picked slot %d, which cannot issue", s.run.Policy.Name, slot)
+				slot = bits.TrailingZeros64(set)
+			}
+			s.issue(i, slot, now)
+			continue
+		}
+		idle |= 1 << i
+	}
+	for ; idle != 0; idle &= idle - 1 {
+		s.countReason(&s.schedulers[bits.TrailingZeros(uint(idle))], 1)
+	}
+	for m := s.ending; m != 0; m &= m - 1 {
+		s.end(bits.TrailingZeros64(m))
+	}
+	s.ending = 0
+	s.run.schedule(s, now)
+}
+
+// end ends a warp.
+func (s *sm) end(slot int) {
+	w := &s.slots[slot]
+	c := w.cta
+	if c.running--; c.running == 0 {
+		s.used &^= c.slots
+		s.run.ended = append(s.run.ended, c)
+	}
+}
+
+// candidates returns the slots that scheduler i can issue in cycle now.
+func (s *sm) candidates(i int, now int64) (set uint64) {
+	for u := range classes {
+		if s.ready[u] == 0 {
+			continue
+		}
+		if u == Memory {
+			if len(s.queue) < s.run.Queue {
+				set |= s.ready[u]
+			}
+		} else if s.free[u][i*len(s.free[u])/len(s.schedulers)] <= now {
+			set |= s.ready[u]
+		}
+	}
+	return set & s.schedulers[i].slots
+}
+
+// issue issues the next instruction of a warp.
+func (s *sm) issue(scheduler, slot int, now int64) {
+	r := s.run
+	w := &s.slots[slot]
+	x := &w.Executed[w.next]
+	o := &r.program[x.Instr]
+	s.ready[w.unit] &^= 1 << slot
+	r.instrs[x.Instr].Active++
+	from := now + 1
+	w.lastInstr, w.cause = x.Instr, -1
+	load, at := int32(-1), int64(never)
+	if w.isMemory {
+		n := s.requests(w)
+		if len(o.writes) > 0 || o.async || n > 0 && w.Requests[w.request].Kind == probe.AccessLoad {
+			load = s.newLoad(slot)
+		}
+		a := access{warp: w.Warp, cta: w.cta, index: w.index, load: load, instr: x.Instr, request: int32(w.request), end: int32(w.request + n)}
+		if x.Shared {
+			a.passes = int64(x.Passes)
+		}
+		w.request += n
+		s.queue = append(s.queue, a)
+		r.queued++
+	} else {
+		class := o.class
+		if class == Memory {
+			class = Constant
+			w.request += s.requests(w)
+		}
+		u := &r.Units[class]
+		i := scheduler * len(s.free[u.Of]) / len(s.schedulers)
+		s.free[u.Of][i] = now + u.Cycles*r.halves
+		if class == Control {
+			from = now + u.Latency
+		}
+		at = now + u.Latency
+		if class == Constant && x.Passes > 1 { // a cycle for each distinct word
+			at += int64(x.Passes) - 1
+		}
+	}
+	for _, register := range o.writes {
+		w.pending = append(w.pending, write{at: at, register: register, instr: x.Instr, load: load})
+	}
+	switch {
+	case load < 0:
+	case o.async:
+		w.pending = append(w.pending, write{at: never, register: -1 - w.group, instr: x.Instr, load: load})
+	case len(o.writes) == 0:
+		w.pending = append(w.pending, write{at: never, register: noRegister, instr: x.Instr, load: load})
+	}
+	if o.commits {
+		w.group++
+	}
+	w.next++
+	w.wake = never
+	s.proceed(slot, from, now)
+}
+
+// newLoad returns a load of a slot.
+func (s *sm) newLoad(slot int) int32 {
+	l := load{slot: int8(slot)}
+	if n := len(s.freeLoad); n > 0 {
+		i := s.freeLoad[n-1]
+		s.freeLoad = s.freeLoad[:n-1]
+		s.loads[i] = l
+		return i
+	}
+	s.loads = append(s.loads, l)
+	return int32(len(s.loads) - 1)
+}
+
+// serve has the memory unit take a transaction for each port.
+func (s *sm) serve(now int64) {
+	s.retry = false
+	for port := 0; port < s.run.Ports && len(s.queue) > 0 && now >= s.portsFree; port++ {
+		a := &s.queue[0]
+		switch {
+		case a.request < a.end:
+			q := &a.warp.Requests[a.request]
+			if !s.transaction(a, q, &a.warp.Transactions[q.First+a.transaction], now) {
+				return
+			}
+			if a.transaction++; a.transaction == q.N {
+				a.request, a.transaction = a.request+1, 0
+			}
+		case a.passes > 0:
+			if port > 0 { // shared memory takes all ports
+				return
+			}
+			s.portsFree = now + a.passes
+			if a.load >= 0 {
+				l := &s.loads[a.load]
+				l.at = max(l.at, now+a.passes-1+s.run.Shared)
+			}
+			a.passes = 0
+		}
+		if a.request == a.end && a.passes == 0 {
+			load := a.load
+			s.queue = slices.Delete(s.queue, 0, 1)
+			s.run.queued--
+			if load >= 0 {
+				s.loads[load].taken = true
+				s.complete(load, now)
+			}
+		}
+	}
+}
+
+// transaction sends a transaction to the L1. It returns false if the transaction must wait.
+func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, now int64) bool {
+	r := s.run
+	line := r.lineOf(s, a, t)
+	c := &s.memoryUnit.access
+	*c = cache.Access{Line: line, Store: q.Kind != probe.AccessLoad, SM: s.number, CTA: a.cta.Index, Warp: a.index, Instr: int(q.Instr)}
+	send := memory.Request{SM: s.number, ID: lineReply, Line: line, Sectors: t.Sectors, Whole: t.Whole, Kind: q.Kind, CTA: a.cta.Index, Warp: a.index, Instr: int(q.Instr)}
+	n := int64(bits.OnesCount8(t.Sectors))
+	if q.Kind != probe.AccessLoad || q.BypassL1 {
+		if send.ID = ignoredReply; q.Kind == probe.AccessAtomic && a.load >= 0 {
+			send.ID = int64(a.load)
+		}
+		if q.Kind == probe.AccessLoad {
+			send.ID, send.Whole = int64(a.load), 0
+		} else {
+			send.Bytes = int(t.Bytes)
+		}
+		if !s.send(&send, now) {
+			return false
+		}
+		switch q.Kind {
+		case probe.AccessLoad:
+			r.counts.Bypasses += n
+		case probe.AccessStore:
+			r.counts.Stores += n
+			if l := s.l1.Access(c); l != nil {
+				l.valid |= t.Whole
+			}
+			if r.StoresEvict {
+				s.l1.Remove(line)
+			}
+		default:
+			r.counts.Stores += n
+			if l := s.l1.Peek(line); l != nil {
+				l.valid &^= t.Sectors
+			}
+		}
+		if send.ID >= 0 {
+			s.loads[a.load].missing++
+		}
+		return true
+	}
+	entry := s.l1.Peek(line)
+	missing := t.Sectors
+	if entry != nil {
+		missing &^= entry.valid
+	}
+	if missing != 0 {
+		wanted := missing
+		if r.L1Lines {
+			wanted = allSectors
+			if entry != nil {
+				wanted &^= entry.valid
+			}
+		}
+		inFlight := s.mshrs.InFlight(line)
+		if !s.mshrs.Room(line) {
+			s.blocked = true
+			return false
+		}
+		if send.Sectors = wanted &^ inFlight; send.Sectors != 0 {
+			send.Whole = 0
+			if !s.send(&send, now) {
+				return false
+			}
+		}
+		s.mshrs.Add(line, wanted, a.load)
+		s.loads[a.load].missing++
+		waits := int64(bits.OnesCount8(missing & inFlight))
+		misses := int64(bits.OnesCount8(missing)) - waits
+		r.counts.InFlight += waits
+		r.counts.Misses += misses
+		r.counts.Hits += n - waits - misses
+	} else {
+		r.counts.Hits += n
+	}
+	r.counts.Loads += n
+	if s.l1.Access(c) == nil && r.l1Bytes && !q.KeepOutOfL1 {
+		s.l1.Insert(c, func(uint64, *l1Line) {})
+	}
+	if missing != t.Sectors {
+		l := &s.loads[a.load]
+		l.at = max(l.at, now+r.L1)
+	}
+	return true
+}
+
+// allSectors is the set of all sectors of a line.
+const allSectors = 1<<(stream.LineBytes/stream.SectorBytes) - 1
+
+// send sends a request to the memory. It returns false if the memory does not take it.
+func (s *sm) send(q *memory.Request, now int64) bool {
+	if s.run.Memory.Send(now, q) {
+		if q.Kind != probe.AccessStore {
+			s.run.unanswered++
+		}
+		return true
+	}
+	s.retry = true
+	return false
+}
+
+// nextEvent returns the next cycle after now in which something happens without a reply of the memory.
+func (s *sm) nextEvent(now int64) int64 {
+	if s.ending != 0 {
+		return now + 1
+	}
+	next := s.wheel.nextCycle(now + 1)
+	if len(s.queue) > 0 && !s.blocked && !s.retry {
+		next = min(next, max(now+1, s.portsFree))
+	}
+	for u := range classes {
+		set := s.ready[u]
+		if set == 0 {
+			continue
+		}
+		if u == Memory {
+			if len(s.queue) < s.run.Queue {
+				return now + 1
+			}
+			continue
+		}
+		for i, at := range s.free[u] {
+			if at >= next {
+				continue
+			}
+			first := (i*len(s.schedulers) + len(s.free[u]) - 1) / len(s.free[u])
+			last := ((i+1)*len(s.schedulers) - 1) / len(s.free[u])
+			for j := first; j <= last; j++ {
+				if set&s.schedulers[j].slots != 0 {
+					next = max(at, now+1)
+				}
+			}
+		}
+	}
+	return next
+}
+
+// count counts the cycles after the latest counted one and before now, in which nothing has happened.
+func (s *sm) count(now int64) {
+	n := now - 1 - s.last
+	if n <= 0 {
+		return
+	}
+	s.last = now - 1
+	for i := range s.schedulers {
+		s.countReason(&s.schedulers[i], n)
+	}
+	s.countFull(n)
+}
+
+// countFull counts n cycles in which the memory unit waits.
+func (s *sm) countFull(n int64) {
+	switch {
+	case len(s.queue) == 0:
+	case s.blocked:
+		s.run.counts.FullMSHRs += n
+	case s.retry:
+		s.run.counts.FullQueue += n
+	}
+}
+
+// countReason counts n cycles in which a scheduler does not issue.
+func (s *sm) countReason(h *scheduler, n int64) {
+	if h.stale {
+		s.findReason(h)
+	}
+	if h.reason == nil {
+		s.run.idle += n
+		return
+	}
+	*h.reason += n
+	if h.cause != nil {
+		*h.cause += n
+	}
+}
+
+// findReason finds the reason why a scheduler does not issue.
+func (s *sm) findReason(h *scheduler) {
+	h.stale, h.reason, h.cause = false, nil, nil
+	ready := uint64(0)
+	for u := range Memory {
+		ready |= s.ready[u]
+	}
+	switch {
+	case ready&h.slots != 0:
+		h.reason = &s.nextInstr(ready & h.slots).Compute
+	case s.ready[Memory]&h.slots != 0:
+		h.reason = &s.nextInstr(s.ready[Memory] & h.slots).Memory
+	case s.waiting&h.slots != 0:
+		slot := s.warps.Oldest(s.waiting & h.slots)
+		w := &s.slots[slot]
+		h.reason = &s.run.instrs[w.Executed[w.next].Instr].Data
+		if w.cause >= 0 {
+			h.cause = &s.run.instrs[w.cause].Causes
+		}
+	case s.atBarrier&h.slots != 0:
+		w := &s.slots[s.warps.Oldest(s.atBarrier&h.slots)]
+		h.reason = &s.run.instrs[w.barrier].Barrier
+	}
+}
+
+// nextInstr returns the counts of the next instruction of the oldest warp of a set.
+func (s *sm) nextInstr(set uint64) *Instr {
+	w := &s.slots[s.warps.Oldest(set)]
+	return &s.run.instrs[w.Executed[w.next].Instr]
+}
+
+// wheel holds slots that wake in a later cycle. A slot that wakes beyond its size wakes earlier, and must be added again.
+type wheel struct {
+	slots    [wheelSize]uint64
+	nonEmpty uint64 // cycles with slots, modulo wheelSize
+}
+
+// wheelSize is the number of cycles that a wheel looks ahead.
+const wheelSize = 64
+
+// add makes a slot wake in a cycle after now.
+func (h *wheel) add(now, cycle int64, slot int) {
+	i := min(cycle, now+wheelSize-1) % wheelSize
+	h.slots[i] |= 1 << slot
+	h.nonEmpty |= 1 << i
+}
+
+// remove returns the slots that wake in a cycle, and removes them.
+func (h *wheel) remove(cycle int64) (slots uint64) {
+	i := cycle % wheelSize
+	slots, h.slots[i] = h.slots[i], 0
+	h.nonEmpty &^= 1 << i
+	return slots
+}
+
+// nextCycle returns the first cycle from from on in which a slot wakes.
+func (h *wheel) nextCycle(from int64) int64 {
+	if h.nonEmpty == 0 {
+		return never
+	}
+	return from + int64(bits.TrailingZeros64(bits.RotateLeft64(h.nonEmpty, -int(from%wheelSize))))
+}

@@ -1,0 +1,59 @@
+package core
+
+// Stalls has a count for each reason, in cycles of schedulers. A cycle of a scheduler has the first reason that holds: it issues; a warp
+// could issue, but its unit is busy; a warp could issue, but the memory unit is full; a warp waits for a result; none of these.
+type Stalls struct {
+	Active  int64 `json:"active"`  // an instruction is issued
+	Compute int64 `json:"compute"` // the oldest warp that is ready waits for the unit of another class than memory
+	Memory  int64 `json:"memory"`  // the oldest warp that is ready waits for a place in the memory unit
+	Data    int64 `json:"data"`    // the oldest warp waits for registers, for asynchronous copies, or for the end of a branch
+	Barrier int64 `json:"barrier"` // all warps wait at barriers, or have ended
+	Idle    int64 `json:"idle"`    // there is no warp with a further instruction
+}
+
+// Add adds the cycles of o.
+func (s *Stalls) Add(o *Stalls) {
+	s.Active += o.Active
+	s.Compute += o.Compute
+	s.Memory += o.Memory
+	s.Data += o.Data
+	s.Barrier += o.Barrier
+	s.Idle += o.Idle
+}
+
+// Total returns the sum of all counts.
+func (s *Stalls) Total() int64 {
+	return s.Active + s.Compute + s.Memory + s.Data + s.Barrier + s.Idle
+}
+
+// Instr is the cycles of schedulers of an instruction, over all multiprocessors. Active is the number of its executions, Idle is 0.
+type Instr struct {
+	Stalls
+	Causes int64 // cycles of Data in which warps wait for a result of this instruction
+}
+
+// Counts are the accesses to the L1, in sectors. Loads = Hits + InFlight + Misses.
+type Counts struct {
+	Instructions int64 `json:"instructions"` // executed warp instructions
+	Loads        int64 `json:"loads"`        // sectors that loads access, without those that bypass the L1
+	Hits         int64 `json:"hits"`         // of these, sectors that the L1 has
+	InFlight     int64 `json:"in_flight"`    // of these, sectors that have been requested and have not arrived
+	Misses       int64 `json:"misses"`       // of these, other sectors
+	Bypasses     int64 `json:"bypasses"`     // sectors of loads that bypass the L1
+	Stores       int64 `json:"stores"`       // sectors of stores and of atomics
+	FullMSHRs    int64 `json:"full_mshrs"`   // cycles in which the memory unit waits for an entry or a place for a merged access
+	FullQueue    int64 `json:"full_queue"`   // cycles in which the memory unit waits for a place in the queue of the memory behind the L1
+}
+
+// Add adds the counts of o.
+func (c *Counts) Add(o *Counts) {
+	c.Instructions += o.Instructions
+	c.Loads += o.Loads
+	c.Hits += o.Hits
+	c.InFlight += o.InFlight
+	c.Misses += o.Misses
+	c.Bypasses += o.Bypasses
+	c.Stores += o.Stores
+	c.FullMSHRs += o.FullMSHRs
+	c.FullQueue += o.FullQueue
+}
