@@ -12,7 +12,9 @@ import (
 	"gemu/internal/corpus"
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/machine/core"
 	"gemu/machine/dispatch"
+	"gemu/machine/memory"
 	"gemu/machine/stream"
 	"gemu/occupancy"
 	"gemu/probe"
@@ -868,7 +870,7 @@ func TestParse(t *testing.T) {
 	const text = "# mine\nbase = a100\nsms=2 # two\n\nl1 = 16K\nl2=1M\nl2.ways = 8\nl2.policy = newest\nl2.index = modulo\n"
 	newest := &Replacement{Name: "newest", New: lru.New}
 	got, err := Parse("m", text, Policies{Replacements: []*Replacement{newest}})
-	want := Spec{Name: "m", SMs: 2, SM: 80, L1: Level{16 << 10, 4, lru, "xor"}, L2: Level{1 << 20, 8, newest, "modulo"}}
+	want := Spec{Name: "m", SMs: 2, SM: 80, L1: Level{16 << 10, 4, lru, "xor"}, L2: Level{1 << 20, 8, newest, "modulo"}, Clock: core.Ampere, DRAM: memoryOf(40), Timing: memory.Ampere}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
@@ -884,6 +886,8 @@ func TestParse(t *testing.T) {
 		{"base = v100\nl2 = 1Q", "m:2: l2=1Q: want a number of bytes, or a size"},
 		{"base = v100\nl2.policy = newest", "m:2: l2.policy=newest: unknown policy; want one of lru, plru"},
 		{"base = v100\nl2 = 1M\nl2 = 2M", "m:3: l2 has a value in line 2"},
+		{"base = v100\nnet.bytes = 0", "m:2: net.bytes=0: want a number from 1"},
+		{"base = v100\ndram.low = 30", "m: dram.low = 30"},
 		{"base = v100\nl3 = 1M", `m:2: unknown parameter "l3" (did you mean l1?); want one of sms`},
 	} {
 		if _, err := Parse("m", c.text, Policies{}); err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -13,6 +13,7 @@ import (
 	"gemu/machine/core"
 	"gemu/machine/dispatch"
 	"gemu/machine/dram"
+	"gemu/machine/memory"
 	"gemu/machine/stream"
 	"gemu/occupancy"
 )
@@ -33,6 +34,7 @@ type Spec struct {
 	Metadata    Metadata         // cache of a memory that transfers compressed lines; zero: MetadataOfCABA
 	DRAM        dram.Spec        // memory behind the L2; zero: dram.Default
 	Clock       core.Spec        // multiprocessors with a clock; without a policy: core.Volta
+	Timing      memory.Spec      // network, L2 and memory with a clock; without one: memory.Volta
 }
 
 // Metadata is a cache of the numbers of bursts of compressed lines, which are in memory (Vijaykumar et al. 2016, section 5.3.2). Its policy
@@ -60,6 +62,21 @@ func (s *Spec) clock() *core.Spec {
 		s.Clock = core.Volta
 	}
 	return &s.Clock
+}
+
+// timing returns the network, L2 and memory with a clock, to change them.
+func (s *Spec) timing() *memory.Spec {
+	if s.Timing.CoreMHz == 0 {
+		s.Timing = memory.Volta
+	}
+	return &s.Timing
+}
+
+// memoryOf returns a memory with a number of channels.
+func memoryOf(channels int) dram.Spec {
+	s := dram.Default
+	s.Channels = channels
+	return s
 }
 
 // Lines returns the number of lines of data of a line of the cache.
@@ -91,11 +108,11 @@ type Level struct {
 // shared memory; its L1 reads whole lines, and a store removes its line (CUDA C Programming Guide 4.2, "Compute Capability 2.x"; GPGPU-Sim's
 // configuration of this GPU, which also has its ways). "caba" is the machine of Vijaykumar et al. 2016, table 1 (docs/caba.md).
 var Specs = []Spec{
-	{Name: "v100", SMs: 80, SM: 70, L1: Level{128 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 96}, L2: Level{6 << 20, 16, lru, "xor"}, Clock: core.Volta},
-	{Name: "a100", SMs: 108, SM: 80, L1: Level{192 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 100, 132, 164}, L2: Level{40 << 20, 16, lru, "xor"}, Clock: core.Ampere},
-	{Name: "h100", SMs: 132, SM: 90, L1: Level{256 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 100, 132, 164, 196, 228}, L2: Level{50 << 20, 16, lru, "xor"}, Clock: core.Hopper},
-	{Name: "gtx480", SMs: 15, SM: 20, L1: Level{16 << 10, 4, lru, "xor"}, L2: Level{768 << 10, 16, lru, "xor"}, L1Lines: true, StoresEvict: true, Clock: core.Fermi},
-	{Name: "caba", SMs: 15, SM: 20, L1: Level{16 << 10, 4, lru, "xor"}, L2: Level{768 << 10, 16, lru, "xor"}, WholeLines: true, Clock: core.Fermi},
+	{Name: "v100", SMs: 80, SM: 70, L1: Level{128 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 96}, L2: Level{6 << 20, 16, lru, "xor"}, Clock: core.Volta, DRAM: memoryOf(32), Timing: memory.Volta},
+	{Name: "a100", SMs: 108, SM: 80, L1: Level{192 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 100, 132, 164}, L2: Level{40 << 20, 16, lru, "xor"}, Clock: core.Ampere, DRAM: memoryOf(40), Timing: memory.Ampere},
+	{Name: "h100", SMs: 132, SM: 90, L1: Level{256 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 100, 132, 164, 196, 228}, L2: Level{50 << 20, 16, lru, "xor"}, Clock: core.Hopper, DRAM: memoryOf(80), Timing: memory.Hopper},
+	{Name: "gtx480", SMs: 15, SM: 20, L1: Level{16 << 10, 4, lru, "xor"}, L2: Level{768 << 10, 16, lru, "xor"}, L1Lines: true, StoresEvict: true, Clock: core.Fermi, DRAM: memoryOf(6), Timing: memory.Fermi},
+	{Name: "caba", SMs: 15, SM: 20, L1: Level{16 << 10, 4, lru, "xor"}, L2: Level{768 << 10, 16, lru, "xor"}, WholeLines: true, Clock: core.Fermi, DRAM: memoryOf(6), Timing: memory.Fermi},
 }
 
 // Memory returns the memory behind the L2.
@@ -104,6 +121,16 @@ func (s *Spec) Memory() dram.Spec {
 		return dram.Default
 	}
 	return s.DRAM
+}
+
+// NewMemory returns the memory with a clock behind the L1 of a machine. structure returns the buffer of an address, for a placement of pages
+// that knows buffers; it may be nil. The spec must pass its Check.
+func NewMemory(s Spec, structure func(addr uint64) dram.Structure) (*memory.System, error) {
+	c := memory.Config{SMs: s.SMs, L2: s.L2.shape(), Policy: s.L2.Policy.New, WholeLines: s.WholeLines, Memory: s.Memory(), Structure: structure, Timing: *s.timing()}
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	return memory.New(c), nil
 }
 
 // l1 returns the L1 of a multiprocessor whose CTAs have some bytes of shared memory: without the smallest part for shared memory that
@@ -197,9 +224,13 @@ func (s *Spec) Check() error {
 	if d := s.Dispatcher; d != nil && s.SMs < d.Zones {
 		return fmt.Errorf("dispatch = %s: want at least %d multiprocessors, not %d", d.Name, d.Zones, s.SMs)
 	}
-	memory := s.Memory()
-	if err := memory.Check(); err != nil {
+	behind := s.Memory()
+	if err := behind.Check(); err != nil {
 		return fmt.Errorf("dram: %w", err)
+	}
+	timing := *s
+	if err := timing.timing().Check(); err != nil {
+		return err
 	}
 	for _, kib := range append([]int{0}, s.Shared...) {
 		level := s.L1
@@ -278,6 +309,9 @@ func ParameterNames() (names []string) {
 	for _, name := range dram.ParameterNames {
 		names = append(names, dramPrefix+name)
 	}
+	for i := range memory.Parameters {
+		names = append(names, memory.Parameters[i].Name)
+	}
 	return names
 }
 
@@ -286,7 +320,7 @@ const dramPrefix = "dram."
 
 // Set changes a parameter of a machine: "sms" and "sm"; "l1" and "l2", sizes in bytes or with K or M; ".ways", ".policy" and ".index"
 // of the two caches; "l1.transfer" and "l2.transfer", "lines" or "sectors"; "l1.store", "evict" or "update"; "md", the size of the cache of metadata, with "md.ways" and "md.line"; "dispatch", a
-// name for dispatch.Find; and "dram." with the name of a parameter of the memory (dram.Spec.Set). more are further policies. A size for l1 is
+// name for dispatch.Find; "dram." with the name of a parameter of the memory (dram.Spec.Set); and those of the timing (memory.Parameters). more are further policies. A size for l1 is
 // what loads can use: shared memory takes no part of it. Check must be called after all changes.
 func (s *Spec) Set(name, value string, more Policies) error {
 	for _, p := range parameters {
@@ -298,11 +332,17 @@ func (s *Spec) Set(name, value string, more Policies) error {
 		}
 	}
 	if of, ok := strings.CutPrefix(name, dramPrefix); ok && slices.Contains(dram.ParameterNames, of) {
-		memory := s.Memory()
-		if err := memory.Set(of, value); err != nil {
+		behind := s.Memory()
+		if err := behind.Set(of, value); err != nil {
 			return fmt.Errorf("%s=%s: %w", name, value, err)
 		}
-		s.DRAM = memory
+		s.DRAM = behind
+		return nil
+	}
+	if ok, err := s.timing().Set(name, value); ok {
+		if err != nil {
+			return fmt.Errorf("%s=%s: %w", name, value, err)
+		}
 		return nil
 	}
 	guess, names := "", ParameterNames()

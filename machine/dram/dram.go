@@ -3,8 +3,6 @@ package dram
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"strconv"
 	"strings"
 
 	"gemu/internal/notation"
@@ -25,13 +23,16 @@ type Spec struct {
 	Map       string // name of an address map (Schemes), or its letters (ParseMap)
 	Pages     string // frames of pages: "identity", "random:SEED" or "first-touch"
 	PageBytes int    // size of a page, a power of two
+	Zones     int    // zones of a machine, each with an equal part of the channels; 0: one
+	// Policy places pages instead of Pages; nil: Pages.
+	Policy *Policy
 }
 
 // Default is a memory of 4 GiB. Its numbers are those of common GDDR5 memories; it is no particular GPU.
 var Default = Spec{Channels: 8, Banks: 16, RowBytes: 2 << 10, Rows: 1 << 14, Map: "scheme7", Pages: "identity", PageBytes: 4 << 10}
 
 // ParameterNames are the names of the parameters of Set.
-var ParameterNames = []string{"channels", "banks", "row", "rows", "map", "pages", "page"}
+var ParameterNames = []string{"channels", "banks", "row", "rows", "map", "pages", "page", "zones"}
 
 // Set changes a parameter, one of ParameterNames. Check must be called after all changes.
 func (s *Spec) Set(name, value string) error {
@@ -55,9 +56,11 @@ func (s *Spec) Set(name, value string) error {
 	case "map":
 		s.Map = value
 	case "pages":
-		s.Pages = value
+		s.Pages, s.Policy = value, nil
 	case "page":
 		return number(&s.PageBytes)
+	case "zones":
+		return number(&s.Zones)
 	default:
 		return fmt.Errorf("unknown parameter %q; want one of %s", name, strings.Join(ParameterNames, ", "))
 	}
@@ -73,10 +76,13 @@ func (s *Spec) Check() error {
 	if err != nil {
 		return err
 	}
-	p, err := s.placement(m.Bytes)
-	if err == nil && !p.identity && p.frames == 0 {
-		return fmt.Errorf("page = %d: the memory has %d bytes; want a page that fits", s.PageBytes, m.Bytes)
+	if s.Zones < 0 || m.Channels%max(s.Zones, 1) != 0 {
+		return fmt.Errorf("zones = %d: want a number that divides the %d channels", s.Zones, m.Channels)
 	}
+	if s.Policy != nil {
+		return nil
+	}
+	_, err = newStandard(s, m)
 	return err
 }
 
@@ -96,73 +102,6 @@ func (s *Spec) AddressMap() (*Map, error) {
 		return ParseMap(s.Map, s.Channels)
 	}
 	return named(s.Map, s)
-}
-
-// placement returns the placement of pages in a memory of some bytes.
-func (s *Spec) placement(bytes uint64) (*Pages, error) {
-	p := &Pages{bytes: uint64(s.PageBytes), frames: bytes / uint64(max(s.PageBytes, 1)), of: map[uint64]uint64{}}
-	kind, value, hasValue := strings.Cut(s.Pages, ":")
-	switch {
-	case s.Pages == "identity":
-		p.identity = true
-	case s.Pages == "first-touch":
-	case kind == "random" && hasValue:
-		seed, err := strconv.ParseUint(value, 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("pages = %s: want random:SEED with a number from 0 to 2^64-1", s.Pages)
-		}
-		p.random, p.moved = rand.New(rand.NewPCG(seed, 0)), map[uint64]uint64{}
-	default:
-		return nil, fmt.Errorf("pages = %s: want identity, random:SEED or first-touch", s.Pages)
-	}
-	return p, nil
-}
-
-// Pages maps pages of virtual addresses to frames of physical memory. A page gets its frame at its first access; the random frames are a
-// permutation of all frames. Pages beyond the last frame follow it, which is an error (Memory.Err). With identity an address beyond the
-// memory has a row beyond its rows.
-type Pages struct {
-	bytes    uint64 // size of a page
-	frames   uint64 // number of frames in the memory
-	identity bool
-	random   *rand.Rand // nil: frames in ascending order
-	of       map[uint64]uint64
-	moved    map[uint64]uint64 // if random: frames that the shuffle has exchanged, by position
-}
-
-// Physical returns the physical address of a virtual address.
-func (p *Pages) Physical(addr uint64) uint64 {
-	if p.identity {
-		return addr
-	}
-	page := addr / p.bytes
-	frame, ok := p.of[page]
-	if !ok {
-		frame = uint64(len(p.of))
-		if p.random != nil && frame < p.frames { // the next step of a shuffle of all frames (Fisher and Yates)
-			next, other := frame, frame+p.random.Uint64N(p.frames-frame)
-			frame = p.at(other)
-			p.moved[other] = p.at(next)
-		}
-		p.of[page] = frame
-	}
-	return frame*p.bytes + addr%p.bytes
-}
-
-// at returns the frame at a position of the shuffle.
-func (p *Pages) at(position uint64) uint64 {
-	if frame, ok := p.moved[position]; ok {
-		return frame
-	}
-	return position
-}
-
-// err returns an error if there are more pages than frames.
-func (p *Pages) err() error {
-	if p.identity || uint64(len(p.of)) <= p.frames {
-		return nil
-	}
-	return fmt.Errorf("the L2 transfers data of %d pages of %d bytes, and the memory has %d frames: want a larger dram.rows, dram.row, dram.banks or dram.channels", len(p.of), p.bytes, p.frames)
 }
 
 // Counts are accesses of BurstBytes. Reads + Writes = Hits + Opens + Conflicts.
@@ -196,9 +135,12 @@ type Memory struct {
 	Buffers  map[int]*Counts // by number of the buffer
 	// Pairs has the conflicts of each pair of buffers: that of the access, and that of the access before it in the bank.
 	Pairs map[[2]int]int64
+	// Structure returns a buffer, for the placement of its pages; nil: the placement does not know buffers.
+	Structure func(buffer int) Structure
 
-	pages *Pages
-	banks []bank // by channel, then bank
+	pages  *Pages
+	banks  []bank // by channel, then bank
+	buffer int    // of the access in progress
 }
 
 // bank is the open row of a bank.
@@ -210,23 +152,25 @@ type bank struct {
 
 // New returns a memory. The spec must pass its Check.
 func New(s Spec) *Memory {
-	m, err := s.AddressMap()
-	if err != nil {
-		panic("BUG: " + err.Error())
+	pages := NewPages(s)
+	m, _ := s.AddressMap()
+	out := &Memory{Map: m, Channels: make([]Counts, m.Channels), Buffers: map[int]*Counts{}, Pairs: map[[2]int]int64{}, pages: pages, banks: make([]bank, m.Channels*m.Banks)}
+	pages.Structure = func(uint64) (of Structure) {
+		if out.Structure != nil {
+			of = out.Structure(out.buffer)
+		}
+		return of
 	}
-	pages, err := s.placement(m.Bytes)
-	if err != nil {
-		panic("BUG: " + err.Error())
-	}
-	return &Memory{Map: m, Channels: make([]Counts, m.Channels), Buffers: map[int]*Counts{}, Pairs: map[[2]int]int64{}, pages: pages, banks: make([]bank, m.Channels*m.Banks)}
+	return out
 }
 
 // Err returns an error if the accessed pages are more than the frames of the memory, so that the counts are those of a larger memory.
-func (m *Memory) Err() error { return m.pages.err() }
+func (m *Memory) Err() error { return m.pages.Err() }
 
 // Access accesses a burst of a buffer at a virtual address.
 func (m *Memory) Access(addr uint64, write bool, buffer int) {
-	p := m.Map.Place(m.pages.Physical(addr))
+	m.buffer = buffer
+	p := m.pages.Place(addr)
 	b := &m.banks[p.Channel*m.Map.Banks+p.Bank]
 	var n Counts
 	n.Reads = 1

@@ -195,7 +195,7 @@ func TestPairs(t *testing.T) {
 func TestPages(t *testing.T) {
 	s := Default
 	s.Pages = "first-touch"
-	p, _ := s.placement(1 << 20)
+	p := NewPages(s)
 	for i, c := range []struct{ addr, want uint64 }{{0x10005123, 0x123}, {0x20000000, 0x1000}, {0x10005000, 0}, {0x7fff, 0x2fff}} {
 		if got := p.Physical(c.addr); got != c.want {
 			t.Errorf("access %d: %#x, want %#x", i, got, c.want)
@@ -204,22 +204,103 @@ func TestPages(t *testing.T) {
 	frames := map[string][]uint64{}
 	for _, pages := range []string{"random:1", "random:1 ", "random:2"} {
 		s.Pages = strings.TrimSpace(pages)
-		p, _ := s.placement(64 << 12)
+		s.Channels, s.Banks, s.Rows = 1, 2, 64 // 64 pages
+		p := NewPages(s)
 		seen := map[uint64]bool{}
 		for page := range uint64(64) { // all frames
 			at := p.Physical(page<<12|5) >> 12
-			if seen[at] || at >= 64 || p.err() != nil {
+			if seen[at] || at >= 64 || p.Err() != nil {
 				t.Fatalf("%s: page %d has frame %d", pages, page, at)
 			}
 			seen[at] = true
 			frames[pages] = append(frames[pages], at)
 		}
-		if p.Physical(64 << 12); p.err() == nil {
+		if p.Physical(64 << 12); p.Err() == nil {
 			t.Errorf("%s: 65 pages in 64 frames", pages)
 		}
 	}
 	if !reflect.DeepEqual(frames["random:1"], frames["random:1 "]) || reflect.DeepEqual(frames["random:1"], frames["random:2"]) {
 		t.Errorf("%v", frames)
+	}
+}
+
+// twoPages gives the same frame to all pages, or frames beyond the memory, and keeps the structures of the pages.
+type twoPages struct {
+	*standard
+	add  uint64
+	seen []Structure
+}
+
+func (p *twoPages) Frame(page uint64, of *Structure) uint64 {
+	p.seen = append(p.seen, *of)
+	return p.add * page
+}
+
+// TestPolicy: a policy of another module sees the buffer of each page once, and a wrong one is an error.
+func TestPolicy(t *testing.T) {
+	var made *twoPages
+	s := Default
+	s.Zones = 2
+	s.Policy = &Policy{Name: "two", New: func(s *Spec, m *Map) Placement {
+		made.standard, _ = newStandard(s, m)
+		return made
+	}}
+	for _, c := range []struct {
+		add  uint64
+		fail bool
+	}{{1, false}, {0, true}, {1 << 20, true}} {
+		made = &twoPages{add: c.add}
+		p := NewPages(s)
+		p.Structure = func(addr uint64) Structure { return Structure{Base: addr} }
+		for _, addr := range []uint64{0x1004, 0x1008, 0x2010, 0x1000} {
+			p.Place(addr)
+		}
+		if len(made.seen) != 2 || made.seen[1].Base != 0x2010 || (p.Err() != nil) != c.fail {
+			t.Errorf("%d: structures %v, %v", c.add, made.seen, p.Err())
+		}
+	}
+}
+
+// TestZones: a zone has an equal part of the channels, and lines are spread over zones and channels.
+func TestZones(t *testing.T) {
+	s := Default
+	s.Zones = 4
+	p := NewPages(s)
+	channels := map[int]int{}
+	for line := range uint64(1024) {
+		place := p.Place(line * lineBytes)
+		if zone := p.Zone(line * lineBytes); place.Channel/2 != zone {
+			t.Fatalf("line %d: zone %d, channel %d", line, zone, place.Channel)
+		}
+		channels[place.Channel]++
+	}
+	for c := range s.Channels {
+		if channels[c] != 128 {
+			t.Errorf("channels %v", channels)
+			break
+		}
+	}
+}
+
+// TestKeepsLines: a line of 128 bytes is in one row with the named maps, and not if a letter below bit 7 is no column.
+func TestKeepsLines(t *testing.T) {
+	for _, c := range []struct {
+		letters string
+		want    bool
+	}{
+		{strings.Repeat("0", 32) + "RRRRRRRRRRRRRRRRBBBBCCCCCCCSSSSS", true},
+		{strings.Repeat("0", 32) + "RRRRRRRRRRRRRRRRCCCCBBBBCCCSSSSS", true},
+		{strings.Repeat("0", 32) + "RRRRRRRRRRRRRRRRCCCCCCBBBBCSSSSS", false},
+	} {
+		m, err := ParseMap(c.letters, 2)
+		if err != nil || m.KeepsLines() != c.want {
+			t.Errorf("%s: %v, %v", c.letters, m.KeepsLines(), err)
+		}
+	}
+	for _, scheme := range Schemes {
+		if m, err := named(scheme.Name, &Default); err != nil || !m.KeepsLines() {
+			t.Errorf("%s: %v", scheme.Name, err)
+		}
 	}
 }
 

@@ -93,6 +93,21 @@ func (m *Map) Place(addr uint64) Place {
 	return p
 }
 
+// KeepsLines reports whether each line of 128 bytes is in one row.
+func (m *Map) KeepsLines() bool {
+	low := uint64(1)
+	for _, f := range m.fields {
+		if low >= lineBytes {
+			break
+		}
+		if f.of != 'C' {
+			return false
+		}
+		low *= f.radix
+	}
+	return true
+}
+
 // Limits of a map.
 const (
 	maxChannels = 256

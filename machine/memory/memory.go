@@ -1,7 +1,3 @@
-// Package memory is the clocked part of a GPU's memory system outside the multiprocessors.
-//
-// A multiprocessor sends requests for sectors of lines that its L1 does not have, and receives replies. All times at the boundary are core
-// cycles from 0 on.
 package memory
 
 import (
@@ -14,7 +10,7 @@ import (
 type Request struct {
 	SM      int              // number of the multiprocessor
 	ID      int64            // number that the sender chooses; its reply has the same
-	Line    uint64           // number of the line: its address divided by stream.LineBytes
+	Line    uint64           // number of the line: its address divided by coalesce.LineBytes
 	Sectors uint8            // accessed sectors, a bit each; at least one
 	Whole   uint8            // sectors that a store overwrites completely, a bit each
 	Kind    probe.AccessKind // load, store or atomic; a store has no reply
