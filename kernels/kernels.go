@@ -46,6 +46,8 @@ type Workload struct {
 	// library's own version. Blocks is empty if the kernels determine their block size.
 	Blocks []int
 	Block  int // side of the thread blocks of this version, in threads; 0 if the kernels determine their block size
+	// BlockThreads says that Blocks and Block are numbers of all threads of a block, not sides.
+	BlockThreads bool
 	// Warp is the width of warps that the kernels need, because lanes exchange values or multiply matrices together; 0 if
 	// they run in warps of every width. Launches with another width return an error.
 	Warp int
@@ -74,9 +76,6 @@ var workloads, measured []*Workload
 // register adds a workload and its versions to the library.
 func register(w *Workload) {
 	w.source, w.ptx = cmp.Or(w.source, w.Name), w.Name
-	if len(w.Blocks) > 0 {
-		w.Block = w.Blocks[0]
-	}
 	w.addVersions()
 	workloads = append(workloads, w)
 }
@@ -88,6 +87,7 @@ func registerMeasured(w *Workload) {
 	if w.Papers == nil {
 		w.Papers = []string{"kandiah2021"}
 	}
+	w.addVersions()
 	measured = append(measured, w)
 }
 

@@ -37,6 +37,12 @@ func TestMeasuredWorkloads(t *testing.T) {
 					t.Errorf("n = %d: %v, summary %q", n, err, s.Summary)
 				}
 			}
+			for _, v := range w.Versions() {
+				s := start(t, v.Name, interp.Config{}, min(33, 1+w.N/16))
+				if err := v.Run(s); err != nil || v.Block == w.Block || s.Block != v.Block {
+					t.Errorf("%s, blocks of %d: %v", v.Name, s.Block, err)
+				}
+			}
 		})
 	}
 	var files []string

@@ -5,6 +5,7 @@ package kernels
 
 import (
 	"fmt"
+	"slices"
 
 	"gemu/interp"
 	"gemu/ptx"
@@ -19,8 +20,10 @@ func init() {
 		{Name: "thesis/conv2d", Doc: "weighted sum of 3×3 neighbours", N: 512, Max: 1 << 12, SizeDoc: "rows and columns", Origin: polybench + "2DCONV", Run: conv2d},
 		{Name: "thesis/histo", Doc: "histogram in ranges of bins, each of which a row of blocks counts over all pixels", N: 1 << 17, Max: 1 << 22, SizeDoc: "pixels", Origin: parboil + "histo", Run: histo},
 		{Name: "thesis/scalarprod", Doc: "dot products of pairs of vectors", N: 128, Max: 1 << 12, SizeDoc: "pairs of vectors of 4096 elements", Origin: "scalarProd of the CUDA SDK", Run: scalarProd},
+		{Name: "thesis/gemm", Doc: "matrix product without tiles, an element in each thread", N: 640, Max: 1 << 11, SizeDoc: "rows and columns", Origin: polybench + "GEMM", Blocks: []int{256, 128, 512}, Run: gemmUntiled},
+		{Name: "thesis/spmvcsr", Doc: "sparse matrix times vector, in compressed rows", N: 1 << 16, Max: 1 << 20, SizeDoc: "rows and columns", Origin: "Bell and Garland, Implementing sparse matrix-vector multiplication on throughput-oriented processors (SC 2009): a row in each thread", Blocks: []int{256, 128, 512}, Run: spmvCSR},
 	} {
-		w.Papers = []string{"thesis2019"}
+		w.Papers, w.BlockThreads = []string{"thesis2019"}, true
 		registerMeasured(w)
 	}
 }
@@ -133,4 +136,62 @@ func scalarProd(s *Session) error {
 	}
 	s.Summary = fmt.Sprintf("%d pairs of %d elements", s.N, n)
 	return Equal("out", interp.Slice[float32](dOut), want)
+}
+
+func gemmUntiled(s *Session) error {
+	n := s.N
+	r := newRNG(1)
+	a, b, c := r.floats(n*n, -1, 1), r.floats(n*n, -1, 1), r.floats(n*n, -1, 1)
+	const alpha, beta = float32(1.5), float32(0.25)
+	dc := upload(s, c)
+	if err := s.Launch("gemm", ptx.Dim(blocks(n, 32), blocks(n, s.Block/32)), ptx.Dim(32, s.Block/32), n, alpha, beta, upload(s, a), upload(s, b), dc); err != nil {
+		return err
+	}
+	want := make([]float32, n*n)
+	for i := range n {
+		for k := range n {
+			for j := range n {
+				want[i*n+j] = fma32(a[i*n+k], b[k*n+j], want[i*n+j])
+			}
+		}
+	}
+	for i, sum := range want {
+		want[i] = fma32(c[i], beta, float32(alpha*sum))
+	}
+	s.Summary = fmt.Sprintf("%d×%d elements", n, n)
+	return Equal("C", interp.Slice[float32](dc), want)
+}
+
+func spmvCSR(s *Session) error {
+	n := s.N
+	r := newRNG(1)
+	first, column := make([]int32, n+1), []int32{}
+	for i := range n { // as in spmv: most elements are near the diagonal; some rows have four times as many elements
+		count := 1 + r.intn(16)
+		if r.intn(32) == 0 {
+			count *= 4
+		}
+		for range count {
+			at := clamp(i+r.intn(129)-64, n)
+			if r.intn(8) == 0 {
+				at = r.intn(n)
+			}
+			column = append(column, int32(at))
+		}
+		first[i+1] = int32(len(column))
+		slices.Sort(column[first[i]:])
+	}
+	value, x := r.floats(len(column), -1, 1), r.floats(n, -1, 1)
+	y := alloc[float32](s, n)
+	if err := s.Launch("spmvcsr", ptx.Dim(blocks(n, s.Block)), ptx.Dim(s.Block), n, upload(s, first), upload(s, column), upload(s, value), upload(s, x), y); err != nil {
+		return err
+	}
+	want := make([]float32, n)
+	for i := range want {
+		for k := first[i]; k < first[i+1]; k++ {
+			want[i] = fma32(value[k], x[column[k]], want[i])
+		}
+	}
+	s.Summary = fmt.Sprintf("%d rows, %d elements", n, len(value))
+	return Equal("y", interp.Slice[float32](y), want)
 }

@@ -28,13 +28,17 @@ var Compilations = []Compilation{
 // "aes/rolled", and versions with different Blocks, such as "hotspot32".
 func (w *Workload) Versions() []*Workload { return slices.Clone(w.versions) }
 
-// addVersions sets the versions of the workload: a version for each file in cuda/compiled, and for each further block size.
+// addVersions sets the block size and the versions of the workload: a version for each file in cuda/compiled, and for each further block size.
+// Kernels that are not compiled for a block size, as NAME32.ptx, read it from %ntid.
 func (w *Workload) addVersions() {
 	add := func(name, ptx, doc string) *Workload {
 		v := *w
 		v.Name, v.ptx, v.Version, v.Doc, v.versions = name, ptx, doc, w.Doc+"; "+doc, nil
 		w.versions = append(w.versions, &v)
 		return &v
+	}
+	if len(w.Blocks) > 0 {
+		w.Block = w.Blocks[0]
 	}
 	for _, c := range Compilations {
 		ptx := "compiled/" + w.Name + "." + c.Name
@@ -44,8 +48,14 @@ func (w *Workload) addVersions() {
 	}
 	for i, side := range w.Blocks {
 		if i > 0 {
-			name := fmt.Sprint(w.Name, side)
-			add(name, name, fmt.Sprintf("blocks of %d×%d", side, side)).Block = side
+			name, ptx, doc := fmt.Sprint(w.Name, side), fmt.Sprint(w.ptx, side), fmt.Sprintf("blocks of %d×%d", side, side)
+			if _, err := fs.Stat(files, "cuda/"+ptx+".ptx"); err != nil {
+				ptx = w.ptx
+			}
+			if w.BlockThreads {
+				doc = fmt.Sprintf("blocks of %d threads", side)
+			}
+			add(name, ptx, doc).Block = side
 		}
 	}
 }
