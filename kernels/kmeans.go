@@ -12,7 +12,7 @@ func init() {
 		Name: "kmeans", Doc: "k-means clustering with sums by atomics",
 		N: 1 << 12, Max: 1 << 23, SizeDoc: "objects",
 		Origin: "Lloyd, Least squares quantization in PCM (1982); kmeans of Kim et al. 2013",
-		Papers: []string{"kim2013", "vijaykumar2016"},
+		Papers: []string{"kim2013"},
 		Run:    kmeans,
 	})
 }

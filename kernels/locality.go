@@ -1,0 +1,411 @@
+package kernels
+
+// This file has workloads after further benchmarks of table 4 of Vijaykumar's thesis (docs/thesis2019.md), from Rodinia, Polybench and
+// the CUDA SDK.
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+func init() {
+	for _, w := range []*Workload{
+		{Name: "thesis/dwt2d", Doc: "three levels of a reversible wavelet transform of a picture, in tiles", N: 1024, Max: 1 << 13, SizeDoc: "pixels across, rounded up to 8, ¾ as many down", Origin: "Le Gall and Tabatabai (1988), the filter 5/3 of JPEG 2000, by lifting; dwt2d of Rodinia", Blocks: []int{256, 128, 192}, Run: dwt2d},
+		{Name: "thesis/libor", Doc: "value of swaptions on paths of forward rates, with the rates of a path in local memory", N: 1 << 13, Max: 1 << 18, SizeDoc: "paths", Origin: "Brace, Gatarek and Musiela, The market model of interest rate dynamics (1997); LIBOR of Giles, as used with GPGPU-Sim", Blocks: []int{64, 128, 256}, Run: libor},
+		{Name: "thesis/lavamd", Doc: "forces between particles of neighbouring boxes", N: 4, Max: 1 << 3, SizeDoc: "boxes in each direction, with 100 particles each", Origin: rodinia + "lavaMD", Blocks: []int{128, 64, 32}, Run: lavaMD},
+		{Name: "thesis/atax", Doc: "product of a matrix with a vector, and of its transpose with the result", N: 1 << 11, Max: 1 << 13, SizeDoc: "rows and columns", Origin: polybench + "ATAX", Blocks: []int{256, 128, 64}, Run: atax},
+		{Name: "thesis/mvt", Doc: "products of a matrix and of its transpose with vectors", N: 1 << 11, Max: 1 << 13, SizeDoc: "rows and columns", Origin: polybench + "MVT", Blocks: []int{256, 128, 64}, Run: mvt},
+		{Name: "thesis/particlefilter", Doc: "an object followed through pictures by weighted particles", N: 1 << 12, Max: 1 << 17, SizeDoc: "particles", Origin: rodinia + "particlefilter", Blocks: []int{128, 256, 512}, Run: particleFilter},
+		{Name: "thesis/streamcluster", Doc: "gain of further centres of a clustering, for four candidates", N: 1 << 15, Max: 1 << 20, SizeDoc: "points with 32 coordinates", Origin: rodinia + "streamcluster", Blocks: []int{256, 128, 512}, Run: streamCluster},
+	} {
+		w.Papers, w.BlockThreads = []string{"thesis2019"}, true
+		registerMeasured(w)
+	}
+}
+
+// waveletLevel transforms n elements, which are step apart, by the filter 5/3, and moves the averages to the front.
+func waveletLevel(list []int32, n, step int) {
+	at := func(i int) *int32 {
+		if i < 0 {
+			i = -i
+		}
+		if i >= n {
+			i = 2*n - 2 - i
+		}
+		return &list[i*step]
+	}
+	for i := 1; i < n; i += 2 {
+		*at(i) -= (*at(i - 1) + *at(i + 1)) >> 1
+	}
+	for i := 0; i < n; i += 2 {
+		*at(i) += (*at(i - 1) + *at(i + 1) + 2) >> 2
+	}
+	var parts [2][]int32
+	for i := range n {
+		parts[i%2] = append(parts[i%2], list[i*step])
+	}
+	for i, v := range slices.Concat(parts[0], parts[1]) {
+		list[i*step] = v
+	}
+}
+
+func dwt2d(s *Session) error {
+	const tile, levels = 32, 3
+	w, h := 8*blocks(s.N, 8), 8*blocks(landscape(s.N), 8)
+	want := make([]int32, w*h)
+	for i, v := range testImage(1, w, h) {
+		want[i] = int32(v) - 128
+	}
+	from, to := upload(s, want), alloc[int32](s, w*h)
+	for level := range levels {
+		width, height := w>>level, h>>level
+		low := alloc[int32](s, width/2*(height/2))
+		if err := s.Launch("dwt2d", ptx.Dim(blocks(width, tile), blocks(height, tile)), ptx.Dim(s.Block), width, height, from, low, to, w); err != nil {
+			return err
+		}
+		from = low
+		for y := range height {
+			waveletLevel(want[y*w:], width, 1)
+		}
+		for x := range width {
+			waveletLevel(want[x:], height, w)
+		}
+	}
+	got := slices.Clone(interp.Slice[int32](to))
+	for i, v := range interp.Slice[int32](from) { // the averages of the last level
+		x, y := i%(w>>levels), i/(w>>levels)
+		got[y*w+x] = v
+	}
+	s.Summary = fmt.Sprintf("%d levels of %d×%d pixels", levels, w, h)
+	return Equal("coefficients", got, want)
+}
+
+func libor(s *Session) error {
+	const rates, steps, delta, start = 80, 40, 0.25, 0.05
+	n := s.N
+	volatility, maturity, strike := make([]float32, rates), make([]int32, 15), make([]float32, 15)
+	for i := range volatility {
+		volatility[i] = 0.2
+	}
+	for i := range maturity {
+		maturity[i] = []int32{4, 8, 20, 28, 40}[i/3]
+		strike[i] = []float32{0.045, 0.05, 0.055}[i%3]
+	}
+	setVar(s, "volatility", volatility)
+	setVar(s, "maturity", maturity)
+	setVar(s, "strike", strike)
+	r := newRNG(1)
+	z := make([]float32, steps*n)
+	for i := range z { // the sum of twelve uniform numbers is nearly normal
+		sum := float32(-6)
+		for range 12 {
+			sum += r.float()
+		}
+		z[i] = sum
+	}
+	value := alloc[float32](s, n)
+	if err := s.Launch("libor", ptx.Dim(blocks(n, s.Block)), ptx.Dim(s.Block), n, float32(delta), float32(start), upload(s, z), value); err != nil {
+		return err
+	}
+	want, mean := make([]float32, n), 0.0
+	for path := range want {
+		var rate, bond, annuity [rates]float64
+		for i := range rate {
+			rate[i] = float64(float32(start))
+		}
+		for k := range steps {
+			shock, drift := math.Sqrt(delta)*float64(z[k*n+path]), 0.0
+			for i := k + 1; i < rates; i++ {
+				sigma := float64(volatility[i-k-1])
+				drift += delta * sigma * rate[i] / (1 + delta*rate[i])
+				rate[i] *= math.Exp(delta*sigma*drift + sigma*(shock-0.5*delta*sigma))
+			}
+		}
+		b, a, v := 1.0, 0.0, 0.0
+		for k := steps; k < rates; k++ {
+			b /= 1 + delta*rate[k]
+			a += delta * b
+			bond[k-steps], annuity[k-steps] = b, a
+		}
+		for i, m := range maturity {
+			v -= 100 * min(bond[m-1]+float64(strike[i])*annuity[m-1]-1, 0)
+		}
+		for k := range steps {
+			v /= 1 + delta*rate[k]
+		}
+		want[path] = float32(v)
+		mean += v / float64(n)
+	}
+	s.Summary = fmt.Sprintf("%d paths with a mean value of %.2f", n, mean)
+	// A rate has 40 factors, each within 2^-21, and so is within 2^-15 of itself; b is within 40·¼·2^-15 times a rate, which
+	// is below 1. A value has 15 terms of at most 100·2^-12.
+	return Close("value", interp.Slice[float32](value), want, 100*15.0/(1<<12))
+}
+
+func lavaMD(s *Session) error {
+	const particles, alpha = 100, 0.5
+	side := s.N
+	n := side * side * side
+	r := newRNG(1)
+	var places, charges []float32
+	count, neighbours := make([]int32, n), make([]int32, 27*n)
+	for box := range n {
+		at := [3]int{box % side, box / side % side, box / (side * side)}
+		for range particles {
+			var p [3]float32
+			for d := range p {
+				p[d] = float32(at[d]) + r.float()
+			}
+			places = append(places, p[0], p[1], p[2], dot32(p, p)/2)
+			charges = append(charges, 0.1+r.float())
+		}
+		for k := range 27 {
+			x, y, z := at[0]+k%3-1, at[1]+k/3%3-1, at[2]+k/9-1
+			if min(x, y, z) >= 0 && max(x, y, z) < side {
+				neighbours[27*box+int(count[box])] = int32((z*side+y)*side + x)
+				count[box]++
+			}
+		}
+	}
+	forces := alloc[float32](s, 4*particles*n)
+	if err := s.Launch("lavamd", ptx.Dim(n), ptx.Dim(s.Block), float32(alpha), upload(s, count), upload(s, neighbours), upload(s, places), upload(s, charges), forces); err != nil {
+		return err
+	}
+	want, size := make([]float64, 4*particles*n), make([]float64, 4*particles*n) // size has the sums of magnitudes
+	for i := range particles * n {
+		box := i / particles
+		for _, other := range neighbours[27*box:][:count[box]] {
+			for j := int(other) * particles; j < int(other+1)*particles; j++ {
+				var distance [3]float64
+				square := 0.0
+				for d := range distance {
+					distance[d] = float64(places[4*i+d]) - float64(places[4*j+d])
+					square += distance[d] * distance[d]
+				}
+				potential := float64(charges[j]) * math.Exp(-alpha*square)
+				for d, x := range [4]float64{distance[0], distance[1], distance[2], 1 / (2 * alpha)} {
+					term := 2 * alpha * potential * x
+					want[4*i+d] += term
+					size[4*i+d] += math.Abs(term)
+				}
+			}
+		}
+	}
+	got := make([]float64, len(want))
+	for i, v := range interp.Slice[float32](forces) {
+		got[i] = float64(v)
+	}
+	s.Summary = fmt.Sprintf("%d boxes of %d particles", n, particles)
+	// The square of a distance has rounding errors of 2^-24 of numbers up to 2·3·8², which alpha halves: below 2^-13 for a term. A sum
+	// of 2700 terms rounds by at most 2700·2^-24 of the magnitudes. w of particles is rounded, too.
+	return within("forces", got, want, func(i int) float64 { return size[i] / (1 << 11) })
+}
+
+// matrixVector returns x + A·y, or x + Aᵀ·y, for a matrix A of n rows and n columns, with the rounding of the kernels.
+func matrixVector(a, y, x []float32, transposed bool) []float32 {
+	n := len(y)
+	out := slices.Clone(x)
+	for i := range n {
+		for j := range n {
+			if transposed {
+				out[j] = fma32(a[i*n+j], y[i], out[j])
+			} else {
+				out[i] = fma32(a[i*n+j], y[j], out[i])
+			}
+		}
+	}
+	return out
+}
+
+func atax(s *Session) error {
+	n := s.N
+	r := newRNG(1)
+	a, x := r.floats(n*n, -1, 1), r.floats(n, -1, 1)
+	da, dt, dy := upload(s, a), alloc[float32](s, n), alloc[float32](s, n)
+	if err := s.Launch("atax_rows", ptx.Dim(blocks(n, s.Block)), ptx.Dim(s.Block), n, n, da, upload(s, x), dt); err != nil {
+		return err
+	}
+	if err := s.Launch("atax_columns", ptx.Dim(blocks(n, s.Block)), ptx.Dim(s.Block), n, n, da, dt, dy); err != nil {
+		return err
+	}
+	zero := make([]float32, n)
+	s.Summary = fmt.Sprintf("%d×%d elements", n, n)
+	return Equal("y", interp.Slice[float32](dy), matrixVector(a, matrixVector(a, x, zero, false), zero, true))
+}
+
+func mvt(s *Session) error {
+	n := s.N
+	r := newRNG(1)
+	a, y1, y2, x1, x2 := r.floats(n*n, -1, 1), r.floats(n, -1, 1), r.floats(n, -1, 1), r.floats(n, -1, 1), r.floats(n, -1, 1)
+	da, d1, d2 := upload(s, a), upload(s, x1), upload(s, x2)
+	if err := s.Launch("mvt_rows", ptx.Dim(blocks(n, s.Block)), ptx.Dim(s.Block), n, da, upload(s, y1), d1); err != nil {
+		return err
+	}
+	if err := s.Launch("mvt_columns", ptx.Dim(blocks(n, s.Block)), ptx.Dim(s.Block), n, da, upload(s, y2), d2); err != nil {
+		return err
+	}
+	s.Summary = fmt.Sprintf("%d×%d elements", n, n)
+	if err := Equal("x1", interp.Slice[float32](d1), matrixVector(a, y1, x1, false)); err != nil {
+		return err
+	}
+	return Equal("x2", interp.Slice[float32](d2), matrixVector(a, y2, x2, true))
+}
+
+func particleFilter(s *Session) error {
+	const frames, width, height, points = 3, 128, 128, 61
+	n := s.N
+	var disc []int32
+	for i := range 81 {
+		if y, x := i/9-4, i%9-4; y*y+x*x <= 18 {
+			disc = append(disc, int32(y), int32(x))
+		}
+	}
+	r := newRNG(1)
+	x, y := r.floats(n, 62, 66), r.floats(n, 62, 66)
+	grid, block, dDisc := ptx.Dim(blocks(n, s.Block)), ptx.Dim(s.Block), upload(s, disc)
+	for frame := range frames {
+		picture := make([]uint8, width*height) // a bright disc moves over a dark background, with noise
+		for i := range picture {
+			dx, dy := i%width-64-frame, i/width-64-2*frame
+			picture[i] = uint8(92 + r.intn(17))
+			if dx*dx+dy*dy <= 18 {
+				picture[i] += 128
+			}
+		}
+		weights := make([]float32, n)
+		for i := range weights {
+			weights[i] = 1 / float32(n)
+		}
+		dX, dY, weight, sums := upload(s, x), upload(s, y), upload(s, weights), alloc[float32](s, grid.X)
+		if err := s.LaunchShared("pf_likelihood", grid, block, 4*s.Block, n, dX, dY, dDisc, upload(s, picture), width, height, weight, sums); err != nil {
+			return err
+		}
+		got := slices.Clone(interp.Slice[float32](weight))
+		for i, w := range got {
+			column, row, difference := int(math.RoundToEven(float64(x[i]))), int(math.RoundToEven(float64(y[i]))), 0
+			for p := range points {
+				pixel := int(picture[clamp(row+int(disc[2*p]), height)*width+clamp(column+int(disc[2*p+1]), width)])
+				difference += (pixel-100)*(pixel-100) - (pixel-228)*(pixel-228)
+			}
+			// The exponent is below 7 and has the error of two roundings, and ex2.approx that of 2^-22.
+			if want := float64(weights[i]) * math.Exp(float64(difference)/(50*50*points)); math.Abs(float64(w)-want) > 4e-6*want {
+				return &Mismatch{Values: "likelihood", Index: i, Got: w, Want: want, Count: 1, Total: n}
+			}
+		}
+		// The other steps are exact, from the likelihood of the kernel on.
+		sum, wantSums := float32(0), make([]float32, grid.X)
+		for b := range wantSums {
+			part := make([]float32, s.Block)
+			copy(part, got[b*s.Block:min((b+1)*s.Block, n)])
+			for half := s.Block / 2; half > 0; half /= 2 {
+				for i := range half {
+					part[i] += part[i+half]
+				}
+			}
+			wantSums[b] = part[0]
+			sum += part[0]
+		}
+		if err := Equal("sums", interp.Slice[float32](sums), wantSums); err != nil {
+			return err
+		}
+		upTo, newX, newY := alloc[float32](s, n), alloc[float32](s, n), alloc[float32](s, n)
+		if err := s.Launch("pf_normalise", grid, block, n, sums, grid.X, weight); err != nil {
+			return err
+		}
+		if err := s.Launch("pf_add", ptx.Dim(1), ptx.Dim(1), n, weight, upTo); err != nil {
+			return err
+		}
+		first := r.float()
+		if err := s.Launch("pf_choose", grid, block, n, first, upTo, dX, dY, newX, newY); err != nil {
+			return err
+		}
+		added, wantUpTo, wantX, wantY := float32(0), make([]float32, n), make([]float32, n), make([]float32, n)
+		for i, w := range got {
+			added += w / sum
+			wantUpTo[i] = added
+		}
+		for i := range wantX {
+			at := (first + float32(i)) / float32(n)
+			k, _ := slices.BinarySearch(wantUpTo, at)
+			wantX[i], wantY[i] = x[min(k, n-1)], y[min(k, n-1)]
+		}
+		if err := Equal("sums of weights", interp.Slice[float32](upTo), wantUpTo); err != nil {
+			return err
+		}
+		if err := Equal("x", interp.Slice[float32](newX), wantX); err != nil {
+			return err
+		}
+		if err := Equal("y", interp.Slice[float32](newY), wantY); err != nil {
+			return err
+		}
+		for i := range x { // the object moves
+			x[i], y[i] = wantX[i]+1+2*(r.float()-0.5), wantY[i]+2+2*(r.float()-0.5)
+		}
+	}
+	s.Summary = fmt.Sprintf("%d particles in %d frames, the first is at (%.1f, %.1f)", n, frames, x[0], y[0])
+	return nil
+}
+
+func streamCluster(s *Session) error {
+	const dims, candidates = 32, 4
+	n := s.N
+	centres := min(8, n)
+	r := newRNG(1)
+	coordinates := make([]float32, dims*n) // points in groups
+	for i := range n {
+		place := newRNG(uint64(i%24) + 100)
+		for d := range dims {
+			coordinates[d*n+i] = place.float() + r.float()/4
+		}
+	}
+	distance := func(i, j int) float32 {
+		square := float32(0)
+		for d := range dims {
+			x := coordinates[d*n+i] - coordinates[d*n+j]
+			square = fma32(x, x, square)
+		}
+		return square
+	}
+	weight, cost, centre, points, number := make([]float32, n), make([]float32, n), make([]int, n), make([]uint32, 0, 3*n), make([]int32, n)
+	for i := range n {
+		weight[i] = float32(1 + r.intn(3))
+		centre[i] = r.intn(centres)
+		cost[i] = distance(i, centre[i]) * weight[i]
+		points = append(points, math.Float32bits(weight[i]), math.Float32bits(cost[i]), uint32(centre[i]))
+	}
+	for i := range centres { // the first points are the centres
+		number[i] = int32(i)
+	}
+	dPoints, dCoordinates, dNumber := upload(s, points), upload(s, coordinates), upload(s, number)
+	moved := 0
+	for k := range candidates {
+		candidate := (n - 1) * (k + 1) / candidates
+		saved, moves := alloc[float32](s, n*(centres+1)), alloc[uint8](s, n)
+		if err := s.LaunchShared("streamcluster", ptx.Dim(blocks(n, s.Block)), ptx.Dim(s.Block), 4*dims, n, dims, candidate, dPoints, dCoordinates, dNumber, centres, saved, moves); err != nil {
+			return err
+		}
+		wantSaved, wantMoves := make([]float32, n*(centres+1)), make([]uint8, n)
+		for i := range n {
+			c := float32(distance(i, candidate) * weight[i])
+			if c < cost[i] {
+				wantMoves[i] = 1
+				wantSaved[i*(centres+1)+centres] = c - cost[i]
+				moved++
+			} else {
+				wantSaved[i*(centres+1)+centre[i]] = cost[i] - c
+			}
+		}
+		if err := Equal("moves", interp.Slice[uint8](moves), wantMoves); err != nil {
+			return err
+		}
+		if err := Equal("saved", interp.Slice[float32](saved), wantSaved); err != nil {
+			return err
+		}
+	}
+	s.Summary = fmt.Sprintf("%d points, %d are nearer to one of %d candidates", n, moved, candidates)
+	return nil
+}
