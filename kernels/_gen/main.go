@@ -95,15 +95,21 @@ func main() {
 		if old, err := os.ReadFile(name + ".ptx"); err == nil && bytes.HasPrefix(old, []byte("// Hand-written")) {
 			continue
 		}
-		compileClassic(src, name+".ptx", "")
+		text, err := os.ReadFile(src)
+		if err != nil {
+			log.Fatal(err)
+		}
+		flags := ""
+		if bytes.Contains(text, []byte("#pragma clang fp contract(off)\n")) {
+			flags = "-ffp-contract=off" // the back end ignores the pragma
+		}
+		compileClassic(src, name+".ptx", flags)
 		if slices.Contains(table1, name) {
 			for compilation, flags := range compilations {
 				compileClassic(src, "compiled/"+name+"."+compilation+".ptx", flags)
 			}
 		}
-		if text, err := os.ReadFile(src); err != nil {
-			log.Fatal(err)
-		} else if bytes.Contains(text, []byte("#ifndef BLOCK\n")) {
+		if bytes.Contains(text, []byte("#ifndef BLOCK\n")) {
 			compileClassic(src, name+"32.ptx", "-DBLOCK=32")
 		}
 	}

@@ -57,6 +57,7 @@ GEMU_INLINE uint atomicAdd(uint *p, uint v) { return __nvvm_atom_add_gen_i((int 
 GEMU_INLINE ull atomicAdd(ull *p, ull v) { return __nvvm_atom_add_gen_ll((long long *)p, v); }
 GEMU_INLINE float atomicAdd(float *p, float v) { return __nvvm_atom_add_gen_f(p, v); }
 GEMU_INLINE int atomicMin(int *p, int v) { return __nvvm_atom_min_gen_i(p, v); }
+GEMU_INLINE ull atomicMin(ull *p, ull v) { return __nvvm_atom_min_gen_ull(p, v); }
 GEMU_INLINE int atomicMax(int *p, int v) { return __nvvm_atom_max_gen_i(p, v); }
 GEMU_INLINE int atomicOr(int *p, int v) { return __nvvm_atom_or_gen_i(p, v); }
 GEMU_INLINE int atomicExch(int *p, int v) { return __nvvm_atom_xchg_gen_i(p, v); }
