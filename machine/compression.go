@@ -68,9 +68,15 @@ type Compression struct {
 	machine *Machine
 	buffers map[stream.Buffer]*CompressedBuffer
 	last    *CompressedBuffer // of the latest transfer
-	cache   *cache.Lines[metadataLine]
-	lines   uint64           // lines of data of a line of metadata
-	bursts  map[uint64]uint8 // by line: bursts in the last form of BDI; absent: as many as in the first transfer
+	caches  []metadataCache   // the first has its counts in Metadata
+	bursts  map[uint64]uint8  // by line: bursts in the last form of BDI; absent: as many as in the first transfer
+}
+
+// metadataCache is a cache of metadata with its counts.
+type metadataCache struct {
+	*MetadataCounts
+	cache *cache.Lines[metadataLine]
+	lines uint64 // lines of data of a line of metadata
 }
 
 // metadataLine is a line of the cache of metadata.
@@ -79,11 +85,23 @@ type metadataLine struct{ dirty bool }
 // NewCompression counts the transfers of a machine from now on. The machine should transfer whole lines (Spec.WholeLines), and its launches
 // need data (stream.NewDataRecorder): other lines have unknown bytes.
 func NewCompression(m *Machine) *Compression {
-	s := *m.spec.metadata()
-	shape := cache.Shape{Sets: s.Bytes / s.LineBytes / s.Ways, Ways: s.Ways, Index: cache.Modulo}
-	c := &Compression{machine: m, buffers: map[stream.Buffer]*CompressedBuffer{}, cache: cache.New[metadataLine](shape, cache.LRU), lines: uint64(s.Lines()), bursts: map[uint64]uint8{}}
+	c := &Compression{machine: m, buffers: map[stream.Buffer]*CompressedBuffer{}, bursts: map[uint64]uint8{}}
+	c.addCache(*m.spec.metadata(), &c.Metadata)
 	m.OnTransfer(c.transfer)
 	return c
+}
+
+// AddMetadata counts the accesses to a further cache of metadata, too, and returns its counts. The caller must call it before the first launch.
+func (c *Compression) AddMetadata(s Metadata) *MetadataCounts {
+	counts := &MetadataCounts{}
+	c.addCache(s, counts)
+	return counts
+}
+
+// addCache adds an empty cache of metadata.
+func (c *Compression) addCache(s Metadata, counts *MetadataCounts) {
+	shape := cache.Shape{Sets: s.Bytes / s.LineBytes / s.Ways, Ways: s.Ways, Index: cache.Modulo}
+	c.caches = append(c.caches, metadataCache{counts, cache.New[metadataLine](shape, cache.LRU), uint64(s.Lines())})
 }
 
 // transfer counts a transfer.
@@ -149,24 +167,33 @@ func (b *CompressedBuffer) count(line *codec.Line) (bdi int) {
 	return sizes[codec.BDI]
 }
 
-// lookUp looks up the number of bursts of a line.
+// lookUp looks up the number of bursts of a line in each cache of metadata.
 func (c *Compression) lookUp(line uint64, write bool, bursts uint8) {
-	c.Metadata.Lookups++
+	last, ok := c.bursts[line]
+	c.bursts[line] = bursts
+	changed := write && (!ok || last != bursts)
+	for i := range c.caches {
+		c.caches[i].lookUp(line, write, changed)
+	}
+}
+
+// lookUp looks up the number of bursts of a line, which changes if changed is true.
+func (c *metadataCache) lookUp(line uint64, write, changed bool) {
+	c.Lookups++
 	a := &cache.Access{Line: line / c.lines, Store: write}
 	entry := c.cache.Access(a)
 	if entry != nil {
-		c.Metadata.Hits++
+		c.Hits++
 	} else {
 		entry = c.cache.Insert(a, func(_ uint64, old *metadataLine) {
 			if old.dirty {
-				c.Metadata.Writes++
+				c.Writes++
 			}
 		})
 	}
-	if last, ok := c.bursts[line]; write && ok && last != bursts || write && !ok {
+	if changed {
 		entry.dirty = true
 	}
-	c.bursts[line] = bursts
 }
 
 // Buffers returns the counts by buffer, in the order of their addresses, also of buffers that have dirty lines only.
@@ -227,8 +254,11 @@ func (c *Compression) Verify() error {
 			return err
 		}
 	}
-	if total := c.Total(); c.Metadata.Lookups != total.Reads+total.Writes || c.Metadata.Hits > c.Metadata.Lookups || c.Metadata.Writes > total.Writes {
-		return fmt.Errorf("BUG: %+v, metadata %+v", total, c.Metadata)
+	total := c.Total()
+	for _, m := range c.caches {
+		if m.Lookups != total.Reads+total.Writes || m.Hits > m.Lookups || m.Writes > total.Writes {
+			return fmt.Errorf("BUG: %+v, metadata %+v", total, *m.MetadataCounts)
+		}
 	}
 	return nil
 }

@@ -213,9 +213,11 @@ func TestCompressionAgainstNaive(t *testing.T) {
 			spec := small
 			spec.WholeLines, spec.Metadata = true, Metadata{Bytes: 128, Ways: 4, LineBytes: 32}
 			m := New(spec, 0)
-			var want naiveCompression
+			var want, further naiveCompression
 			want.watch(m, 1, 4)
+			further.watch(m, 2, 2)
 			got := NewCompression(m)
+			metadata := got.AddMetadata(Metadata{Bytes: 128, Ways: 2, LineBytes: 32})
 			d := interp.NewDevice(interp.Config{Probes: []probe.Probe{stream.NewDataRecorder(m)}})
 			defer d.Close()
 			w := kernels.Lookup(name)
@@ -239,6 +241,9 @@ func TestCompressionAgainstNaive(t *testing.T) {
 			}
 			if got.Total() != want.total || got.Metadata != want.metadata || want.metadata.Hits == 0 || want.total.Best == want.total.Bursts() {
 				t.Errorf("%+v, %+v, want %+v, %+v", got.Total(), got.Metadata, want.total, want.metadata)
+			}
+			if *metadata != further.metadata {
+				t.Errorf("%+v with two sets, want %+v", *metadata, further.metadata)
 			}
 		})
 	}

@@ -242,30 +242,26 @@ type cabaCounts struct {
 // cabaRun runs a program on the paper's machine.
 func cabaRun(m *Meter, p *cabaProgram) (*cabaCounts, error) {
 	return measureOnce(m, "caba2016 "+p.workload, func() (*cabaCounts, error) {
-		var consumers stream.Consumers
-		var first *machine.Machine
-		counts := map[string]*machine.Compression{}
-		for _, name := range []string{cabaHeadline, cabaLine64, cabaLine128} {
-			spec, _ := machine.Find("caba")
-			spec.Metadata = machine.MetadataOfCABA
-			spec.Metadata.LineBytes = cabaMetadataLines[name]
-			on := machine.New(spec, 0)
-			if first == nil {
-				first = on
-			}
-			consumers, counts[name] = append(consumers, on), machine.NewCompression(on)
+		spec, _ := machine.Find("caba")
+		on := machine.New(spec, 0)
+		counts := machine.NewCompression(on)
+		metadata := map[string]*machine.MetadataCounts{}
+		for name, bytes := range cabaMetadataLines {
+			cache := machine.MetadataOfCABA
+			cache.LineBytes = bytes
+			metadata[name] = counts.AddMetadata(cache)
 		}
-		if err := m.run(p.workload, p.size, func(*interp.Launch) {}, stream.NewDataRecorder(consumers)); err != nil {
+		if err := m.run(p.workload, p.size, func(*interp.Launch) {}, stream.NewDataRecorder(on)); err != nil {
 			return nil, err
 		}
-		out := &cabaCounts{total: counts[cabaHeadline].Total(), metadata: map[string]machine.MetadataCounts{}}
-		for name, c := range counts {
-			if err := c.Verify(); err != nil {
-				return nil, err
-			}
-			out.metadata[name] = c.Metadata
+		if err := counts.Verify(); err != nil {
+			return nil, err
 		}
-		for _, l := range first.Launches() {
+		out := &cabaCounts{total: counts.Total(), metadata: map[string]machine.MetadataCounts{}}
+		for name, c := range metadata {
+			out.metadata[name] = *c
+		}
+		for _, l := range on.Launches() {
 			out.image.Add(&l.Image)
 		}
 		return out, nil
