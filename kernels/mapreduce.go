@@ -17,7 +17,7 @@ const mars = " of He et al., Mars: a MapReduce framework on graphics processors 
 func init() {
 	for _, w := range []*Workload{
 		{Name: "caba/mm", Doc: "matrix product by a map, an element for each record", N: 512, Max: 1 << 12, SizeDoc: "rows and columns of the product, with ¼ as many products of an element", Origin: "MatrixMultiplication" + mars, Run: mapMM},
-		{Name: "caba/km", Doc: "k-means clustering by a map, a sort and a reduction", N: 1 << 16, Max: 1 << 22, SizeDoc: "points", Origin: "Kmeans" + mars, Run: mapKM},
+		{Name: "caba/km", Doc: "k-means clustering by a map, a sort and a reduction", N: 1 << 17, Max: 1 << 22, SizeDoc: "points", Origin: "Kmeans" + mars, Run: mapKM},
 		{Name: "caba/ss", Doc: "similarity of each pair of documents by a map", N: 512, Max: 1 << 11, SizeDoc: "documents", Origin: "SimilarityScore" + mars, Run: mapSS},
 		{Name: "caba/pvr", Doc: "pages of a web log in the order of their views, by a map and a sort", N: 1 << 17, Max: 1 << 22, SizeDoc: "pages", Origin: "PageViewRank" + mars, Run: mapPVR},
 	} {
@@ -122,7 +122,7 @@ func mapMM(s *Session) error {
 }
 
 func mapKM(s *Session) error {
-	const k, dims, rounds = 24, 16, 2
+	const k, dims, rounds = 24, 4, 2
 	n, all := s.N, sortable(s, s.N)
 	byDims, initial, _ := clusters(n, k, dims)
 	points, centres := make([]int32, n*dims), make([]int32, k*dims)
