@@ -32,11 +32,6 @@ func init() {
 	}
 }
 
-// threadEach launches a kernel with a thread for each of n elements.
-func (s *Session) threadEach(kernel string, n int, args ...any) error {
-	return s.Launch(kernel, ptx.Dim(blocks(n, s.Block)), ptx.Dim(s.Block), args...)
-}
-
 // edge is an edge from a node, and its number.
 type edge struct{ target, weight, number int32 }
 

@@ -174,6 +174,11 @@ func (s *Session) Launch(kernel string, grid, block ptx.Dim3, args ...any) error
 	return s.LaunchShared(kernel, grid, block, 0, args...)
 }
 
+// threadEach launches a kernel with a thread for each of n elements, in blocks of Session.Block threads.
+func (s *Session) threadEach(kernel string, n int, args ...any) error {
+	return s.Launch(kernel, ptx.Dim(blocks(n, s.Block)), ptx.Dim(s.Block), args...)
+}
+
 // LaunchShared is Launch with dynamic shared memory, in bytes.
 func (s *Session) LaunchShared(kernel string, grid, block ptx.Dim3, shared int, args ...any) error {
 	if s.err != nil {

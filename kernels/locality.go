@@ -19,6 +19,7 @@ func init() {
 		{Name: "thesis/lavamd", Doc: "forces between particles of neighbouring boxes", N: 4, Max: 1 << 3, SizeDoc: "boxes in each direction, with 100 particles each", Origin: rodinia + "lavaMD", Blocks: []int{128, 64, 32}, Run: lavaMD},
 		{Name: "thesis/atax", Doc: "product of a matrix with a vector, and of its transpose with the result", N: 1 << 11, Max: 1 << 13, SizeDoc: "rows and columns", Origin: polybench + "ATAX", Blocks: []int{256, 128, 64}, Run: atax},
 		{Name: "thesis/mvt", Doc: "products of a matrix and of its transpose with vectors", N: 1 << 11, Max: 1 << 13, SizeDoc: "rows and columns", Origin: polybench + "MVT", Blocks: []int{256, 128, 64}, Run: mvt},
+		{Name: "thesis/gramschmidt", Doc: "decomposition of a matrix into an orthogonal and a triangular one, column by column", N: 128, Max: 1 << 11, SizeDoc: "rows and columns", Origin: polybench + "GRAMSCHM", Blocks: []int{256, 128, 64}, Run: gramSchmidt},
 		{Name: "thesis/particlefilter", Doc: "an object followed through pictures by weighted particles", N: 1 << 12, Max: 1 << 17, SizeDoc: "particles", Origin: rodinia + "particlefilter", Blocks: []int{128, 256, 512}, Run: particleFilter},
 		{Name: "thesis/streamcluster", Doc: "gain of further centres of a clustering, for four candidates", N: 1 << 15, Max: 1 << 20, SizeDoc: "points with 32 coordinates", Origin: rodinia + "streamcluster", Blocks: []int{256, 128, 512}, Run: streamCluster},
 	} {
@@ -108,7 +109,7 @@ func libor(s *Session) error {
 		z[i] = sum
 	}
 	value := alloc[float32](s, n)
-	if err := s.Launch("libor", ptx.Dim(blocks(n, s.Block)), ptx.Dim(s.Block), n, float32(delta), float32(start), upload(s, z), value); err != nil {
+	if err := s.threadEach("libor", n, n, float32(delta), float32(start), upload(s, z), value); err != nil {
 		return err
 	}
 	want, mean := make([]float32, n), 0.0
@@ -226,10 +227,10 @@ func atax(s *Session) error {
 	r := newRNG(1)
 	a, x := r.floats(n*n, -1, 1), r.floats(n, -1, 1)
 	da, dt, dy := upload(s, a), alloc[float32](s, n), alloc[float32](s, n)
-	if err := s.Launch("atax_rows", ptx.Dim(blocks(n, s.Block)), ptx.Dim(s.Block), n, n, da, upload(s, x), dt); err != nil {
+	if err := s.threadEach("atax_rows", n, n, n, da, upload(s, x), dt); err != nil {
 		return err
 	}
-	if err := s.Launch("atax_columns", ptx.Dim(blocks(n, s.Block)), ptx.Dim(s.Block), n, n, da, dt, dy); err != nil {
+	if err := s.threadEach("atax_columns", n, n, n, da, dt, dy); err != nil {
 		return err
 	}
 	zero := make([]float32, n)
@@ -242,10 +243,10 @@ func mvt(s *Session) error {
 	r := newRNG(1)
 	a, y1, y2, x1, x2 := r.floats(n*n, -1, 1), r.floats(n, -1, 1), r.floats(n, -1, 1), r.floats(n, -1, 1), r.floats(n, -1, 1)
 	da, d1, d2 := upload(s, a), upload(s, x1), upload(s, x2)
-	if err := s.Launch("mvt_rows", ptx.Dim(blocks(n, s.Block)), ptx.Dim(s.Block), n, da, upload(s, y1), d1); err != nil {
+	if err := s.threadEach("mvt_rows", n, n, da, upload(s, y1), d1); err != nil {
 		return err
 	}
-	if err := s.Launch("mvt_columns", ptx.Dim(blocks(n, s.Block)), ptx.Dim(s.Block), n, da, upload(s, y2), d2); err != nil {
+	if err := s.threadEach("mvt_columns", n, n, da, upload(s, y2), d2); err != nil {
 		return err
 	}
 	s.Summary = fmt.Sprintf("%d×%d elements", n, n)
@@ -253,6 +254,47 @@ func mvt(s *Session) error {
 		return err
 	}
 	return Equal("x2", interp.Slice[float32](d2), matrixVector(a, y2, x2, true))
+}
+
+func gramSchmidt(s *Session) error {
+	n := s.N
+	a, r, q := newRNG(1).floats(n*n, -1, 1), make([]float32, n*n), make([]float32, n*n)
+	da, dr, dq := upload(s, a), upload(s, r), upload(s, q)
+	for k := range n {
+		if err := s.Launch("gramschmidt_length", ptx.Dim(1), ptx.Dim(1), n, k, da, dr); err != nil {
+			return err
+		}
+		if err := s.threadEach("gramschmidt_unit", n, n, k, da, dr, dq); err != nil {
+			return err
+		}
+		if k < n-1 {
+			if err := s.threadEach("gramschmidt_rest", n-1-k, n, k, da, dr, dq); err != nil {
+				return err
+			}
+		}
+		sum := make([]float32, n)
+		for i := range n {
+			sum[k] = fma32(a[i*n+k], a[i*n+k], sum[k])
+		}
+		sum[k] = sqrt32(sum[k])
+		for i := range n {
+			q[i*n+k] = a[i*n+k] / sum[k]
+			for j := k + 1; j < n; j++ {
+				sum[j] = fma32(q[i*n+k], a[i*n+j], sum[j])
+			}
+		}
+		for i := range n {
+			for j := k + 1; j < n; j++ {
+				a[i*n+j] = fma32(-q[i*n+k], sum[j], a[i*n+j])
+			}
+		}
+		copy(r[k*n+k:], sum[k:])
+	}
+	s.Summary = fmt.Sprintf("%d columns, the first has the length %.4f", n, r[0])
+	if err := Equal("R", interp.Slice[float32](dr), r); err != nil {
+		return err
+	}
+	return Equal("Q", interp.Slice[float32](dq), q)
 }
 
 func particleFilter(s *Session) error {

@@ -70,7 +70,7 @@ func sortRecords(s *Session, n int, list, keys *interp.Buffer) error {
 	}
 	for size := 2 * tile; size <= n; size *= 2 {
 		for span := size / 2; span >= tile; span /= 2 {
-			if err := s.Launch("mars_step", ptx.Dim(n/tile), ptx.Dim(s.Block), list, keys, size, span); err != nil {
+			if err := s.threadEach("mars_step", n/2, list, keys, size, span); err != nil {
 				return err
 			}
 		}
@@ -103,7 +103,7 @@ func mapMM(s *Session) error {
 	}
 	a, b := matrix(n*inner), matrix(inner*n)
 	values, out := alloc[float32](s, n*n), alloc[uint32](s, 4*n*n)
-	if err := s.Launch("mm_map", ptx.Dim(blocks(n*n, s.Block)), ptx.Dim(s.Block), n*n, inner, n, upload(s, a), upload(s, b), upload(s, eachPair(n, false)), upload(s, pairs(n)), values, out); err != nil {
+	if err := s.threadEach("mm_map", n*n, n*n, inner, n, upload(s, a), upload(s, b), upload(s, eachPair(n, false)), upload(s, pairs(n)), values, out); err != nil {
 		return err
 	}
 	want := make([]float32, n*n)
@@ -136,7 +136,7 @@ func mapKM(s *Session) error {
 	first, end := alloc[uint32](s, k), alloc[uint32](s, k)
 	size := make([]uint32, k)
 	for range rounds {
-		if err := s.Launch("km_map", ptx.Dim(all/s.Block), ptx.Dim(s.Block), n, dims, k, dPoints, dCentres, keys, list); err != nil {
+		if err := s.threadEach("km_map", all, n, dims, k, dPoints, dCentres, keys, list); err != nil {
 			return err
 		}
 		if err := sortRecords(s, all, list, keys); err != nil {
@@ -144,10 +144,10 @@ func mapKM(s *Session) error {
 		}
 		clear(interp.Slice[uint32](first))
 		clear(interp.Slice[uint32](end))
-		if err := s.Launch("km_group", ptx.Dim(all/s.Block), ptx.Dim(s.Block), n, list, keys, first, end); err != nil {
+		if err := s.threadEach("km_group", all, n, list, keys, first, end); err != nil {
 			return err
 		}
-		if err := s.Launch("km_reduce", ptx.Dim(blocks(k, s.Block)), ptx.Dim(s.Block), k, dims, list, dPoints, first, end, dCentres); err != nil {
+		if err := s.threadEach("km_reduce", k, k, dims, list, dPoints, first, end, dCentres); err != nil {
 			return err
 		}
 		sums := make([]int32, k*dims)
@@ -196,10 +196,10 @@ func mapSS(s *Session) error {
 		}
 	}
 	dDocuments, lengths, values, out := upload(s, documents), alloc[float32](s, n), alloc[float32](s, n*n), alloc[uint32](s, 4*n*n)
-	if err := s.Launch("ss_lengths", ptx.Dim(blocks(n, s.Block)), ptx.Dim(s.Block), n, dims, dDocuments, lengths); err != nil {
+	if err := s.threadEach("ss_lengths", n, n, dims, dDocuments, lengths); err != nil {
 		return err
 	}
-	if err := s.Launch("ss_map", ptx.Dim(blocks(n*n, s.Block)), ptx.Dim(s.Block), n*n, dims, dDocuments, lengths, upload(s, eachPair(n, false)), upload(s, pairs(n)), values, out); err != nil {
+	if err := s.threadEach("ss_map", n*n, n*n, dims, dDocuments, lengths, upload(s, eachPair(n, false)), upload(s, pairs(n)), values, out); err != nil {
 		return err
 	}
 	dot := func(i, j int) float32 { // exact: whole numbers
@@ -233,7 +233,7 @@ func mapPVR(s *Session) error {
 	}
 	in := directory(n, func(i uint32) record { return record{start[i], length[i], 4 * i, 4} })
 	keys, list := alloc[uint32](s, n), alloc[uint32](s, 4*n)
-	if err := s.Launch("pvr_map", ptx.Dim(n/s.Block), ptx.Dim(s.Block), n, upload(s, in), upload(s, views), keys, list); err != nil {
+	if err := s.threadEach("pvr_map", n, n, upload(s, in), upload(s, views), keys, list); err != nil {
 		return err
 	}
 	if err := sortRecords(s, n, list, keys); err != nil {

@@ -183,7 +183,7 @@ func spmvCSR(s *Session) error {
 	}
 	value, x := r.floats(len(column), -1, 1), r.floats(n, -1, 1)
 	y := alloc[float32](s, n)
-	if err := s.Launch("spmvcsr", ptx.Dim(blocks(n, s.Block)), ptx.Dim(s.Block), n, upload(s, first), upload(s, column), upload(s, value), upload(s, x), y); err != nil {
+	if err := s.threadEach("spmvcsr", n, n, upload(s, first), upload(s, column), upload(s, value), upload(s, x), y); err != nil {
 		return err
 	}
 	want := make([]float32, n)
