@@ -15,7 +15,7 @@ func init() {
 	registerMeasured(&Workload{Papers: []string{"vijaykumar2016"}, Name: "caba/jpeg", Doc: "cosine transform and quantisation of a picture, as before the coding of a JPEG file",
 		N: 2048, Max: 1 << 13, SizeDoc: "pixels across, rounded up to 8, ¾ as many down", Origin: "ITU-T T.81 (1992), A.3.3 and A.3.4, with the luminance table K.1", Run: compressedJPEG})
 	registerMeasured(&Workload{Papers: []string{"vijaykumar2016"}, Name: "caba/pvc", Doc: "views of pages in a web log, counted by a map and a reduction",
-		N: 1 << 17, Max: 1 << 22, SizeDoc: "entries of the log", Origin: "PageViewCount of He et al., Mars: a MapReduce framework on graphics processors (PACT 2008)", Run: compressedPVC})
+		N: 1 << 17, Max: 1 << 22, SizeDoc: "entries of the log", Origin: "PageViewCount of He et al., Mars: a MapReduce framework on graphics processors (PACT 2008)", Blocks: []int{256, 128, 512}, BlockThreads: true, Run: compressedPVC})
 	registerMeasured(&Workload{Papers: []string{"vijaykumar2016"}, Name: "caba/sla", Doc: "prefix sums of a large array",
 		N: 1 << 21, Max: 1 << 26, SizeDoc: "elements, rounded up to 512", Origin: "Blelloch, Prefix sums and their applications (1990); scanLargeArray of the CUDA SDK", Run: compressedSLA})
 }
@@ -94,7 +94,7 @@ func webLog(r *rng, n int) (text []byte, entries []uint64) {
 }
 
 func compressedPVC(s *Session) error {
-	const threads, buckets = 256, 1 << 12
+	const buckets = 1 << 12
 	text, entries := webLog(newRNG(1), s.N)
 	urls := upload(s, text)
 	want, views := make([]uint32, buckets), make([]uint64, 0, 2*s.N)
@@ -111,10 +111,10 @@ func compressedPVC(s *Session) error {
 		views = append(views, entries[i], uint64(hash)|uint64(length)<<32)
 	}
 	log, out, counts := upload(s, entries), alloc[uint64](s, len(views)), alloc[uint32](s, buckets)
-	if err := s.Launch("pvc_map", ptx.Dim(blocks(s.N, threads)), ptx.Dim(threads), s.N, log, out); err != nil {
+	if err := s.threadEach("pvc_map", s.N, s.N, log, out); err != nil {
 		return err
 	}
-	if err := s.Launch("pvc_reduce", ptx.Dim(blocks(s.N, threads)), ptx.Dim(threads), s.N, out, counts, buckets-1); err != nil {
+	if err := s.threadEach("pvc_reduce", s.N, s.N, out, counts, buckets-1); err != nil {
 		return err
 	}
 	s.Summary = fmt.Sprintf("%d views of pages, %d bytes of URLs", s.N, len(text))

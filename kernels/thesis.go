@@ -15,10 +15,10 @@ const polybench = "Grauer-Gray et al., Auto-tuning a high-level language targete
 
 func init() {
 	for _, w := range []*Workload{
-		{Name: "thesis/syrk", Doc: "product of a matrix with its transpose, an element in each thread", N: 192, Max: 1 << 11, SizeDoc: "rows and columns", Origin: polybench + "SYRK", Run: syrk},
-		{Name: "thesis/doitgen", Doc: "products of planes with a matrix, a launch for each plane", N: 128, Max: 1 << 10, SizeDoc: "rows and columns of each of 4 planes", Origin: polybench + "doitgen", Run: doitgen},
-		{Name: "thesis/conv2d", Doc: "weighted sum of 3×3 neighbours", N: 512, Max: 1 << 12, SizeDoc: "rows and columns", Origin: polybench + "2DCONV", Run: conv2d},
-		{Name: "thesis/histo", Doc: "histogram in ranges of bins, each of which a row of blocks counts over all pixels", N: 1 << 17, Max: 1 << 22, SizeDoc: "pixels", Origin: parboil + "histo", Run: histo},
+		{Name: "thesis/syrk", Doc: "product of a matrix with its transpose, an element in each thread", N: 192, Max: 1 << 11, SizeDoc: "rows and columns", Origin: polybench + "SYRK", Blocks: []int{256, 128, 512}, Run: syrk},
+		{Name: "thesis/doitgen", Doc: "products of planes with a matrix, a launch for each plane", N: 128, Max: 1 << 10, SizeDoc: "rows and columns of each of 4 planes", Origin: polybench + "doitgen", Blocks: []int{256, 128, 512}, Run: doitgen},
+		{Name: "thesis/conv2d", Doc: "weighted sum of 3×3 neighbours", N: 512, Max: 1 << 12, SizeDoc: "rows and columns", Origin: polybench + "2DCONV", Blocks: []int{256, 128, 512}, Run: conv2d},
+		{Name: "thesis/histo", Doc: "histogram in ranges of bins, each of which a row of blocks counts over all pixels", N: 1 << 17, Max: 1 << 22, SizeDoc: "pixels", Origin: parboil + "histo", Blocks: []int{256, 128, 512}, Run: histo},
 		{Name: "thesis/scalarprod", Doc: "dot products of pairs of vectors", N: 128, Max: 1 << 12, SizeDoc: "pairs of vectors of 4096 elements", Origin: "scalarProd of the CUDA SDK", Run: scalarProd},
 		{Name: "thesis/gemm", Doc: "matrix product without tiles, an element in each thread", N: 640, Max: 1 << 11, SizeDoc: "rows and columns", Origin: polybench + "GEMM", Blocks: []int{256, 128, 512}, Run: gemmUntiled},
 		{Name: "thesis/spmvcsr", Doc: "sparse matrix times vector, in compressed rows", N: 1 << 16, Max: 1 << 20, SizeDoc: "rows and columns", Origin: "Bell and Garland, Implementing sparse matrix-vector multiplication on throughput-oriented processors (SC 2009): a row in each thread", Blocks: []int{256, 128, 512}, Run: spmvCSR},
@@ -28,13 +28,19 @@ func init() {
 	}
 }
 
+// threadOfMatrix launches a kernel with a thread for each element of an n×n matrix, in blocks with 32 columns.
+func (s *Session) threadOfMatrix(kernel string, n int, args ...any) error {
+	rows := s.Block / 32
+	return s.Launch(kernel, ptx.Dim(blocks(n, 32), blocks(n, rows)), ptx.Dim(32, rows), args...)
+}
+
 func syrk(s *Session) error {
 	n, m := s.N, s.N
 	r := newRNG(1)
 	a, c := r.floats(n*m, -1, 1), r.floats(n*n, -1, 1)
 	const alpha, beta = float32(1.5), float32(0.25)
 	da, dc := upload(s, a), upload(s, c)
-	if err := s.Launch("syrk", ptx.Dim(blocks(n, 32), blocks(n, 8)), ptx.Dim(32, 8), n, m, alpha, beta, da, dc); err != nil {
+	if err := s.threadOfMatrix("syrk", n, n, m, alpha, beta, da, dc); err != nil {
 		return err
 	}
 	want := make([]float32, n*n)
@@ -56,7 +62,7 @@ func doitgen(s *Session) error {
 	a, c := r.floats(planes*n*n, -1, 1), r.floats(n*n, -1, 1)
 	da, dc, dsum := upload(s, a), upload(s, c), alloc[float32](s, planes*n*n)
 	for plane := range planes {
-		if err := s.Launch("doitgen", ptx.Dim(blocks(n, 32), blocks(n, 8)), ptx.Dim(32, 8), n, n, plane, da, dc, dsum); err != nil {
+		if err := s.threadOfMatrix("doitgen", n, n, n, plane, da, dc, dsum); err != nil {
 			return err
 		}
 	}
@@ -75,7 +81,7 @@ func conv2d(s *Session) error {
 	n := s.N
 	a := newRNG(1).floats(n*n, -1, 1)
 	da, db := upload(s, a), alloc[float32](s, n*n)
-	if err := s.Launch("conv2d", ptx.Dim(blocks(n, 32), blocks(n, 8)), ptx.Dim(32, 8), n, da, db); err != nil {
+	if err := s.threadOfMatrix("conv2d", n, n, da, db); err != nil {
 		return err
 	}
 	weights := []float32{0.2, -0.3, 0.4, 0.5, 0.6, 0.7, -0.8, -0.9, 0.1}
@@ -106,7 +112,7 @@ func histo(s *Session) error {
 		want[at]++
 	}
 	dPixels, dBins := upload(s, pixels), alloc[uint32](s, ranges*bins)
-	if err := s.Launch("histo", ptx.Dim(min(48, blocks(s.N, 256)), ranges), ptx.Dim(256), dPixels, s.N, dBins); err != nil {
+	if err := s.Launch("histo", ptx.Dim(min(48, blocks(s.N, s.Block)), ranges), ptx.Dim(s.Block), dPixels, s.N, dBins); err != nil {
 		return err
 	}
 	s.Summary = fmt.Sprintf("%d pixels in %d bins", s.N, ranges*bins)
@@ -144,7 +150,7 @@ func gemmUntiled(s *Session) error {
 	a, b, c := r.floats(n*n, -1, 1), r.floats(n*n, -1, 1), r.floats(n*n, -1, 1)
 	const alpha, beta = float32(1.5), float32(0.25)
 	dc := upload(s, c)
-	if err := s.Launch("gemm", ptx.Dim(blocks(n, 32), blocks(n, s.Block/32)), ptx.Dim(32, s.Block/32), n, alpha, beta, upload(s, a), upload(s, b), dc); err != nil {
+	if err := s.threadOfMatrix("gemm", n, n, alpha, beta, upload(s, a), upload(s, b), dc); err != nil {
 		return err
 	}
 	want := make([]float32, n*n)
