@@ -26,8 +26,6 @@ type cabaProgram struct {
 	absent   string // reason for its absence
 }
 
-const cabaIrregular = "irregular, and not yet written"
-
 var cabaPrograms = []cabaProgram{
 	{name: "BFS", workload: "bfs", size: 1 << 16},
 	{name: "CONS", workload: "conv", size: 1 << 19},
