@@ -240,10 +240,11 @@ func (p *Probe) begin(l *probe.LaunchInfo) *run {
 		o := newRole(instr)
 		r.roles = append(r.roles, o)
 		kinds := probe.Events(0)
-		if o.sync != 0 {
-			kinds = probe.OnAccess | probe.OnAfter
-		} else if instr.Form.Effects.Any(ptx.Reads | ptx.Writes | ptx.Atomic) {
+		if o.sync != 0 || instr.Form.Effects.Any(ptx.Reads|ptx.Writes|ptx.Atomic) {
 			kinds = probe.OnAccess
+		}
+		if o.sync&ordersAfter != 0 {
+			kinds |= probe.OnAfter
 		}
 		if instr.Form.Family == ptx.FamilyTexture {
 			kinds = probe.OnTexels
@@ -302,10 +303,12 @@ func (s *sink) OnEvent(e *probe.Event) {
 	}
 }
 
-// FilterLoads accepts late events of all loads: moments and clocks change at other events of the warp only. It is never called for a
-// load that orders threads, because such a load has an OnAfter event, too. Memory of a
-// single thread and constant memory need no events.
+// FilterLoads accepts late events of all loads that order no threads: moments and clocks change at other events of the warp only.
+// Memory of a single thread and constant memory need no events.
 func (s *sink) FilterLoads(e *probe.Event, a *probe.Access) (l probe.LoadCondition, ok bool) {
+	if s.run.roles[e.Index].sync != 0 {
+		return l, false
+	}
 	l = probe.LoadCondition{End: math.MaxUint64, Late: !isPrivate(a.Space)}
 	if a.Space == ptx.Shared && s.run.ownMemory(true) {
 		l.End = e.Shared().Size // see keepRaw

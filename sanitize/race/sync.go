@@ -43,6 +43,9 @@ const (
 	proxies   // a proxy fence: the asynchronous proxy sees all that the thread knows
 )
 
+// ordersAfter has the effects that take place after the instruction: see run.after.
+const ordersAfter = isFence | warpBarrier | awaits | commits | mbarriers | proxies
+
 // role describes the synchronisation of an instruction.
 type role struct {
 	kind     accessKind // strong, and its scope
@@ -318,7 +321,7 @@ func (h *history) overwrite(alloc *probe.Allocation, offset uint64, n int) {
 // after handles an instruction after its execution.
 func (r *run) after(c *cta, e *probe.Event) {
 	o := &r.roles[e.Index]
-	if o.sync&(isFence|warpBarrier|awaits|commits|mbarriers|proxies) == 0 || e.Lanes == 0 {
+	if o.sync&ordersAfter == 0 || e.Lanes == 0 {
 		return
 	}
 	w := &c.warps[e.Warp]
