@@ -67,6 +67,8 @@ type LoadCondition struct {
 	// (Event.Stop): registers, and memory to which stores without events write, have later values. Late is false if the sink
 	// needs no event.
 	Late bool
+	// Quiet, if it is not nil, must belong to a condition that is Late. The sink needs no event of a load at whose moment it is not 0.
+	Quiet *atomic.Int64
 }
 
 // Selectable is the set of events that an EventSelector filters by instruction.

@@ -152,6 +152,7 @@ type run struct {
 	fenced      bool            // the kernel has bulk operations, whose reads also need proxy fences
 	issued      int             // asynchronous operations without their effect so far
 	roles       []role          // by instruction
+	quietAfter  []bool          // by instruction: see findQuiet
 	chosen      []probe.Events  // the subscribed events, by instruction
 	lastGlobals []lastGlobal    // by instruction
 	buffers     buffers
@@ -202,6 +203,7 @@ type cta struct {
 	effects       map[int64]view        // the view of the issuing thread at the time of issue, by number of the asynchronous operation
 	channels      map[channelKey]agent
 	queues        map[channelKey]*queue
+	quiet         syncatomic.Int64 // not 0: in this interval between barriers of the whole CTA, shared memory is only read (run.quietAfter)
 }
 
 type warp struct {
@@ -252,6 +254,7 @@ func (p *Probe) begin(l *probe.LaunchInfo) *run {
 		r.chosen = append(r.chosen, kinds)
 		r.fenced = r.fenced || instr.Has("bulk")
 	}
+	r.quietAfter = r.findQuiet()
 	return r
 }
 
@@ -311,7 +314,7 @@ func (s *sink) FilterLoads(e *probe.Event, a *probe.Access) (l probe.LoadConditi
 	}
 	l = probe.LoadCondition{End: math.MaxUint64, Late: !isPrivate(a.Space)}
 	if a.Space == ptx.Shared && s.run.ownMemory(true) {
-		l.End = e.Shared().Size // see keepRaw
+		l.End, l.Quiet = e.Shared().Size, &s.c.quiet // see keepRaw
 	}
 	return l, true
 }

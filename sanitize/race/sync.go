@@ -612,8 +612,10 @@ type clusterBarrier struct {
 
 // batch collects the lanes that meet at a barrier; their events arrive in sequence.
 type batch struct {
-	key   batchKey
-	lanes []batchMember
+	key     batchKey
+	lanes   []batchMember
+	threads int  // number of threads in lanes
+	quiet   bool // run.quietAfter of the barriers of all members
 }
 
 type batchKey struct {
@@ -691,9 +693,13 @@ func (r *run) leaveBarrier(c *cta, e *probe.Event) {
 	}
 	if r.batch.key != key {
 		r.completeBatch()
-		r.batch = batch{key: key, lanes: r.batch.lanes[:0]}
+		r.batch = batch{key: key, lanes: r.batch.lanes[:0], quiet: true}
 	}
 	r.batch.add(c, e.Warp, e.Lanes)
+	r.batch.quiet = r.batch.quiet && r.quietAfter[e.Index]
+	if r.batch.threads += bits.OnesCount64(e.Lanes); r.batch.threads == r.Block.Count() && key.barrier >= first { // machine code must see quiet at once
+		r.completeBatch()
+	}
 }
 
 const clusterNumber = 16
@@ -795,8 +801,14 @@ func (r *run) shareKnowledge(list []batchMember) {
 		delete(c.barrierClocks, barrier)
 	}
 	n := k.own(c.number)
+	if b.key.barrier >= first {
+		c.quiet.Store(0)
+	}
 	if threads == r.Block.Count() {
 		n.learnAll(r.now)
+		if b.key.barrier >= first && b.quiet {
+			c.quiet.Store(1)
+		}
 	} else {
 		for _, p := range list {
 			r.learn(n, &c.warps[p.warp], p.warp, p.lanes)

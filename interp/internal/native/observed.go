@@ -34,6 +34,7 @@ const logCapacity = 64
 type LoadWindow struct {
 	Begin, Last uint64 // Last must be less than 2^63
 	Closed      *int64
+	Quiet       *int64 // while *Quiet is not 0, the loads are not logged
 	step        uint64 // size of a log entry in bytes; 0: the loads are not logged
 }
 
@@ -74,14 +75,17 @@ func NewLoadLog(n int) *LoadLog {
 // Close closes all windows.
 func (l *LoadLog) Close() {
 	for i := range l.list {
-		l.list[i].Closed = &closed
+		l.list[i].Closed, l.list[i].Quiet = &closed, &open
 	}
 }
 
-// Open sets window i. A nil w.Closed stands for 0. If logged is false, loads in the window are executed, but not logged.
+// Open sets window i. A nil w.Closed or w.Quiet stands for 0. If logged is false, loads in the window are executed, but not logged.
 func (l *LoadLog) Open(i int, w LoadWindow, logged bool) {
 	if w.Closed == nil {
 		w.Closed = &open
+	}
+	if w.Quiet == nil {
+		w.Quiet = &open
 	}
 	if logged {
 		w.step = uint64(LoggedLoadBytes)

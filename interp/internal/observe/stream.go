@@ -180,6 +180,9 @@ func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 			window.Closed = (*int64)(unsafe.Pointer(c.Unless))
 		}
 		if c.Late {
+			if window.Quiet = nil; x.Late == 0 { // of several sinks, each has moments of its own
+				window.Quiet = (*int64)(unsafe.Pointer(c.Quiet))
+			}
 			x.Late |= 1 << k
 			if _, ok := s.Sinks[k].Sink.(probe.LoadReceiver); ok {
 				x.Listed |= 1 << k

@@ -6,7 +6,7 @@
 
 struct load_window { // LoadWindow in observed.go
 	u64 begin, last;
-	const volatile u64 *closed;
+	const volatile u64 *closed, *quiet;
 	u64 step;
 };
 
@@ -30,8 +30,8 @@ struct observed_context { // Context
 };
 _Static_assert(__builtin_offsetof(struct observed_context, log) == CONTEXT_LOG, "Context has another layout");
 
-// log_load precedes a load of an observed launch, with the addresses in row A and the offset H0. It adds the load to the log. It
-// leaves if the log is full, or if the addresses are not in the window with place H1.
+// log_load precedes a load of an observed launch, with the addresses in row A and the offset H0. It adds the load to the log, unless
+// the window with place H1 is quiet. It leaves if the log is full, or if the addresses are not in the window.
 #define ADDRESSES_r(i) (offsets_r(a + (i)) + (u64)NUMBER(H0) & 0xffffffff)
 #define ADDRESSES_q(i) (offsets_q(a + (i)) + (u64)NUMBER(H0))
 #define LOG_LOAD(as) \
@@ -56,7 +56,7 @@ _Static_assert(__builtin_offsetof(struct observed_context, log) == CONTEXT_LOG, 
 		to->mask = (u32)m; \
 		to->reconverge_at = ctx->reconverge_at; \
 		to->window = PLACE(H1); \
-		log->used += w->step; \
+		log->used += *w->quiet ? 0 : w->step; \
 		NEXT; \
 	}
 LOG_LOAD(r) LOG_LOAD(q)
