@@ -15,8 +15,8 @@ import (
 )
 
 // sharedProgram returns a kernel with random loads, stores and barriers of shared memory in a loop. Loads without a store or barrier
-// between them may be a few or, with many, hundreds.
-func sharedProgram(rng *rand.Rand, many bool) string {
+// between them may be a few or, with many, hundreds. With once, the loop has a single iteration and no branch, and warp 2 may exit early.
+func sharedProgram(rng *rand.Rand, many, once bool) string {
 	var b strings.Builder
 	b.WriteString(`.version 8.0
 .target sm_80
@@ -49,6 +49,8 @@ NEXT:
 	}
 	for range 4 + rng.IntN(8) {
 		switch n := rng.IntN(13); {
+		case once && n == 0:
+			b.WriteString("\tsetp.eq.u32 %q, %w, 2;\n\t@%q exit;\n")
 		case n < 6:
 			address()
 			fmt.Fprintf(&b, "\tld.shared.%s %%x, [%%a];\n", []string{"u32", "u32", "u8", "u16"}[rng.IntN(4)])
@@ -66,9 +68,41 @@ NEXT:
 			fmt.Fprintf(&b, "\tsetp.eq.u32 %%q, %%t, %d;\n\t@%%q %s.shared.u32 [%%a], 1;\n", rng.IntN(96), []string{"st.volatile", "red.add", "st.release.cta"}[rng.IntN(3)])
 		}
 	}
-	b.WriteString("\tadd.u32 %i, %i, 1;\n\tsetp.lt.u32 %q, %i, 4;\n\t@%q bra NEXT;\n\tret;\n}\n")
+	if !once {
+		b.WriteString("\tadd.u32 %i, %i, 1;\n\tsetp.lt.u32 %q, %i, 4;\n\t@%q bra NEXT;\n")
+	}
+	b.WriteString("\tret;\n}\n")
 	return b.String()
 }
+
+// earlyExit is a kernel whose warp 0 loads shared memory between two barriers and exits before the second, which does not order its
+// loads before the stores that follow.
+const earlyExit = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .u32 %t, %i, %x, %a;
+	.reg .pred %q;
+	.shared .align 8 .b8 board[1024];
+	mov.u32 %t, %tid.x;
+	mov.u32 %a, board;
+	mad.lo.u32 %a, %t, 4, %a;
+	st.shared.u32 [%a], %t;
+	mov.u32 %i, 0;
+	bar.sync 0;
+AGAIN:
+	ld.shared.u32 %x, [%a];
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %q, %i, 9;
+	@%q bra AGAIN;
+	setp.lt.u32 %q, %t, 32;
+	@%q exit;
+	bar.sync 0;
+	st.shared.u32 [%a+-128], %t;
+	ret;
+}
+`
 
 // TestEnginesFindTheSameInSharedMemory compares the races that the engines find in random programs, in which loads without an exit
 // come before conflicting stores and barriers.
@@ -82,8 +116,11 @@ func TestEnginesFindTheSameInSharedMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	racy := 0
-	for i := range 60 {
-		src := sharedProgram(rng, i%8 == 0)
+	for i := range 120 {
+		src := earlyExit
+		if i > 0 {
+			src = sharedProgram(rng, i%8 == 0, i%2 != 0)
+		}
 		found := func(engine interp.Engine) string {
 			s := sanitize.New(tools, sanitize.Options{})
 			dev := interp.NewDevice(interp.Config{Probes: s.Probes})

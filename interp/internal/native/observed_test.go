@@ -63,6 +63,10 @@ func TestLoggedLoads(t *testing.T) {
 		if word != 0 || rng.IntN(2) == 0 {
 			window.Closed = &word
 		}
+		quiet := int64(rng.IntN(4) / 3)
+		if quiet != 0 || rng.IntN(2) == 0 {
+			window.Quiet = &quiet
+		}
 		open, logged, full := rng.IntN(8) > 0, rng.IntN(4) > 0, rng.IntN(8) == 0
 		if open {
 			log.Open(0, window, logged)
@@ -88,7 +92,8 @@ func TestLoggedLoads(t *testing.T) {
 			}
 			continue
 		}
-		outcomes[fmt.Sprintf("no exit: logged %v", logged)]++
+		logged = logged && quiet == 0
+		outcomes[fmt.Sprintf("no exit: logged %v, quiet %d", logged, quiet)]++
 		if ctx.Reason == Observed {
 			t.Fatalf("%s: it exits before the load", says)
 		}
@@ -108,7 +113,7 @@ func TestLoggedLoads(t *testing.T) {
 		}
 	}
 	t.Logf("%v", outcomes)
-	if len(outcomes) < 8 {
+	if len(outcomes) < 9 {
 		t.Errorf("only %v", outcomes)
 	}
 }
