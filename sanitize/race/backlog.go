@@ -239,10 +239,7 @@ func (r *run) takes(b *backlog, alloc *probe.Allocation, n int) bool {
 func (r *run) enqueueRuns(s *shadow, k *clock, a *probe.Access, t *deferredAccess, alloc *probe.Allocation, own bool) (remaining uint64) {
 	r.enqueueRaw(s, alloc)
 	b, lanes, size := &s.backlog, t.lanes, uint64(len(alloc.Data))
-	if n := len(b.clocks); n == 0 || b.clocks[n-1] != k {
-		b.clocks = append(b.clocks, k)
-	}
-	t.clock = uint32(len(b.clocks) - 1)
+	t.clock = b.number(k)
 	if t.effects&writes != 0 && !b.marked {
 		b.markAll(size)
 	}
@@ -278,17 +275,7 @@ func (r *run) enqueueRuns(s *shadow, k *clock, a *probe.Access, t *deferredAcces
 		}
 		lanes = 0
 	}
-	if own {
-		b.lastMoment = max(b.lastMoment, t.moment)
-	}
-	if b.size() > max(b.maxBytes(size), b.bound) {
-		warps := 0
-		if own {
-			warps = r.warps
-		}
-		b.compact(s.words, warps)
-		b.bound = 2 * b.size()
-	}
+	r.noteEnqueued(b, s, t, own, size)
 	return lanes
 }
 
@@ -325,13 +312,57 @@ func (r *run) deferLoad(c *cta, warp int, l *probe.Load, m *loadMemory) (remaini
 		r.keepRaw(c, warp, l, m, k)
 		return 0, true
 	}
+	t := deferredAccess{lanes: l.Lanes, offset: uint32(offset), moment: r.now, cta: c.number, kind: role.kindOf(l.Index, l.Request), warp: uint16(warp), bytes: uint8(l.Request.Bytes)}
+	if l.Strided && r.enqueueStrided(m, k, &t, l.Stride, uint64(len(alloc.Data))) {
+		return 0, true
+	}
 	a := &r.buffers.load
 	a.Renew(l.Lanes)
-	if a.Bytes, a.Addr = l.Request.Bytes, l.Addr; l.Strided {
-		a.SetStride(l.Lanes, l.Stride)
-	}
-	t := deferredAccess{lanes: l.Lanes, offset: uint32(offset), moment: r.now, cta: c.number, kind: role.kindOf(l.Index, l.Request), warp: uint16(warp), bytes: uint8(l.Request.Bytes)}
+	a.Bytes, a.Addr = l.Request.Bytes, l.Addr
 	return r.enqueueRuns(m.s, k, a, &t, alloc, m.own), true
+}
+
+// enqueueStrided is enqueueRuns for a load of all lanes of t, whose addresses are stride bytes apart from lane to lane. size is the
+// size of the allocation. It returns false if it has done nothing.
+func (r *run) enqueueStrided(m *loadMemory, k *clock, t *deferredAccess, stride int64, size uint64) bool {
+	b := &m.s.backlog
+	if len(b.raw.list) > 0 || b.marked || stride != int64(int32(stride)) || stride == notStrided {
+		return false
+	}
+	if t.lanes&(t.lanes-1) == 0 {
+		stride = 0
+	}
+	end := int64(t.offset) + stride*int64(63-bits.LeadingZeros64(t.lanes)-bits.TrailingZeros64(t.lanes)) // offset of the last lane
+	if limit := int64(size) - int64(t.bytes); end < 0 || end > limit || int64(t.offset) > limit {
+		return false
+	}
+	t.clock = b.number(k)
+	b.enqueue(t, t.lanes, t.offset, int32(stride), size) // it takes all accesses while there are no marks
+	r.noteEnqueued(b, m.s, t, m.own, size)
+	return true
+}
+
+// number returns the number of a clock in b.clocks.
+func (b *backlog) number(k *clock) uint32 {
+	if n := len(b.clocks); n == 0 || b.clocks[n-1] != k {
+		b.clocks = append(b.clocks, k)
+	}
+	return uint32(len(b.clocks) - 1)
+}
+
+// noteEnqueued notes the moment of the latest access, and bounds the size of the list.
+func (r *run) noteEnqueued(b *backlog, s *shadow, t *deferredAccess, own bool, size uint64) {
+	if own {
+		b.lastMoment = max(b.lastMoment, t.moment)
+	}
+	if n := b.size(); n > minBacklog && n > max(b.maxBytes(size), b.bound) {
+		warps := 0
+		if own {
+			warps = r.warps
+		}
+		b.compact(s.words, warps)
+		b.bound = 2 * b.size()
+	}
 }
 
 // keepRaw adds a load by lanes with clock k to the raw loads. The condition of FilterLoads ensures that all lanes access the memory.

@@ -8,32 +8,28 @@ import (
 	"gemu/ptx"
 )
 
-// findQuiet reports, for each instruction, whether it is a barrier of the whole CTA after which, up to the next such barrier, no
-// thread writes shared memory or exits; or no thread writes it up to the kernel's end. nil: no barrier is one.
-func (r *run) findQuiet() []bool {
-	prog := r.Program
-	quiet := make([]bool, prog.Len())
+// findQuiet sets role.quietAfter.
+func (r *run) findQuiet() {
 	if r.perCTAs > 1 || r.lockstep > 0 {
-		return quiet
+		return
 	}
-	indices := map[*ptx.Instr]int{}
-	for i := range prog.Len() {
-		instr, fn := prog.At(i)
+	roles := map[*ptx.Instr]*role{}
+	for i := range r.roles {
+		instr, fn := r.Program.At(i)
 		if fn != r.Kernel || !isSynchronous(instr) {
-			return quiet
+			return
 		}
-		indices[instr] = i
+		roles[instr] = &r.roles[i]
 	}
 	for _, b := range r.Kernel.Blocks {
 		for i, instr := range b.Instrs {
 			if isWholeBarrier(instr) {
 				s := interval{visited: make([]bool, len(r.Kernel.Blocks))}
 				s.walk(b, i+1)
-				quiet[indices[instr]] = !s.writes && !(s.exits && s.ends)
+				roles[instr].quietAfter = !s.writes && !(s.exits && s.ends)
 			}
 		}
 	}
-	return quiet
 }
 
 // isSynchronous reports whether the effects of an instruction on memory, if it has any, are over when the next instruction of its

@@ -152,7 +152,6 @@ type run struct {
 	fenced      bool            // the kernel has bulk operations, whose reads also need proxy fences
 	issued      int             // asynchronous operations without their effect so far
 	roles       []role          // by instruction
-	quietAfter  []bool          // by instruction: see findQuiet
 	chosen      []probe.Events  // the subscribed events, by instruction
 	lastGlobals []lastGlobal    // by instruction
 	buffers     buffers
@@ -203,7 +202,7 @@ type cta struct {
 	effects       map[int64]view        // the view of the issuing thread at the time of issue, by number of the asynchronous operation
 	channels      map[channelKey]agent
 	queues        map[channelKey]*queue
-	quiet         syncatomic.Int64 // not 0: in this interval between barriers of the whole CTA, shared memory is only read (run.quietAfter)
+	quiet         syncatomic.Int64 // not 0: in this interval between barriers of the whole CTA, shared memory is only read (role.quietAfter)
 }
 
 type warp struct {
@@ -254,7 +253,7 @@ func (p *Probe) begin(l *probe.LaunchInfo) *run {
 		r.chosen = append(r.chosen, kinds)
 		r.fenced = r.fenced || instr.Has("bulk")
 	}
-	r.quietAfter = r.findQuiet()
+	r.findQuiet()
 	return r
 }
 

@@ -53,6 +53,10 @@ type role struct {
 	elements int   // number of elements of an accessed vector
 	skipped  uint8 // vector elements without an access, a bit each
 	instr    *ptx.Instr
+
+	// A barrier of the whole CTA after which, up to the next one, no thread writes shared memory or exits; or no thread writes it up
+	// to the kernel's end.
+	quietAfter bool
 }
 
 // scopeOf returns the scope in an instruction's qualifiers, or otherwise.
@@ -615,7 +619,7 @@ type batch struct {
 	key     batchKey
 	lanes   []batchMember
 	threads int  // number of threads in lanes
-	quiet   bool // run.quietAfter of the barriers of all members
+	quiet   bool // role.quietAfter of the barriers of all members
 }
 
 type batchKey struct {
@@ -696,7 +700,7 @@ func (r *run) leaveBarrier(c *cta, e *probe.Event) {
 		r.batch = batch{key: key, lanes: r.batch.lanes[:0], quiet: true}
 	}
 	r.batch.add(c, e.Warp, e.Lanes)
-	r.batch.quiet = r.batch.quiet && r.quietAfter[e.Index]
+	r.batch.quiet = r.batch.quiet && o.quietAfter
 	if r.batch.threads += bits.OnesCount64(e.Lanes); r.batch.threads == r.Block.Count() && key.barrier >= first { // machine code must see quiet at once
 		r.completeBatch()
 	}
