@@ -37,6 +37,10 @@ func MbarrierLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 			return
 		}
 		b, addr := found.mbarrier, found.shared
+		if m == regfile.Full && states != nil && arriveTogether(b, op, addresses, counts, states) {
+			c.Changed = true
+			return
+		}
 		if instr.Op == code.MbarrierInit {
 			maxCount := uint32(maxMbarrierCount)
 			if op.V1 {
@@ -74,6 +78,56 @@ func MbarrierLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 		c.Changed = c.Changed || after != *b
 		*b = after
 	}
+}
+
+// arriveTogether executes an arrival of all lanes at b, the mbarrier of lane 0, if they arrive at the same mbarrier, equally often,
+// and no lane but the last completes its phase. Otherwise it does nothing and returns false.
+func arriveTogether(b *mbarrier, op code.Mbarrier, addresses *regfile.Row64, counts *regfile.Row32, states *regfile.Row64) bool {
+	n := uint64(counts[0])
+	if op.Expect || op.Drop || n == 0 || n > maxMbarrierCount || !b.valid() || n*regfile.Lanes > b.pending() || !isSame64(addresses, regfile.Full) || !isSame32(counts, regfile.Full) {
+		return false
+	}
+	after := (*b - mbarrier(n*regfile.Lanes)).complete()
+	if op.NoComplete && after.phase() != b.phase() {
+		return false
+	}
+	for lane := range states {
+		states[lane] = uint64(*b) - uint64(lane)*n
+	}
+	*b = after
+	return true
+}
+
+// isSame64 reports whether all lanes of m, which has some, have the same value.
+func isSame64(row *regfile.Row64, m uint32) bool {
+	first, other := row[bits.TrailingZeros32(m)&31], uint64(0)
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 4 {
+			a := (*[4]uint64)(row[i:])
+			other |= (a[0] ^ first) | (a[1] ^ first) | (a[2] ^ first) | (a[3] ^ first)
+		}
+		return other == 0
+	}
+	for ; m != 0; m &= m - 1 {
+		other |= row[bits.TrailingZeros32(m)&31] ^ first
+	}
+	return other == 0
+}
+
+// isSame32 is isSame64 for rows of 32 bits.
+func isSame32(row *regfile.Row32, m uint32) bool {
+	first, other := row[bits.TrailingZeros32(m)&31], uint32(0)
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 4 {
+			a := (*[4]uint32)(row[i:])
+			other |= (a[0] ^ first) | (a[1] ^ first) | (a[2] ^ first) | (a[3] ^ first)
+		}
+		return other == 0
+	}
+	for ; m != 0; m &= m - 1 {
+		other |= row[bits.TrailingZeros32(m)&31] ^ first
+	}
+	return other == 0
 }
 
 // MbarrierMany executes an instruction that changes the mbarriers of several CTAs, lane by lane. A mask of ranks selects
@@ -157,7 +211,11 @@ func MbarrierWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	}
 	addresses, found := f.Src64(instr.A), mbarrierFinder{}
 	ok, state, report := false, uint64(0), uint32(0) // of the lane before: its result, its operand, its report
-	for n := m; n != 0; n &= n - 1 {
+	tested := m
+	if sameAddress := instr.A < 0 || isSame64(addresses, m); sameAddress && instr.F == code.NoRow && (parity && (instr.B < 0 || isSame32(parities, m)) || !parity && isSame64(states, m)) {
+		tested = m & -m // one test has the result of all lanes
+	}
+	for n := tested; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
 		operand := uint64(0)
 		if parity {
@@ -184,6 +242,9 @@ func MbarrierWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 		if reports[lane] = report; ok {
 			done |= 1 << lane
 		}
+	}
+	if tested != m && done != 0 {
+		done = m
 	}
 	w.AwaitedMbarrier, w.Yields = 0, w.Yields || len(failedWaits) > 0
 	for _, addr := range failedWaits {
