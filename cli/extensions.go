@@ -15,6 +15,7 @@ import (
 	"gemu/fuzz"
 	"gemu/interp"
 	"gemu/machine"
+	"gemu/machine/core"
 	"gemu/machine/dispatch"
 	"gemu/models/catalog"
 	"gemu/papers"
@@ -39,6 +40,8 @@ type Extensions struct {
 	Replacements []*machine.Replacement
 	// Dispatchers choose the multiprocessors of CTAs, for gemu machine.
 	Dispatchers []*dispatch.Policy
+	// Schedulers choose the warps that issue on a machine with a clock, for gemu machine.
+	Schedulers []*core.Policy
 }
 
 // Probe is a probe for gemu run --probe.
@@ -59,8 +62,8 @@ type Reporter interface {
 
 // check returns an error if a name cannot be chosen, or if a function is missing.
 func (x *Extensions) check() error {
-	if slices.Contains(x.Sanitizers, nil) || slices.Contains(x.Policies, nil) || slices.Contains(x.Replacements, nil) || slices.Contains(x.Dispatchers, nil) {
-		return errors.New("this command has a sanitizer, a reconvergence policy, a replacement policy or a dispatcher that is nil")
+	if slices.Contains(x.Sanitizers, nil) || slices.Contains(x.Policies, nil) || slices.Contains(x.Replacements, nil) || slices.Contains(x.Dispatchers, nil) || slices.Contains(x.Schedulers, nil) {
+		return errors.New("this command has a sanitizer, a reconvergence policy, a replacement policy, a dispatcher or a scheduler that is nil")
 	}
 	var models, sanitizers, replacements []string
 	for _, r := range slices.Concat(machine.Replacements, x.Replacements) {
@@ -69,6 +72,10 @@ func (x *Extensions) check() error {
 	dispatchers := []string{dispatch.Rotation.Name, dispatch.Pairs.Name}
 	for _, d := range x.Dispatchers {
 		dispatchers = append(dispatchers, d.Name)
+	}
+	var schedulers []string
+	for _, p := range slices.Concat(core.Policies, x.Schedulers) {
+		schedulers = append(schedulers, p.Name)
 	}
 	for _, e := range catalog.All(x.Models...) {
 		models = append(models, e.Name)
@@ -83,11 +90,13 @@ func (x *Extensions) check() error {
 		checkNames("reconvergence policy", x.reconvergerNames()),
 		checkNames("replacement policy", replacements),
 		checkNames("dispatcher", dispatchers),
+		checkNames("scheduler", schedulers),
 		x.checkDocs(),
 		checkNew("model", x.Models, func(e catalog.Entry) (string, bool) { return e.Name, e.New != nil }),
 		checkNew("sanitizer", x.Sanitizers, func(t *sanitize.Tool) (string, bool) { return t.Name, t.New != nil }),
 		checkNew("replacement policy", x.Replacements, func(r *machine.Replacement) (string, bool) { return r.Name, r.New != nil }),
 		checkNew("dispatcher", x.Dispatchers, func(d *dispatch.Policy) (string, bool) { return d.Name, d.New != nil }),
+		checkNew("scheduler", x.Schedulers, func(p *core.Policy) (string, bool) { return p.Name, p.New != nil }),
 		checkNew("probe", x.Probes, func(p Probe) (string, bool) { return p.Name, p.New != nil }),
 	)
 }
@@ -121,6 +130,9 @@ func (x *Extensions) checkDocs() error {
 	for _, d := range x.Dispatchers {
 		docs["dispatcher "+d.Name] = d.Doc
 	}
+	for _, p := range x.Schedulers {
+		docs["scheduler "+p.Name] = p.Doc
+	}
 	for name, doc := range docs {
 		if strings.Contains(doc, "${") {
 			return fmt.Errorf("the help text of the %s contains \"${\", which is reserved: change the text", name)
@@ -141,7 +153,7 @@ func checkNew[T any](kind string, list []T, isComplete func(T) (name string, com
 
 // machinePolicies are the added policies of the machine model.
 func (x *Extensions) machinePolicies() machine.Policies {
-	return machine.Policies{Replacements: x.Replacements, Dispatchers: x.Dispatchers}
+	return machine.Policies{Replacements: x.Replacements, Dispatchers: x.Dispatchers, Schedulers: x.Schedulers}
 }
 
 // reconvergers are the reconvergence policies, gemu's own first.
@@ -253,6 +265,10 @@ func (x *Extensions) vars() kong.Vars {
 	for _, d := range x.Dispatchers {
 		dispatchers = append(dispatchers, "dispatcher "+d.Name+": "+d.Doc)
 	}
+	var schedulers []string
+	for _, p := range slices.Concat(core.Policies, x.Schedulers) {
+		schedulers = append(schedulers, "scheduler "+p.Name+": "+p.Doc)
+	}
 	machinePartNames, machineShown := machinePartNames()
 	return kong.Vars{
 		"version":         version(),
@@ -266,7 +282,7 @@ func (x *Extensions) vars() kong.Vars {
 		"recording_parts": strings.Join(record.ContentNames(), ", "),
 		"features":        strings.Join(fuzz.FeatureNames(), ", "),
 		"profileorders":   profileOrderNames(),
-		"machines":        strings.Join(machine.Names(), ", "), "machineparameters": strings.Join(machine.ParameterNames(), ", "), "replacements": helpList(replacements...), "dispatchers": helpList(dispatchers...),
+		"machines":        strings.Join(machine.Names(), ", "), "machineparameters": strings.Join(machine.ParameterNames(), ", "), "replacements": helpList(replacements...), "dispatchers": helpList(dispatchers...), "schedulers": helpList(schedulers...),
 		"machineparts":     strings.Join(machinePartNames, ","),
 		"machineshow":      strings.Join(machineShown, ","),
 		"machinepartdocs":  machinePartDocs(),

@@ -26,7 +26,7 @@ type machineCmd struct {
 	policyFlag
 
 	Spec   []string    `default:"v100" help:"Machine: ${machines}, or the name of a file (docs/machine.md). Several machines stand side by side." placeholder:"NAME,…"`
-	Sweep  []string    `sep:"none" help:"Run the machines with each of these values of a parameter: ${machineparameters}. With one value, it changes the machines. May be given several times. Policies and dispatchers:${replacements}${dispatchers}" placeholder:"NAME=VALUE,…"`
+	Sweep  []string    `sep:"none" help:"Run the machines with each of these values of a parameter: ${machineparameters}. With one value, it changes the machines. May be given several times. Policies, dispatchers and schedulers:${replacements}${dispatchers}${schedulers}" placeholder:"NAME=VALUE,…"`
 	Show   []string    `default:"${machineshow}" enum:"${machineparts}" help:"Parts to print:${machinepartdocs}" placeholder:"PART"`
 	PTX    bool        `name:"ptx" help:"Show the lines of the PTX, even if the PTX names the lines of the source from which it was compiled."`
 	Launch int         `help:"Report launch N only, from 1 on. The launches before it run too: the L2 keeps their lines." unset:"all launches" placeholder:"N"`
@@ -133,6 +133,9 @@ func (c *machineCmd) Run(a *app) error {
 	for _, name := range c.Show {
 		views = append(views, machinePartNamed(name).begin(in))
 	}
+	if in.err != nil {
+		return in.err
+	}
 	addresses, err := c.openAddresses(a, in.machines[0])
 	if err != nil {
 		return err
@@ -141,6 +144,9 @@ func (c *machineCmd) Run(a *app) error {
 	recorder := stream.NewRecorder(in.consumers)
 	if in.data {
 		recorder = stream.NewDataRecorder(in.consumers)
+	}
+	if in.clocks != nil {
+		recorder.RecordInstructions()
 	}
 	j, err := c.open(a, dataOf(a.stderr), append(in.probes, recorder)...) // standard output is reserved for the report
 	if err != nil {
@@ -198,6 +204,8 @@ type machineRun struct {
 	consumers stream.Consumers   // receive the recorded requests: the machines, and those that parts add
 	probes    []probe.Probe      // further probes, which parts add
 	data      bool               // a part needs the bytes of memory
+	clocks    []machineClock     // of specs; empty unless a part needs a clock
+	err       error              // a part cannot begin
 }
 
 // machineView is a part of the report of a run.
@@ -231,6 +239,8 @@ var machineParts = []machinePart{
 	}},
 	limitsPart,
 	differencesPart,
+	cyclesPart,
+	stallsPart,
 	localityPart,
 	rowsPart,
 	compressionPart,
@@ -270,6 +280,7 @@ type machineReport struct {
 	files   map[string]bool                 // files with requests
 	modules map[string]*ptx.Module          // modules of the launches, by name
 	instrs  map[machinePlace][]machineInstr // instructions with requests of a line, on the first machine
+	clocked bool                            // the machines have clocks
 }
 
 // machinePlace is a line of a file.
@@ -302,6 +313,8 @@ type machineResultJSON struct {
 	Dirty      int64                 `json:"dirty"`      // sectors in the L2 that differ from memory at the end of the last launch
 	Lines      []machineLineJSON     `json:"lines"`      // lines of the source (or of the PTX) with requests, in their order
 	Buffers    []machineBufferJSON   `json:"buffers"`    // accessed memory, in the order of addresses; local memory comes first
+
+	Clock *machineClockJSON `json:"clock,omitempty"` // cycles; only with --show cycles or stalls
 
 	Rows *machineRowsJSON `json:"rows,omitempty"` // memory behind the L2; only with --show rows
 
@@ -342,7 +355,7 @@ type machineBufferJSON struct {
 func newMachineReport(in *machineRun, j *job) *machineReport {
 	r := &machineReport{
 		machineJSON: machineJSON{Schema: "gemu-machine/1", launchJSON: j.facts(), Groups: j.groups(), Only: in.flags.Launch},
-		flags:       in.flags, specs: in.specs, sources: sourceFiles{j.sources}, texts: map[machinePlace]string{}, files: map[string]bool{}, modules: map[string]*ptx.Module{}, instrs: map[machinePlace][]machineInstr{},
+		flags:       in.flags, specs: in.specs, sources: sourceFiles{j.sources}, texts: map[machinePlace]string{}, files: map[string]bool{}, modules: map[string]*ptx.Module{}, instrs: map[machinePlace][]machineInstr{}, clocked: in.clocks != nil,
 	}
 	for i, m := range in.machines {
 		r.Machines = append(r.Machines, r.result(&in.specs[i], in.flags.reported(m)))
@@ -382,9 +395,7 @@ func (r *machineReport) result(s *machine.Spec, launches []*machine.Launch) mach
 			at := machinePlace{frame.File, frame.Line}
 			if lines[at] == nil {
 				lines[at] = new(machine.Counts)
-				if r.texts[at] = r.sources.text(at.file, at.line); at.file == l.Module.Name {
-					r.texts[at] = strings.Join(strings.Fields(l.Module.Line(at.line)), " ")
-				}
+				r.addText(l.Module, at)
 			}
 			lines[at].Add(&l.Instrs[i])
 		}
@@ -413,6 +424,16 @@ func (r *machineReport) result(s *machine.Spec, launches []*machine.Launch) mach
 		return cmp.Or(cmp.Compare(a.Base, b.Base), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Name, b.Name))
 	})
 	return out
+}
+
+// addText keeps the text of a line, which may be one of a module.
+func (r *machineReport) addText(m *ptx.Module, at machinePlace) {
+	if _, ok := r.texts[at]; ok {
+		return
+	}
+	if r.texts[at] = r.sources.text(at.file, at.line); at.file == m.Name {
+		r.texts[at] = strings.Join(strings.Fields(m.Line(at.line)), " ")
+	}
 }
 
 // reported returns the launches of a machine that the report has.
@@ -531,8 +552,14 @@ func columnsOf(list []machineColumn, c *machine.Counts) string {
 	return b.String()
 }
 
-// unseenText says what the counts leave out.
-const unseenText = "counts are sectors of 32 bytes, without shared, constant and parameter memory, textures and surfaces; there is no clock (docs/machine.md)"
+// unseen says what the counts leave out.
+func (r *machineReport) unseen() string {
+	text := "counts are sectors of 32 bytes, without shared, constant and parameter memory, textures and surfaces; "
+	if r.clocked {
+		return text + "these counts have no clock, cycles have their own order (docs/machine.md)"
+	}
+	return text + "there is no clock (docs/machine.md)"
+}
 
 // print writes the parts of the report to a screen.
 func (r *machineReport) print(s *screen, views []machineView) {
@@ -546,14 +573,14 @@ func (r *machineReport) print(s *screen, views []machineView) {
 	if r.Trapped != "" {
 		s.printf("  the launch trapped: counts up to the trap\n")
 	}
-	if r.Machines[0].Total.Requests == 0 {
+	if r.Machines[0].Total.Requests == 0 && !r.clocked {
 		s.printf("\nno launch accesses global or local memory\n")
 		return
 	}
 	for _, v := range views {
 		v.print(r, s)
 	}
-	s.printf("\n%s\n", s.paint(dim, unseenText))
+	s.printf("\n%s\n", s.paint(dim, r.unseen()))
 }
 
 // printTotals prints each machine, and a row of totals for each.

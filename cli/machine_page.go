@@ -28,13 +28,13 @@ func (r *machineReport) page(views []machineView) ([]byte, error) {
 		title += ", up to the trap"
 	}
 	d := &pageData{
-		Title: title, About: fmt.Sprintf("Warps of %d; %s.", r.Warp, unseenText), Launches: []string{}, Columns: []pageHead{}, Sources: []*pageListing{}, Listings: []*pageListing{},
+		Title: title, About: fmt.Sprintf("Warps of %d; %s.", r.Warp, r.unseen()), Launches: []string{}, Columns: []pageHead{}, Sources: []*pageListing{}, Listings: []*pageListing{},
 		Shares: []pageShares{}, Lanes: []pageLanes{}, Summary: []summaryRow{}, Sections: []pageSection{},
 	}
 	for _, g := range r.Groups {
 		d.Launches = append(d.Launches, g.String())
 	}
-	if r.Machines[0].Total.Requests == 0 {
+	if r.Machines[0].Total.Requests == 0 && !r.clocked {
 		d.Sections = append(d.Sections, pageSection{"Machines", []string{"No launch accesses global or local memory."}, []pageBlock{}})
 		return d.html()
 	}

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"gemu/machine"
+	"gemu/machine/core"
 	"gemu/machine/dispatch"
 	"gemu/machine/locality"
 	"gemu/ptx"
@@ -122,6 +124,35 @@ func TestLocalityBest(t *testing.T) {
 		if want := map[ptx.Dim3]float64{ptx.Dim(1, 2): 30, ptx.Dim(1): 10}[g.best]; g.orderLines() != want {
 			t.Errorf("%v lines in order, want %v", g.orderLines(), want)
 		}
+	}
+}
+
+// TestMachineStalls: the reasons are the cycles of all schedulers, lines add up to the totals, and a recording has the same cycles for any
+// number of host threads.
+func TestMachineStalls(t *testing.T) {
+	args := []string{"@reduce", "--size", "5000", "--show", "stalls", "--spec", "v100,gtx480", "--sweep", "sms=3"}
+	j := machineOf(t, args...)
+	if again := machineOf(t, append(args, "--workers", "1")...); !reflect.DeepEqual(again.Machines, j.Machines) {
+		t.Error("one host thread has other cycles")
+	}
+	for i, schedulers := range []int64{3 * 4, 3 * 2} {
+		c := j.Machines[i].Clock
+		var lines core.Stalls
+		causes := int64(0)
+		for _, l := range c.Lines {
+			lines.Add(&l.Stalls)
+			causes += l.Causes
+		}
+		lines.Idle = c.Stalls.Idle
+		if c.Cycles == 0 || c.Stalls.Total() != schedulers*c.Cycles || lines != c.Stalls || causes > c.Stalls.Data || c.Stalls.Barrier == 0 {
+			t.Errorf("%s: %d cycles, %+v, lines %+v, causes %d", j.Machines[i].Name, c.Cycles, c.Stalls, lines, causes)
+		}
+		if c.Fast > c.Slow || len(c.Readings) == 0 || c.Counts.Loads == 0 || c.Counts.Hits+c.Counts.InFlight+c.Counts.Misses != c.Counts.Loads {
+			t.Errorf("%s: %+v", j.Machines[i].Name, c)
+		}
+	}
+	if machineOf(t, "@reduce", "--size", "5000").Machines[0].Clock != nil {
+		t.Error("cycles that nobody asked for")
 	}
 }
 

@@ -1,17 +1,81 @@
 package machine
 
 import (
+	"fmt"
+
 	"gemu/machine/core"
 	"gemu/machine/memory"
 	"gemu/machine/stream"
 )
 
-// NewClock returns the multiprocessors of a machine with a clock, on a memory. It takes launches of a recorder that records instructions.
-// registers is that of New. The spec must pass its Check.
-func NewClock(s Spec, registers int, m memory.Memory) *core.Machine {
-	return core.New(core.Config{Spec: *s.clock(), SMs: s.SMs, L1Lines: s.L1Lines, StoresEvict: s.StoresEvict, Memory: m, Plan: func(l *stream.Launch) core.Plan {
+// Clock is a machine with a clock. It takes launches of a recorder that records instructions (stream.Recorder.RecordInstructions).
+type Clock struct {
+	*core.Machine
+	system *memory.System // memory behind the L1; nil: another memory
+}
+
+// NewClock returns a machine with a clock. registers is that of New. It returns an error if the memory cannot be built. The spec must pass its
+// Check.
+func NewClock(s Spec, registers int) (*Clock, error) {
+	m, err := NewMemory(s, nil)
+	if err != nil {
+		return nil, fmt.Errorf("machine %s: %w", s.Name, err)
+	}
+	c := newClock(s, registers, m)
+	c.system = m
+	return c, nil
+}
+
+// Err returns the first error of the launches so far, of their counts or of the memory.
+func (c *Clock) Err() error {
+	if err := c.Machine.Err(); err != nil || c.system == nil {
+		return err
+	}
+	if err := c.system.Err(); err != nil {
+		return err
+	}
+	return c.system.Verify()
+}
+
+// newClock returns a machine with a clock, on a memory.
+func newClock(s Spec, registers int, m memory.Memory) *Clock {
+	return &Clock{Machine: core.New(core.Config{Spec: *s.clock(), SMs: s.SMs, L1Lines: s.L1Lines, StoresEvict: s.StoresEvict, Memory: m, Plan: func(l *stream.Launch) core.Plan {
 		resident, _, l1 := s.resources(l, registers)
 		resident = max(resident, 1)
 		return core.Plan{Resident: resident, L1: l1.shape(), Policy: l1.Policy.New, Dispatcher: s.dispatcher(l, resident)}
-	}})
+	}})}
+}
+
+// Reading is a parameter of a machine with a clock whose value is unknown.
+type Reading struct {
+	Name  string `json:"name"`  // name of the parameter
+	Value int64  `json:"value"` // assumed value
+	Fast  int64  `json:"fast"`  // end of the range for the faster machine
+	Slow  int64  `json:"slow"`  // end of the range for the slower machine
+}
+
+// Readings returns the unknown parameters of a machine with a clock.
+func (s *Spec) Readings() (list []Reading) {
+	c := s.clock()
+	for _, r := range c.Readings {
+		list = append(list, Reading{r.Name, c.Value(r.Name), r.Low, r.High})
+	}
+	m := s.timing()
+	for _, r := range m.Readings {
+		list = append(list, Reading{r.Name, m.Value(r.Name), int64(r.Low), int64(r.High)})
+	}
+	return list
+}
+
+// ClockEnds returns the machine with all readings at the end of their range for the faster machine, and with all at the other.
+func (s Spec) ClockEnds() (fast, slow Spec) {
+	fast, slow = s, s
+	fast.Clock, slow.Clock = s.clock().Ends()
+	fast.Timing, slow.Timing = s.timing().Ends()
+	return fast, slow
+}
+
+// String describes a reading.
+func (r Reading) String() string {
+	return fmt.Sprintf("%s = %d (%d to %d)", r.Name, r.Value, r.Fast, r.Slow)
 }

@@ -2,7 +2,7 @@
 // transfers. It runs the recorded requests of a launch (package stream) on a machine (Spec). The machine never changes a result: it
 // decides the order and the place of requests only.
 //
-// It has no clock yet. A dispatcher gives CTAs to multiprocessors (package dispatch), as many as fit. All resident warps that do not wait at
+// A Machine has no clock; NewClock returns one that has. A dispatcher gives CTAs to multiprocessors (package dispatch), as many as fit. All resident warps that do not wait at
 // a barrier execute an instruction in each step, in the order of multiprocessors, CTAs and warps. The L1 writes through and allocates lines for loads; the L2 writes back. A line
 // has four sectors of 32 bytes; a miss fills only the accessed sectors. docs/machine.md has the details.
 package machine

@@ -150,6 +150,7 @@ func (s *Spec) l1(shared int) Level {
 type Policies struct {
 	Replacements []*Replacement     // besides those of Replacements
 	Dispatchers  []*dispatch.Policy // besides those that dispatch.Find knows by itself
+	Schedulers   []*core.Policy     // besides core.Policies
 }
 
 // Replacement is a replacement policy. Another module can make one, for Extensions of package cli.
@@ -242,6 +243,10 @@ func (s *Spec) Check() error {
 	if err := s.L2.check(); err != nil {
 		return fmt.Errorf("l2: %w", err)
 	}
+	changed := *s
+	if err := changed.clock().Check(); err != nil {
+		return err
+	}
 	metadata := *s
 	if err := metadata.metadata().check(); err != nil {
 		return fmt.Errorf("md: %w", err)
@@ -312,7 +317,7 @@ func ParameterNames() (names []string) {
 	for i := range memory.Parameters {
 		names = append(names, memory.Parameters[i].Name)
 	}
-	return names
+	return append(names, core.ParameterNames()...)
 }
 
 // dramPrefix begins the names of the parameters of a memory.
@@ -320,7 +325,8 @@ const dramPrefix = "dram."
 
 // Set changes a parameter of a machine: "sms" and "sm"; "l1" and "l2", sizes in bytes or with K or M; ".ways", ".policy" and ".index"
 // of the two caches; "l1.transfer" and "l2.transfer", "lines" or "sectors"; "l1.store", "evict" or "update"; "md", the size of the cache of metadata, with "md.ways" and "md.line"; "dispatch", a
-// name for dispatch.Find; "dram." with the name of a parameter of the memory (dram.Spec.Set); and those of the timing (memory.Parameters). more are further policies. A size for l1 is
+// name for dispatch.Find; "dram." with the name of a parameter of the memory (dram.Spec.Set); and those of the timing (memory.Parameters) and
+// of the multiprocessors (core.Spec.Set). more are further policies. A size for l1 is
 // what loads can use: shared memory takes no part of it. Check must be called after all changes.
 func (s *Spec) Set(name, value string, more Policies) error {
 	for _, p := range parameters {
@@ -341,6 +347,12 @@ func (s *Spec) Set(name, value string, more Policies) error {
 	}
 	if ok, err := s.timing().Set(name, value); ok {
 		if err != nil {
+			return fmt.Errorf("%s=%s: %w", name, value, err)
+		}
+		return nil
+	}
+	if slices.Contains(core.ParameterNames(), name) {
+		if err := s.clock().Set(name, value, more.Schedulers); err != nil {
 			return fmt.Errorf("%s=%s: %w", name, value, err)
 		}
 		return nil

@@ -134,6 +134,9 @@ func (s *Spec) Ends() (fast, slow Spec) {
 	return fast, slow
 }
 
+// Value returns the value of a parameter, one of Parameters.
+func (s *Spec) Value(name string) int64 { return int64(*parameterNamed(name).Of(s)) }
+
 // parameterNamed returns a parameter; nil if there is none.
 func parameterNamed(name string) *Parameter {
 	i := slices.IndexFunc(Parameters, func(p Parameter) bool { return p.Name == name })

@@ -1,5 +1,5 @@
 // Command outside is the command gemu with a model of a register file, a sanitizer, a probe, a reconvergence policy, a replacement
-// policy and a dispatcher of this module. It shows how another module extends the command: docs/go.md.
+// policy, a dispatcher and a scheduler of warps of this module. It shows how another module extends the command: docs/go.md.
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 	"gemu/interp"
 	"gemu/machine"
 	"gemu/machine/cache"
+	"gemu/machine/core"
 	"gemu/machine/dispatch"
 	"gemu/models"
 	"gemu/models/catalog"
@@ -47,7 +48,23 @@ func main() {
 			Name: "single", Doc: "all CTAs on multiprocessor 0",
 			New: func(l *dispatch.Launch) dispatch.Dispatcher { return &single{ctas: l.Grid.Count()} },
 		}},
+		Schedulers: []*core.Policy{{
+			Name: "youngest", Doc: "the warp that began last",
+			New: func(uint64) core.Scheduler { return youngest{} },
+		}},
 	})
+}
+
+// youngest issues the warp that began last.
+type youngest struct{}
+
+func (youngest) Pick(w *core.Warps, ready uint64, _ int64) (slot int) {
+	for set := ready; set != 0; set &= set - 1 {
+		if i := bits.TrailingZeros64(set); ready>>slot&1 == 0 || w.Age(i) > w.Age(slot) {
+			slot = i
+		}
+	}
+	return slot
 }
 
 // single gives all CTAs to multiprocessor 0.

@@ -1,0 +1,442 @@
+package cli
+
+// This file is "gemu machine --show cycles" and "--show stalls": machines with a clock.
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemu/machine"
+	"gemu/machine/core"
+	"gemu/profile"
+)
+
+var (
+	cyclesPart = machinePart{name: "cycles", doc: "cycles of machines with a clock, and the ends of the ranges of their unknown numbers", extra: true, begin: func(in *machineRun) machineView {
+		in.addClocks()
+		return cyclesView{in.clocks}
+	}}
+	stallsPart = machinePart{name: "stalls", doc: "cycles, and the reasons why schedulers issue no instruction: of each kernel, and of each line on the first machine", extra: true, begin: func(in *machineRun) machineView {
+		in.addClocks()
+		return stallsView{cyclesView{in.clocks}}
+	}}
+)
+
+// machineClock is a machine with a clock: with its own numbers, and with its readings at the ends of their ranges for the faster and for the
+// slower machine.
+type machineClock [3]*machine.Clock
+
+// addClocks adds machines with a clock, once.
+func (in *machineRun) addClocks() {
+	if in.clocks != nil {
+		return
+	}
+	for _, s := range in.specs {
+		fast, slow := s.ClockEnds()
+		c := machineClock{}
+		for i, spec := range []machine.Spec{s, fast, slow} {
+			m, err := machine.NewClock(spec, in.flags.Regs)
+			if err != nil {
+				in.err = errors.Join(in.err, err)
+				return
+			}
+			c[i] = m
+			in.consumers = append(in.consumers, m)
+		}
+		in.clocks = append(in.clocks, c)
+	}
+}
+
+// machineClockJSON is the launches on a machine with a clock.
+type machineClockJSON struct {
+	Cycles   int64                    `json:"cycles"`      // cycles of all launches
+	Fast     int64                    `json:"cycles_fast"` // the same, with all readings at the end for the faster machine
+	Slow     int64                    `json:"cycles_slow"` // the same, with all readings at the other end
+	Counts   core.Counts              `json:"counts"`      // instructions, and sectors in the order of the clock
+	Stalls   core.Stalls              `json:"stalls"`      // cycles of all schedulers, by reason
+	Kernels  []machineClockKernelJSON `json:"kernels"`     // kernels, in the order of their first launch
+	Lines    []machineClockLineJSON   `json:"lines"`       // lines of the source (or of the PTX) with instructions, in their order
+	Readings []machine.Reading        `json:"readings"`    // unknown numbers
+}
+
+// machineClockKernelJSON is the launches of a kernel.
+type machineClockKernelJSON struct {
+	Kernel   string      `json:"kernel"`   // name of the kernel
+	Launches int64       `json:"launches"` // number of launches
+	Cycles   int64       `json:"cycles"`   // their cycles
+	Stalls   core.Stalls `json:"stalls"`   // cycles of all schedulers, by reason
+}
+
+// machineClockLineJSON is a line of the source or of the PTX.
+type machineClockLineJSON struct {
+	File   string      `json:"file"`   // file name in .file, or of the PTX
+	Line   int         `json:"line"`   // number of the line, from 1 on
+	Stalls core.Stalls `json:"stalls"` // cycles of schedulers of the instructions of the line; idle is 0
+	Causes int64       `json:"causes"` // cycles of data, of any line, in which warps wait for a result of this line
+
+	classes map[core.Class]int64 // executed instructions, by class
+}
+
+// cyclesView is the cycles of the machines.
+type cyclesView struct{ clocks []machineClock }
+
+func (v cyclesView) addJSON(r *machineReport) error {
+	for i := range v.clocks {
+		for _, m := range v.clocks[i] {
+			if err := m.Err(); err != nil {
+				return fmt.Errorf("machine %s: %w", r.Machines[i].Name, err)
+			}
+		}
+		r.Machines[i].Clock = r.clockOf(&v.clocks[i], &r.specs[i])
+	}
+	return nil
+}
+
+// clockOf sums the launches on a machine with a clock.
+func (r *machineReport) clockOf(c *machineClock, s *machine.Spec) *machineClockJSON {
+	reported := func(m *machine.Clock) []*core.Launch {
+		list := m.Launches()
+		if r.flags.Launch > 0 {
+			return list[r.flags.Launch-1 : r.flags.Launch]
+		}
+		return list
+	}
+	out := &machineClockJSON{Kernels: []machineClockKernelJSON{}, Lines: []machineClockLineJSON{}, Readings: append([]machine.Reading{}, s.Readings()...)}
+	for _, l := range reported(c[1]) {
+		out.Fast += l.Cycles
+	}
+	for _, l := range reported(c[2]) {
+		out.Slow += l.Cycles
+	}
+	lines := map[machinePlace]*machineClockLineJSON{}
+	for _, l := range reported(c[0]) {
+		out.Cycles += l.Cycles
+		out.Counts.Add(&l.Counts)
+		out.Stalls.Add(&l.Stalls)
+		k := slices.IndexFunc(out.Kernels, func(k machineClockKernelJSON) bool { return k.Kernel == l.Kernel.Name })
+		if k < 0 {
+			k = len(out.Kernels)
+			out.Kernels = append(out.Kernels, machineClockKernelJSON{Kernel: l.Kernel.Name})
+		}
+		out.Kernels[k].Launches++
+		out.Kernels[k].Cycles += l.Cycles
+		out.Kernels[k].Stalls.Add(&l.Stalls)
+		for i := range l.Instrs {
+			x := &l.Instrs[i]
+			if x.Active == 0 {
+				continue
+			}
+			instr, f := l.Program.At(i)
+			frame := profile.Frames(f, instr, r.flags.PTX)[0]
+			at := machinePlace{frame.File, frame.Line}
+			if r.addText(l.Module, at); !r.flags.Lines.has(at) {
+				continue
+			}
+			if lines[at] == nil {
+				lines[at] = &machineClockLineJSON{File: at.file, Line: at.line, classes: map[core.Class]int64{}}
+			}
+			lines[at].Stalls.Add(&x.Stalls)
+			lines[at].Causes += x.Causes
+			lines[at].classes[core.ClassOf(instr)] += x.Active
+		}
+	}
+	for _, l := range lines {
+		out.Lines = append(out.Lines, *l)
+	}
+	slices.SortFunc(out.Lines, func(a, b machineClockLineJSON) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return out
+}
+
+// ipc returns the instructions in a cycle of the whole machine.
+func (c *machineClockJSON) ipc() float64 {
+	if c.Cycles == 0 {
+		return 0
+	}
+	return float64(c.Counts.Instructions) / float64(c.Cycles)
+}
+
+// ratioText compares the cycles of a machine with those of the first: the ratio, and its values at both ends of the readings.
+func (c *machineClockJSON) ratioText(first *machineClockJSON) string {
+	if first.Cycles == 0 || first.Fast == 0 || first.Slow == 0 {
+		return "-"
+	}
+	own, fast, slow := float64(c.Cycles)/float64(first.Cycles), float64(c.Fast)/float64(first.Fast), float64(c.Slow)/float64(first.Slow)
+	text := fmt.Sprintf("%.3f (%.3f to %.3f)", own, min(own, fast, slow), max(own, fast, slow))
+	if min(own, fast, slow) < 1 && max(own, fast, slow) > 1 {
+		text += ", undecided"
+	}
+	return text
+}
+
+// cyclesCells returns the cells of a machine.
+func (r *machineReport) cyclesCells(i int) []string {
+	c := r.Machines[i].Clock
+	cells := []string{countText(c.Cycles), countText(c.Fast), countText(c.Slow), countText(c.Counts.Instructions), fmt.Sprintf("%.2f", c.ipc()),
+		countOrDash(c.Counts.Loads, percentText(share(c.Counts.Hits, c.Counts.Loads), 1)+" %"), countOrDash(c.Counts.Loads, percentText(share(c.Counts.InFlight, c.Counts.Loads), 1)+" %")}
+	if len(r.Machines) > 1 {
+		cells = append(cells, c.ratioText(r.Machines[0].Clock))
+	}
+	return cells
+}
+
+// cyclesColumns are the columns of the cycles.
+var cyclesColumns = []pageHead{
+	{Name: "cycles", Doc: "cycles of all launches"}, {Name: "fastest", Doc: "the same with all readings at the end for the faster machine"}, {Name: "slowest", Doc: "the same at the other end"},
+	{Name: "instructions", Doc: "executed instructions of warps"}, {Name: "IPC", Doc: "instructions of all multiprocessors in a cycle"},
+	{Name: "L1 hits", Doc: "share of the loaded sectors that the L1 has, in the order of the clock"}, {Name: "in flight", Doc: "share of the loaded sectors that have been requested and have not arrived"},
+}
+
+// ratioHead is the column of the cycles by those of the first machine.
+var ratioHead = pageHead{Name: "by the first", Doc: "cycles by those of the first machine, with the values at both ends of the readings; undecided if one is above 1 and one below"}
+
+// readingsText lists the readings of the first machine.
+func (r *machineReport) readingsText() string {
+	var list []string
+	for _, reading := range r.Machines[0].Clock.Readings {
+		list = append(list, reading.String())
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "readings of " + r.Machines[0].Name + ", unknown numbers with their ranges: " + strings.Join(list, ", ")
+}
+
+func (v cyclesView) print(r *machineReport, s *screen) {
+	s.heading("cycles")
+	width := 0
+	for i := range r.Machines {
+		width = max(width, len(r.Machines[i].Name))
+	}
+	header := fitted("", width)
+	for _, c := range cyclesColumns {
+		header += fitted(c.Name, -13)
+	}
+	if len(r.Machines) > 1 {
+		header += "  " + ratioHead.Name
+	}
+	s.printf("%s\n", s.paint(dim, header))
+	for i := range r.Machines {
+		row := fitted(r.Machines[i].Name, width)
+		for k, cell := range r.cyclesCells(i) {
+			if k == len(cyclesColumns) {
+				row += "  " + cell
+				continue
+			}
+			row += fitted(cell, -13)
+		}
+		s.printf("%s\n", row)
+	}
+	if text := r.readingsText(); text != "" {
+		for _, line := range wrap(text, 120) {
+			s.printf("%s\n", s.paint(dim, line))
+		}
+	}
+}
+
+// page returns the cycles of the machines.
+func (v cyclesView) page(r *machineReport) []pageSection {
+	b := pageBlock{Title: "Cycles of all launches", Notes: []string{}, Bars: &pageBars{Series: []string{"cycles"}}, Table: &pageTable{Head: append([]pageHead{{Name: "machine", Text: true}}, cyclesColumns...)}}
+	if len(r.Machines) > 1 {
+		b.Table.Head = append(b.Table.Head, ratioHead)
+	}
+	for i := range r.Machines {
+		c := r.Machines[i].Clock
+		b.Bars.addBar(r.Machines[i].Name, countText(c.Cycles), float64(c.Cycles))
+		b.Table.Rows = append(b.Table.Rows, append([]string{r.Machines[i].Name}, r.cyclesCells(i)...))
+	}
+	if text := r.readingsText(); text != "" {
+		b.Notes = append(b.Notes, strings.ToUpper(text[:1])+text[1:]+".")
+	}
+	return []pageSection{{"Cycles", []string{}, []pageBlock{b}}}
+}
+
+// stallsView is the cycles of the machines, and the reasons of the first.
+type stallsView struct{ cyclesView }
+
+// stallColumns are the reasons.
+var stallColumns = []struct {
+	name, doc string
+	value     func(s *core.Stalls) int64
+}{
+	{"active", "an instruction is issued", func(s *core.Stalls) int64 { return s.Active }},
+	{"compute", "a warp could issue, but its unit is busy", func(s *core.Stalls) int64 { return s.Compute }},
+	{"memory", "a warp could issue, but the memory unit is full", func(s *core.Stalls) int64 { return s.Memory }},
+	{"data", "a warp waits for a result", func(s *core.Stalls) int64 { return s.Data }},
+	{"barrier", "all warps wait at barriers, or have ended", func(s *core.Stalls) int64 { return s.Barrier }},
+	{"idle", "there is no warp", func(s *core.Stalls) int64 { return s.Idle }},
+}
+
+// stallsCells returns the reasons as shares of a total.
+func stallsCells(c *core.Stalls, total int64) (cells []string) {
+	for i := range stallColumns {
+		n := stallColumns[i].value(c)
+		cells = append(cells, countOrDash(n, percentText(share(n, total), 1)+" %"))
+	}
+	return cells
+}
+
+// linesByStalls returns the lines of the first machine, those with the most lost cycles first. A line loses the cycles in which its
+// instructions cannot issue, apart from waits for results, and those in which others wait for its results.
+func (r *machineReport) linesByStalls() []machineClockLineJSON {
+	list := slices.Clone(r.Machines[0].Clock.Lines)
+	slices.SortStableFunc(list, func(a, b machineClockLineJSON) int { return cmp.Compare(b.lost(), a.lost()) })
+	return list
+}
+
+// lost returns the cycles that a line loses.
+func (l *machineClockLineJSON) lost() int64 {
+	return l.Stalls.Compute + l.Stalls.Memory + l.Stalls.Barrier + l.Causes
+}
+
+// limits says what limits a line, and what would change it. total is the cycles of all schedulers.
+func (l *machineClockLineJSON) limits(c *machineClockJSON) (list []string) {
+	total := c.Stalls.Total()
+	add := func(n int64, format string, args ...any) {
+		if n*200 >= total { // at least half a percent
+			list = append(list, percentText(share(n, total), 1)+" %: "+fmt.Sprintf(format, args...))
+		}
+	}
+	class := core.Constant // as are memory instructions without an access to global or shared memory
+	for k := range core.Memory {
+		if l.classes[k] > l.classes[class] {
+			class = k
+		}
+	}
+	memory := l.classes[core.Memory] > 0
+	if memory {
+		add(l.Causes, "warps wait for data that this line loads. More resident warps hide the wait, as do other instructions between the load and its use; fewer sectors shorten it (--show limits).")
+	} else {
+		add(l.Causes, "warps wait for a result of this line (%s). More resident warps hide the wait, as do independent instructions between it and its use.", class)
+	}
+	add(l.Stalls.Compute, "the unit of its instructions (%s) is busy. Fewer of these instructions, or cheaper ones, help.", class)
+	full := c.Counts.FullMSHRs + c.Counts.FullQueue
+	switch {
+	case full == 0:
+		add(l.Stalls.Memory, "the memory unit is full. It takes a line, or a pass over the banks of shared memory, in a cycle: let the lanes of a warp access fewer lines, or other banks.")
+	case c.Counts.FullMSHRs >= c.Counts.FullQueue:
+		add(l.Stalls.Memory, "the memory unit is full, mostly because all MSHRs of the L1 are taken: fewer misses help, or more entries (--sweep l1.mshrs=N,… or l1.merges=N,…).")
+	default:
+		add(l.Stalls.Memory, "the memory unit is full, mostly because the memory behind the L1 takes no more requests: only fewer sectors help (--show limits).")
+	}
+	add(l.Stalls.Barrier, "all warps of a scheduler wait at this barrier. CTAs with fewer warps, of which more are resident, go on while others wait; equal work between barriers shortens the wait.")
+	return list
+}
+
+// idleText says why schedulers have no warp; "" if few have none.
+func idleText(c *machineClockJSON) string {
+	if c.Stalls.Idle*20 < c.Stalls.Total() {
+		return ""
+	}
+	return percentText(share(c.Stalls.Idle, c.Stalls.Total()), 1) + " % idle: multiprocessors or schedulers without a warp. The grid has too few CTAs for the machine, they end at different times, or a CTA has fewer warps than a multiprocessor has schedulers."
+}
+
+// stallsTitle is the title of the lines.
+const stallsTitle = "what limits the lines in which schedulers lose the most cycles"
+
+func (v stallsView) print(r *machineReport, s *screen) {
+	if !slices.Contains(r.flags.Show, cyclesPart.name) {
+		v.cyclesView.print(r, s)
+	}
+	c := r.Machines[0].Clock
+	s.heading("cycles of the schedulers of " + r.Machines[0].Name)
+	header := fitted("cycles", -12)
+	for i := range stallColumns {
+		header += fitted(stallColumns[i].name, -9)
+	}
+	s.printf("%s\n", s.paint(dim, header))
+	row := func(cycles string, stalls *core.Stalls, total int64, name string) {
+		text := fitted(cycles, -12)
+		for _, cell := range stallsCells(stalls, total) {
+			text += fitted(cell, -9)
+		}
+		s.printf("%s  %s\n", text, s.cutToFit(name, 68))
+	}
+	for i := range c.Kernels {
+		k := &c.Kernels[i]
+		row(countText(k.Cycles), &k.Stalls, k.Stalls.Total(), k.Kernel)
+	}
+	list := r.linesByStalls()
+	s.heading("lines, as shares of the cycles of all schedulers")
+	s.printf("%s\n", s.paint(dim, fitted("waited for", -12)+header[12:]))
+	for i := range list {
+		if i == r.flags.Top {
+			s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", len(list)-i)))
+			break
+		}
+		l := &list[i]
+		row(countOrDash(l.Causes, percentText(share(l.Causes, c.Stalls.Total()), 1)+" %"), &l.Stalls, c.Stalls.Total(), l.place()+"  "+r.texts[machinePlace{l.File, l.Line}])
+	}
+	s.heading(stallsTitle)
+	for i := range list[:min(len(list), r.flags.Top)] {
+		l := &list[i]
+		limits := l.limits(c)
+		if len(limits) == 0 {
+			continue
+		}
+		s.printf("%s  %s\n", l.place(), s.cutToFit(r.texts[machinePlace{l.File, l.Line}], 30))
+		for _, limit := range limits {
+			for k, line := range wrap(limit, 100) {
+				s.printf("%s%s\n", []string{"  - ", "    "}[min(k, 1)], line)
+			}
+		}
+	}
+	if text := idleText(c); text != "" {
+		for _, line := range wrap(text, 100) {
+			s.printf("%s\n", line)
+		}
+	}
+}
+
+// place names the line.
+func (l *machineClockLineJSON) place() string {
+	return fmt.Sprintf("%s:%d", filepath.Base(l.File), l.Line)
+}
+
+// page returns the cycles, the reasons of kernels, and those of lines.
+func (v stallsView) page(r *machineReport) (list []pageSection) {
+	if !slices.Contains(r.flags.Show, cyclesPart.name) {
+		list = v.cyclesView.page(r)
+	}
+	c := r.Machines[0].Clock
+	var series []string
+	head := []pageHead{{Name: "kernel", Text: true}, {Name: "cycles"}}
+	lineHead := []pageHead{{Name: "line", Text: true}, {Name: "waited for", Doc: "share of the cycles in which warps wait for a result of the line"}}
+	for i := range stallColumns {
+		series = append(series, stallColumns[i].name)
+		h := pageHead{Name: stallColumns[i].name, Doc: stallColumns[i].doc}
+		head, lineHead = append(head, h), append(lineHead, h)
+	}
+	kernels := pageBlock{Title: "Cycles of the schedulers of " + r.Machines[0].Name, Notes: []string{}, Bars: &pageBars{Series: series}, Table: &pageTable{Head: head}}
+	for i := range c.Kernels {
+		k := &c.Kernels[i]
+		var values []float64
+		for j := range stallColumns {
+			values = append(values, float64(stallColumns[j].value(&k.Stalls)))
+		}
+		kernels.Bars.addBar(k.Kernel, countText(k.Cycles), values...)
+		kernels.Table.Rows = append(kernels.Table.Rows, append([]string{k.Kernel, countText(k.Cycles)}, stallsCells(&k.Stalls, k.Stalls.Total())...))
+	}
+	if text := idleText(c); text != "" {
+		kernels.Notes = append(kernels.Notes, text)
+	}
+	lines := pageBlock{Title: "Lines, as shares of the cycles of all schedulers", Notes: []string{}, Table: &pageTable{Head: lineHead}}
+	limits := pageBlock{Title: strings.ToUpper(stallsTitle[:1]) + stallsTitle[1:], Notes: []string{}}
+	for i, l := range r.linesByStalls() {
+		if i == r.flags.Top {
+			lines.Notes = append(lines.Notes, fmt.Sprintf("%d more lines lose fewer cycles (--top).", len(c.Lines)-i))
+			break
+		}
+		text := r.texts[machinePlace{l.File, l.Line}]
+		lines.Table.Rows = append(lines.Table.Rows, append([]string{l.place() + "  " + text, countOrDash(l.Causes, percentText(share(l.Causes, c.Stalls.Total()), 1)+" %")}, stallsCells(&l.Stalls, c.Stalls.Total())...))
+		if advice := l.limits(c); len(advice) > 0 {
+			limits.Texts = append(limits.Texts, pageTexts{l.place(), text, advice})
+		}
+	}
+	return append(list, pageSection{"Reasons of lost cycles", []string{}, []pageBlock{kernels, lines, limits}})
+}
