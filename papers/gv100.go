@@ -15,7 +15,7 @@ var gv100Values []byte
 
 // gv100 returns the comparison with the GPU.
 func gv100() *Paper {
-	return &Paper{Name: "gv100", Study: "kandiah2021", Title: "Kandiah et al., MICRO 2021: counters of a Quadro GV100", Tables: gv100Tables()}
+	return &Paper{Name: "gv100", Study: "kandiah2021", Title: "Kandiah et al., MICRO 2021: counters of a Quadro GV100", Tables: append(gv100Tables(), gv100Cycles())}
 }
 
 // gv100Kernels has the workload and the kernel of each row.

@@ -1,0 +1,125 @@
+package papers
+
+// This file has the cycles of the kernels on the machine v100, for the comparison with a Quadro GV100. docs/gv100.md defines them.
+
+import (
+	"fmt"
+
+	"gemu/interp"
+	"gemu/machine"
+	"gemu/machine/stream"
+)
+
+// cyclesAbsent has the reasons for rows without cycles, besides gv100Absent.
+var cyclesAbsent = map[string]string{
+	"mriq": "the workload has 16 samples, the measured launch has more, which add arithmetic",
+}
+
+// cyclesInterpretations are the machines of a run, in the order of gv100Clocks.
+var cyclesInterpretations = []Interpretation{
+	{"headline", "the machine v100 with a clock, with empty caches when a launch begins"},
+	{"fast", "the same, with all unknown numbers at the end of their ranges for the faster machine"},
+	{"slow", "the same, with all unknown numbers at the other end"},
+}
+
+// gv100Cycles returns the table of cycles.
+func gv100Cycles() *Table {
+	t := &Table{
+		Name: "cycles", Title: "cycles, mean of the kernel's launches", Source: "GV100", OnlyIfNamed: true, PrintRows: true,
+		Note:            "The GPU's cycles have the begin and the end of a launch. docs/gv100.md has the definitions.",
+		Interpretations: cyclesInterpretations,
+		Columns: []Column{
+			{Name: "cycles", Head: [2]string{"", "cycles"}, Doc: "cycles of a launch; the GPU's are Elapsed_Cycles"},
+			{Name: "ratio", Head: [2]string{"", "ratio"}, Digits: 2, Doc: "gemu's cycles divided by those of the GPU", NotRanked: true},
+		},
+	}
+	for _, row := range readRows(gv100Values, nil) {
+		elapsed := row.Values["Elapsed_Cycles"]
+		row.Workload, row.Absent, row.Values = gv100Kernels[row.Name].workload, gv100Absent[row.Name], map[string]float64{"cycles": elapsed}
+		if row.Absent == "" {
+			row.Absent = cyclesAbsent[row.Name]
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.Measure = func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
+		kernels, err := measureOnce(m, cyclesKey{row.Workload}, func() (map[string]*launchCycles, error) {
+			c := &launchClocks{kernels: map[string]*launchCycles{}, running: map[*stream.Launch][]*machine.Clock{}}
+			recorder := stream.NewRecorder(c)
+			recorder.RecordInstructions()
+			err := m.run(row.Workload, row.Size, func(*interp.Launch) {}, recorder)
+			if err == nil {
+				err = c.err
+			}
+			return c.kernels, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		n := kernels[gv100Kernels[row.Name].kernel]
+		for i := range cyclesInterpretations {
+			if cyclesInterpretations[i].Name == r.Name {
+				mean := float64(n.cycles[i]) / float64(n.launches)
+				return map[string]float64{"cycles": mean, "ratio": mean / row.Values["cycles"]}, nil
+			}
+		}
+		return nil, fmt.Errorf("BUG: no interpretation %s", r.Name)
+	}
+	return t
+}
+
+// cyclesKey is a run of a workload.
+type cyclesKey struct{ workload string }
+
+// launchCycles is the cycles of the launches of a kernel.
+type launchCycles struct {
+	launches int64
+	cycles   [3]int64 // by interpretation
+}
+
+// launchClocks runs each launch on new machines. It is a stream.Consumer.
+type launchClocks struct {
+	kernels map[string]*launchCycles
+	running map[*stream.Launch][]*machine.Clock
+	err     error
+}
+
+// BeginLaunch makes the machines of a launch.
+func (c *launchClocks) BeginLaunch(l *stream.Launch) {
+	own, _ := machine.Find("v100")
+	fast, slow := own.ClockEnds()
+	for _, s := range []machine.Spec{own, fast, slow} {
+		m, err := machine.NewClock(s, 0)
+		if err != nil {
+			panic("BUG: " + err.Error())
+		}
+		m.BeginLaunch(l)
+		c.running[l] = append(c.running[l], m)
+	}
+}
+
+// CTA passes a CTA to the machines of its launch.
+func (c *launchClocks) CTA(l *stream.Launch, cta *stream.CTA) {
+	for _, m := range c.running[l] {
+		m.CTA(l, cta)
+	}
+}
+
+// EndLaunch adds the cycles of a launch.
+func (c *launchClocks) EndLaunch(l *stream.Launch, err error) {
+	n := c.kernels[l.Kernel.Name]
+	if n == nil {
+		n = &launchCycles{}
+		c.kernels[l.Kernel.Name] = n
+	}
+	n.launches++
+	for i, m := range c.running[l] {
+		m.EndLaunch(l, err)
+		if e := m.Err(); e != nil && c.err == nil {
+			c.err = e
+		}
+		for _, ended := range m.TakeLaunches() {
+			n.cycles[i] += ended.Cycles
+		}
+	}
+	delete(c.running, l)
+}
