@@ -20,6 +20,8 @@ func init() {
 		{Name: "thesis/atax", Doc: "product of a matrix with a vector, and of its transpose with the result", N: 1 << 11, Max: 1 << 13, SizeDoc: "rows and columns", Origin: polybench + "ATAX", Blocks: []int{256, 128, 64}, Run: atax},
 		{Name: "thesis/mvt", Doc: "products of a matrix and of its transpose with vectors", N: 1 << 11, Max: 1 << 13, SizeDoc: "rows and columns", Origin: polybench + "MVT", Blocks: []int{256, 128, 64}, Run: mvt},
 		{Name: "thesis/gramschmidt", Doc: "decomposition of a matrix into an orthogonal and a triangular one, column by column", N: 128, Max: 1 << 11, SizeDoc: "rows and columns", Origin: polybench + "GRAMSCHM", Blocks: []int{256, 128, 64}, Run: gramSchmidt},
+		{Name: "thesis/hotspot3d", Doc: "temperature of a chip of eight layers, a column of cells in each thread", N: 384, Max: 1 << 11, SizeDoc: "cells along each side of a layer", Origin: rodinia + "hotspot3D", Blocks: []int{256, 128, 512}, Run: hotspot3D},
+		{Name: "thesis/srad1", Doc: "diffusion that keeps edges, with a reduction and the places of neighbours in arrays", N: 768, Max: 1 << 12, SizeDoc: "rows of pixels, ¾ as many columns", Origin: rodinia + "srad_v1", Blocks: []int{512, 128, 256}, Run: srad1},
 		{Name: "thesis/particlefilter", Doc: "an object followed through pictures by weighted particles", N: 1 << 12, Max: 1 << 17, SizeDoc: "particles", Origin: rodinia + "particlefilter", Blocks: []int{128, 256, 512}, Run: particleFilter},
 		{Name: "thesis/streamcluster", Doc: "gain of further centres of a clustering, for four candidates", N: 1 << 15, Max: 1 << 20, SizeDoc: "points with 32 coordinates", Origin: rodinia + "streamcluster", Blocks: []int{256, 128, 512}, Run: streamCluster},
 	} {
@@ -297,6 +299,128 @@ func gramSchmidt(s *Session) error {
 	return Equal("Q", interp.Slice[float32](dq), q)
 }
 
+func hotspot3D(s *Session) error {
+	const layers, steps, along, upwards, scale, ambient = 8, 2, float32(0.125), float32(0.0625), float32(0.03125), float32(80)
+	n := s.N
+	r := newRNG(1)
+	power, t := r.floats(layers*n*n, 0, 4), r.floats(layers*n*n, 320, 340)
+	dPower, from, to := upload(s, power), upload(s, t), alloc[float32](s, layers*n*n)
+	for range steps {
+		if err := s.Launch("hotspot3d", ptx.Dim(blocks(n, 64), blocks(n, s.Block/64)), ptx.Dim(64, s.Block/64), n, n, layers, dPower, from, to, along, upwards, scale, ambient); err != nil {
+			return err
+		}
+		from, to = to, from
+		next := make([]float32, len(t))
+		own := 1 - (4*along + 2*upwards + scale*0.0625) // exact: small multiples of powers of two
+		for i, here := range t {
+			x, y, z := i%n, i/n%n, i/(n*n)
+			at := func(x, y, z int) float32 { return t[(clamp(z, layers)*n+clamp(y, n))*n+clamp(x, n)] }
+			sum := here * own
+			sum = fma32(along, at(x-1, y, z)+at(x+1, y, z), sum)
+			sum = fma32(along, at(x, y-1, z)+at(x, y+1, z), sum)
+			sum = fma32(upwards, at(x, y, z-1)+at(x, y, z+1), sum)
+			next[i] = fma32(scale, power[i], fma32(scale*0.0625, ambient, sum))
+		}
+		t = next
+	}
+	s.Summary = fmt.Sprintf("%d steps of %d layers of %d×%d cells", steps, layers, n, n)
+	return Equal("temperature", interp.Slice[float32](from), t)
+}
+
+func srad1(s *Session) error {
+	const steps, rate = 2, float32(0.5)
+	rows, columns := s.N, landscape(s.N)
+	n := rows * columns
+	image := make([]float32, n)
+	for i, v := range testImage(1, rows, columns) { // the range of exp(v/255)
+		image[i] = 1 + float32(1.75*float32(v)/256)
+	}
+	places := func(n, step int) (list []int32) {
+		for i := range n {
+			list = append(list, int32(clamp(i+step, n)))
+		}
+		return list
+	}
+	dNorth, dSouth, dWest, dEast := upload(s, places(rows, -1)), upload(s, places(rows, 1)), upload(s, places(columns, -1)), upload(s, places(columns, 1))
+	dImage, dCoefficient := upload(s, image), alloc[float32](s, n)
+	var d [4]*interp.Buffer
+	for i := range d {
+		d[i] = alloc[float32](s, n)
+	}
+	grid := blocks(n, s.Block)
+	for range steps {
+		dSums, dSquares := alloc[float32](s, grid), alloc[float32](s, grid)
+		if err := s.LaunchShared("srad1_sums", ptx.Dim(grid), ptx.Dim(s.Block), 8*s.Block, n, dImage, dSums, dSquares); err != nil {
+			return err
+		}
+		sums, squares, sum, square := make([]float32, grid), make([]float32, grid), 0.0, 0.0
+		for b := range grid {
+			part, squared := make([]float32, s.Block), make([]float32, s.Block)
+			for i, v := range image[b*s.Block : min((b+1)*s.Block, n)] {
+				part[i], squared[i] = v, v*v
+			}
+			sums[b], squares[b] = treeSum(part), treeSum(squared)
+			sum, square = sum+float64(sums[b]), square+float64(squares[b])
+		}
+		if err := Equal("sums", interp.Slice[float32](dSums), sums); err != nil {
+			return err
+		}
+		if err := Equal("sums of squares", interp.Slice[float32](dSquares), squares); err != nil {
+			return err
+		}
+		mean := sum / float64(n)
+		speckle := max(float32((square/float64(n)-float64(mean*mean))/float64(mean*mean)), 1e-6) // a single pixel has no variance
+		if err := s.threadEach("srad1_coefficients", n, rows, n, dNorth, dSouth, dWest, dEast, speckle, dImage, d[0], d[1], d[2], d[3], dCoefficient); err != nil {
+			return err
+		}
+		if err := s.threadEach("srad1_diffuse", n, rows, n, dSouth, dEast, rate, d[0], d[1], d[2], d[3], dCoefficient, dImage); err != nil {
+			return err
+		}
+		var differences [4][]float32
+		coefficient := make([]float32, n)
+		at := func(list []float32, row, column int) float32 {
+			return list[clamp(row, rows)+rows*clamp(column, columns)]
+		}
+		for i, here := range image {
+			row, column := i%rows, i/rows
+			gradient, laplacian := float32(0), float32(0)
+			for k, v := range [4]float32{at(image, row-1, column), at(image, row+1, column), at(image, row, column-1), at(image, row, column+1)} {
+				v -= here
+				differences[k] = append(differences[k], v)
+				gradient += float32(v * v)
+				laplacian += v
+			}
+			gradient, laplacian = gradient/float32(here*here), laplacian/here
+			mean := 1 + float32(0.25*laplacian)
+			q := (float32(0.5*gradient) - float32(0.0625*float32(laplacian*laplacian))) / float32(mean*mean)
+			coefficient[i] = min(max(1/(1+(q-speckle)/float32(speckle*(1+speckle))), 0), 1)
+		}
+		for i := range image {
+			row, column := i%rows, i/rows
+			sum := float32(0)
+			for k, c := range [4]float32{coefficient[i], at(coefficient, row+1, column), coefficient[i], at(coefficient, row, column+1)} {
+				sum += float32(c * differences[k][i])
+			}
+			image[i] += float32(0.25 * rate * sum)
+		}
+		if err := Equal("coefficients", interp.Slice[float32](dCoefficient), coefficient); err != nil {
+			return err
+		}
+	}
+	s.Summary = fmt.Sprintf("%d steps of %d×%d pixels", steps, columns, rows)
+	return Equal("picture", interp.Slice[float32](dImage), image)
+}
+
+// treeSum adds up the elements of a list, whose length is a power of two, as a block does in shared memory. It changes the list.
+func treeSum(list []float32) float32 {
+	for half := len(list) / 2; half > 0; half /= 2 {
+		for i := range half {
+			list[i] += list[i+half]
+		}
+	}
+	return list[0]
+}
+
 func particleFilter(s *Session) error {
 	const frames, width, height, points = 3, 128, 128, 61
 	n := s.N
@@ -343,13 +467,8 @@ func particleFilter(s *Session) error {
 		for b := range wantSums {
 			part := make([]float32, s.Block)
 			copy(part, got[b*s.Block:min((b+1)*s.Block, n)])
-			for half := s.Block / 2; half > 0; half /= 2 {
-				for i := range half {
-					part[i] += part[i+half]
-				}
-			}
-			wantSums[b] = part[0]
-			sum += part[0]
+			wantSums[b] = treeSum(part)
+			sum += wantSums[b]
 		}
 		if err := Equal("sums", interp.Slice[float32](sums), wantSums); err != nil {
 			return err
