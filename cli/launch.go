@@ -362,7 +362,7 @@ type launchJSON struct {
 	Block      [3]int `json:"block"`            // threads of a CTA in x, y and z
 	Cluster    [3]int `json:"cluster,omitzero"` // CTAs of a cluster in x, y and z; missing without clusters
 	Warp       int    `json:"warp"`             // number of lanes of a warp
-	Mode       string `json:"mode"`             // "check", "affine" or "vector"
+	Mode       string `json:"mode"`             // "check", "affine" or "vector"; "" for a recording
 	Reconverge string `json:"reconverge"`       // the reconvergence policy
 	Policy     string `json:"policy,omitempty"` // value policy, if value structure was counted
 	Launches   int    `json:"launches"`         // number of finished launches

@@ -12,6 +12,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
+	"gemu/internal/input"
 	"gemu/interp"
 	"gemu/machine"
 	"gemu/machine/dispatch"
@@ -19,11 +22,17 @@ import (
 	"gemu/probe"
 	"gemu/profile"
 	"gemu/ptx"
+	"gemu/record"
 )
 
 type machineCmd struct {
-	launchFlags
+	File  string   `arg:"" optional:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu; needs nvcc or clang), or @NAME of a workload."`
+	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
+
+	kernelFlags
 	policyFlag
+
+	From string `help:"Take the launches of the recording FILE (- for standard input; gemu record --with accesses,source, and memory for --show compression) instead of running a kernel." placeholder:"FILE"`
 
 	Spec   []string    `default:"v100" help:"Machine: ${machines}, or the name of a file (docs/machine.md). Several machines stand side by side." placeholder:"NAME,…"`
 	Sweep  []string    `sep:"none" help:"Run the machines with each of these values of a parameter: ${machineparameters}. With one value, it changes the machines. May be given several times. Policies, dispatchers and schedulers:${replacements}${dispatchers}${schedulers}" placeholder:"NAME=VALUE,…"`
@@ -94,7 +103,15 @@ func (c *machineCmd) specs(a *app) (list []machine.Spec, err error) {
 	return list, nil
 }
 
-func (c *machineCmd) Run(a *app) error {
+func (c *machineCmd) Run(a *app, line *kong.Context) error {
+	if (c.File == "") == (c.From == "") {
+		return errors.New("give one input: a kernel to run, or a recording (--from FILE)")
+	}
+	for _, group := range []string{"program", "device"} {
+		if given := givenFlags(line, group); c.From != "" && len(given) > 0 {
+			return fmt.Errorf("--from takes the launches of a recording: --%s does not apply", given[0])
+		}
+	}
 	if err := checkMinimums(minimum{"--top", int64(c.Top), 0}); err != nil {
 		return err
 	}
@@ -148,12 +165,12 @@ func (c *machineCmd) Run(a *app) error {
 	if in.clocks != nil {
 		recorder.RecordInstructions()
 	}
-	j, err := c.open(a, dataOf(a.stderr), append(in.probes, recorder)...) // standard output is reserved for the report
-	if err != nil {
-		return err
+	run := c.execute
+	if c.From != "" {
+		run = c.replay
 	}
-	runErr := j.run(a, func(l *interp.Launch) { l.Mode, l.Reconverge = interp.Vector, a.reconverger(c.Reconverge) })
-	if trap := (*probe.Trap)(nil); runErr != nil && (len(j.results) == 0 || !errors.As(runErr, &trap)) {
+	ran, runErr := run(a, in.data, append(in.probes, recorder)...)
+	if ran == nil {
 		return runErr
 	}
 	for _, m := range in.machines {
@@ -165,7 +182,7 @@ func (c *machineCmd) Run(a *app) error {
 		return all(runErr, fmt.Errorf("--launch %d: the run has %s", c.Launch, counted(n, "launch")))
 	}
 	// A trapped launch has counts up to the trap, and then the error.
-	r := newMachineReport(in, j)
+	r := newMachineReport(in, ran)
 	if err := r.checkLines(); err != nil {
 		return all(runErr, err)
 	}
@@ -184,6 +201,64 @@ func (c *machineCmd) Run(a *app) error {
 		r.print(newScreen(a.stdout), views)
 	}
 	return all(runErr, err)
+}
+
+// machineRan describes the launches that have run.
+type machineRan struct {
+	launchJSON
+	groups  []launchGroup
+	sources *input.Sources // sources of the PTX's compilation
+}
+
+// execute runs the launches of the command line. It returns nil, and the error, if there is nothing to report. A launch that has trapped
+// is reported up to the trap, whose error is returned as well.
+func (c *machineCmd) execute(a *app, _ bool, probes ...probe.Probe) (*machineRan, error) {
+	flags := &launchFlags{sourceArg: sourceArg{c.File}, Extra: c.Extra, kernelFlags: c.kernelFlags}
+	j, err := flags.open(a, dataOf(a.stderr), probes...) // standard output is reserved for the report
+	if err != nil {
+		return nil, err
+	}
+	err = j.run(a, func(l *interp.Launch) { l.Mode, l.Reconverge = interp.Vector, a.reconverger(c.Reconverge) })
+	if trap := (*probe.Trap)(nil); err != nil && (len(j.results) == 0 || !errors.As(err, &trap)) {
+		return nil, err
+	}
+	return &machineRan{j.facts(), j.groups(), j.sources}, err
+}
+
+// replay sends the launches of a recording to the probes, as execute does; with the bytes of memory if data is true.
+func (c *machineCmd) replay(a *app, data bool, probes ...probe.Probe) (*machineRan, error) {
+	file, err := a.openRecording(c.From)
+	if err != nil {
+		return nil, input.FileError("read", c.From, err)
+	}
+	defer file.Close()
+	st, err := file.Stat()
+	if err != nil {
+		return nil, input.FileError("read", c.From, err)
+	}
+	f, err := record.Open(c.From, file, st.Size())
+	if errors.Is(err, record.ErrNoRecording) {
+		return nil, fmt.Errorf("%w; a log of gemu trace has no allocations and no memory. Record the run: gemu record … --with accesses,source -o run.gemu", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	texts, err := f.Texts()
+	if err != nil {
+		return nil, err
+	}
+	r, err := record.Replay(a.ctx, f, data, probes...)
+	if err != nil {
+		return nil, err
+	}
+	last := r.Launches[len(r.Launches)-1]
+	facts := launchJSON{File: cmp.Or(r.Title, last.Module.Name), Kernel: last.Kernel.Name, Grid: dims(last.Grid), Block: dims(last.Block), Warp: last.WarpSize, Reconverge: last.Reconverge.Name, Launches: len(r.Launches)}
+	if last.Cluster.Count() > 1 {
+		facts.Cluster = dims(last.Cluster)
+	}
+	return &machineRan{facts, groupsOf(slices.Values(r.Launches), func(l *probe.LaunchInfo) launchGroup {
+		return launchGroup{l.Kernel.Name, dims(l.Grid), dims(l.Block), 0}
+	}), input.GivenSources(texts)}, r.Err
 }
 
 // machinePart is a part of the report that --show names.
@@ -352,10 +427,10 @@ type machineBufferJSON struct {
 	Counts machine.Counts `json:"counts"` // counts of requests to the buffer
 }
 
-func newMachineReport(in *machineRun, j *job) *machineReport {
+func newMachineReport(in *machineRun, ran *machineRan) *machineReport {
 	r := &machineReport{
-		machineJSON: machineJSON{Schema: "gemu-machine/1", launchJSON: j.facts(), Groups: j.groups(), Only: in.flags.Launch},
-		flags:       in.flags, specs: in.specs, sources: sourceFiles{j.sources}, texts: map[machinePlace]string{}, files: map[string]bool{}, modules: map[string]*ptx.Module{}, instrs: map[machinePlace][]machineInstr{}, clocked: in.clocks != nil,
+		machineJSON: machineJSON{Schema: "gemu-machine/1", launchJSON: ran.launchJSON, Groups: ran.groups, Only: in.flags.Launch},
+		flags:       in.flags, specs: in.specs, sources: sourceFiles{ran.sources}, texts: map[machinePlace]string{}, files: map[string]bool{}, modules: map[string]*ptx.Module{}, instrs: map[machinePlace][]machineInstr{}, clocked: in.clocks != nil,
 	}
 	for i, m := range in.machines {
 		r.Machines = append(r.Machines, r.result(&in.specs[i], in.flags.reported(m)))

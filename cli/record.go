@@ -173,7 +173,7 @@ func (c *recordCmd) write(a *app, to io.Writer, o record.Options) (ran, wrote er
 	if c.From != "" {
 		return c.convert(a, to, o)
 	}
-	o.ReadSource = input.NewSources(c.File, c.Source...).Text
+	o.ReadSource, o.Title = input.NewSources(c.File, c.Source...).Text, c.File
 	r, err := record.NewRecorder(to, o)
 	if err != nil {
 		return nil, err
@@ -257,11 +257,11 @@ func (c *recordCmd) report(a *app, events, bytes uint64, full string) {
 	}
 }
 
-// openRecording opens the recording to show. The reader seeks, so standard input becomes a temporary file. The system removes the
+// openRecording opens a recording; "-" is standard input. The reader seeks, so standard input becomes a temporary file. The system removes the
 // file when it is closed, or, on Windows, when it removes old temporary files.
-func (c *recordCmd) openRecording(a *app) (*os.File, error) {
-	if c.File != "-" {
-		return input.OpenRegular(c.File)
+func (a *app) openRecording(name string) (*os.File, error) {
+	if name != "-" {
+		return input.OpenRegular(name)
 	}
 	file, err := os.CreateTemp("", "gemu-recording-")
 	if err != nil {
@@ -277,7 +277,7 @@ func (c *recordCmd) openRecording(a *app) (*os.File, error) {
 
 // show shows a recording: its tables, or the rows of one.
 func (c *recordCmd) show(a *app) error {
-	file, err := c.openRecording(a)
+	file, err := a.openRecording(c.File)
 	if err != nil {
 		return input.FileError("read", c.File, err)
 	}

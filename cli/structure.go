@@ -6,11 +6,13 @@ package cli
 import (
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
 	"gemu/affinetrack"
 	"gemu/internal/notation"
+	"gemu/interp"
 	"gemu/sanitize/finding"
 	"gemu/structure"
 )
@@ -65,9 +67,16 @@ type launchGroup struct {
 }
 
 // groups returns the launches of a job, grouped.
-func (j *job) groups() (list []launchGroup) {
-	for _, l := range j.results {
-		g := launchGroup{l.Kernel, dims(l.Grid), dims(l.Block), 0}
+func (j *job) groups() []launchGroup {
+	return groupsOf(slices.Values(j.results), func(l *interp.Result) launchGroup {
+		return launchGroup{l.Kernel, dims(l.Grid), dims(l.Block), 0}
+	})
+}
+
+// groupsOf groups launches. group returns the group of a launch.
+func groupsOf[L any](launches iter.Seq[L], group func(L) launchGroup) (list []launchGroup) {
+	for l := range launches {
+		g := group(l)
 		i := slices.IndexFunc(list, func(o launchGroup) bool { o.Count = 0; return o == g })
 		if i < 0 {
 			i = len(list)

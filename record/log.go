@@ -203,7 +203,7 @@ func (l *logConverter) addRecord(r *trace.Record) error {
 		addRow(l.w, &TrapRow{event, r.Note})
 	case trace.Effect:
 		number, issued, reads, writes, _ := r.EffectStage() // the reader has checked it
-		addRow(l.w, &EffectRow{event, int64(number), oneIf(issued), oneIf(reads), oneIf(writes)})
+		addRow(l.w, &EffectRow{Event: event, Number: int64(number), Issued: oneIf(issued), Reads: oneIf(reads), Writes: oneIf(writes)})
 	}
 	if l.options.Results {
 		for i := range r.Results {

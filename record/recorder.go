@@ -82,6 +82,8 @@ const (
 // without optional parts, up to the default limits.
 type Options struct {
 	Contents
+	// Title is what runs, for titles of reports (RecordingRow.Title).
+	Title string
 	// Filter selects launches, CTAs, warps and instructions.
 	Filter trace.Filter
 	// MaxEvents is the largest number of events; 0 is DefaultMaxEvents, negative is no limit.
@@ -304,6 +306,9 @@ func (r *Recorder) beginLaunch(l *probe.LaunchInfo) {
 		FirstBlock: c.graph.first, Blocks: c.graph.end - c.graph.first, FirstSource: sources.first, Sources: sources.end - sources.first,
 	}))
 	r.running[l] = c
+	for _, cluster := range l.Dispatch {
+		addRow(t.w, &OrderRow{c.row, uint32(cluster)})
+	}
 	for i, v := range l.Program.Params() {
 		b := l.Parameters[v.Offset : v.Offset+v.Var.Size()]
 		row := ArgumentRow{Launch: c.row, Variable: c.variables.parameters + uint32(i), Data: t.w.addData(b)}
@@ -684,6 +689,10 @@ func (s *sink) recordAccess(at uint64, e *probe.Event, a *probe.Access, x *trace
 		row := int32(-1)
 		if last = nil; space == Global && alloc != nil {
 			last, row = alloc, s.allocationRow(alloc, s.device)
+			if a.Kind == probe.AccessAtomic && s.tables.options.Memory {
+				offset := addr - alloc.Base
+				q.left = append(q.left, alloc.Data[offset:][:min(uint64(a.Bytes), alloc.Size-offset)]...)
+			}
 		}
 		if a.Surface {
 			space = Surface
@@ -720,12 +729,26 @@ func placeOfLane(a *probe.Access, lane int) (Space, uint64, *probe.Allocation) {
 // recordEffect records a stage of an asynchronous operation.
 func (s *sink) recordEffect(e *probe.Event, at uint64) {
 	x := e.Effect
-	addRow(s.tables.w, &EffectRow{at, x.Number, oneIf(x.Issued), oneIf(x.Reads), oneIf(x.Writes)})
+	addRow(s.tables.w, &EffectRow{at, x.Number, oneIf(x.Issued), oneIf(x.Reads), oneIf(x.Writes), oneIf(x.Arrives), oneIf(x.Bulk), oneIf(x.Reduces), oneIf(x.FurtherDestination)})
 	if s.tables.options.Results && len(e.Writes) > 0 && e.Active != 0 {
 		s.recordResults(e, at, e.Active, trace.IsDeferred(e.Instr))
 	}
 	if !s.tables.options.Accesses {
 		return
+	}
+	if x.Issued {
+		global := func(a *probe.Allocation) int32 {
+			if a == nil || a.Space() != ptx.Global {
+				return -1
+			}
+			return s.allocationRow(a, s.device)
+		}
+		for i := range x.Segments {
+			p := &x.Segments[i]
+			if row := (SegmentRow{at, global(p.To), p.ToOffset, uint64(p.Bytes), global(p.From), p.FromOffset, uint64(p.Read)}); row.To >= 0 || row.From >= 0 {
+				addRow(s.tables.w, &row)
+			}
+		}
 	}
 	for _, a := range trace.EffectAccesses(x) {
 		s.tables.addLoggedAccess(at, e.Lanes, &a, e.Launch.WarpSize, false)

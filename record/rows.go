@@ -34,7 +34,7 @@ func newTables(out io.Writer, simulator string, o Options) (*tables, error) {
 		return nil, err
 	}
 	t := &tables{w: w, options: o, maxEvents: limit(o.MaxEvents, DefaultMaxEvents), maxBytes: limit(o.MaxBytes, DefaultMaxBytes), images: map[[32]byte]uint64{}}
-	addRow(w, &RecordingRow{simulator, o.Contents.String(), o.Filter.String(), t.maxEvents, t.maxBytes})
+	addRow(w, &RecordingRow{simulator, o.Title, o.Contents.String(), o.Filter.String(), t.maxEvents, t.maxBytes})
 	return t, nil
 }
 
@@ -110,6 +110,7 @@ type laneAccess struct {
 	frame      bool       // for space Param: parameters of a call
 	allocation int32      // row of the table allocations; -1: none
 	warpSize   int
+	left       []byte // bytes that an atomic has left in global memory, those of the lowest lane first; nil: not recorded
 }
 
 // addAccesses records an access of lanes to several state spaces: a row for each. Its stored elements are recorded if all lanes access
@@ -142,6 +143,9 @@ func (t *tables) addAccess(q *laneAccess, stored *trace.Access) {
 	}
 	t.countTransactions(&row, q)
 	at := addRow(t.w, &row)
+	if q.space == Global && len(q.left) > 0 {
+		addRow(t.w, &WriteRow{at, uint64(len(q.left)), t.w.addData(q.left)})
+	}
 	if stored == nil {
 		return
 	}

@@ -148,6 +148,7 @@ func (k SourceKind) String() string { return nameOf(sourceNames[:], int(k)) }
 // RecordingRow is the only row of the table recording: what the file contains.
 type RecordingRow struct {
 	Simulator string // name of the simulator that executed the launches
+	Title     string // what was run, for titles of reports; "" for a log and a program
 	Contents  string // optional parts: results, accesses, memory, stack and source, separated by commas
 	Filter    string // recorded part of the launches; "" is all
 	MaxEvents uint64 // limit of events; 0 is no limit
@@ -186,6 +187,13 @@ type LaunchRow struct {
 	Blocks           uint32 // number of basic blocks; launches of one kernel share them. 0 for a log
 	FirstSource      uint32 // row of its first text in the table sources
 	Sources          uint32 // number of texts; launches of one module share them. 0 without the part source, and for a log
+}
+
+// OrderRow is a row of the table orders: the clusters of a launch, or its CTAs without clusters, in the order in which they begin. A launch
+// without rows begins them in ascending order.
+type OrderRow struct {
+	Launch  uint32 // row of the table launches
+	Cluster uint32 // linear index of the cluster
 }
 
 // EndRow is a row of the table ends: the end of a launch.
@@ -313,6 +321,23 @@ type EffectRow struct {
 	Issued uint8  // 1: the instruction issues the operation
 	Reads  uint8  // 1: the operation reads its source
 	Writes uint8  // 1: the operation writes its destination
+
+	Arrives            uint8 // 1: the operation arrives at an mbarrier and copies nothing; 0 for a log
+	Bulk               uint8 // 1: the operation belongs to the asynchronous proxy and its groups; 0 for a log
+	Reduces            uint8 // 1: the source is combined with the destination; 0 for a log
+	FurtherDestination uint8 // 1: a further destination of a multicast copy; 0 for a log
+}
+
+// SegmentRow is a row of the table segments: global memory of an asynchronous operation, in the event that issues it, in the order of the
+// written bytes.
+type SegmentRow struct {
+	Event      uint64 // row of the table events
+	To         int32  // destination: row of the table allocations; -1 is other memory
+	ToOffset   uint64 // offset in the destination in bytes
+	Bytes      uint64 // number of written bytes
+	From       int32  // source: row of the table allocations; -1 is other memory, or registers
+	FromOffset uint64 // offset in the source in bytes
+	Read       uint64 // number of read bytes
 }
 
 // TrapRow is a row of the table traps.
@@ -373,7 +398,8 @@ type StoreRow struct {
 	Values  uint64 // first row of the table values, for class generic
 }
 
-// WriteRow is a row of the table writes: the bytes written by an access of an asynchronous operation.
+// WriteRow is a row of the table writes: the bytes written by an access of an asynchronous operation; with the part memory, also the
+// bytes that an atomic operation leaves in global memory, those of the lowest lane first.
 type WriteRow struct {
 	Access uint64 // row of the table accesses
 	Bytes  uint64 // number of bytes
@@ -410,7 +436,7 @@ type ImageRow struct {
 	Data       uint64 // first row of the table data. Equal contents share rows.
 }
 
-// DataRow is a row of the table data: a byte of a memory image or of an argument, or a byte written by an asynchronous operation.
+// DataRow is a row of the table data: a byte of a memory image or of an argument, or a byte of the table writes.
 type DataRow struct {
 	Byte uint8 // a byte of memory
 }
@@ -506,6 +532,7 @@ var schemas = []*schema{
 	tableOf[RecordingRow]("recording"),
 	tableOf[EnumerationRow]("enumerations"),
 	tableOf[LaunchRow]("launches"),
+	tableOf[OrderRow]("orders"),
 	tableOf[EndRow]("ends"),
 	tableOf[InstructionRow]("instructions"),
 	tableOf[BlockRow]("blocks"),
@@ -520,6 +547,7 @@ var schemas = []*schema{
 	tableOf[WaitRow]("waits"),
 	tableOf[CallRow]("calls"),
 	tableOf[EffectRow]("effects"),
+	tableOf[SegmentRow]("segments"),
 	tableOf[TrapRow]("traps"),
 	tableOf[StackRow]("stack"),
 	tableOf[ResultRow]("results"),

@@ -20,6 +20,7 @@ type Sources struct {
 	roots   []root
 	files   map[string]*sourceFile
 	outside []string // names of existing files that are not read, in the order of the first requests
+	given   bool     // no file is read: files has all of them
 }
 
 // root is a directory that may contain sources.
@@ -44,6 +45,20 @@ func NewSources(ptx string, dirs ...string) *Sources {
 	}
 	s.roots = append(s.roots, root{filepath.Dir(ptx), false})
 	return s
+}
+
+// GivenSources returns sources with the given texts, by name. It reads no file.
+func GivenSources(texts map[string]string) *Sources {
+	s := &Sources{files: map[string]*sourceFile{}, given: true}
+	for name, text := range texts {
+		s.files[name] = &sourceFile{path: name, lines: linesOf(text)}
+	}
+	return s
+}
+
+// linesOf returns the lines of a text, with control characters made visible.
+func linesOf(text string) []string {
+	return strings.Split(visible.Text(strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n")), "\n")
 }
 
 // CheckDirs returns an error if a directory allowed by a user does not exist or is no directory.
@@ -109,14 +124,13 @@ var errOutside = errors.New("it lies outside the directory of the PTX; --source 
 // read finds and reads a file. If there is none, the error wraps os.ErrNotExist.
 func (s *Sources) read(name string) (path string, lines []string, err error) {
 	err = os.ErrNotExist
-	if name == "" {
+	if name == "" || s.given {
 		return "", nil, err
 	}
 	for _, path := range s.candidates(name) {
 		text, failed := s.open(path)
 		if failed == nil {
-			lines := strings.Split(visible.Text(strings.TrimSuffix(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")), "\n")
-			return path, lines, nil
+			return path, linesOf(string(text)), nil
 		}
 		if errors.Is(err, os.ErrNotExist) {
 			err = failed
