@@ -27,11 +27,12 @@ const ReplayedEvents = probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTA | probe.
 // Replay sends the events of a recording to probes, as if its launches were executed again: accesses have their addresses and allocations.
 // With memory, allocations of global memory have their bytes (probe.Allocation.Data), as in the execution. Texels, values of registers, and
 // the state of the machine (Event.Machine) are missing. Asynchronous operations have their memory (Effect.Segments) without that of
-// other state spaces than global memory.
+// other state spaces than global memory. A load of a vector that ignores its last elements counts them even if they lie past the end of local
+// memory.
 //
 // The recording needs the parts accesses and source, and memory on demand. It must be whole: without filters, and not ended by a limit.
 func Replay(ctx context.Context, f *File, memory bool, probes ...probe.Probe) (*Replayed, error) {
-	p := &player{f: f, memory: memory, allocations: map[int32]*probe.Allocation{}, modules: map[uint32]*ptx.Module{}, programs: map[uint32]*replayedProgram{}, running: map[uint32]*replayedLaunch{}}
+	p := &player{f: f, memory: memory, allocations: map[int32]*probe.Allocation{}, modules: map[uint32]*ptx.Module{}, programs: map[uint32]*replayedProgram{}, running: map[uint32]*replayedLaunch{}, numbers: map[uint32]uint64{}}
 	for _, o := range probes {
 		s := o.Subscription()
 		if rest := s.Events &^ ReplayedEvents; rest != 0 || s.Values || s.Results || s.Tags {
@@ -66,6 +67,7 @@ type player struct {
 	modules     map[uint32]*ptx.Module      // by LaunchRow.FirstSource
 	programs    map[uint32]*replayedProgram // by LaunchRow.FirstInstruction
 	running     map[uint32]*replayedLaunch  // by row of the table launches
+	numbers     map[uint32]uint64           // number of launches so far, by device
 
 	launchRows     []LaunchRow
 	endRows        []EndRow
@@ -297,9 +299,10 @@ type replayedLaunch struct {
 // beginLaunch begins a launch.
 func (p *player) beginLaunch(row uint32) error {
 	r := &p.launchRows[row]
+	p.numbers[r.Device]++
 	dim := func(x, y, z uint32) ptx.Dim3 { return ptx.Dim3{X: int(x), Y: int(y), Z: int(z)} }
 	info := &probe.LaunchInfo{
-		ID: uint64(row), Device: uint64(r.Device) + 1, SM: int(r.SM), Grid: dim(r.GridX, r.GridY, r.GridZ), Block: dim(r.BlockX, r.BlockY, r.BlockZ), Cluster: dim(r.ClusterX, r.ClusterY, r.ClusterZ),
+		ID: p.numbers[r.Device], Device: uint64(r.Device) + 1, SM: int(r.SM), Grid: dim(r.GridX, r.GridY, r.GridZ), Block: dim(r.BlockX, r.BlockY, r.BlockZ), Cluster: dim(r.ClusterX, r.ClusterY, r.ClusterZ),
 		WarpSize: int(r.WarpSize), Shared: int(r.Shared), SharedBytes: int(r.SharedBytes), Cooperative: r.Cooperative == 1, Seed: r.Seed, MaxSteps: int64(r.MaxSteps),
 		EagerEffects: r.EagerEffects == 1, Reconverge: probe.ReconvergencePolicy{Name: r.Reconverge},
 	}

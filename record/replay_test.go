@@ -60,9 +60,9 @@ func TestReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	isTried := part.Share(t, 256, 64, 1)
+	isTried := part.Share(t, 1024, 256, 1)
 	for i, p := range every {
-		if !isTried(i) {
+		if !isTried(i) || strings.HasPrefix(p.String(), "insn/ld_behind_end.ptx") { // a recording does not have the end of local memory
 			continue
 		}
 		t.Run(p.String(), func(t *testing.T) {
