@@ -74,6 +74,14 @@ type player struct {
 	allocationRows []AllocationRow
 	freeRows       []FreeRow
 
+	cursors
+
+	list  []probe.Access // of the event in progress
+	moved []movedBytes   // bytes that the event in progress writes to global memory
+}
+
+// cursors are the tables that are read row by row.
+type cursors struct {
 	events   cursor[EventRow]
 	accesses cursor[AccessRow]
 	stores   cursor[StoreRow]
@@ -84,9 +92,6 @@ type player struct {
 	traps    cursor[TrapRow]
 	images   cursor[ImageRow]
 	orders   cursor[OrderRow]
-
-	list  []probe.Access // of the event in progress
-	moved []movedBytes   // bytes that the event in progress writes to global memory
 }
 
 // cursor reads the rows of a table in their order.
