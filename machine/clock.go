@@ -26,6 +26,9 @@ func NewClock(s Spec, registers int) (*Clock, error) {
 	return c, nil
 }
 
+// Memory returns the memory behind the L1, for its counts.
+func (c *Clock) Memory() *memory.System { return c.system }
+
 // Err returns the first error of the launches so far, of their counts or of the memory.
 func (c *Clock) Err() error {
 	if err := c.Machine.Err(); err != nil || c.system == nil {
@@ -42,7 +45,11 @@ func newClock(s Spec, registers int, m memory.Memory) *Clock {
 	return &Clock{Machine: core.New(core.Config{Spec: *s.clock(), SMs: s.SMs, L1Lines: s.L1Lines, StoresEvict: s.StoresEvict, Memory: m, Plan: func(l *stream.Launch) core.Plan {
 		resident, _, l1 := s.resources(l, registers)
 		resident = max(resident, 1)
-		return core.Plan{Resident: resident, L1: l1.shape(), Policy: l1.Policy.New, Dispatcher: s.dispatcher(l, resident)}
+		plan := core.Plan{Resident: resident, L1: l1.shape(), Policy: l1.Policy.New, Dispatcher: s.dispatcher(l, resident)}
+		if s.Prefetch != nil {
+			plan.Prefetch = s.Prefetch(l1.Bytes, resident)
+		}
+		return plan
 	}})}
 }
 

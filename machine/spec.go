@@ -35,6 +35,9 @@ type Spec struct {
 	DRAM        dram.Spec        // memory behind the L2; zero: dram.Default
 	Clock       core.Spec        // multiprocessors with a clock; without a policy: core.Volta
 	Timing      memory.Spec      // network, L2 and memory with a clock; without one: memory.Volta
+	// Prefetch returns, when a launch begins on a machine with a clock, the line to read when a line misses the L1; nil: no prefetches. The L1
+	// has some bytes, and a multiprocessor some CTAs at a time.
+	Prefetch func(l1, resident int) func(line uint64) (next uint64, ok bool)
 }
 
 // Metadata is a cache of the numbers of bursts of compressed lines, which are in memory (Vijaykumar et al. 2016, section 5.3.2). Its policy

@@ -21,7 +21,7 @@ import (
 
 // thesis2019 returns the comparison with the thesis.
 func thesis2019() *Paper {
-	return &Paper{Name: "thesis2019", Title: "Vijaykumar 2019: XMem and the Locality Descriptor", Tables: thesisTables()}
+	return &Paper{Name: "thesis2019", Title: "Vijaykumar 2019: XMem and the Locality Descriptor", Tables: append(thesisTables(), clockTables()...)}
 }
 
 // thesisProgram is a program of the thesis with its workload; "" if the library has none.
@@ -322,16 +322,9 @@ func (t *thesisRun) workingSets(reading int, l *locality.Launch, list []locality
 	key := shapeKey{reading, l.Kernel.Name, l.Grid}
 	best, ok := t.shapes[key]
 	if !ok {
-		best = ptx.Dim(1)
-		least := rotation
-		for _, s := range locality.Shapes(l.Grid) {
-			if reading == setsWhole && dispatch.GroupCount(l.Grid, s) < sms { // multiprocessors would have no CTA
-				continue
-			}
-			if n := measure(s); n < least {
-				least, best = n, s
-			}
-		}
+		best = bestShape(l.Grid, rotation, measure, func(s ptx.Dim3) bool {
+			return reading != setsWhole || dispatch.GroupCount(l.Grid, s) >= sms // otherwise multiprocessors would have no CTA
+		})
 		t.shapes[key] = best
 	}
 	tiles := locality.Clusters(l.Grid, list, sms)
@@ -339,6 +332,20 @@ func (t *thesisRun) workingSets(reading int, l *locality.Launch, list []locality
 	sum.rotation += rotation
 	sum.best += measure(best)
 	sum.tiles += measure(tiles)
+}
+
+// bestShape returns the shape of groups with the smallest working set: a single CTA if none is below that of rotation.
+func bestShape(grid ptx.Dim3, rotation float64, measure func(ptx.Dim3) float64, allowed func(ptx.Dim3) bool) ptx.Dim3 {
+	best, least := ptx.Dim(1), rotation
+	for _, s := range locality.Shapes(grid) {
+		if !allowed(s) {
+			continue
+		}
+		if n := measure(s); n < least {
+			least, best = n, s
+		}
+	}
+	return best
 }
 
 // thesisReading returns the number of an interpretation of a table.
@@ -359,35 +366,41 @@ func change(a, b float64) float64 {
 	return 100 * (b/a - 1)
 }
 
-// thesisTable completes a table whose values are those of a workload, with summaries of all rows, by name: values of the rows that keep
-// selects. The summary "max" has maxima, others have means.
+// thesisTable is summarised for values of thesisMeasure.
 func thesisTable(t Table, values func(r *thesisResult, reading int) map[string]float64, keep map[string]func(row string, v map[string]float64) bool) *Table {
-	out := &t
-	t.Measure = nil
-	out.Measure = func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
-		if !row.Summary {
-			result, err := thesisMeasure(m, row)
-			if err != nil {
-				return nil, err
-			}
-			return values(result, thesisReading(out, r)), nil
+	return summarised(t, func(m *Meter, row *Row, reading int) (map[string]float64, error) {
+		result, err := thesisMeasure(m, row)
+		if err != nil {
+			return nil, err
 		}
-		sum, n := map[string]float64{}, 0.0
+		return values(result, reading), nil
+	}, keep)
+}
+
+// summarised completes a table whose values are those of a workload, with summaries of all rows, by name: values of the rows that keep
+// selects. The summary "max" has maxima, others have means of the rows with a value.
+func summarised(t Table, measure func(m *Meter, row *Row, reading int) (map[string]float64, error), keep map[string]func(row string, v map[string]float64) bool) *Table {
+	out := &t
+	out.Measure = func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
+		reading := thesisReading(out, r)
+		if !row.Summary {
+			return measure(m, row, reading)
+		}
+		sum, n := map[string]float64{}, map[string]float64{}
 		for i := range out.Rows {
 			other := &out.Rows[i]
 			if other.Summary || other.Absent != "" {
 				continue
 			}
-			result, err := thesisMeasure(m, other)
+			v, err := measure(m, other, reading)
 			if err != nil {
 				return nil, err
 			}
-			v := values(result, thesisReading(out, r))
 			if k := keep[row.Name]; k != nil && !k(other.Name, v) {
 				continue
 			}
-			n++
 			for name, x := range v {
+				n[name]++
 				if row.Name == "max" {
 					sum[name] = max(sum[name], x)
 				} else {
@@ -397,7 +410,7 @@ func thesisTable(t Table, values func(r *thesisResult, reading int) map[string]f
 		}
 		for name := range sum {
 			if row.Name != "max" {
-				sum[name] /= n
+				sum[name] /= n[name]
 			}
 		}
 		return sum, nil
@@ -421,7 +434,6 @@ func thesisTables() []*Table {
 		numaColumns = append(numaColumns, Column{Name: name, Head: [][2]string{{"", "baseline"}, {"first", "touch"}, {"place-", "ment"}, {"", "ldesc"}}[i], Digits: 1, Doc: numaDocs[i], NotRanked: true})
 	}
 	later := func(name, claim, reason string) Row { return Row{Name: name, Absent: claim + ": " + reason} }
-	const needsClock = "needs a machine with a clock"
 	return []*Table{
 		thesisTable(Table{
 			Name: "xmem-alb", Title: "lookups that hit in the atom lookaside buffer, in percent",
@@ -486,10 +498,7 @@ func thesisTables() []*Table {
 			Name: "later", Title: "claims that are not measured yet",
 			Columns: []Column{{Name: "value", Head: [2]string{"", "value"}, Doc: "value of the claim", NotRanked: true}},
 			Rows: []Row{
-				later("X3", "time with tiles for 2 MB on caches of 2 MB to 512 KB, +55 % without and +6 % with XMem", "needs pinning by atoms, and "+needsClock),
-				later("X4", "speed-up of 8.5 % and reads with 12.6 % less latency by placement in banks", needsClock),
-				later("L2", "41.1 % more hits in the L1, and 17 to 20 % more hits of lines in flight", needsClock),
-				later("L4", "speed-ups of 26.6 % and, with zones, 53.7 %", needsClock),
+				later("X3", "time with tiles for 2 MB on caches of 2 MB to 512 KB, +55 % without and +6 % with XMem", "needs programs with tiles of several sizes"),
 			},
 			Interpretations: []Interpretation{{"headline", "each claim with the reason"}},
 			Measure:         func(*Meter, *Row, *Interpretation) (map[string]float64, error) { return nil, nil },

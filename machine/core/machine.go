@@ -28,6 +28,9 @@ type Plan struct {
 	L1         cache.Shape                    // L1 of a multiprocessor; without ways: no L1
 	Policy     func(cache.Shape) cache.Policy // replacement policy of the L1
 	Dispatcher *dispatch.Checked              // multiprocessors of CTAs
+	// Prefetch returns the line to read when a load misses a line in the L1; nil: none. The prefetch is dropped if the L1 has the line, or
+	// has no free MSHR, or if the memory does not take it.
+	Prefetch func(line uint64) (next uint64, ok bool)
 }
 
 // Launch is the cycles of a launch.

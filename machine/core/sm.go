@@ -281,7 +281,11 @@ func (s *sm) fill(r *memory.Reply, now int64) {
 	if line := s.l1.Peek(r.Line); line != nil {
 		line.valid |= r.Sectors
 	}
-	s.mshrs.Fill(r.Line, r.Sectors, func(load *int32) { s.arrived(*load, now) })
+	s.mshrs.Fill(r.Line, r.Sectors, func(load *int32) {
+		if *load != prefetch {
+			s.arrived(*load, now)
+		}
+	})
 }
 
 // Numbers of requests whose reply is not that of a load past the L1.
@@ -289,6 +293,27 @@ const (
 	lineReply    = -1 // fills the L1
 	ignoredReply = -2 // of an atomic without a result
 )
+
+// prefetch is the load of a prefetch, in MSHRs.
+const prefetch = -1
+
+// readAhead reads a line of which the L1 has no sector, if it has an MSHR and the memory takes the request.
+func (s *sm) readAhead(line uint64) {
+	r := s.run
+	if s.l1.Peek(line) != nil || s.mshrs.InFlight(line) != 0 || !s.mshrs.Room(line) {
+		return
+	}
+	c := &s.memoryUnit.access
+	if !r.Memory.Send(r.now, &memory.Request{SM: s.number, ID: lineReply, Line: line, Sectors: allSectors, CTA: c.CTA, Warp: c.Warp, Instr: c.Instr}) {
+		return
+	}
+	r.unanswered++
+	s.mshrs.Add(line, allSectors, prefetch)
+	r.counts.Prefetches += int64(bits.OnesCount8(allSectors))
+	if c.Line = line; r.l1Bytes {
+		s.l1.Insert(c, func(uint64, *l1Line) {})
+	}
+}
 
 // arrived notes the data of a transaction of a load.
 func (s *sm) arrived(load int32, now int64) {
@@ -583,6 +608,11 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 	if missing != t.Sectors {
 		l := &s.loads[a.load]
 		l.at = max(l.at, now+r.L1)
+	}
+	if missing != 0 && r.plan.Prefetch != nil {
+		if next, ok := r.plan.Prefetch(line); ok {
+			s.readAhead(next)
+		}
 	}
 	return true
 }

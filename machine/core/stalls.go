@@ -41,6 +41,7 @@ type Counts struct {
 	Misses       int64 `json:"misses"`       // of these, other sectors
 	Bypasses     int64 `json:"bypasses"`     // sectors of loads that bypass the L1
 	Stores       int64 `json:"stores"`       // sectors of stores and of atomics
+	Prefetches   int64 `json:"prefetches"`   // sectors that are read before they are accessed
 	FullMSHRs    int64 `json:"full_mshrs"`   // cycles in which the memory unit waits for an entry or a place for a merged access
 	FullQueue    int64 `json:"full_queue"`   // cycles in which the memory unit waits for a place in the queue of the memory behind the L1
 }
@@ -54,6 +55,7 @@ func (c *Counts) Add(o *Counts) {
 	c.Misses += o.Misses
 	c.Bypasses += o.Bypasses
 	c.Stores += o.Stores
+	c.Prefetches += o.Prefetches
 	c.FullMSHRs += o.FullMSHRs
 	c.FullQueue += o.FullQueue
 }
