@@ -1,0 +1,52 @@
+package papers
+
+import (
+	"testing"
+)
+
+// TestThesisClock: the values of a workload agree with each other. All machines execute the same instructions; slower readings take longer;
+// only machines with descriptors prefetch; a placement by XMem serves the same requests of memory.
+func TestThesisClock(t *testing.T) {
+	t.Parallel()
+	m := NewMeter(t.Context(), 1, 0, nil)
+	defer m.Close()
+	row := &Row{Workload: "thesis/conv2d", Size: 96}
+	r, err := measureLdescClock(m, row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for reading := range clockEnds {
+		for name, c := range map[string]*clocked{"rotation": r.rotation[reading], "best": r.best[reading], "groups": r.groups[reading], "full": r.full[reading], "baseline": r.baseline[reading], "touch": r.touch[reading], "zones": r.zones[reading], "no prefetch": r.noPrefetch} {
+			if c.Instructions != r.rotation[0].Instructions || c.Loads != r.rotation[0].Loads || c.cycles == 0 {
+				t.Errorf("%s, reading %d: %d instructions, %d loads, %d cycles", name, reading, c.Instructions, c.Loads, c.cycles)
+			}
+			if prefetches := name == "full" || name == "zones"; !prefetches && c.Prefetches > 0 {
+				t.Errorf("%s: %d prefetches", name, c.Prefetches)
+			}
+			if remote := c.memory.Total().LinkBytes > 0; remote != (name == "baseline" || name == "touch" || name == "zones") {
+				t.Errorf("%s: bytes between zones %v", name, remote)
+			}
+		}
+	}
+	if r.full[0].Prefetches == 0 {
+		t.Error("no prefetches")
+	}
+	if a, b, c := r.rotation[clockFast].cycles, r.rotation[clockHeadline].cycles, r.rotation[clockSlow].cycles; a >= b || b >= c {
+		t.Errorf("cycles %d, %d, %d", a, b, c)
+	}
+	// Descriptors keep the accesses of a zone in it.
+	if a, b := r.zones[0].memory.Total().LinkBytes, r.baseline[0].memory.Total().LinkBytes; a >= b {
+		t.Errorf("%d bytes between zones with descriptors, %d without", a, b)
+	}
+	rows, err := measureRowsClock(m, row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for reading := range clockEnds {
+		for i, c := range rows {
+			if c[reading].cycles == 0 || c[reading].latency <= 0 || c[reading].hits < 0 || c[reading].hits > 100 {
+				t.Errorf("%d, reading %d: %+v", i, reading, c[reading])
+			}
+		}
+	}
+}
