@@ -433,7 +433,6 @@ func thesisTables() []*Table {
 	for i, name := range numa {
 		numaColumns = append(numaColumns, Column{Name: name, Head: [][2]string{{"", "baseline"}, {"first", "touch"}, {"place-", "ment"}, {"", "ldesc"}}[i], Digits: 1, Doc: numaDocs[i], NotRanked: true})
 	}
-	later := func(name, claim, reason string) Row { return Row{Name: name, Absent: claim + ": " + reason} }
 	return []*Table{
 		thesisTable(Table{
 			Name: "xmem-alb", Title: "lookups that hit in the atom lookaside buffer, in percent",
@@ -494,14 +493,5 @@ func thesisTables() []*Table {
 			}
 			return v
 		}, nil),
-		{
-			Name: "later", Title: "claims that are not measured yet",
-			Columns: []Column{{Name: "value", Head: [2]string{"", "value"}, Doc: "value of the claim", NotRanked: true}},
-			Rows: []Row{
-				later("X3", "time with tiles for 2 MB on caches of 2 MB to 512 KB, +55 % without and +6 % with XMem", "needs programs with tiles of several sizes"),
-			},
-			Interpretations: []Interpretation{{"headline", "each claim with the reason"}},
-			Measure:         func(*Meter, *Row, *Interpretation) (map[string]float64, error) { return nil, nil },
-		},
 	}
 }

@@ -5,8 +5,10 @@ package papers
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gemu/interp"
+	"gemu/kernels"
 	"gemu/machine"
 	"gemu/machine/cache"
 	"gemu/machine/core"
@@ -382,6 +384,7 @@ func clockTables() []*Table {
 	five := map[string]func(string, map[string]float64) bool{"five": func(row string, _ map[string]float64) bool { return thesisFive[row] }}
 	descriptors := append(clockReadings[:clockEnds:clockEnds], Interpretation{"no prefetch", "as the headline; no prefetches"})
 	return []*Table{
+		tileTable(),
 		summarised(Table{
 			Name: "xmem-rows", Title: "time and latency of memory with the best address map and random pages, against placement by XMem",
 			Note: "The thesis has CPU programs. Its speed-up is up to 1.319, its latency down to 68.6 %.",
@@ -459,4 +462,208 @@ func clockTables() []*Table {
 			return v, nil
 		}, five),
 	}
+}
+
+// tilePrograms are the programs with tiles.
+var tilePrograms = []thesisProgram{{"gemm", "thesis/tiledgemm"}, {"syrk", "thesis/tiledsyrk"}, {"stencil", "thesis/tiledstencil"}}
+
+// tileRows are the sizes of tiles in rows of 1 KiB.
+var tileRows = []int{2, 4, 8, 16, 32, 64, 128, 256}
+
+// tileCaches are the sizes of the L2.
+var tileCaches = [3]int{256 << 10, 128 << 10, 64 << 10}
+
+// tileClock returns an eighth of the machine for tiles, with an L2 of some bytes.
+func tileClock(l2, reading int) machine.Spec {
+	s := thesisClock(1, reading)
+	s.SMs, s.DRAM.Channels, s.L2.Bytes = 2, 1, l2
+	s.L2.Policy = findReplacement("drrip")
+	return s
+}
+
+// findReplacement returns a replacement policy of the machine.
+func findReplacement(name string) *machine.Replacement {
+	for _, r := range machine.Replacements {
+		if r.Name == name {
+			return r
+		}
+	}
+	panic("BUG: no policy " + name)
+}
+
+// pinnedShare is the share of a cache that XMem keeps.
+const pinnedShare = 0.75
+
+// tileRun runs a program with tiles.
+type tileRun struct {
+	clockRun
+	program  string
+	rows     int
+	launches int
+	atom     []xmem.Range // of the launch in progress: the data of its tile that are used again
+	bytes    uint64       // of them
+	policies []*cache.Reserved
+}
+
+// addXMem adds a machine whose L2 keeps lines of the atom, as many as fit in a share of the cache. A hash of its number decides for a line, so that
+// it is the same lines in each launch.
+func (t *tileRun) addXMem(s machine.Spec) *clocked {
+	l2 := float64(s.L2.Bytes)
+	s.L2.Policy = &machine.Replacement{Name: "xmem", New: func(shape cache.Shape) cache.Policy {
+		p := cache.NewReserved(shape, func(a *cache.Access) bool {
+			addr := a.Line * stream.LineBytes
+			for _, r := range t.atom {
+				if addr >= r.Start && addr < r.Start+r.Bytes {
+					return float64(a.Line*0x9e3779b97f4a7c15>>40) < pinnedShare*l2/float64(t.bytes)*(1<<24)
+				}
+			}
+			return false
+		})
+		t.policies = append(t.policies, p)
+		return p
+	}}
+	return t.add(s)
+}
+
+// next begins a launch: it maps and activates the atom of its tile.
+func (t *tileRun) next(l *locality.Launch) {
+	const row = kernels.TiledRows * 4
+	var bases []uint64
+	for _, b := range l.Buffers {
+		bases = append(bases, b.Base)
+	}
+	slices.Sort(bases)
+	of := func(buffer, tile int) xmem.Range {
+		first := tile * t.rows
+		return xmem.Range{Start: bases[buffer] + uint64(first*row), Bytes: uint64(min(t.rows, kernels.TiledRows-first) * row)}
+	}
+	before := t.atom
+	switch t.program {
+	case "gemm":
+		t.atom = []xmem.Range{of(1, t.launches)}
+	case "syrk":
+		t.atom = []xmem.Range{of(0, t.launches)}
+	default:
+		tile := t.launches / kernels.TiledSteps
+		t.atom = []xmem.Range{of(0, tile), of(1, tile)}
+	}
+	t.launches++
+	if slices.Equal(before, t.atom) {
+		return
+	}
+	t.bytes = 0
+	for _, r := range t.atom {
+		t.bytes += r.Bytes
+	}
+	for _, p := range t.policies {
+		p.Release()
+	}
+}
+
+// Systems of tile results.
+const (
+	tilesDRRIP = iota
+	tilesXMem
+	tileSystems
+)
+
+// tileResult is the cycles of a program with tiles.
+type tileResult struct {
+	sizes [tileSystems][]float64                           // by size, with the largest L2, under the headline
+	best  [tileSystems]int                                 // index of the fastest of these
+	tuned [clockEnds][tileSystems][len(tileCaches)]float64 // with this size, by L2
+	reads [tileSystems][len(tileCaches)]float64            // sectors between the L2 and memory, under the headline
+}
+
+// measureTiles measures a program with tiles.
+func measureTiles(m *Meter, row *Row) (*tileResult, error) {
+	return measureOnce(m, "thesis2019 tiles "+row.Workload, func() (*tileResult, error) {
+		out := &tileResult{}
+		run := func(rows int, add func(t *tileRun)) error {
+			t := &tileRun{program: row.Name, rows: rows}
+			t.begin = t.next
+			add(t)
+			return t.run(m, &Row{Workload: row.Workload, Size: rows})
+		}
+		for i, rows := range tileRows {
+			var list [tileSystems]*clocked
+			err := run(rows, func(t *tileRun) {
+				s := tileClock(tileCaches[0], clockHeadline)
+				list = [tileSystems]*clocked{t.add(s), t.addXMem(s)}
+			})
+			if err != nil {
+				return nil, err
+			}
+			for k, c := range list {
+				out.sizes[k] = append(out.sizes[k], float64(c.cycles))
+				if out.sizes[k][i] < out.sizes[k][out.best[k]] {
+					out.best[k] = i
+				}
+			}
+		}
+		for k := range tileSystems {
+			var list [clockEnds][len(tileCaches)]*clocked
+			err := run(tileRows[out.best[k]], func(t *tileRun) {
+				for r := range clockEnds {
+					for i, l2 := range tileCaches {
+						add := t.add
+						if k == tilesXMem {
+							add = t.addXMem
+						}
+						list[r][i] = add(tileClock(l2, r))
+					}
+				}
+			})
+			if err != nil {
+				return nil, err
+			}
+			for r := range list {
+				for i, c := range list[r] {
+					out.tuned[r][k][i] = float64(c.cycles)
+					if n := c.memory.Total(); r == clockHeadline {
+						out.reads[k][i] = float64(n.Reads + n.WriteBacks)
+					}
+				}
+			}
+		}
+		return out, nil
+	})
+}
+
+// tileTable returns the table of tiles.
+func tileTable() *Table {
+	factor := func(name, head1, head2, doc string) Column {
+		return Column{Name: name, Head: [2]string{head1, head2}, Digits: 3, Doc: doc, NotRanked: true}
+	}
+	return summarised(Table{
+		Name: "xmem-tiles", Title: "time of the tiles that are best for the largest L2 on smaller ones, and of all sizes of tiles",
+		Columns: []Column{
+			factor("base", "smaller", "L2", "largest time over that with the largest L2, with DRRIP"),
+			factor("xmem", "with", "XMem", "the same with XMem"),
+			{Name: "gain", Head: [2]string{"", "gain"}, Digits: 3, Neutral: 1, Doc: "base over xmem", NotRanked: true},
+			factor("base_traffic", "traffic,", "base", "sectors between the L2 and memory: the largest over that with the largest L2, with DRRIP"),
+			factor("xmem_traffic", "traffic,", "XMem", "the same with XMem"),
+			factor("small", "small", "tiles", "time of the smallest tile over that of the best, with DRRIP"),
+			factor("large", "large", "tiles", "time of the largest tile over that of the best, with DRRIP"),
+			factor("xmem_large", "large,", "XMem", "the same with XMem"),
+		},
+		Rows:            thesisRows(tilePrograms, Row{Name: "mean", Summary: true, Values: map[string]float64{"base": 1.55, "xmem": 1.06, "gain": 1.55 / 1.06, "small": 1.287, "large": 1.648, "xmem_large": 1.269}}),
+		Interpretations: clockReadings,
+	}, func(m *Meter, row *Row, reading int) (map[string]float64, error) {
+		r, err := measureTiles(m, row)
+		if err != nil {
+			return nil, err
+		}
+		worst := func(list [len(tileCaches)]float64) float64 { return slices.Max(list[:]) / list[0] }
+		v := map[string]float64{"base": worst(r.tuned[reading][tilesDRRIP]), "xmem": worst(r.tuned[reading][tilesXMem])}
+		v["gain"] = v["base"] / v["xmem"]
+		if reading == clockHeadline {
+			v["base_traffic"], v["xmem_traffic"] = worst(r.reads[tilesDRRIP]), worst(r.reads[tilesXMem])
+			for name, k := range map[string]int{"large": tilesDRRIP, "xmem_large": tilesXMem} {
+				v[name] = r.sizes[k][len(tileRows)-1] / r.sizes[k][r.best[k]]
+			}
+			v["small"] = r.sizes[tilesDRRIP][0] / r.sizes[tilesDRRIP][r.best[tilesDRRIP]]
+		}
+		return v, nil
+	}, nil)
 }
