@@ -2,8 +2,10 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 
 	"gemu/machine/core"
+	"gemu/machine/dram"
 	"gemu/machine/memory"
 	"gemu/machine/stream"
 )
@@ -11,19 +13,44 @@ import (
 // Clock is a machine with a clock. It takes launches of a recorder that records instructions (stream.Recorder.RecordInstructions).
 type Clock struct {
 	*core.Machine
-	system *memory.System // memory behind the L1; nil: another memory
+	system  *memory.System  // memory behind the L1; nil: another memory
+	buffers []stream.Buffer // that launches have accessed, the latest last
+	known   map[stream.Buffer]bool
 }
 
 // NewClock returns a machine with a clock. registers is that of New. It returns an error if the memory cannot be built. The spec must pass its
 // Check.
 func NewClock(s Spec, registers int) (*Clock, error) {
-	m, err := NewMemory(s, nil)
+	var c *Clock
+	m, err := NewMemory(s, func(addr uint64) dram.Structure { return c.structure(addr) })
 	if err != nil {
 		return nil, fmt.Errorf("machine %s: %w", s.Name, err)
 	}
-	c := newClock(s, registers, m)
-	c.system = m
+	c = newClock(s, registers, m)
+	c.system, c.known = m, map[stream.Buffer]bool{}
 	return c, nil
+}
+
+// CTA runs the launch until it needs a CTA that has not arrived. The buffers of the CTA are known to placements of pages.
+func (c *Clock) CTA(l *stream.Launch, cta *stream.CTA) {
+	if c.known != nil {
+		for _, b := range l.Buffers {
+			if !c.known[b] {
+				c.known[b], c.buffers = true, append(c.buffers, b)
+			}
+		}
+	}
+	c.Machine.CTA(l, cta)
+}
+
+// structure returns the latest buffer at an address.
+func (c *Clock) structure(addr uint64) (of dram.Structure) {
+	for _, b := range slices.Backward(c.buffers) {
+		if addr-b.Base < b.Bytes {
+			return dram.Structure{Name: b.Name, Base: b.Base, Bytes: b.Bytes}
+		}
+	}
+	return of
 }
 
 // Memory returns the memory behind the L1, for its counts.

@@ -5,6 +5,7 @@ import (
 
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/machine/dram"
 	"gemu/machine/memory"
 	"gemu/machine/stream"
 	"gemu/probe"
@@ -75,5 +76,50 @@ func (k *kept) EndLaunch(l *stream.Launch, err error) {
 func (k *kept) play(c stream.Consumer) {
 	for _, f := range k.calls {
 		f(c)
+	}
+}
+
+// structures notes the structure of each page that is placed.
+type structures struct {
+	dram.Placement
+	seen map[dram.Structure]int
+}
+
+func (s *structures) Frame(page uint64, of *dram.Structure) uint64 {
+	s.seen[*of]++
+	return page
+}
+
+// TestClockStructures: a placement of pages knows the buffer of each page, and places each page of a buffer once.
+func TestClockStructures(t *testing.T) {
+	s, _ := Find("v100")
+	placed := &structures{seen: map[dram.Structure]int{}}
+	s.DRAM.Policy = &dram.Policy{Name: "noting", New: func(spec *dram.Spec, _ *dram.Map) dram.Placement {
+		plain := *spec
+		plain.Policy = nil
+		placed.Placement = dram.NewPages(plain)
+		return placed
+	}}
+	c, err := NewClock(s, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder := stream.NewRecorder(c)
+	recorder.RecordInstructions()
+	w := kernels.Lookup("transpose")
+	session, err := kernels.Start(t.Context(), w, interp.NewDevice(interp.Config{Probes: []probe.Probe{recorder}}), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Run(session); err != nil || c.Err() != nil {
+		t.Fatal(err, c.Err())
+	}
+	if len(placed.seen) != 2 {
+		t.Errorf("pages %v", placed.seen)
+	}
+	for of, pages := range placed.seen {
+		if n := int((of.Base+of.Bytes-1)>>12 - of.Base>>12 + 1); of.Name == "" || pages != n {
+			t.Errorf("%+v has %d pages, want %d", of, pages, n)
+		}
 	}
 }

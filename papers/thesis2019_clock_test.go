@@ -23,7 +23,7 @@ func TestThesisClock(t *testing.T) {
 			if prefetches := name == "full" || name == "zones"; !prefetches && c.Prefetches > 0 {
 				t.Errorf("%s: %d prefetches", name, c.Prefetches)
 			}
-			if remote := c.memory.Total().LinkBytes > 0; remote != (name == "baseline" || name == "touch" || name == "zones") {
+			if remote := c.Memory().Total().LinkBytes > 0; remote != (name == "baseline" || name == "touch" || name == "zones") {
 				t.Errorf("%s: bytes between zones %v", name, remote)
 			}
 		}
@@ -35,7 +35,7 @@ func TestThesisClock(t *testing.T) {
 		t.Errorf("cycles %d, %d, %d", a, b, c)
 	}
 	// Descriptors keep the accesses of a zone in it.
-	if a, b := r.zones[0].memory.Total().LinkBytes, r.baseline[0].memory.Total().LinkBytes; a >= b {
+	if a, b := r.zones[0].Memory().Total().LinkBytes, r.baseline[0].Memory().Total().LinkBytes; a >= b {
 		t.Errorf("%d bytes between zones with descriptors, %d without", a, b)
 	}
 	rows, err := measureRowsClock(m, row)
