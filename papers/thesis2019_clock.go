@@ -394,7 +394,7 @@ func clockTables() []*Table {
 				{Name: "xmem_hits", Head: [2]string{"row hits", "XMem"}, Digits: 1, Doc: "the same with XMem", NotRanked: true},
 			},
 			Rows:            thesisRows(thesisXMem, Row{Name: "mean", Summary: true, Values: map[string]float64{"speed": 1.085, "latency": 87.4}}),
-			Interpretations: clockReadings,
+			Interpretations: clockReadings, OnlyIfNamed: true,
 		}, func(m *Meter, row *Row, reading int) (map[string]float64, error) {
 			r, err := measureRowsClock(m, row)
 			if err != nil {
@@ -416,7 +416,7 @@ func clockTables() []*Table {
 				factor("best", "in flight,", "best shape", "share of loaded sectors that are in flight with the best shape of groups, over that with rotation"),
 				factor("groups", "in flight,", "groups", "the same with the groups of the descriptors"),
 			},
-			Rows: l1, Interpretations: descriptors,
+			Rows: l1, Interpretations: descriptors, OnlyIfNamed: true,
 		}, func(m *Meter, row *Row, reading int) (map[string]float64, error) {
 			r, err := measureLdescClock(m, row)
 			if err != nil {
@@ -442,7 +442,7 @@ func clockTables() []*Table {
 				factor("zones", "zones,", "baseline", "with four zones: cycles of the baseline over those with the descriptors"),
 				factor("touch", "zones, first", "touch", "with four zones: cycles of first touch over those with the descriptors"),
 			},
-			Rows: speed, Interpretations: descriptors,
+			Rows: speed, Interpretations: descriptors, OnlyIfNamed: true,
 		}, func(m *Meter, row *Row, reading int) (map[string]float64, error) {
 			r, err := measureLdescClock(m, row)
 			if err != nil {
@@ -647,7 +647,7 @@ func tileTable() *Table {
 			factor("xmem_large", "large,", "XMem", "the same with XMem"),
 		},
 		Rows:            thesisRows(tilePrograms, Row{Name: "mean", Summary: true, Values: map[string]float64{"base": 1.55, "xmem": 1.06, "gain": 1.55 / 1.06, "small": 1.287, "large": 1.648, "xmem_large": 1.269}}),
-		Interpretations: clockReadings,
+		Interpretations: clockReadings, OnlyIfNamed: true,
 	}, func(m *Meter, row *Row, reading int) (map[string]float64, error) {
 		r, err := measureTiles(m, row)
 		if err != nil {
