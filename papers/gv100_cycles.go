@@ -36,8 +36,8 @@ func gv100Cycles() *Table {
 	for _, row := range readRows(gv100Values, nil) {
 		elapsed := row.Values["Elapsed_Cycles"]
 		row.Workload, row.Absent, row.Values = gv100Kernels[row.Name].workload, gv100Absent[row.Name], map[string]float64{"cycles": elapsed}
-		if row.Absent == "" {
-			row.Absent = cyclesAbsent[row.Name]
+		if reason := cyclesAbsent[row.Name]; reason != "" {
+			row.Workload, row.Absent = "", reason
 		}
 		t.Rows = append(t.Rows, row)
 	}
