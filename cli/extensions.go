@@ -42,6 +42,16 @@ type Extensions struct {
 	Dispatchers []*dispatch.Policy
 	// Schedulers choose the warps that issue on a machine with a clock, for gemu machine.
 	Schedulers []*core.Policy
+	// Systems replace parts of a machine, for gemu machine --with.
+	Systems []System
+}
+
+// System makes a system of the machine model, for gemu machine --with NAME=VALUE.
+type System struct {
+	Name string // name on the command line: see Extensions
+	Doc  string // a line for --help
+	// New returns the system with a value, "" without one. Its name is NAME=VALUE, or NAME.
+	New func(value string) (*machine.System, error)
 }
 
 // Probe is a probe for gemu run --probe.
@@ -69,6 +79,10 @@ func (x *Extensions) check() error {
 	for _, r := range slices.Concat(machine.Replacements, x.Replacements) {
 		replacements = append(replacements, r.Name)
 	}
+	var systems []string
+	for _, s := range slices.Concat(machineSystems, x.Systems) {
+		systems = append(systems, s.Name)
+	}
 	dispatchers := []string{dispatch.Rotation.Name, dispatch.Pairs.Name}
 	for _, d := range x.Dispatchers {
 		dispatchers = append(dispatchers, d.Name)
@@ -91,10 +105,12 @@ func (x *Extensions) check() error {
 		checkNames("replacement policy", replacements),
 		checkNames("dispatcher", dispatchers),
 		checkNames("scheduler", schedulers),
+		checkNames("system", systems),
 		x.checkDocs(),
 		checkNew("model", x.Models, func(e catalog.Entry) (string, bool) { return e.Name, e.New != nil }),
 		checkNew("sanitizer", x.Sanitizers, func(t *sanitize.Tool) (string, bool) { return t.Name, t.New != nil }),
 		checkNew("replacement policy", x.Replacements, func(r *machine.Replacement) (string, bool) { return r.Name, r.New != nil }),
+		checkNew("system", x.Systems, func(s System) (string, bool) { return s.Name, s.New != nil }),
 		checkNew("dispatcher", x.Dispatchers, func(d *dispatch.Policy) (string, bool) { return d.Name, d.New != nil }),
 		checkNew("scheduler", x.Schedulers, func(p *core.Policy) (string, bool) { return p.Name, p.New != nil }),
 		checkNew("probe", x.Probes, func(p Probe) (string, bool) { return p.Name, p.New != nil }),
@@ -126,6 +142,9 @@ func (x *Extensions) checkDocs() error {
 	}
 	for _, r := range x.Replacements {
 		docs["replacement policy "+r.Name] = r.Doc
+	}
+	for _, s := range x.Systems {
+		docs["system "+s.Name] = s.Doc
 	}
 	for _, d := range x.Dispatchers {
 		docs["dispatcher "+d.Name] = d.Doc
@@ -258,7 +277,10 @@ func (x *Extensions) vars() kong.Vars {
 	for _, r := range slices.Concat(machine.Replacements, x.Replacements) {
 		replacements = append(replacements, "policy "+r.Name+": "+r.Doc)
 	}
-	var dispatchers []string
+	var dispatchers, systems []string
+	for _, s := range slices.Concat(machineSystems, x.Systems) {
+		systems = append(systems, s.Name+": "+s.Doc)
+	}
 	for _, form := range dispatch.Forms {
 		dispatchers = append(dispatchers, "dispatcher "+form)
 	}
@@ -282,7 +304,7 @@ func (x *Extensions) vars() kong.Vars {
 		"recording_parts": strings.Join(record.ContentNames(), ", "),
 		"features":        strings.Join(fuzz.FeatureNames(), ", "),
 		"profileorders":   profileOrderNames(),
-		"machines":        strings.Join(machine.Names(), ", "), "machineparameters": strings.Join(machine.ParameterNames(), ", "), "replacements": helpList(replacements...), "dispatchers": helpList(dispatchers...), "schedulers": helpList(schedulers...),
+		"machines":        strings.Join(machine.Names(), ", "), "machineparameters": strings.Join(machine.ParameterNames(), ", "), "replacements": helpList(replacements...), "dispatchers": helpList(dispatchers...), "schedulers": helpList(schedulers...), "machinesystems": helpList(systems...),
 		"machineparts":     strings.Join(machinePartNames, ","),
 		"machineshow":      strings.Join(machineShown, ","),
 		"machinepartdocs":  machinePartDocs(),

@@ -155,6 +155,8 @@ func TestOutside(t *testing.T) {
 		{"outside run @saxpy --reconverge wides", 2, `no reconvergence policy "wides"(?s).*did you mean widest\?.*frontier, widest, and its:N`},
 		{"outside run @bfs --size 1000 --reconverge its:8", 0, `host reference`},
 		{"outside machine @saxpy --size 1000 --show cycles --sweep scheduler=youngest,gto", 0, `v100 scheduler=youngest +\d+ .* 1\.000 \(1\.000 to 1\.000\)\n`},
+		{"outside machine @saxpy --size 1000 --show total --with stack", 0, `\nv100 stack +\d`},
+		{"outside machine @saxpy --size 1000 --show total --with stack=1", 2, `want stack without a value`},
 		{"outside machine @saxpy --size 1000 --show total --sweep dispatch=single,rotation", 0, `\(lru, xor\), dispatcher single\n`},
 		{"saxpy ../kernels/cuda/saxpy.ptx", 0, `^\[1 3 5 7 9 11 13 15\] \d+ warp instructions\n.*1 3 5 7 9 11 13 15`},
 	} {

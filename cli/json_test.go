@@ -15,6 +15,7 @@ import (
 	"gemu/driver"
 	"gemu/fuzz"
 	"gemu/machine"
+	"gemu/machine/systems"
 	"gemu/models"
 	"gemu/papers"
 	"gemu/profile"
@@ -35,6 +36,7 @@ var reports = []report{
 	{"gemu-profile/2", "`gemu profile --json`", profileJSON{}},
 	{"counts", "`gemu profile --json`, of all, of a line, and of a loop", profile.Counts{}},
 	{"gemu-machine/1", "`gemu machine --json`", machineJSON{}},
+	{"gemu-descriptors/1", "`gemu machine --write-descriptors`, and read by `--with ldesc=FILE` and `--with xmem=FILE`", systems.File{}},
 	{"machine counts", "`gemu machine --json`, of all, of a line, and of a buffer", machine.Counts{}},
 	{"gemu-regfile/2", "`gemu regfile --json`", regfileReport{}},
 	{"report", "`gemu regfile --json` and `GEMU_STATS`, of a model", models.Report{}},

@@ -36,6 +36,7 @@ type machineCmd struct {
 
 	Spec   []string    `default:"v100" help:"Machine: ${machines}, or the name of a file (docs/machine.md). Several machines stand side by side." placeholder:"NAME,…"`
 	Sweep  []string    `sep:"none" help:"Run the machines with each of these values of a parameter: ${machineparameters}. With one value, it changes the machines. May be given several times. Policies, dispatchers and schedulers:${replacements}${dispatchers}${schedulers}" placeholder:"NAME=VALUE,…"`
+	With   []string    `help:"Add each machine with these systems of papers, beside the machine itself. A + between systems combines them:${machinesystems}" placeholder:"SYSTEM,…"`
 	Show   []string    `default:"${machineshow}" enum:"${machineparts}" help:"Parts to print:${machinepartdocs}" placeholder:"PART"`
 	PTX    bool        `name:"ptx" help:"Show the lines of the PTX, even if the PTX names the lines of the source from which it was compiled."`
 	Launch int         `help:"Report launch N only, from 1 on. The launches before it run too: the L2 keeps their lines." unset:"all launches" placeholder:"N"`
@@ -87,8 +88,11 @@ func (c *machineCmd) specs(a *app) (list []machine.Spec, err error) {
 			break
 		}
 	}
+	if list, err = c.with(a, list); err != nil {
+		return nil, err
+	}
 	if len(list) > maxMachines {
-		return nil, fmt.Errorf("--spec and --sweep: %d machines or more; want at most %d", len(list), maxMachines)
+		return nil, fmt.Errorf("--spec, --sweep and --with: %d machines or more; want at most %d", len(list), maxMachines)
 	}
 	names := map[string]bool{}
 	for _, s := range list {
@@ -96,7 +100,7 @@ func (c *machineCmd) specs(a *app) (list []machine.Spec, err error) {
 			return nil, fmt.Errorf("machine %s: %w", s.Name, err)
 		}
 		if names[s.Name] {
-			return nil, fmt.Errorf("machine %s is listed twice: change --spec or --sweep", s.Name)
+			return nil, fmt.Errorf("machine %s is listed twice: change --spec, --sweep or --with", s.Name)
 		}
 		names[s.Name] = true
 	}
@@ -129,7 +133,7 @@ func (c *machineCmd) Run(a *app, line *kong.Context) error {
 		return err
 	}
 	if slices.Contains(c.Show, differencesPart.name) && len(specs) < 2 {
-		return fmt.Errorf("--show %s: want two machines: --spec A,B or --sweep NAME=A,B", differencesPart.name)
+		return fmt.Errorf("--show %s: want two machines: --spec A,B, --sweep NAME=A,B or --with SYSTEM", differencesPart.name)
 	}
 	if c.Launch > 0 {
 		for _, name := range c.Show {
@@ -144,7 +148,12 @@ func (c *machineCmd) Run(a *app, line *kong.Context) error {
 	in := &machineRun{flags: c, specs: specs}
 	for _, s := range specs {
 		m := machine.New(s, c.Regs)
-		in.machines, in.consumers = append(in.machines, m), append(in.consumers, m)
+		in.machines = append(in.machines, m)
+		in.feed(m)
+	}
+	descriptors := newDescriptorWriter()
+	if c.WriteDescriptors != "" {
+		in.inferred(descriptors.add)
 	}
 	var views []machineView
 	for _, name := range c.Show {
@@ -196,7 +205,11 @@ func (c *machineCmd) Run(a *app, line *kong.Context) error {
 			return fmt.Errorf("--show %s: %w", c.Show[k], err)
 		}
 	}
-	err = all(addresses.commit(), c.machineFiles.write(a, r, in.machines), c.reportFlags.write(a, func() ([]byte, error) { return r.page(views) }, func() any { return r.machineJSON }))
+	err = addresses.commit()
+	if c.WriteDescriptors != "" {
+		err = all(err, descriptors.write(a, c.WriteDescriptors))
+	}
+	err = all(err, c.machineFiles.write(a, r, in.machines), c.reportFlags.write(a, func() ([]byte, error) { return r.page(views) }, func() any { return r.machineJSON }))
 	if !c.outputs().stdout() {
 		r.print(newScreen(a.stdout), views)
 	}
@@ -281,6 +294,7 @@ type machineRun struct {
 	data      bool               // a part needs the bytes of memory
 	clocks    []machineClock     // of specs; empty unless a part needs a clock
 	err       error              // a part cannot begin
+	inference *inference         // nil if no machine infers descriptors
 }
 
 // machineView is a part of the report of a run.

@@ -32,7 +32,7 @@ func beginCompression(in *machineRun) machineView {
 		if s := in.specs[i]; !s.WholeLines {
 			s.WholeLines = true
 			m = machine.New(s, in.flags.Regs)
-			in.consumers = append(in.consumers, m)
+			in.feed(m)
 		}
 		v.machines, v.counts = append(v.machines, m), append(v.counts, machine.NewCompression(m))
 	}

@@ -23,10 +23,12 @@ type machineFiles struct {
 	CSV       string `name:"csv" help:"Write all counts of all machines as CSV to FILE (- for standard output, instead of the text), a line for each count." placeholder:"FILE"`
 	Events    string `help:"Write the events of each launch as CSV to FILE (- for standard output, instead of the text), for models of energy: reads and writes of L1, L2 and DRAM, hits and misses." placeholder:"FILE"`
 	Addresses string `help:"Write the address trace of the first machine's DRAM to FILE (- for standard output, instead of the text), for simulators of DRAM: a line for each sector that the L2 reads (R) or writes (W), in order." placeholder:"FILE"`
+
+	WriteDescriptors string `help:"Write the Locality Descriptors and atoms that are inferred from the addresses to FILE (- for standard output, instead of the text), to edit them for --with." placeholder:"FILE"`
 }
 
 func (f *machineFiles) outputs() outputs {
-	return outputs{{"--csv", f.CSV}, {"--events", f.Events}, {"--addresses", f.Addresses}}
+	return outputs{{"--csv", f.CSV}, {"--events", f.Events}, {"--addresses", f.Addresses}, {"--write-descriptors", f.WriteDescriptors}}
 }
 
 // write writes the CSV files.

@@ -122,7 +122,7 @@ var sweepCounts = []struct {
 // pageSweeps returns plots over the parameter of --sweep with the most values, with a line for each machine that is otherwise equal.
 func (r *machineReport) pageSweeps() (list []pageBlock) {
 	name, values := "", []string{}
-	stride, size := 1, 1 // machines from a value to the next
+	stride, size := 1, 1+len(r.flags.With) // machines from a value to the next
 	for i := len(r.flags.Sweep) - 1; i >= 0; i-- {
 		n, v, _ := strings.Cut(r.flags.Sweep[i], "=")
 		parts := strings.Split(v, ",")

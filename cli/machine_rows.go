@@ -34,7 +34,8 @@ var mapPages = []string{"identity", "random:1"}
 func beginRows(in *machineRun) machineView {
 	v := &rowsView{numbers: map[stream.Buffer]int{}}
 	for i, m := range in.machines {
-		own := dram.New(in.specs[i].Memory())
+		own := dram.New(m.Memory())
+		own.Structure = func(buffer int) dram.Structure { return dram.Structure(v.buffers[buffer]) }
 		v.memories = append(v.memories, own)
 		all := []*dram.Memory{own}
 		if i == 0 {

@@ -45,7 +45,7 @@ func (in *machineRun) addClocks() {
 				return
 			}
 			c[i] = m
-			in.consumers = append(in.consumers, m)
+			in.feed(m)
 		}
 		in.clocks = append(in.clocks, c)
 	}

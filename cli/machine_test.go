@@ -403,3 +403,49 @@ func TestMachinePage(t *testing.T) {
 		t.Errorf("sections %v, want %v", titles, want)
 	}
 }
+
+// TestMachineWith: inferred descriptors are those of a written file; they choose the groups of CTAs that --show locality measures by the tiles;
+// an edited descriptor without reuse keeps its buffer out of the L1.
+func TestMachineWith(t *testing.T) {
+	dir := t.TempDir()
+	file, edited := filepath.Join(dir, "d.json"), filepath.Join(dir, "e.json")
+	histo := []string{"../docs/histo.ptx", "-g", "24,4", "-b", "256", "-a", "u32[61440]=iota", "u32[61440]", "61440", "--sweep", "sms=15", "--sweep", "l1=64K"}
+	first := machineOf(t, append(histo, "--with", "ldesc=auto", "--show", "locality", "--write-descriptors", file)...)
+	g := first.Locality[0]
+	if inferred := first.Machines[1]; inferred.Name != "v100 sms=15 l1=64K ldesc=auto" || g.Tiles == [3]int{1, 1, 1} || inferred.Total != *g.TileCounts || inferred.Total.L1Hits <= first.Machines[0].Total.L1Hits {
+		t.Errorf("%+v, want the counts by the tiles %v, %+v", inferred, g.Tiles, g.TileCounts)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte(`"type": "INTER_THREAD",
+      "sharing": "COACCESSED",`), []byte(`"type": "NO_REUSE",`), 1)
+	if err := os.WriteFile(edited, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	second := machineOf(t, append(histo, "--with", "ldesc="+file+",ldesc="+edited+",ldesc=auto+xmem="+file)...)
+	if second.Machines[0].Total != first.Machines[0].Total || second.Machines[1].Total != first.Machines[1].Total {
+		t.Errorf("%+v, want the counts of inferred descriptors, %+v", second.Machines[1].Total, first.Machines[1].Total)
+	}
+	if c := second.Machines[2].Buffers[0].Counts; c.Loads == 0 || c.L1Hits != 0 {
+		t.Errorf("the buffer without reuse has %d hits of %d loads", c.L1Hits, c.Loads)
+	}
+	if both := second.Machines[3]; both.Total.L1Hits != first.Machines[1].Total.L1Hits {
+		t.Errorf("%+v, want the L1 hits of ldesc=auto", both.Total)
+	}
+	for _, c := range []struct{ with, want string }{
+		{"ldesc=auto+ldesc=" + file, "ldesc=auto and ldesc=" + file + " both replace the dispatcher: leave one of them out"},
+		{"ldsc=auto", `unknown system "ldsc" (did you mean ldesc?); want one of ldesc, xmem`},
+		{"ldesc", "want ldesc=auto or ldesc=FILE"},
+		{"xmem=auto", "want xmem=FILE; --write-descriptors writes a file with atoms"},
+		{"xmem=" + dir + "/none", "no such file"},
+		{"xmem=../docs/histo.ptx", "histo.ptx:1: "},
+		{"ldesc=auto,ldesc=auto", "is listed twice: change --spec, --sweep or --with"},
+	} {
+		var out, errs bytes.Buffer
+		if status := run(t.Context(), append([]string{"machine", "--with", c.with}, histo...), strings.NewReader(""), &out, &errs); status != exitBad || !strings.Contains(errs.String(), c.want) {
+			t.Errorf("--with %s: status %d, %s\nwant %s", c.with, status, &errs, c.want)
+		}
+	}
+}

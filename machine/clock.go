@@ -16,17 +16,20 @@ type Clock struct {
 	system  *memory.System  // memory behind the L1; nil: another memory
 	buffers []stream.Buffer // that launches have accessed, the latest last
 	known   map[stream.Buffer]bool
+	parts   *Parts // of the systems of the spec
+	err     error  // first error of a system
 }
 
 // NewClock returns a machine with a clock. registers is that of New. It returns an error if the memory cannot be built. The spec must pass its
 // Check.
 func NewClock(s Spec, registers int) (*Clock, error) {
 	var c *Clock
+	s, parts := s.withSystems()
 	m, err := NewMemory(s, func(addr uint64) dram.Structure { return c.structure(addr) })
 	if err != nil {
 		return nil, fmt.Errorf("machine %s: %w", s.Name, err)
 	}
-	c = newClock(s, registers, m)
+	c = newClock(s, parts, registers, m)
 	c.system, c.known = m, map[stream.Buffer]bool{}
 	return c, nil
 }
@@ -58,6 +61,9 @@ func (c *Clock) Memory() *memory.System { return c.system }
 
 // Err returns the first error of the launches so far, of their counts or of the memory.
 func (c *Clock) Err() error {
+	if c.err != nil {
+		return c.err
+	}
 	if err := c.Machine.Err(); err != nil || c.system == nil {
 		return err
 	}
@@ -67,13 +73,18 @@ func (c *Clock) Err() error {
 	return c.system.Verify()
 }
 
-// newClock returns a machine with a clock, on a memory.
-func newClock(s Spec, registers int, m memory.Memory) *Clock {
-	return &Clock{Machine: core.New(core.Config{Spec: *s.clock(), SMs: s.SMs, L1Lines: s.L1Lines, StoresEvict: s.StoresEvict, Memory: m, Plan: func(l *stream.Launch) core.Plan {
+// newClock returns a machine with a clock, on a memory. parts are those of withSystems.
+func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
+	return &Clock{parts: parts, Machine: core.New(core.Config{Spec: *s.clock(), SMs: s.SMs, L1Lines: s.L1Lines, StoresEvict: s.StoresEvict, Memory: m, Plan: func(l *stream.Launch) core.Plan {
 		resident, _, l1 := s.resources(l, registers)
 		resident = max(resident, 1)
-		plan := core.Plan{Resident: resident, L1: l1.shape(), Policy: l1.Policy.New, Dispatcher: s.dispatcher(l, resident)}
-		if s.Prefetch != nil {
+		run := &Run{l, s.SMs}
+		own, policy := parts.begin(run, l1.Policy)
+		plan := core.Plan{Resident: resident, L1: l1.shape(), Policy: policy, Dispatcher: s.dispatcher(l, own, resident)}
+		switch {
+		case parts.Prefetch != nil:
+			plan.Prefetch = parts.Prefetch(run, l1.Bytes, resident)
+		case s.Prefetch != nil:
 			plan.Prefetch = s.Prefetch(l1.Bytes, resident)
 		}
 		return plan

@@ -24,7 +24,7 @@ func BenchmarkClock(b *testing.B) {
 			instructions := int64(0)
 			var cycles int64
 			for b.Loop() {
-				m := newClock(Specs[0], 0, memory.NewFixed(200))
+				m := newClock(Specs[0], &Parts{}, 0, memory.NewFixed(200))
 				k.play(m)
 				if m.Err() != nil {
 					b.Fatal(m.Err())

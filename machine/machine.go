@@ -127,6 +127,7 @@ func (t *Transfer) Bytes(to *stream.Line) (ok bool) {
 // Machine is a GPU with the launches that it has run. It is a stream.Consumer. The L2 keeps its lines from launch to launch.
 type Machine struct {
 	spec      Spec
+	parts     *Parts // of spec.Systems
 	registers int
 	l2        *cache.Lines[l2Line]
 	launches  []*Launch
@@ -137,7 +138,7 @@ type Machine struct {
 	l2Seen    map[uint64]uint8 // valid sectors of an L2 of unlimited size, by line
 	accesses  []func(*L2Access)
 	dirty     map[uint64]*imageLine // bytes of the dirty lines of the L2 at the end of the latest launch, if it was recorded with data
-	err       error                 // first error of a dispatcher
+	err       error                 // first error of a dispatcher or a system
 }
 
 // l1Line is the valid sectors of a line.
@@ -152,7 +153,8 @@ type l2Line struct {
 // New returns a machine. registers is the number of registers of a thread, which limits the resident CTAs; 0 means that of .maxnreg, or no
 // limit without it. The spec must pass its Check.
 func New(s Spec, registers int) *Machine {
-	return &Machine{spec: s, registers: registers, runs: map[*stream.Launch]*run{}, l2Seen: map[uint64]uint8{}, numbers: map[stream.Buffer]int{}, l2: cache.New[l2Line](s.L2.shape(), s.L2.Policy.New)}
+	s, parts := s.withSystems()
+	return &Machine{spec: s, parts: parts, registers: registers, runs: map[*stream.Launch]*run{}, l2Seen: map[uint64]uint8{}, numbers: map[stream.Buffer]int{}, l2: cache.New[l2Line](s.L2.shape(), s.L2.Policy.New)}
 }
 
 // L2Access is an access to sectors of a line in the L2.
@@ -206,8 +208,8 @@ func (r *run) transfer(line uint64, write bool, set uint8, buffer int, a *cache.
 	}
 }
 
-// Err returns the first error of a dispatcher of another module: it has not begun each CTA once, so that the counts of its launch are
-// wrong.
+// Err returns the first error of a dispatcher of another module, which has not begun each CTA once, or of a system without its descriptors: the counts of
+// the launch are wrong.
 func (m *Machine) Err() error { return m.err }
 
 // TakeLaunches returns the launches that have ended since the last call, and forgets them. Launches no longer returns them.
@@ -268,13 +270,14 @@ func (m *Machine) BeginLaunch(l *stream.Launch) {
 	for i := range r.lastUse {
 		r.lastUse[i].buffer = -1
 	}
-	r.dispatcher = m.spec.dispatcher(l, max(out.Resident, 1))
+	own, policy := m.parts.begin(&Run{l, m.spec.SMs}, level.Policy)
+	r.dispatcher = m.spec.dispatcher(l, own, max(out.Resident, 1))
 	if l.Memory != nil {
 		r.image, out.Changed = newImage(l.Memory), map[int]int64{}
 	}
 	m.runs[l] = r
 	for range m.spec.SMs {
-		r.sms = append(r.sms, cache.New[l1Line](level.shape(), level.Policy.New))
+		r.sms = append(r.sms, cache.New[l1Line](level.shape(), policy))
 		r.l1Seen = append(r.l1Seen, map[uint64]uint8{})
 	}
 }
@@ -468,9 +471,10 @@ func (q *queue) Pop() any {
 	return s
 }
 
-// dispatcher returns the dispatcher of a launch on a machine with some places for CTAs on each multiprocessor.
-func (s *Spec) dispatcher(l *stream.Launch, places int) *dispatch.Checked {
-	policy := s.Dispatcher
+// dispatcher returns the dispatcher of a launch on a machine with some places for CTAs on each multiprocessor. own is that of a system; nil is that
+// of the machine.
+func (s *Spec) dispatcher(l *stream.Launch, own *dispatch.Policy, places int) *dispatch.Checked {
+	policy := cmp.Or(own, s.Dispatcher)
 	if policy == nil {
 		policy = dispatch.Rotation
 	}

@@ -38,6 +38,7 @@ type Spec struct {
 	// Prefetch returns, when a launch begins on a machine with a clock, the line to read when a line misses the L1; nil: no prefetches. The L1
 	// has some bytes, and a multiprocessor some CTAs at a time.
 	Prefetch func(l1, resident int) func(line uint64) (next uint64, ok bool)
+	Systems  []*System // replace parts of the machine, each another part (CombineParts)
 }
 
 // Metadata is a cache of the numbers of bursts of compressed lines, which are in memory (Vijaykumar et al. 2016, section 5.3.2). Its policy
@@ -245,6 +246,9 @@ func (s *Spec) Check() error {
 	}
 	if err := s.L2.check(); err != nil {
 		return fmt.Errorf("l2: %w", err)
+	}
+	if _, err := CombineParts(s.Systems); err != nil {
+		return err
 	}
 	changed := *s
 	if err := changed.clock().Check(); err != nil {

@@ -54,7 +54,6 @@ type Access struct {
 	CTA   int    // index of the CTA in its grid
 	Warp  int    // index of the warp in its CTA
 	Instr int    // index of the instruction in the program of its launch
-	Data  int    // number of the accessed buffer, which the model chooses
 }
 
 // Policy chooses lines to replace. A policy has the state of all sets of a cache. Another module can add one.

@@ -86,6 +86,9 @@ func NewReserved(s Shape, reserve func(*Access) bool) *Reserved {
 // Release lets all lines leave again. A line that is accessed is kept again if reserve is true for it.
 func (p *Reserved) Release() { clear(p.kept) }
 
+// Keeps reports whether the line of a way stays until Release.
+func (p *Reserved) Keeps(set, way int) bool { return p.kept[set*p.shape.Ways+way] }
+
 // Hit notes an access, and whether the line is kept.
 func (p *Reserved) Hit(set, way int, a *Access) {
 	p.rrip.Hit(set, way, a)

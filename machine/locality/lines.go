@@ -26,6 +26,7 @@ type Launch struct {
 	Uses     []Use         // by index in stream.Launch.Buffers
 	Requests []*stream.CTA // all CTAs, in the order in which they began; nil if they have too many transactions
 	TooLarge bool          // the launch is too large: the fields above are incomplete
+	Err      error         // error that ended the launch
 }
 
 // Line is a line of global memory.
@@ -174,8 +175,9 @@ func (c *Collector) CTA(l *stream.Launch, cta *stream.CTA) {
 }
 
 // EndLaunch ends a launch.
-func (c *Collector) EndLaunch(l *stream.Launch, _ error) {
+func (c *Collector) EndLaunch(l *stream.Launch, err error) {
 	n := c.launches[l]
+	n.Err = err
 	delete(c.launches, l)
 	for i := range n.Lines {
 		line := &n.Lines[i]

@@ -1,8 +1,10 @@
 // Command outside is the command gemu with a model of a register file, a sanitizer, a probe, a reconvergence policy, a replacement
-// policy, a dispatcher and a scheduler of warps of this module. It shows how another module extends the command: docs/go.md.
+// policy, a dispatcher, a scheduler of warps and a system of machines of this module. It shows how another module extends the command:
+// docs/go.md.
 package main
 
 import (
+	"errors"
 	"math/bits"
 
 	"gemu/cli"
@@ -51,6 +53,17 @@ func main() {
 		Schedulers: []*core.Policy{{
 			Name: "youngest", Doc: "the warp that began last",
 			New: func(uint64) core.Scheduler { return youngest{} },
+		}},
+		Systems: []cli.System{{
+			Name: "stack", Doc: "an L2 that replaces the line that entered last",
+			New: func(value string) (*machine.System, error) {
+				if value != "" {
+					return nil, errors.New("want stack without a value")
+				}
+				return &machine.System{Name: "stack", New: func() machine.Parts {
+					return machine.Parts{L2: func(s cache.Shape) cache.Policy { return &newest{make([]int, s.Sets)} }}
+				}}, nil
+			},
 		}},
 	})
 }

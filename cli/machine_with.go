@@ -1,0 +1,174 @@
+package cli
+
+// This file is "gemu machine --with" and "--write-descriptors": systems of papers as machines next to those without, and the descriptors
+// of data that they read.
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"gemu/internal/input"
+	"gemu/internal/notation"
+	"gemu/machine"
+	"gemu/machine/locality"
+	"gemu/machine/stream"
+	"gemu/machine/systems"
+	"gemu/probe"
+)
+
+// descriptorFile reads the descriptors in a file.
+func descriptorFile(name string) (*systems.File, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, input.FileError("read", name, err)
+	}
+	return systems.Read(name, text)
+}
+
+// machineSystems are gemu's own systems.
+var machineSystems = []System{
+	{Name: "ldesc", Doc: "Locality Descriptors: ldesc=auto infers them from the addresses of each launch, ldesc=FILE reads them. They choose groups of CTAs, bypass and pin lines of the L1, and prefetch on machines with a clock", New: func(value string) (*machine.System, error) {
+		switch value {
+		case "":
+			return nil, errors.New("want ldesc=auto or ldesc=FILE")
+		case "auto":
+			return systems.InferredLocality("ldesc=auto"), nil
+		}
+		f, err := descriptorFile(value)
+		if err != nil {
+			return nil, err
+		}
+		return systems.LocalityDescriptors("ldesc="+value, f.Locality), nil
+	}},
+	{Name: "xmem", Doc: "XMem: xmem=FILE reads atoms. They reserve a part of the L2, and choose the banks of memory (--show rows)", New: func(value string) (*machine.System, error) {
+		if value == "" || value == "auto" {
+			return nil, errors.New("want xmem=FILE; --write-descriptors writes a file with atoms")
+		}
+		f, err := descriptorFile(value)
+		if err != nil {
+			return nil, err
+		}
+		return systems.Atoms("xmem="+value, f.Atoms), nil
+	}},
+}
+
+// systemNamed returns the systems of a value of --with: NAME=VALUE, or several of these with + between them.
+func (x *Extensions) systemsOf(text string) (list []*machine.System, err error) {
+	all := slices.Concat(machineSystems, x.Systems)
+	for _, part := range strings.Split(text, "+") {
+		name, value, _ := strings.Cut(part, "=")
+		i := slices.IndexFunc(all, func(s System) bool { return s.Name == name })
+		if i < 0 {
+			var names []string
+			for _, s := range all {
+				names = append(names, s.Name)
+			}
+			guess := notation.Nearest(name, names)
+			if guess != "" {
+				guess = fmt.Sprintf(" (did you mean %s?)", guess)
+			}
+			return nil, fmt.Errorf("--with %s: unknown system %q%s; want one of %s", part, name, guess, strings.Join(names, ", "))
+		}
+		s, err := all[i].New(value)
+		if err != nil {
+			return nil, fmt.Errorf("--with %s: %w", part, err)
+		}
+		list = append(list, s)
+	}
+	if _, err := machine.CombineParts(list); err != nil {
+		return nil, fmt.Errorf("--with %s: %w", text, err)
+	}
+	return list, nil
+}
+
+// with returns each machine, followed by the machine with the systems of each value of --with.
+func (c *machineCmd) with(a *app, specs []machine.Spec) (list []machine.Spec, err error) {
+	var all [][]*machine.System
+	for _, text := range c.With {
+		s, err := a.systemsOf(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	for _, s := range specs {
+		list = append(list, s)
+		for i, systems := range all {
+			changed := s
+			changed.Name += " " + c.With[i]
+			changed.Systems = systems
+			list = append(list, changed)
+		}
+	}
+	return list, nil
+}
+
+// inference passes launches to machines that need the accesses of a launch first, and to further receivers.
+type inference struct {
+	forms     map[*probe.LaunchInfo][]locality.Form
+	receivers []func(*locality.Launch, []locality.Form)
+}
+
+// inferred calls f with each launch that has ended and the forms of its addresses.
+func (in *machineRun) inferred(f func(*locality.Launch, []locality.Form)) {
+	if in.inference == nil {
+		i := &inference{forms: map[*probe.LaunchInfo][]locality.Form{}}
+		in.inference = i
+		in.probes = append(in.probes, locality.NewFitter(func(l *probe.LaunchInfo, list []locality.Form) { i.forms[l] = list }))
+		in.consumers = append(in.consumers, locality.NewCollector(func(l *locality.Launch) {
+			forms := i.forms[l.LaunchInfo]
+			delete(i.forms, l.LaunchInfo)
+			for _, f := range i.receivers {
+				f(l, forms)
+			}
+		}))
+	}
+	in.inference.receivers = append(in.inference.receivers, f)
+}
+
+// feed passes the launches to a machine, a *machine.Machine or a *machine.Clock.
+func (in *machineRun) feed(m interface {
+	stream.Consumer
+	Infers() bool
+	Replay(*locality.Launch, []locality.Form)
+}) {
+	if m.Infers() {
+		in.inferred(m.Replay)
+	} else {
+		in.consumers = append(in.consumers, m)
+	}
+}
+
+// descriptorWriter collects the inferred descriptors of launches.
+type descriptorWriter struct {
+	file  systems.File
+	known map[string]bool // launches by kernel and grid
+}
+
+func newDescriptorWriter() *descriptorWriter {
+	return &descriptorWriter{systems.File{Schema: systems.Schema, Locality: []systems.Locality{}, Atoms: []systems.Atom{}}, map[string]bool{}}
+}
+
+// add adds the descriptors of a launch, of the first with its kernel and grid. Launches that are too large have none.
+func (w *descriptorWriter) add(l *locality.Launch, forms []locality.Form) {
+	key := fmt.Sprint(l.Kernel.Name, l.Grid)
+	if l.TooLarge || w.known[key] {
+		return
+	}
+	w.known[key] = true
+	w.file.Locality = append(w.file.Locality, systems.Inferred(l, forms)...)
+	w.file.Atoms = systems.AddAtoms(w.file.Atoms, l, forms)
+}
+
+// write writes the file of --write-descriptors.
+func (w *descriptorWriter) write(a *app, name string) error {
+	b, err := json.MarshalIndent(w.file, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeOutput(a, name, append(b, '\n'))
+}

@@ -1,0 +1,164 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+
+	"gemu/machine/cache"
+	"gemu/machine/dispatch"
+	"gemu/machine/dram"
+	"gemu/machine/locality"
+	"gemu/machine/stream"
+)
+
+// System replaces parts of a machine, as a paper proposes. Another module can make one, for Extensions of package cli.
+type System struct {
+	Name string // name with its options, as on the command line
+	// New returns the parts of a machine. Each machine has parts of its own.
+	New func() Parts
+}
+
+// Parts are the replaceable parts of a machine. A nil part is that of the machine. The machine calls one function at a time.
+type Parts struct {
+	// Infer receives the accesses of a launch before it runs on the machine: the launch runs there after its end.
+	Infer func(l *locality.Launch, forms []locality.Form) error
+	// Begin begins a launch, before all parts below.
+	Begin func(*Run)
+	// Dispatcher returns the dispatcher of a launch; nil is that of the machine.
+	Dispatcher func(*Run) *dispatch.Policy
+	// L1 returns the policy of the L1 of a multiprocessor for a launch.
+	L1 func(*Run, cache.Shape) cache.Policy
+	// L2 returns the policy of the L2, once.
+	L2 func(cache.Shape) cache.Policy
+	// Pages are the frames of pages in the memory behind the L2.
+	Pages *dram.Policy
+	// Prefetch returns, for a launch on a machine with a clock, the line to read when a line misses an L1 of some bytes.
+	Prefetch func(r *Run, l1, resident int) func(line uint64) (next uint64, ok bool)
+}
+
+// Run is a launch that begins on a machine, for the parts of a system.
+type Run struct {
+	*stream.Launch
+	SMs int // number of multiprocessors
+}
+
+// seams are the parts that a single system can replace.
+var seams = []struct {
+	name  string
+	taken func(*Parts) bool
+	take  func(to, from *Parts)
+}{
+	{"the dispatcher", func(p *Parts) bool { return p.Dispatcher != nil }, func(to, from *Parts) { to.Dispatcher = from.Dispatcher }},
+	{"the policy of the L1", func(p *Parts) bool { return p.L1 != nil }, func(to, from *Parts) { to.L1 = from.L1 }},
+	{"the policy of the L2", func(p *Parts) bool { return p.L2 != nil }, func(to, from *Parts) { to.L2 = from.L2 }},
+	{"the frames of pages", func(p *Parts) bool { return p.Pages != nil }, func(to, from *Parts) { to.Pages = from.Pages }},
+	{"prefetches", func(p *Parts) bool { return p.Prefetch != nil }, func(to, from *Parts) { to.Prefetch = from.Prefetch }},
+}
+
+// CombineParts returns the parts of systems together. The error says which two replace the same part.
+func CombineParts(list []*System) (all Parts, err error) {
+	owners := make([]string, len(seams))
+	for _, s := range list {
+		p := s.New()
+		for i := range seams {
+			switch {
+			case !seams[i].taken(&p):
+			case owners[i] != "":
+				return Parts{}, fmt.Errorf("%s and %s both replace %s: leave one of them out", owners[i], s.Name, seams[i].name)
+			default:
+				owners[i] = s.Name
+				seams[i].take(&all, &p)
+			}
+		}
+		if before := all.Begin; before == nil {
+			all.Begin = p.Begin
+		} else if p.Begin != nil {
+			all.Begin = func(r *Run) { before(r); p.Begin(r) }
+		}
+		if before := all.Infer; before == nil {
+			all.Infer = p.Infer
+		} else if p.Infer != nil {
+			all.Infer = func(l *locality.Launch, forms []locality.Form) error {
+				if err := before(l, forms); err != nil {
+					return err
+				}
+				return p.Infer(l, forms)
+			}
+		}
+	}
+	return all, nil
+}
+
+// withSystems returns the parts of the machine's systems, and the machine with those that are parts of all launches.
+func (s Spec) withSystems() (Spec, *Parts) {
+	parts, err := CombineParts(s.Systems)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	if parts.L2 != nil {
+		s.L2.Policy = &Replacement{Name: s.L2.Policy.Name, New: parts.L2}
+	}
+	if parts.Pages != nil {
+		memory := s.Memory()
+		memory.Policy = parts.Pages
+		s.DRAM = memory
+	}
+	return s, &parts
+}
+
+// begin begins a launch, and returns its dispatcher and the policy of its L1.
+func (p *Parts) begin(r *Run, own *Replacement) (d *dispatch.Policy, l1 func(cache.Shape) cache.Policy) {
+	if p.Begin != nil {
+		p.Begin(r)
+	}
+	if p.Dispatcher != nil {
+		d = p.Dispatcher(r)
+	}
+	if p.L1 == nil {
+		return d, own.New
+	}
+	return d, func(s cache.Shape) cache.Policy { return p.L1(r, s) }
+}
+
+// replay runs a launch that has ended on a machine. A launch whose requests were not kept is an error.
+func (p *Parts) replay(m stream.Consumer, l *locality.Launch, forms []locality.Form) error {
+	err := error(nil)
+	if l.Requests == nil {
+		err = errors.New("the launch has too many requests for inferred descriptors: take a smaller input, or give the descriptors in a file")
+	} else if p.Infer != nil {
+		err = p.Infer(l, forms)
+	}
+	if err != nil {
+		return fmt.Errorf("kernel %s: %w", l.Kernel.Name, err)
+	}
+	m.BeginLaunch(l.Launch)
+	for _, c := range l.Requests {
+		m.CTA(l.Launch, c)
+	}
+	m.EndLaunch(l.Launch, l.Err)
+	return nil
+}
+
+// Infers reports whether the machine needs the accesses of a launch before the launch. Such a machine is no consumer of a recorder: Replay
+// runs its launches.
+func (m *Machine) Infers() bool { return m.parts.Infer != nil }
+
+// Replay runs a launch that has ended. Its error is that of the machine.
+func (m *Machine) Replay(l *locality.Launch, forms []locality.Form) {
+	if m.err == nil {
+		m.err = m.parts.replay(m, l, forms)
+	}
+}
+
+// Memory returns the memory behind the L2, with the frames of the machine's systems.
+func (m *Machine) Memory() dram.Spec { return m.spec.Memory() }
+
+// Infers reports whether the machine needs the accesses of a launch before the launch, as Machine.Infers does.
+func (c *Clock) Infers() bool { return c.parts.Infer != nil }
+
+// Replay runs a launch that has ended. Its error is that of the machine.
+func (c *Clock) Replay(l *locality.Launch, forms []locality.Form) {
+	if c.err == nil {
+		c.err = c.parts.replay(c, l, forms)
+	}
+}

@@ -1,0 +1,186 @@
+package systems
+
+import (
+	"cmp"
+	"slices"
+
+	"gemu/machine"
+	"gemu/machine/cache"
+	"gemu/machine/dram"
+	"gemu/machine/stream"
+	"gemu/machine/xmem"
+)
+
+// pinnedShare is the share of an L2 that atoms may reserve. The thesis does not have it: a reading.
+const pinnedShare = 0.75
+
+// atomParts are the atoms of a machine.
+type atomParts struct {
+	atoms    []Atom
+	active   []bool                 // by atom
+	units    map[uint64]uint8       // 1 + number of the atom of a unit of xmem.Fine, by number of the unit
+	resolved map[stream.Buffer]bool // buffers whose ranges are in units
+	buffers  int                    // number of buffers of the launch in progress that are resolved
+	bytes    []uint64               // mapped bytes, by atom
+	share    []float64              // share of the lines of an atom that the L2 keeps
+	run      *machine.Run
+	capacity uint64 // bytes of the L2
+	policy   *cache.Reserved
+}
+
+// Atoms returns XMem with atoms. The L2 keeps the active atoms with reuse, the greatest reuse first, as long as they fit in three quarters of
+// it; of the atom that does not fit, a part of its lines (section 2.5; the share is a reading). Pages of regular atoms are in banks of
+// their own (section 2.6), if the address map keeps a page in a bank.
+func Atoms(name string, list []Atom) *machine.System {
+	return &machine.System{Name: name, New: func() machine.Parts {
+		p := &atomParts{atoms: list, active: make([]bool, len(list)), units: map[uint64]uint8{}, resolved: map[stream.Buffer]bool{}, bytes: make([]uint64, len(list)), share: make([]float64, len(list))}
+		for i := range list {
+			for k := range list[i].Map {
+				if r := &list[i].Map[k]; r.Base != 0 && (r.Bytes != 0 || r.Width != 0) {
+					p.add(i, r.ranges(r.Base, r.Bytes))
+				}
+			}
+		}
+		return machine.Parts{Begin: p.begin, L2: p.l2, Pages: p.pages()}
+	}}
+}
+
+// add maps ranges to an atom. A unit has a single atom: that of the latest map.
+func (p *atomParts) add(atom int, ranges []xmem.Range) {
+	for _, u := range xmem.Fine.Units(ranges) {
+		if before := p.units[u]; before > 0 {
+			p.bytes[before-1] -= xmem.Fine.UnitBytes
+		}
+		p.units[u] = uint8(atom) + 1
+		p.bytes[atom] += xmem.Fine.UnitBytes
+	}
+}
+
+// begin makes atoms active, and chooses the data that the L2 keeps.
+func (p *atomParts) begin(r *machine.Run) {
+	p.run, p.buffers = r, 0
+	changed := false
+	for i := range p.atoms {
+		active := len(p.atoms[i].Kernels) == 0 || slices.Contains(p.atoms[i].Kernels, r.Kernel.Name)
+		changed = changed || active != p.active[i]
+		p.active[i] = active
+	}
+	if changed {
+		p.choose()
+	}
+}
+
+// choose sets the shares of the atoms in the L2.
+func (p *atomParts) choose() {
+	var order []int
+	for i := range p.atoms {
+		if p.share[i] = 0; p.active[i] && p.atoms[i].Reuse > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(p.atoms[b].Reuse, p.atoms[a].Reuse), cmp.Compare(p.bytes[a], p.bytes[b]))
+	})
+	budget := pinnedShare * float64(p.capacity)
+	for _, i := range order {
+		if size := float64(p.bytes[i]); size > budget {
+			p.share[i] = budget / size
+			break
+		} else {
+			p.share[i], budget = 1, budget-size
+		}
+	}
+	if p.policy != nil {
+		p.policy.Release()
+	}
+}
+
+// of returns the number of the active atom of an address; -1 if there is none.
+func (p *atomParts) of(addr uint64) int {
+	atom := int(p.units[addr/xmem.Fine.UnitBytes]) - 1
+	if atom < 0 || !p.active[atom] {
+		return -1
+	}
+	return atom
+}
+
+// resolve maps the data that name a buffer.
+func (p *atomParts) resolve(b stream.Buffer) {
+	found := false
+	for i := range p.atoms {
+		for k := range p.atoms[i].Map {
+			if r := &p.atoms[i].Map[k]; r.is(b) && (r.Base == 0 || r.Bytes == 0 && r.Width == 0) {
+				base := max(r.Base, b.Base)
+				p.add(i, r.ranges(base, b.Base+b.Bytes-base))
+				found = true
+			}
+		}
+	}
+	if found {
+		p.choose()
+	}
+}
+
+// l2 returns the policy of the L2.
+func (p *atomParts) l2(s cache.Shape) cache.Policy {
+	p.capacity = uint64(s.Sets) * uint64(s.Ways) * stream.LineBytes
+	p.policy = cache.NewReserved(s, func(a *cache.Access) bool {
+		for ; p.buffers < len(p.run.Buffers); p.buffers++ {
+			if b := p.run.Buffers[p.buffers]; !p.resolved[b] {
+				p.resolved[b] = true
+				p.resolve(b)
+			}
+		}
+		atom := p.of(a.Line * stream.LineBytes)
+		return atom >= 0 && hash(a.Line) < p.share[atom]
+	})
+	return p.policy
+}
+
+// hash maps the number of a line to a number from 0 to 1, so that the kept part of an atom is the same in each run.
+func hash(line uint64) float64 {
+	line ^= line >> 33
+	line *= 0xff51afd7ed558ccd // the finaliser of MurmurHash3
+	line ^= line >> 33
+	line *= 0xc4ceb9fe1a85ec53
+	line ^= line >> 33
+	return float64(line>>11) / (1 << 53)
+}
+
+// frames are the frames of the pages of atoms.
+type frames struct {
+	*atomParts
+	dram.Placement
+}
+
+// pages returns the frames of pages, as xmem.Placement chooses them by pattern and intensity. A map that spreads each page over banks leaves no choice.
+func (p *atomParts) pages() *dram.Policy {
+	return &dram.Policy{Name: "xmem", Doc: "the banks of the page's atom", New: func(s *dram.Spec, m *dram.Map) dram.Placement {
+		plain := *s
+		plain.Policy = nil
+		base := dram.NewPages(plain)
+		if !xmem.KeepsPages(m, s.PageBytes) {
+			return base
+		}
+		var list []xmem.Atom
+		for i := range p.atoms {
+			a := &p.atoms[i]
+			list = append(list, xmem.Atom{Base: uint64(i), Bytes: 1, Regular: a.Pattern == Regular && uint64(max(a.Stride, -a.Stride)) < m.RowBytes, Accesses: int64(a.Intensity) + 1})
+		}
+		return &frames{p, xmem.NewPlacement(list, m, s.PageBytes, base)}
+	}}
+}
+
+// Frame returns the frame of a page for the last atom with data in its buffer, active or not.
+func (f *frames) Frame(page uint64, of *dram.Structure) uint64 {
+	atom := -1
+	for i := range f.atoms {
+		if slices.ContainsFunc(f.atoms[i].Map, func(r Range) bool { return r.is(stream.Buffer(*of)) }) {
+			atom = i
+		}
+	}
+	if atom < 0 {
+		return f.Placement.Frame(page, &dram.Structure{})
+	}
+	return f.Placement.Frame(page, &dram.Structure{Base: uint64(atom), Bytes: 1})
+}
