@@ -330,6 +330,7 @@ var machineParts = []machinePart{
 	differencesPart,
 	cyclesPart,
 	stallsPart,
+	memoryPart,
 	localityPart,
 	rowsPart,
 	compressionPart,
@@ -404,6 +405,8 @@ type machineResultJSON struct {
 	Buffers    []machineBufferJSON   `json:"buffers"`    // accessed memory, in the order of addresses; local memory comes first
 
 	Clock *machineClockJSON `json:"clock,omitempty"` // cycles; only with --show cycles or stalls
+	// L2 and memory of the machine with a clock; only with --show memory
+	Memory *machineMemoryJSON `json:"memory,omitempty"`
 
 	Rows *machineRowsJSON `json:"rows,omitempty"` // memory behind the L2; only with --show rows
 

@@ -449,3 +449,23 @@ func TestMachineWith(t *testing.T) {
 		}
 	}
 }
+
+// TestMachineMemory: the memory with a clock serves what the L2 reads and writes, and its channels add up.
+func TestMachineMemory(t *testing.T) {
+	j := machineOf(t, "@transpose", "--size", "64", "--show", "memory", "--sweep", "l2=16K,32K")
+	for _, m := range j.Machines {
+		c, channels := m.Memory.Counts, int64(0)
+		for i := range m.Memory.Channels {
+			channels += m.Memory.Channels[i].ReadBursts
+		}
+		if c.Accesses != c.Hits+c.InFlight+c.Misses || c.Reads == 0 || channels != c.Memory.ReadBursts || c.Memory.ReadBursts != c.Reads || len(m.Memory.Channels) != 32 {
+			t.Errorf("%s: %+v, %d bursts of channels", m.Name, c, channels)
+		}
+		if m.Memory.ReadLatency <= m.Memory.QueueWait || m.Memory.BankParallelism < 1 || m.Memory.BusShare <= 0 || m.Memory.BusShare > 100 {
+			t.Errorf("%s: %+v", m.Name, m.Memory)
+		}
+	}
+	if j := machineOf(t, "@transpose", "--size", "64"); j.Machines[0].Memory != nil {
+		t.Error("memory without --show memory")
+	}
+}

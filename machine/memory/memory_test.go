@@ -183,6 +183,9 @@ func TestReadLatency(t *testing.T) {
 	if got := s.ReadLatency(); got != 50 || n.BankParallelism() != 1 || n.QueueSum != 24 { // 32 - 7 cycles of memory
 		t.Errorf("%v cycles, %v banks, %d ticks in the queue", got, n.BankParallelism(), n.QueueSum)
 	}
+	if wait, share := s.QueueWait(), s.BusShare(20); wait != 24 || share != 0.1 { // 12 cycles of memory; a transfer in 10
+		t.Errorf("%v cycles in the queue, %v of the bus", wait, share)
+	}
 }
 
 // TestSet: each parameter changes its own number, and is no longer a reading.

@@ -314,6 +314,18 @@ func (s *System) ReadLatency() float64 {
 	return float64(c.Memory.ReadLatencySum) / float64(max(c.Memory.Reads, 1)) / float64(s.clock.core)
 }
 
+// QueueWait returns the part of the latency until the command that reads.
+func (s *System) QueueWait() float64 {
+	c := s.Total()
+	return float64(c.Memory.QueueSum) / float64(max(c.Memory.Reads, 1)) / float64(s.clock.core)
+}
+
+// BusShare returns the share of some core cycles in which the data buses of memory transfer, as the mean of all channels.
+func (s *System) BusShare(cycles int64) float64 {
+	c := s.Total()
+	return float64(c.Memory.BusySum) / float64(max(cycles, 1)*s.clock.core*int64(len(s.channels)))
+}
+
 // BankParallelism returns the mean number of banks with a request in the queue of a channel, when it serves a request; 0 without requests.
 func (c *ChannelCounts) BankParallelism() float64 {
 	return float64(c.BankSum) / float64(max(c.Requests(), 1))

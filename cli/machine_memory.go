@@ -1,0 +1,96 @@
+package cli
+
+// This file is "gemu machine --show memory": the network, the L2 and the channels of memory of machines with a clock.
+
+import (
+	"fmt"
+
+	"gemu/machine/memory"
+)
+
+var memoryPart = machinePart{name: "memory", doc: "the L2 and the channels of memory of machines with a clock: hits of lines in flight, latency of reads, queues, rows and banks", extra: true, allLaunches: true, begin: func(in *machineRun) machineView {
+	in.addClocks()
+	return memoryView{in.clocks}
+}}
+
+// machineMemoryJSON is the memory behind the L1 of a machine with a clock.
+type machineMemoryJSON struct {
+	Counts          memory.Counts          `json:"counts"`           // events
+	Channels        []memory.ChannelCounts `json:"channels"`         // events of each channel of memory; their ticks have no unit
+	ReadLatency     float64                `json:"read_latency"`     // cycles from the arrival of a read at its channel to its last data, mean
+	QueueWait       float64                `json:"queue_wait"`       // of these, cycles until the command that reads
+	BankParallelism float64                `json:"bank_parallelism"` // banks with a request in the queue of a channel when it serves one, mean
+	BusShare        float64                `json:"bus_share"`        // share of all cycles in which the data buses transfer, in percent
+}
+
+// memoryView is the memory of the machines.
+type memoryView struct{ clocks []machineClock }
+
+func (v memoryView) addJSON(r *machineReport) error {
+	for i := range v.clocks {
+		m := v.clocks[i][0]
+		if err := m.Err(); err != nil {
+			return fmt.Errorf("machine %s: %w", r.Machines[i].Name, err)
+		}
+		cycles := int64(0)
+		for _, l := range m.Launches() {
+			cycles += l.Cycles
+		}
+		s := m.Memory()
+		total := s.Total()
+		r.Machines[i].Memory = &machineMemoryJSON{total, s.Channels(), s.ReadLatency(), s.QueueWait(), total.Memory.BankParallelism(), 100 * s.BusShare(cycles)}
+	}
+	return nil
+}
+
+// machineMemoryColumns are the columns of the memory.
+var machineMemoryColumns = []pageHead{
+	{Name: "L2 hits", Doc: "share of the sectors that the L2 has, in the order of the clock"},
+	{Name: "in flight", Doc: "share of the sectors that are on the way from memory to the L2"},
+	{Name: "reads", Doc: "requests that read lines of memory"},
+	{Name: "latency", Doc: "cycles from the arrival of a read at its channel to its last data, mean"},
+	{Name: "in queue", Doc: "of these, cycles until the command that reads"},
+	{Name: "row hits", Doc: "share of the requests to memory that find their row open"},
+	{Name: "banks", Doc: "banks with a request in the queue of a channel when it serves one, mean"},
+	{Name: "bus", Doc: "share of the cycles in which the data buses of memory transfer"},
+}
+
+// memoryCells returns the cells of a machine.
+func (m *machineMemoryJSON) memoryCells() []string {
+	c := &m.Counts
+	requests := c.Memory.Requests()
+	part := func(n, of int64) string { return countOrDash(of, percentText(share(n, of), 1)+" %") }
+	return []string{
+		part(c.Hits, c.Accesses), part(c.InFlight, c.Accesses), countText(c.Memory.Reads), countOrDash(c.Memory.Reads, fmt.Sprintf("%.0f", m.ReadLatency)), countOrDash(c.Memory.Reads, fmt.Sprintf("%.0f", m.QueueWait)),
+		part(c.Memory.Hits, requests), countOrDash(requests, fmt.Sprintf("%.1f", m.BankParallelism)), percentText(m.BusShare, 1) + " %",
+	}
+}
+
+func (v memoryView) print(r *machineReport, s *screen) {
+	s.heading("L2 and memory with a clock")
+	width := 0
+	for i := range r.Machines {
+		width = max(width, len(r.Machines[i].Name))
+	}
+	header := fitted("", width)
+	for _, c := range machineMemoryColumns {
+		header += fitted(c.Name, -10)
+	}
+	s.printf("%s\n", s.paint(dim, header))
+	for i := range r.Machines {
+		row := fitted(r.Machines[i].Name, width)
+		for _, cell := range r.Machines[i].Memory.memoryCells() {
+			row += fitted(cell, -10)
+		}
+		s.printf("%s\n", row)
+	}
+}
+
+// page returns the memory of the machines.
+func (v memoryView) page(r *machineReport) []pageSection {
+	b := pageBlock{Title: "L2 and memory with a clock", Notes: []string{}, Table: &pageTable{Head: append([]pageHead{{Name: "machine", Text: true}}, machineMemoryColumns...)}}
+	for i := range r.Machines {
+		b.Table.Rows = append(b.Table.Rows, append([]string{r.Machines[i].Name}, r.Machines[i].Memory.memoryCells()...))
+	}
+	return []pageSection{{"Memory", []string{}, []pageBlock{b}}}
+}
