@@ -386,14 +386,14 @@ func clockTables() []*Table {
 		tileTable(),
 		summarised(Table{
 			Name: "xmem-rows", Title: "time and latency of memory with the best address map and random pages, against placement by XMem",
-			Note: "The thesis has CPU programs. Its speed-up is up to 1.319, its latency down to 68.6 %.",
+			Note: "The thesis has CPU programs. Its speed-up is up to 1.319, its latency falls by 12.6 % on average, and by up to 31.4 %.",
 			Columns: []Column{
 				factor("speed", "speed", "-up", "cycles of the baseline over those with XMem"),
-				{Name: "latency", Head: [2]string{"read", "latency"}, Digits: 1, Neutral: 100, Doc: "mean latency of reads of memory with XMem, in percent of that of the baseline", NotRanked: true},
+				factor("latency", "read", "latency", "mean latency of reads of memory in the baseline over that with XMem"),
 				{Name: "base_hits", Head: [2]string{"row hits", "base"}, Digits: 1, Doc: "requests to memory that find their row open in the baseline, of all", NotRanked: true},
 				{Name: "xmem_hits", Head: [2]string{"row hits", "XMem"}, Digits: 1, Doc: "the same with XMem", NotRanked: true},
 			},
-			Rows:            thesisRows(thesisXMem, Row{Name: "mean", Summary: true, Values: map[string]float64{"speed": 1.085, "latency": 87.4}}),
+			Rows:            thesisRows(thesisXMem, Row{Name: "mean", Summary: true, Values: map[string]float64{"speed": 1.085, "latency": 1 / 0.874}}),
 			Interpretations: clockReadings, OnlyIfNamed: true,
 		}, func(m *Meter, row *Row, reading int) (map[string]float64, error) {
 			r, err := measureRowsClock(m, row)
@@ -403,7 +403,7 @@ func clockTables() []*Table {
 			base, with := &r[0][reading], &r[1][reading]
 			v := map[string]float64{}
 			put(v, "speed", over(base.cycles, with.cycles))
-			put(v, "latency", 100*over(with.latency, base.latency))
+			put(v, "latency", over(base.latency, with.latency))
 			put(v, "base_hits", base.hits)
 			put(v, "xmem_hits", with.hits)
 			return v, nil
