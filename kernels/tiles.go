@@ -19,7 +19,7 @@ const TiledSteps = 8
 func init() {
 	for _, w := range []*Workload{
 		{Name: "thesis/tiledgemm", Doc: "product of matrices, a launch for each tile of rows of the second", Origin: polybench + "GEMM", Run: tiledGEMM},
-		{Name: "thesis/tiledsyrk", Doc: "product of a matrix with its transpose, a launch for each tile of rows", Origin: polybench + "SYRK", Run: tiledSYRK},
+		{Name: "thesis/tiledsyrk", Doc: "product of a transposed matrix with the matrix, a launch for each tile of rows", Origin: polybench + "SYRK", Run: tiledSYRK},
 		{Name: "thesis/tiledstencil", Doc: "steps of a five-point stencil, several on each tile of rows", Origin: "Jacobi iteration in two dimensions", Run: tiledStencil},
 	} {
 		w.N, w.Max, w.SizeDoc, w.Papers = 32, TiledRows, "rows of a tile", []string{"thesis2019"}
@@ -65,19 +65,17 @@ func tiledSYRK(s *Session) error {
 	a := newRNG(1).floats(n*n, -1, 1)
 	da, dc := upload(s, a), alloc[float32](s, n*n)
 	err := forTiles(s.N, func(first, rows int) error {
-		return s.Launch("tiledsyrk", ptx.Dim(blocks(rows, 32), n/8), ptx.Dim(32, 8), n, first, rows, da, dc)
+		return s.Launch("tiledsyrk", ptx.Dim(n/32, n/8), ptx.Dim(32, 8), n, first, rows, da, dc)
 	})
 	if err != nil {
 		return err
 	}
 	want := make([]float32, n*n)
 	for i := range n {
-		for j := range n {
-			sum := float32(0)
-			for k := range n {
-				sum = fma32(a[i*n+k], a[j*n+k], sum)
+		for k := range n {
+			for j := range n {
+				want[i*n+j] = fma32(a[k*n+i], a[k*n+j], want[i*n+j])
 			}
-			want[i*n+j] = sum
 		}
 	}
 	s.Summary = fmt.Sprintf("%d×%d elements, %d launches", n, n, blocks(n, s.N))

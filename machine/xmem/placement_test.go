@@ -46,6 +46,20 @@ func TestPlacement(t *testing.T) {
 	}
 }
 
+// TestLastBank: an atom with all accesses leaves a bank for other data.
+func TestLastBank(t *testing.T) {
+	p := dram.NewPages(specOf([]Atom{{0, 1 << 20, true, 10}, {1 << 20, 1 << 20, true, 0}}))
+	p.Structure = func(addr uint64) dram.Structure { return dram.Structure{Base: addr >> 20 << 20, Bytes: 1 << 20} }
+	for page := range uint64(32) {
+		if place := p.Place(page << 12); place.Bank != int(page/2%7) {
+			t.Errorf("page %d: bank %d", page, place.Bank)
+		}
+		if place := p.Place(1<<20 + page<<12); place.Bank != 7 {
+			t.Errorf("page %d of other data: bank %d", page, place.Bank)
+		}
+	}
+}
+
 // TestKeepsPages: scheme4 keeps pages in a bank; other named maps do not, or have another order of channels and banks.
 func TestKeepsPages(t *testing.T) {
 	for _, scheme := range dram.Schemes {
