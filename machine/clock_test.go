@@ -41,18 +41,53 @@ func BenchmarkClock(b *testing.B) {
 	}
 }
 
-// recordWorkload records the launches of a workload.
+// BenchmarkRecord measures the execution of a workload in vector mode, without a probe and with a recorder of requests and instructions.
+// The difference is the time of the recorder.
+func BenchmarkRecord(b *testing.B) {
+	w := kernels.Lookup("hotspot")
+	n := &kept{}
+	recordWorkload(b, w, n)
+	instructions := int64(0)
+	for _, f := range n.calls {
+		f(&counted{&instructions})
+	}
+	for name, c := range map[string]stream.Consumer{"plain": nil, "recorded": &counted{new(int64)}} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				recordWorkload(b, w, c)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(int64(b.N)*instructions), "ns/warpinstr")
+		})
+	}
+}
+
+// counted counts instructions.
+type counted struct{ n *int64 }
+
+func (c *counted) BeginLaunch(*stream.Launch)      {}
+func (c *counted) EndLaunch(*stream.Launch, error) {}
+func (c *counted) CTA(_ *stream.Launch, cta *stream.CTA) {
+	for i := range cta.Warps {
+		*c.n += cta.Warps[i].Instructions
+	}
+}
+
+// recordWorkload runs a workload on one host thread, and records its launches. Without a consumer it only runs the workload.
 func recordWorkload(b testing.TB, w *kernels.Workload, c stream.Consumer) {
-	d := interp.NewDevice(interp.Config{})
+	d := interp.NewDevice(interp.Config{Workers: 1})
 	defer d.Close()
 	module, err := d.Load(w.Name+".ptx", []byte(w.PTX()))
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := stream.NewRecorder(c)
-	r.RecordInstructions()
+	var probes []probe.Probe
+	if c != nil {
+		r := stream.NewRecorder(c)
+		r.RecordInstructions()
+		probes = append(probes, r)
+	}
 	s := &kernels.Session{Context: b.Context(), Module: module, N: w.N, Block: w.Block, Warp: 32, Prepare: func(l *interp.Launch) {
-		l.Mode, l.Probes = interp.Vector, []probe.Probe{r}
+		l.Mode, l.Probes = interp.Vector, probes
 	}}
 	if err := w.Run(s); err != nil {
 		b.Fatal(err)

@@ -160,6 +160,18 @@ func (b *Conflicts) Passes(addr []uint64, lanes uint64, bytes int, countSameAddr
 	return passes, ideal
 }
 
+// IdealPasses returns the passes of a request without conflicts, as Passes does. A request that is no atomic has no conflicts if its lanes
+// access the same address, or elements of up to 16 bytes next to each other.
+func IdealPasses(lanes uint64, bytes int) (n int64) {
+	group := min(LineBytes/max(min(bytes, LineBytes), 1), Banks)
+	for ; lanes != 0; lanes >>= group {
+		if lanes&(1<<group-1) != 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // MaxSameAddress returns the largest number of lanes with the same address.
 func MaxSameAddress(addr []uint64, lanes uint64) (maximum int64) {
 	for m := lanes; m != 0; {

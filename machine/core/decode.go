@@ -3,7 +3,6 @@ package core
 import (
 	"slices"
 
-	"gemu/machine/stream"
 	"gemu/probe"
 	"gemu/ptx"
 )
@@ -109,8 +108,3 @@ func ClassOf(instr *ptx.Instr) Class {
 
 // is64 reports whether an instruction has a type of floating point of 64 bits.
 func is64(instr *ptx.Instr) bool { return slices.Contains(instr.Types(), ptx.F64) }
-
-// isMemory reports whether an execution of an instruction of class Memory uses the memory unit.
-func isMemory(x *stream.Instruction, requests int) bool {
-	return requests > 0 || x.Shared && x.Passes > 0
-}

@@ -68,6 +68,7 @@ type warp struct {
 	index      int // in the CTA
 	next       int // index of the next instruction
 	request    int // index of the next request
+	requests   int // requests of the next instruction, if it is of class Memory
 	met        int // meetings to which the warp has come
 	pending    []write
 	filter     uint64 // bits of the registers of pending (filterBit)
@@ -242,8 +243,10 @@ func (s *sm) schedule(slot int, now int64) {
 		}
 	}
 	w.unit, w.isMemory = o.unit, o.class == Memory
-	if w.isMemory && !isMemory(x, s.requests(w)) {
-		w.unit, w.isMemory = s.run.Units[Constant].Of, false
+	if w.isMemory {
+		if w.requests = w.nextRequests(); w.requests == 0 && !(x.Shared && x.Passes > 0) {
+			w.unit, w.isMemory = s.run.Units[Constant].Of, false
+		}
 	}
 	switch {
 	case at <= now:
@@ -258,8 +261,8 @@ func (s *sm) schedule(slot int, now int64) {
 	}
 }
 
-// requests returns the number of requests of a warp's next instruction.
-func (s *sm) requests(w *warp) (n int) {
+// nextRequests returns the number of requests of the next instruction.
+func (w *warp) nextRequests() (n int) {
 	for i := w.request; i < len(w.Requests) && w.Requests[i].Step == int64(w.next)+1; i++ {
 		n++
 	}
@@ -429,7 +432,7 @@ func (s *sm) issue(scheduler, slot int, now int64) {
 	w.lastInstr, w.cause = x.Instr, -1
 	load, at := int32(-1), int64(never)
 	if w.isMemory {
-		n := s.requests(w)
+		n := w.requests
 		if len(o.writes) > 0 || o.async || n > 0 && w.Requests[w.request].Kind == probe.AccessLoad {
 			load = s.newLoad(slot)
 		}
@@ -444,7 +447,6 @@ func (s *sm) issue(scheduler, slot int, now int64) {
 		class := o.class
 		if class == Memory {
 			class = Constant
-			w.request += s.requests(w)
 		}
 		u := &r.Units[class]
 		i := scheduler * len(s.free[u.Of]) / len(s.schedulers)

@@ -269,6 +269,12 @@ func (c *cta) comes(warp int, number int32, waits bool) {
 	}
 }
 
+// isPlain reports whether lanes access the same address, or elements next to each other.
+func isPlain(a *probe.Access, lanes uint64) bool {
+	runs := a.Runs(lanes)
+	return len(runs) == 1 && (runs[0].Stride == 0 || runs[0].Stride == int64(a.Bytes))
+}
+
 // addPasses adds the passes of an access to shared or constant memory to the latest instruction of a warp.
 func (c *cta) addPasses(warp int, a *probe.Access, addr []uint64, lanes uint64, space ptx.Space) {
 	if !c.recorder.instructions {
@@ -284,6 +290,8 @@ func (c *cta) addPasses(warp int, a *probe.Access, addr []uint64, lanes uint64, 
 		for m := lanes; m != 0; m &= m - 1 {
 			n += coalesce.RangePasses(uint64(a.Length(bits.TrailingZeros64(m))))
 		}
+	case space == a.Space && a.Kind != probe.AccessAtomic && a.Bytes <= 16 && isPlain(a, lanes):
+		n = coalesce.IdealPasses(lanes, a.Bytes)
 	default:
 		n, _ = c.banks.Passes(addr, lanes, a.Bytes, a.Kind == probe.AccessAtomic)
 	}
