@@ -18,7 +18,8 @@ const lonestar = "; LonestarGPU (Burtscher, Nasre and Pingali, A quantitative st
 func init() {
 	for _, w := range []*Workload{
 		{Name: "caba/mst", Doc: "minimum spanning forest of a random graph", N: 1 << 17, Max: 1 << 22, SizeDoc: "nodes, with two edges for each node", Origin: "Boruvka (1926)" + lonestar, Run: mst},
-		{Name: "caba/sssp", Doc: "shortest paths from a node of a random graph", N: 1 << 17, Max: 1 << 22, SizeDoc: "nodes, with four edges from each node", Origin: "Bellman, On a routing problem (1958)" + lonestar, Run: sssp},
+		{Name: "caba/sssp", Doc: "shortest paths from a node of a random graph", N: 1 << 17, Max: 1 << 22, SizeDoc: "nodes, with four edges from each node", Origin: "Bellman, On a routing problem (1958)" + lonestar, Run: func(s *Session) error { return shortestPaths(s, "sssp", 100) }},
+		{Name: "caba/bfs", Doc: "numbers of edges from a node of a random graph", N: 1 << 17, Max: 1 << 22, SizeDoc: "nodes, with four edges from each node", Origin: "Moore, The shortest path through a maze (1959)" + lonestar, Run: func(s *Session) error { return shortestPaths(s, "bfs", 1) }},
 		{Name: "caba/sp", Doc: "survey propagation on a random formula", N: 1 << 15, Max: 1 << 20, SizeDoc: "variables, with 4.2 clauses for each variable", Origin: "Braunstein, Mézard and Zecchina, Survey propagation: an algorithm for satisfiability (2005)" + lonestar, Run: surveys},
 		{Name: "caba/bh", Doc: "gravity of bodies, with the far ones taken together by a tree", N: 1 << 16, Max: 1 << 20, SizeDoc: "bodies", Origin: "Barnes and Hut, A hierarchical O(N log N) force-calculation algorithm (1986)" + lonestar, Run: barnesHut},
 		{Name: "caba/mum", Doc: "longest matches of pieces of DNA with a genome, by a suffix tree", N: 1 << 17, Max: 1 << 22, SizeDoc: "letters of the genome, with a piece of 64 letters for each 32", Origin: "Schatz et al., High-throughput sequence alignment using graphics processing units (2007)", Run: mummer},
@@ -101,8 +102,10 @@ func mst(s *Session) error {
 	return Equal("edges", interp.Slice[uint8](chosen), want)
 }
 
-func sssp(s *Session) error {
-	const far, heaviest = 1 << 30, 100
+// shortestPaths runs the kernels of a program with a name on a graph whose edges have weights from 1 to heaviest. If all weights are 1, the
+// kernels do not read them.
+func shortestPaths(s *Session, name string, heaviest int) error {
+	const far = 1 << 30
 	n := s.N
 	r := newRNG(1)
 	from, distance := make([][]edge, n), make([]int32, n)
@@ -116,14 +119,18 @@ func sssp(s *Session) error {
 	isActive := make([]uint8, n)
 	isActive[0] = 1
 	first, target, weight, _ := compressedRows(from)
-	dFirst, dTarget, dWeight := upload(s, first), upload(s, target), upload(s, weight)
 	active, dDistance, next, changed := upload(s, isActive), upload(s, distance), upload(s, distance), alloc[int32](s, 1)
+	args := []any{n, upload(s, first), upload(s, target)}
+	if heaviest > 1 {
+		args = append(args, upload(s, weight))
+	}
+	args = append(args, active, dDistance, next)
 	total, rounds := int32(0), 0
 	for {
-		if err := s.threadEach("sssp_relax", n, n, dFirst, dTarget, dWeight, active, dDistance, next); err != nil {
+		if err := s.threadEach(name+"_relax", n, args...); err != nil {
 			return err
 		}
-		if err := s.threadEach("sssp_commit", n, n, next, dDistance, active, changed); err != nil {
+		if err := s.threadEach(name+"_commit", n, n, next, dDistance, active, changed); err != nil {
 			return err
 		}
 		rounds++
