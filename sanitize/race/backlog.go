@@ -62,8 +62,8 @@ const (
 
 const notStrided = math.MinInt32
 
-// minBacklog is the size in bytes that every backlog may have. The limit is four times the allocation's size if
-// that is more: half the cost of recorded accesses.
+// minBacklog is the size in bytes that every backlog may have. The limit is the allocation's size if that is more. A larger limit
+// takes more time: the memory of a list takes longer than its entries.
 const minBacklog = 1 << 20
 
 // mostReads is the number of reads, or atomic operations, that compact keeps for each word (in shared memory:
@@ -240,6 +240,7 @@ func (r *run) enqueueRuns(s *shadow, k *clock, a *probe.Access, t *deferredAcces
 	r.enqueueRaw(s, alloc)
 	b, lanes, size := &s.backlog, t.lanes, uint64(len(alloc.Data))
 	t.clock = b.number(k)
+	r.prepareList(b)
 	if t.effects&writes != 0 && !b.marked {
 		b.markAll(size)
 	}
@@ -337,9 +338,17 @@ func (r *run) enqueueStrided(m *loadMemory, k *clock, t *deferredAccess, stride 
 		return false
 	}
 	t.clock = b.number(k)
+	r.prepareList(b)
 	b.enqueue(t, t.lanes, t.offset, int32(stride), size) // it takes all accesses while there are no marks
 	r.noteEnqueued(b, m.s, t, m.own, size)
 	return true
+}
+
+// prepareList gives a backlog without a list the memory of an earlier one.
+func (r *run) prepareList(b *backlog) {
+	if n := len(r.buffers.lists) - 1; cap(b.list) == 0 && n >= 0 {
+		b.list, r.buffers.lists = r.buffers.lists[n], r.buffers.lists[:n]
+	}
 }
 
 // number returns the number of a clock in b.clocks.
@@ -360,7 +369,7 @@ func (r *run) noteEnqueued(b *backlog, s *shadow, t *deferredAccess, own bool, s
 		if own {
 			warps = r.warps
 		}
-		b.compact(s.words, warps)
+		b.compact(s.words, warps, &r.buffers.compaction)
 		b.bound = 2 * b.size()
 	}
 }
@@ -416,7 +425,7 @@ func (r *run) enqueueRaw(s *shadow, alloc *probe.Allocation) {
 func (b *backlog) enqueue(t *deferredAccess, lanes uint64, offset uint32, stride int32, size uint64) bool {
 	n := len(b.list)
 	if n == cap(b.list) {
-		b.list = slices.Grow(b.list, max(64, n)) // double the capacity: a launch may have many accesses
+		b.list = append(make([]deferredAccess, 0, max(64, 4*n)), b.list...) // slices.Grow would clear the new memory
 	}
 	d := &b.list[:n+1][n]
 	// Field by field: a copy of t, whose fields have just been stored, would wait for these stores.
@@ -430,7 +439,7 @@ func (b *backlog) enqueue(t *deferredAccess, lanes uint64, offset uint32, stride
 }
 
 // maxBytes returns the size at which the backlog of an allocation of size bytes is compacted.
-func (b *backlog) maxBytes(size uint64) int { return max(minBacklog, 4*int(size)) }
+func (b *backlog) maxBytes(size uint64) int { return max(minBacklog, int(size)) }
 
 func (b *backlog) size() int {
 	return len(b.list)*int(unsafe.Sizeof(deferredAccess{})) + 4*len(b.offsets) + 8*len(b.clocks)
@@ -607,15 +616,13 @@ func (r *run) catchUp(s *shadow, alloc *probe.Allocation) {
 // compact drops reads and atomic operations on words with many later accesses. Of each word it keeps the last
 // mostReads and an access of another CTA. In the shared memory of a CTA, warps is its number of warps, and this
 // holds for each word and warp; else warps is 0.
-func (b *backlog) compact(words uint64, warps int) {
-	accesses := make([]keptReads, words*uint64(max(1, warps)))
-	ends := make([]int, len(b.list)) // start of each entry's offsets
+func (b *backlog) compact(words uint64, warps int, room *compaction) {
+	accesses, ends, kept := room.reserve(int(words)*max(1, warps), len(b.list))
 	n := 0
 	for i := range b.list {
 		ends[i] = n
 		n += b.list[i].listedLanes()
 	}
-	kept := make([]uint64, len(b.list)) // the kept lanes of each entry
 	for i := len(b.list) - 1; i >= 0; i-- {
 		t := &b.list[i]
 		if t.effects &^= untouched; t.effects&(writes|atomics) == writes {
@@ -657,6 +664,22 @@ func (b *backlog) compact(words uint64, warps int) {
 		}
 	}
 	b.keepLanes(kept, ends)
+}
+
+// compaction is the memory of compact. New memory for each call would take longer than the call.
+type compaction struct {
+	accesses []keptReads
+	ends     []int    // start of each entry's offsets
+	kept     []uint64 // the kept lanes of each entry
+}
+
+// reserve returns cleared slices for some words and entries.
+func (c *compaction) reserve(words, entries int) (accesses []keptReads, ends []int, kept []uint64) {
+	c.accesses, c.ends, c.kept = slices.Grow(c.accesses[:0], words), slices.Grow(c.ends[:0], entries), slices.Grow(c.kept[:0], entries)
+	accesses, ends, kept = c.accesses[:words], c.ends[:entries], c.kept[:entries]
+	clear(accesses)
+	clear(kept)
+	return accesses, ends, kept
 }
 
 // keptReads counts the kept reads of a word: see compact.

@@ -27,6 +27,7 @@ type Probe struct {
 	latest  *probe.LaunchInfo // the launch with the latest event
 	host    *run              // the host's operation, if the latest event came from the host
 	before  *run              // the last operation of the history
+	spare   buffers           // the buffers of the last launch, for the next
 }
 
 // New returns a race detector that writes its findings to log. Each group of warpSync consecutive lanes runs in
@@ -71,6 +72,7 @@ func (p *Probe) OnEvent(e *probe.Event) {
 				r.history.forgetGone()
 			}
 			if r.order == nil {
+				p.spare = r.buffers.next(r.history)
 				p.history, p.before = nil, nil
 			}
 		}
@@ -165,10 +167,26 @@ type run struct {
 
 // buffers holds the memory of values that are valid until the next call of a function.
 type buffers struct {
-	load   probe.Access // of deferLoad
-	access access       // of newAccess
-	warps  [][]warp     // the warps of CTAs that have ended
+	load       probe.Access // of deferLoad
+	access     access       // of newAccess
+	warps      [][]warp     // the warps of CTAs that have ended
+	compaction compaction
+	lists      [][]deferredAccess // empty: memory of backlogs of earlier launches
 }
+
+// next returns the buffers of a launch that begins when h is no longer used.
+func (b *buffers) next(h *history) buffers {
+	n := buffers{compaction: b.compaction, lists: b.lists}
+	for _, s := range h.shadows {
+		if list := s.backlog.list; cap(list) > 0 && len(n.lists) < maxSpareLists {
+			n.lists = append(n.lists, list[:0])
+		}
+	}
+	return n
+}
+
+// maxSpareLists is the maximum number of lists in buffers.
+const maxSpareLists = 32
 
 // takeWarps returns n warps, all of which have ended or not begun.
 func (b *buffers) takeWarps(n int) []warp {
@@ -230,6 +248,7 @@ func (w *warp) begin(lanes uint64, width int) {
 func (p *Probe) begin(l *probe.LaunchInfo) *run {
 	threads := l.Block.Count()
 	r := p.operation(l.Order, l, l.Grid.Count())
+	r.buffers, p.spare = p.spare, buffers{}
 	r.warps, r.perCTAs = (threads+l.WarpSize-1)/l.WarpSize, int32(l.Cluster.Count())
 	r.runningCTAs, r.clusters, r.mbarriers = map[int32]int{}, map[int32]*clusterBarrier{}, map[*probe.Allocation]map[uint64]*mbarrier{}
 	if r.lockstep = p.warpSync; r.lockstep == 0 && l.Module.SM() < 70 {
