@@ -16,7 +16,8 @@ type plan struct {
 	program     probe.Program
 	steps       []step
 	events      []probe.Events // full events, by instruction
-	easedEvents []probe.Events // events in a warp whose registers are all valid, by instruction
+	easedEvents []probe.Events // events in an eased warp, by instruction
+	easesUnset  bool           // a warp with unwritten registers may be eased: the events of tainted instructions suffice
 
 	mu    sync.Mutex
 	funcs map[*ptx.Func]*function
@@ -60,6 +61,7 @@ type step struct {
 	readsUnsetCarry bool              // may read an unwritten carry flag
 	crossesPlaces   bool              // lanes at different places may execute it together
 	singleAccess    bool              // consists of a single access to memory
+	tainted         bool              // may use or write a register that is unwritten, or computed from unwritten registers
 
 	register, load atomic.Uint32 // origins: the first read of an unwritten register here, and a read of unwritten local memory here
 }
@@ -134,10 +136,13 @@ func newPlan(l *probe.LaunchInfo) *plan {
 		}
 		s.singleAccess = !s.crossesPlaces && s.call == nil && len(s.actions) == 1 && s.actions[0].behavior.isMemory()
 		p.events = append(p.events, s.fullEvents())
-		p.easedEvents = append(p.easedEvents, s.easedEvents(l.Kernel))
 	}
 	for _, f := range p.funcs {
 		f.findUnset(p)
+	}
+	p.findTainted()
+	for i := range p.steps {
+		p.easedEvents = append(p.easedEvents, p.steps[i].easedEvents(l.Kernel))
 	}
 	return p
 }
@@ -150,10 +155,10 @@ func (s *step) fullEvents() probe.Events {
 	return probe.OnBefore | probe.OnOperation
 }
 
-// easedEvents returns the events for an instruction in a warp whose registers are all valid. Only instructions
-// that may make a register invalid, or that access memory, need events; plain computations need none.
+// easedEvents returns the events for an instruction in an eased warp. Only instructions that may handle an invalid register, that may
+// make a register invalid, or that access memory need events; other computations need none.
 func (s *step) easedEvents(kernel *ptx.Func) probe.Events {
-	if s.call != nil {
+	if s.call != nil || s.tainted {
 		return s.fullEvents()
 	}
 	switch s.instr.Form.Family {

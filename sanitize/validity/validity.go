@@ -81,8 +81,8 @@ func (t *Tool) SelectEvents(l *probe.LaunchInfo) []probe.Events {
 	return t.plans.Get(l, newPlan).events
 }
 
-// ReducedEvents selects the events for a warp with only valid registers. Only instructions with sources outside
-// registers can make a register invalid then.
+// ReducedEvents selects the events for an eased warp: only unwritten registers, and values computed from them, are invalid. Only
+// instructions that handle these, and instructions with sources outside registers, can make a register invalid then.
 func (t *Tool) ReducedEvents(l *probe.LaunchInfo) []probe.Events {
 	return t.plans.Get(l, newPlan).easedEvents
 }
@@ -242,7 +242,7 @@ type warp struct {
 	changed   bool // the instruction had an operation event
 	exchanged *exchanged
 
-	eased      bool // the events are reduced: no register has invalid bits
+	eased      bool // the events are reduced: only registers that tainted instructions handle have invalid bits (frame.some)
 	sinceCheck int  // instructions since the last test for this state
 }
 
@@ -251,7 +251,7 @@ type frame struct {
 	dirty []uint64 // by row, the lanes with invalid bits
 	rows  []*row
 	local int  // offset of the running function's frame in local memory, in bytes
-	some  bool // a row may be dirty
+	some  bool // a row may be dirty for another reason than that it was unwritten, or computed from unwritten rows, since the warp is eased
 
 	fn      [64]*function // by lane: the called function
 	retRows [64]int       // by lane: the offset of its frame in local memory
@@ -300,7 +300,7 @@ func (f *frame) set(bit, lane int, v uint64, origin uint32) {
 // easeEvery is the number of instructions of a warp between tests for invalid registers.
 const easeEvery = 32
 
-// ease reduces the events of a warp if all its registers are valid.
+// ease reduces the events of a warp if all its registers are valid, apart from registers that have not been written.
 func (w *warp) ease(e *probe.Event) {
 	w.sinceCheck = 0
 	for i := range w.frames {
@@ -351,8 +351,11 @@ func (c *cta) OnEvent(e *probe.Event) {
 		c.tool.mu.Unlock()
 	case probe.OnWarp:
 		w := c.warp(e.Warp)
-		w.eased = false
+		for i := range w.frames {
+			w.frames[i].some = false
+		}
 		c.enter(w, 0, c.plan.function(e.Launch.Kernel), e.Lanes, 0)
+		w.eased = false
 		w.ease(e)
 	case probe.OnCall:
 		c.call(e)
@@ -421,7 +424,7 @@ func (c *cta) enter(w *warp, depth int, f *function, lanes uint64, bit int) {
 			fr.rows[r] = new(row)
 		}
 		fr.dirty[r] |= lanes
-		fr.some = true
+		fr.some = fr.some || !c.plan.easesUnset
 		all := uint64(1) // the carry flag is a single bit
 		if o.Reg != ptx.NoReg {
 			all = lowBits(bitsOf(f.fn.Regs[o.Reg].Type))
@@ -587,10 +590,12 @@ func (c *cta) operation(e *probe.Event) {
 	if a.behavior >= behaviorShuffle { // depends on several lanes
 		if any&lanes != 0 {
 			c.exchange(e, f, a)
+			f.some = f.some && !w.eased
 			return
 		}
 	} else if a.behavior != behaviorNone && any&lanes != 0 {
 		c.compute(e, f, a, any&lanes)
+		f.some = f.some && !w.eased
 		return
 	}
 	for _, r := range a.results {
@@ -681,7 +686,9 @@ func (c *cta) bitsOf(a *action, i int) uint64 {
 func (c *cta) after(e *probe.Event) {
 	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
 	if s.crossesPlaces && !w.changed {
-		c.exchangeAcrossPlaces(e, w, &w.frames[e.Depth], s)
+		f := &w.frames[e.Depth]
+		c.exchangeAcrossPlaces(e, w, f, s)
+		f.some = f.some && !w.eased
 	}
 }
 
