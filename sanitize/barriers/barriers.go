@@ -54,6 +54,11 @@ func (p *tool) SelectEvents(l *probe.LaunchInfo) []probe.Events {
 	return p.plans.Get(l, newPlan).chosen
 }
 
+// ReducedEvents selects the instructions with something to check in a warp whose 32 lanes live.
+func (p *tool) ReducedEvents(l *probe.LaunchInfo) []probe.Events {
+	return p.plans.Get(l, newPlan).reduced
+}
+
 // OnEvent ignores the events of the host.
 func (p *tool) OnEvent(*probe.Event) {}
 
@@ -171,9 +176,11 @@ func (c *cta) OnEvent(e *probe.Event) {
 	case probe.OnWarp:
 		w := c.warp(e.Warp)
 		w.live, w.lanes = e.Lanes, e.Lanes
+		e.ReduceEvents(w.live == 1<<32-1)
 	case probe.OnExit:
 		w := c.warp(e.Warp)
 		w.live &^= e.Lanes
+		e.ReduceEvents(false)
 		if c.plan.syncsWarps && (w.live != 0 || len(w.missed) > 0) {
 			c.exits(e, w)
 		}

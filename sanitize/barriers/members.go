@@ -24,7 +24,7 @@ func (c *cta) members(e *probe.Event, a *action) {
 		copy(w.member[:], c.values[0].Low)
 	}
 	w.sources, w.takers = 0, 0
-	if a.concern&shuffles == 0 || w.live == 1<<32-1 && constantMask && a.mask == 1<<32-1 {
+	if a.concern&shuffles == 0 || w.live == 1<<32-1 && a.namesAll() {
 		return
 	}
 	value := func(name string, scratch *probe.Value) func(lane int) int {

@@ -42,6 +42,7 @@ type action struct {
 type plan struct {
 	actions     []action
 	chosen      []probe.Events // the subscribed events, by index
+	reduced     []probe.Events // the events in warps whose 32 lanes live: a shuffle that names all of them reads none outside
 	isNeeded    bool           // there is something to check
 	counted     bool           // there are barriers with thread counts
 	copies      bool
@@ -59,10 +60,14 @@ func newPlan(l *probe.LaunchInfo) *plan {
 	prog := l.Program
 	p := &plan{actions: make([]action, prog.Len()), shared: prog.Shared()}
 	mapped, notified := false, false
+	constants := map[*ptx.Func]map[ptx.RegID]uint32{}
 	for i := range p.actions {
-		instr, _ := prog.At(i)
+		instr, fn := prog.At(i)
 		a := &p.actions[i]
-		a.findChecks(instr)
+		if constants[fn] == nil {
+			constants[fn] = constantsOf(fn)
+		}
+		a.findChecks(instr, constants[fn])
 		p.copies = p.copies || a.concern&copies != 0
 		p.mbarriers = p.mbarriers || a.concern&initsMbarrier != 0
 		if instr.Form.Family == ptx.FamilyBarrier && instr.Form.Operand("b") >= 0 && instr.Arg("b").Kind != ptx.NoOperand {
@@ -88,13 +93,43 @@ func newPlan(l *probe.LaunchInfo) *plan {
 			kinds |= probe.OnBefore
 		}
 		p.chosen = append(p.chosen, kinds)
+		if p.actions[i].concern == collects|shuffles && p.actions[i].namesAll() {
+			kinds = 0
+		}
+		p.reduced = append(p.reduced, kinds)
 	}
 	p.isNeeded = p.isNeeded || p.counted || p.syncsWarps
 	return p
 }
 
-// findChecks determines the checks for an instruction.
-func (a *action) findChecks(instr *ptx.Instr) {
+// namesAll reports whether the membermask is constant and names all lanes.
+func (a *action) namesAll() bool { return a.member == ptx.NoReg && a.mask == 1<<32-1 }
+
+// constantsOf returns the registers of 32 bits that always have the same value, and their values: a single instruction writes the
+// register, a move of a number, on all paths to the reads (otherwise the register is live at the beginning). Compilers move membermasks to registers.
+func constantsOf(fn *ptx.Func) map[ptx.RegID]uint32 {
+	values, writes := map[ptx.RegID]uint32{}, map[ptx.RegID]int{}
+	fn.EachInstr(func(instr *ptx.Instr) {
+		for r := range instr.Defs() {
+			writes[r]++
+			if instr.Form.Family != ptx.FamilyMove || instr.Type().Bits() != 32 {
+				continue
+			}
+			if o := instr.Arg("a"); o.Kind == ptx.ImmOperand {
+				values[r] = uint32(o.Imm.Bits)
+			}
+		}
+	})
+	for r := range values {
+		if writes[r] > 1 || fn.Liveness().LiveIn(0, r) {
+			delete(values, r)
+		}
+	}
+	return values
+}
+
+// findChecks determines the checks for an instruction. constants are the registers of its function with a constant value.
+func (a *action) findChecks(instr *ptx.Instr, constants map[ptx.RegID]uint32) {
 	form := instr.Form
 	effects := form.Effects
 	a.member = ptx.NoReg
@@ -122,7 +157,11 @@ func (a *action) findChecks(instr *ptx.Instr) {
 			a.concern |= collects
 			switch o.Kind {
 			case ptx.RegOperand:
-				a.member = o.Reg
+				if value, ok := constants[o.Reg]; ok {
+					a.mask = value
+				} else {
+					a.member = o.Reg
+				}
 			case ptx.ImmOperand:
 				a.mask = uint32(o.Imm.Bits)
 			}
@@ -130,6 +169,8 @@ func (a *action) findChecks(instr *ptx.Instr) {
 		if form.Family == ptx.FamilyShfl {
 			a.concern |= shuffles
 			a.mode = sources[instr.Slot("mode")]
+		} else if a.member == ptx.NoReg {
+			a.concern &^= collects // all lanes have the same membermask
 		}
 	}
 	switch {
