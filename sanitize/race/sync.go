@@ -792,7 +792,11 @@ func (r *run) shareKnowledge(list []batchMember) {
 	for _, p := range list {
 		w := &c.warps[p.warp]
 		var last *clock
-		for m := p.lanes; m != 0; m &= m - 1 {
+		lanes := p.lanes
+		if w.sameClocks {
+			lanes &= -lanes
+		}
+		for m := lanes; m != 0; m &= m - 1 {
 			if x := w.clocks[bits.TrailingZeros64(m)]; x != last {
 				k, last = joinClocks(k, x), x
 			}
@@ -821,10 +825,16 @@ func (r *run) shareKnowledge(list []batchMember) {
 	k = k.withKnown(c.number, n)
 	for _, p := range list {
 		w := &c.warps[p.warp]
+		if p.lanes == w.lanes {
+			for lane := range w.clocks {
+				w.clocks[lane] = k
+			}
+			w.sameClocks = true
+			continue
+		}
 		for m := p.lanes; m != 0; m &= m - 1 {
 			w.setClock(bits.TrailingZeros64(m), k)
 		}
-		w.sameClocks = w.sameClocks || p.lanes == w.lanes
 	}
 	r.now++
 }
