@@ -280,13 +280,13 @@ func randomProgram(rng *rand.Rand) (text string, block ptx.Dim3) {
 			fmt.Fprint(&b, []string{"\tcp.async.wait_group 1;\n", "\tcp.async.wait_group 0;\n", "\tcp.async.wait_all;\n"}[rng.IntN(3)])
 		}
 	}
-	return program(b.String()), ptx.Dim([]int{1, 32, 40, 64, 96, 200}[rng.IntN(6)])
+	return program(b.String()), ptx.Dim([]int{1, 32, 40, 64, 96, 200, 480}[rng.IntN(7)])
 }
 
 // randomSpec returns a multiprocessor with random numbers.
 func randomSpec(rng *rand.Rand) core.Spec {
 	s := []core.Spec{core.Volta, core.Fermi}[rng.IntN(2)]
-	s.Policy = []*core.Policy{core.GTO, core.Loose, core.OldestFirst}[rng.IntN(3)]
+	s.Policy = []*core.Policy{core.GTO, core.Loose, core.OldestFirst, core.TwoLevel}[rng.IntN(4)]
 	set := func(name string, n int64) {
 		if err := s.Set(name, fmt.Sprint(n), nil); err != nil {
 			panic(err)

@@ -161,7 +161,7 @@ func (m *naive) run() int64 {
 			s.free[c] = make([]int64, m.Units[c].Count)
 		}
 		for range m.Schedulers {
-			s.picks = append(s.picks, naivePolicy(m.Policy))
+			s.picks = append(s.picks, naivePolicy(m.Policy, m.Schedulers))
 		}
 		m.sms = append(m.sms, s)
 	}
@@ -664,7 +664,7 @@ func (m *naive) ends(plan core.Plan, s *naiveSM, now int64) {
 }
 
 // naivePolicy returns a policy that picks from a list of warps by age.
-func naivePolicy(p *core.Policy) func(ready []*naiveWarp) *naiveWarp {
+func naivePolicy(p *core.Policy, schedulers int) func(ready []*naiveWarp) *naiveWarp {
 	var last *naiveWarp
 	next := 0
 	inTurn := func(ready []*naiveWarp) *naiveWarp {
@@ -689,6 +689,24 @@ func naivePolicy(p *core.Policy) func(ready []*naiveWarp) *naiveWarp {
 			w := inTurn(ready)
 			next = w.slot + 1
 			return w
+		}
+	case core.TwoLevel:
+		group, groups := 0, (64/schedulers+7)/8
+		return func(ready []*naiveWarp) *naiveWarp {
+			for {
+				var list []*naiveWarp
+				for _, w := range ready {
+					if w.slot/schedulers/8 == group {
+						list = append(list, w)
+					}
+				}
+				if len(list) > 0 {
+					w := inTurn(list)
+					next = w.slot + 1
+					return w
+				}
+				group, next = (group+1)%groups, 0
+			}
 		}
 	case core.OldestFirst:
 		return func(ready []*naiveWarp) *naiveWarp { return ready[0] }
