@@ -17,6 +17,7 @@ import (
 	"gemu/machine"
 	"gemu/machine/core"
 	"gemu/machine/dispatch"
+	"gemu/machine/systems"
 	"gemu/models/catalog"
 	"gemu/papers"
 	"gemu/probe"
@@ -46,14 +47,6 @@ type Extensions struct {
 	Systems []System
 }
 
-// System makes a system of the machine model, for gemu machine --with NAME=VALUE.
-type System struct {
-	Name string // name on the command line: see Extensions
-	Doc  string // a line for --help
-	// New returns the system with a value, "" without one. Its name is NAME=VALUE, or NAME.
-	New func(value string) (*machine.System, error)
-}
-
 // Probe is a probe for gemu run --probe.
 type Probe struct {
 	Name string          // name on the command line: see Extensions
@@ -79,9 +72,9 @@ func (x *Extensions) check() error {
 	for _, r := range slices.Concat(machine.Replacements, x.Replacements) {
 		replacements = append(replacements, r.Name)
 	}
-	var systems []string
-	for _, s := range slices.Concat(machineSystems, x.Systems) {
-		systems = append(systems, s.Name)
+	var systemNames []string
+	for _, s := range slices.Concat(systems.Makers, x.Systems) {
+		systemNames = append(systemNames, s.Name)
 	}
 	dispatchers := []string{dispatch.Rotation.Name, dispatch.Pairs.Name}
 	for _, d := range x.Dispatchers {
@@ -105,7 +98,7 @@ func (x *Extensions) check() error {
 		checkNames("replacement policy", replacements),
 		checkNames("dispatcher", dispatchers),
 		checkNames("scheduler", schedulers),
-		checkNames("system", systems),
+		checkNames("system", systemNames),
 		x.checkDocs(),
 		checkNew("model", x.Models, func(e catalog.Entry) (string, bool) { return e.Name, e.New != nil }),
 		checkNew("sanitizer", x.Sanitizers, func(t *sanitize.Tool) (string, bool) { return t.Name, t.New != nil }),
@@ -277,9 +270,9 @@ func (x *Extensions) vars() kong.Vars {
 	for _, r := range slices.Concat(machine.Replacements, x.Replacements) {
 		replacements = append(replacements, "policy "+r.Name+": "+r.Doc)
 	}
-	var dispatchers, systems []string
-	for _, s := range slices.Concat(machineSystems, x.Systems) {
-		systems = append(systems, s.Name+": "+s.Doc)
+	var dispatchers, systemDocs []string
+	for _, s := range slices.Concat(systems.Makers, x.Systems) {
+		systemDocs = append(systemDocs, s.Name+": "+s.Doc)
 	}
 	for _, form := range dispatch.Forms {
 		dispatchers = append(dispatchers, "dispatcher "+form)
@@ -304,7 +297,7 @@ func (x *Extensions) vars() kong.Vars {
 		"recording_parts": strings.Join(record.ContentNames(), ", "),
 		"features":        strings.Join(fuzz.FeatureNames(), ", "),
 		"profileorders":   profileOrderNames(),
-		"machines":        strings.Join(machine.Names(), ", "), "machineparameters": strings.Join(machine.ParameterNames(), ", "), "replacements": helpList(replacements...), "dispatchers": helpList(dispatchers...), "schedulers": helpList(schedulers...), "machinesystems": helpList(systems...),
+		"machines":        strings.Join(machine.Names(), ", "), "machineparameters": strings.Join(machine.ParameterNames(), ", "), "replacements": helpList(replacements...), "dispatchers": helpList(dispatchers...), "schedulers": helpList(schedulers...), "machinesystems": helpList(systemDocs...),
 		"machineparts":     strings.Join(machinePartNames, ","),
 		"machineshow":      strings.Join(machineShown, ","),
 		"machinepartdocs":  machinePartDocs(),

@@ -111,12 +111,18 @@ func (r *machineReport) pageTotals() []pageSection {
 // sweepCounts are the counts that are plotted over a parameter.
 var sweepCounts = []struct {
 	title, unit string
-	value       func(c *machine.Counts) float64
+	value       func(m *machineResultJSON) float64
 }{
-	{"Sectors read from memory", "", func(c *machine.Counts) float64 { return float64(c.Reads) }},
-	{"Sectors written to memory", "", func(c *machine.Counts) float64 { return float64(c.WriteBacks) }},
-	{"L1 hits", " %", func(c *machine.Counts) float64 { return share(c.L1Hits, c.Loads) }},
-	{"L2 hits", " %", func(c *machine.Counts) float64 { return share(c.L2Hits, c.L2Hits+c.L2Misses) }},
+	{"Cycles", "", func(m *machineResultJSON) float64 {
+		if m.Clock == nil {
+			return 0
+		}
+		return float64(m.Clock.Cycles)
+	}},
+	{"Sectors read from memory", "", func(m *machineResultJSON) float64 { return float64(m.Total.Reads) }},
+	{"Sectors written to memory", "", func(m *machineResultJSON) float64 { return float64(m.Total.WriteBacks) }},
+	{"L1 hits", " %", func(m *machineResultJSON) float64 { return share(m.Total.L1Hits, m.Total.Loads) }},
+	{"L2 hits", " %", func(m *machineResultJSON) float64 { return share(m.Total.L2Hits, m.Total.L2Hits+m.Total.L2Misses) }},
 }
 
 // pageSweeps returns plots over the parameter of --sweep with the most values, with a line for each machine that is otherwise equal.
@@ -146,7 +152,7 @@ func (r *machineReport) pageSweeps() (list []pageBlock) {
 			line := pageLine{Name: strings.Join(slices.DeleteFunc(strings.Fields(r.Machines[first].Name), func(s string) bool { return s == name+"="+values[0] }), " ")}
 			row := []string{line.Name}
 			for k := range values {
-				v := c.value(&r.Machines[first+k*stride].Total)
+				v := c.value(&r.Machines[first+k*stride])
 				line.Values, p.Most = append(line.Values, v), max(p.Most, v)
 				if c.unit == "" {
 					row = append(row, countText(int64(v)))

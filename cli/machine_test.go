@@ -438,7 +438,7 @@ func TestMachineWith(t *testing.T) {
 		{"ldesc=auto+ldesc=" + file, "ldesc=auto and ldesc=" + file + " both replace the dispatcher: leave one of them out"},
 		{"ldsc=auto", `unknown system "ldsc" (did you mean ldesc?); want one of ldesc, xmem`},
 		{"ldesc", "want ldesc=auto or ldesc=FILE"},
-		{"xmem=auto", "want xmem=FILE; --write-descriptors writes a file with atoms"},
+		{"xmem=auto", "want xmem=FILE; gemu machine --write-descriptors writes a file with atoms"},
 		{"xmem=" + dir + "/none", "no such file"},
 		{"xmem=../docs/histo.ptx", "histo.ptx:1: "},
 		{"ldesc=auto,ldesc=auto", "is listed twice: change --spec, --sweep or --with"},

@@ -5,14 +5,8 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"slices"
-	"strings"
 
-	"gemu/internal/input"
-	"gemu/internal/notation"
 	"gemu/machine"
 	"gemu/machine/locality"
 	"gemu/machine/stream"
@@ -20,87 +14,25 @@ import (
 	"gemu/probe"
 )
 
-// descriptorFile reads the descriptors in a file.
-func descriptorFile(name string) (*systems.File, error) {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, input.FileError("read", name, err)
-	}
-	return systems.Read(name, text)
-}
-
-// machineSystems are gemu's own systems.
-var machineSystems = []System{
-	{Name: "ldesc", Doc: "Locality Descriptors: ldesc=auto infers them from the addresses of each launch, ldesc=FILE reads them. They choose groups of CTAs, bypass and pin lines of the L1, and prefetch on machines with a clock", New: func(value string) (*machine.System, error) {
-		switch value {
-		case "":
-			return nil, errors.New("want ldesc=auto or ldesc=FILE")
-		case "auto":
-			return systems.InferredLocality("ldesc=auto"), nil
-		}
-		f, err := descriptorFile(value)
-		if err != nil {
-			return nil, err
-		}
-		return systems.LocalityDescriptors("ldesc="+value, f.Locality), nil
-	}},
-	{Name: "xmem", Doc: "XMem: xmem=FILE reads atoms. They reserve a part of the L2, and choose the banks of memory (--show rows)", New: func(value string) (*machine.System, error) {
-		if value == "" || value == "auto" {
-			return nil, errors.New("want xmem=FILE; --write-descriptors writes a file with atoms")
-		}
-		f, err := descriptorFile(value)
-		if err != nil {
-			return nil, err
-		}
-		return systems.Atoms("xmem="+value, f.Atoms), nil
-	}},
-}
-
-// systemNamed returns the systems of a value of --with: NAME=VALUE, or several of these with + between them.
-func (x *Extensions) systemsOf(text string) (list []*machine.System, err error) {
-	all := slices.Concat(machineSystems, x.Systems)
-	for _, part := range strings.Split(text, "+") {
-		name, value, _ := strings.Cut(part, "=")
-		i := slices.IndexFunc(all, func(s System) bool { return s.Name == name })
-		if i < 0 {
-			var names []string
-			for _, s := range all {
-				names = append(names, s.Name)
-			}
-			guess := notation.Nearest(name, names)
-			if guess != "" {
-				guess = fmt.Sprintf(" (did you mean %s?)", guess)
-			}
-			return nil, fmt.Errorf("--with %s: unknown system %q%s; want one of %s", part, name, guess, strings.Join(names, ", "))
-		}
-		s, err := all[i].New(value)
-		if err != nil {
-			return nil, fmt.Errorf("--with %s: %w", part, err)
-		}
-		list = append(list, s)
-	}
-	if _, err := machine.CombineParts(list); err != nil {
-		return nil, fmt.Errorf("--with %s: %w", text, err)
-	}
-	return list, nil
-}
+// System makes a system of the machine model, for gemu machine --with NAME=VALUE.
+type System = systems.Maker
 
 // with returns each machine, followed by the machine with the systems of each value of --with.
 func (c *machineCmd) with(a *app, specs []machine.Spec) (list []machine.Spec, err error) {
 	var all [][]*machine.System
 	for _, text := range c.With {
-		s, err := a.systemsOf(text)
+		s, err := systems.Find(text, a.Systems)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--with %s: %w", text, err)
 		}
 		all = append(all, s)
 	}
 	for _, s := range specs {
 		list = append(list, s)
-		for i, systems := range all {
+		for i, added := range all {
 			changed := s
 			changed.Name += " " + c.With[i]
-			changed.Systems = systems
+			changed.Systems = added
 			list = append(list, changed)
 		}
 	}

@@ -172,6 +172,8 @@ func TestInvalidEnvironment(t *testing.T) {
 		{"GEMU_REGFILE=kim,kim GEMU_STATS=s.json", "model kim is given twice"},
 		{"GEMU_REGFILE=kim", "GEMU_REGFILE=kim: the reports of models go to the file of GEMU_STATS, which is not set"},
 		{"GEMU_MACHINE=v200 GEMU_STATS=s.json", "GEMU_MACHINE=v200: v200: no such machine or file; want one of v100"},
+		{"GEMU_MACHINE=v100+ldesc=auto GEMU_STATS=s.json", "GEMU_MACHINE=v100+ldesc=auto: v100+ldesc=auto: a program's launches run while they are recorded"},
+		{"GEMU_MACHINE=v100+ldsc GEMU_STATS=s.json", "GEMU_MACHINE=v100+ldsc: v100+ldsc: unknown system \"ldsc\" (did you mean ldesc?); want one of ldesc, xmem"},
 		{"GEMU_MACHINE=v100", "GEMU_MACHINE=v100: the counts go to the file of GEMU_STATS, which is not set"},
 		{"GEMU_MACHINE=v100 GEMU_STATS=s.json GEMU_DEBUG=1", "GEMU_MACHINE=v100: a machine cannot go back with the debugger; unset GEMU_DEBUG"},
 		{"GEMU_WORKERS=0", "want a number from 1"},

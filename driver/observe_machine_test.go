@@ -1,6 +1,9 @@
 package driver
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,5 +41,28 @@ func TestMachines(t *testing.T) {
 		if k.Kernel != "add" || k.Launches != 3 || k.Counts != want || len(k.Lines) != 1 || k.Lines[0].Line != line || k.Lines[0].Counts != want {
 			t.Errorf("%s: %+v, want %+v in line %d", m.Name, k, want, line)
 		}
+	}
+}
+
+// TestMachinesWithDescriptors: a machine of GEMU_MACHINE takes the descriptors in a file. Data without reuse bypass the L1, so that stores do not hit there.
+func TestMachinesWithDescriptors(t *testing.T) {
+	at := newClient(t, func(*Settings) {}).alloc(256) // the address is the same in each process
+	file := filepath.Join(t.TempDir(), "d.json")
+	if err := os.WriteFile(file, fmt.Appendf(nil, `{"schema": "gemu-descriptors/1", "locality": [{"base": %d, "type": "NO_REUSE"}]}`, at), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := newClient(t, func(s *Settings) {
+		err := s.Environment(func(name string) string {
+			return map[string]string{"GEMU_MACHINE": "v100,v100+ldesc=" + file, "GEMU_STATS": filepath.Join(t.TempDir(), "s.json")}[name]
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	c.ok(c.launch("add", 1, 64, c.alloc(256), 10))
+	c.ok(c.CtxSynchronize(0))
+	list := c.d.Statistics().Machines
+	if len(list) != 2 || list[0].Total.L1StoreHits != 8 || list[1].Total.L1StoreHits != 0 || list[1].Total.Loads != list[0].Total.Loads || list[1].Name != "v100+ldesc="+file {
+		t.Errorf("%+v and %+v, want 8 and 0 hits of stores", list[0], list[1])
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"gemu/internal/visible"
 	"gemu/interp"
 	"gemu/machine"
+	"gemu/machine/systems"
 	"gemu/models/catalog"
 	"gemu/probe"
 	"gemu/record"
@@ -194,9 +195,17 @@ var Variables = []Variable{
 		s.Models, err = catalog.Select(v, warpSize)
 		return err
 	}},
-	{"GEMU_MACHINE", "some of " + strings.Join(machine.Names(), ", ") + ", or files", "none", "Run the memory requests of all launches on machines, and add the counts to the file of GEMU_STATS: see docs/machine.md.", func(s *Settings, v string) error {
+	{"GEMU_MACHINE", "some of " + strings.Join(machine.Names(), ", ") + ", or files, each with the systems of papers that it has: v100+ldesc=FILE+xmem=FILE", "none", "Run the memory requests of all launches on machines, and add the counts to the file of GEMU_STATS: see docs/machine.md.", func(s *Settings, v string) error {
 		for name := range strings.SplitSeq(v, ",") {
-			spec, err := machine.Load(name, machine.Policies{})
+			base, with, hasSystems := strings.Cut(name, "+")
+			spec, err := machine.Load(base, machine.Policies{})
+			if err == nil && hasSystems {
+				spec.Name = name
+				spec.Systems, err = systems.Find(with, nil)
+			}
+			if err == nil && machine.New(spec, 0).Infers() {
+				err = errors.New("a program's launches run while they are recorded, so descriptors cannot be inferred: want a file; gemu machine --write-descriptors writes one")
+			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}

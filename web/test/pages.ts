@@ -22,6 +22,7 @@ const commands: Record<string, string[]> = {
   'profile-loop': ['profile', ...spin],
   'profile-cliffs': ['profile', '@sgemm', '--show', 'summary,cliffs'],
   machine: ['machine', '@spmv', '--show', 'total,lines,buffers,limits,differences,locality,rows,compression', '--sweep', 'l2=32K,64K,128K', '--sweep', 'l2.policy=lru,drrip'],
+  'machine-stalls': ['machine', '@saxpy', '--size', '4000', '--show', 'cycles,stalls', '--sweep', 'sms=2,4', '--with', 'ldesc=auto'],
   'machine-source': ['machine', path.join(root, 'docs/transposes.ptx'), '-k', 'naive', '-g', '4,4', '-b', '32,32', '-a', 'f32[128x128]=iota', 'f32[16384]', '128'],
   regfile: ['regfile', '@mandelbrot', '--size', '64'],
   compare: ['compare', 'kim2013', '--table', 'figure2'],

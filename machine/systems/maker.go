@@ -1,0 +1,84 @@
+package systems
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"gemu/internal/input"
+	"gemu/internal/notation"
+	"gemu/machine"
+)
+
+// Maker makes a system from its value. Another module can make one, for Extensions of package cli.
+type Maker struct {
+	Name string // name of the system: a word without + and =
+	Doc  string // the system and its values, for help
+	// New returns the system with a value, "" without one. Its name is NAME=VALUE, or NAME.
+	New func(value string) (*machine.System, error)
+}
+
+// readFile reads the descriptors in a file.
+func readFile(name string) (*File, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, input.FileError("read", name, err)
+	}
+	return Read(name, text)
+}
+
+// Makers are the systems of this package.
+var Makers = []Maker{
+	{Name: "ldesc", Doc: "Locality Descriptors: ldesc=auto infers them from the addresses of each launch, ldesc=FILE reads them. They choose groups of CTAs, bypass and pin lines of the L1, and prefetch on machines with a clock", New: func(value string) (*machine.System, error) {
+		switch value {
+		case "":
+			return nil, errors.New("want ldesc=auto or ldesc=FILE")
+		case "auto":
+			return InferredLocality("ldesc=auto"), nil
+		}
+		f, err := readFile(value)
+		if err != nil {
+			return nil, err
+		}
+		return LocalityDescriptors("ldesc="+value, f.Locality), nil
+	}},
+	{Name: "xmem", Doc: "XMem: xmem=FILE reads atoms. They reserve a part of the L2, and choose the banks of memory (--show rows)", New: func(value string) (*machine.System, error) {
+		if value == "" || value == "auto" {
+			return nil, errors.New("want xmem=FILE; gemu machine --write-descriptors writes a file with atoms")
+		}
+		f, err := readFile(value)
+		if err != nil {
+			return nil, err
+		}
+		return Atoms("xmem="+value, f.Atoms), nil
+	}},
+}
+
+// Find returns the systems of a text: NAME=VALUE, or several of these with + between them. more are the systems of other modules.
+func Find(text string, more []Maker) (list []*machine.System, err error) {
+	all := slices.Concat(Makers, more)
+	for part := range strings.SplitSeq(text, "+") {
+		name, value, _ := strings.Cut(part, "=")
+		i := slices.IndexFunc(all, func(m Maker) bool { return m.Name == name })
+		if i < 0 {
+			var names []string
+			for _, m := range all {
+				names = append(names, m.Name)
+			}
+			guess := notation.Nearest(name, names)
+			if guess != "" {
+				guess = fmt.Sprintf(" (did you mean %s?)", guess)
+			}
+			return nil, fmt.Errorf("unknown system %q%s; want one of %s", name, guess, strings.Join(names, ", "))
+		}
+		s, err := all[i].New(value)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	_, err = machine.CombineParts(list)
+	return list, err
+}
