@@ -111,6 +111,17 @@ func cvtF32BF16(a uint16) float32 { return fp.BF16ToF32(a) }
 //gemu:kernel cvt.rn.f16.f32
 func cvtF16F32(a float32) uint16 { return fp.F32ToF16(a, fp.RN) }
 
+// Conversions between halves: f32 has all numbers of both formats.
+//
+//gemu:kernel cvt.bf16.f16 slow
+func cvtBF16F16(a uint16) uint16 { return fp.F32ToBF16(fp.F16ToF32(a), fp.RN) }
+
+//gemu:kernel cvt.f16.bf16 slow
+func cvtF16BF16(a uint16) uint16 { return fp.F32ToF16(fp.BF16ToF32(a), fp.RN) }
+
+//gemu:kernel cvt.f64.bf16 slow
+func cvtF64BF16(a uint16) float64 { return fp.F32ToF64(fp.BF16ToF32(a)) }
+
 //gemu:kernel cvt.sat.f32.f32
 func cvtSatF32(a float32) float32 { return fp.Sat32(a) }
 

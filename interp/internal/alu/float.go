@@ -144,11 +144,23 @@ func rsqrtF64(a float64) float64 { return fp.Rsqrt64(a) }
 //gemu:kernel rsqrt.approx.ftz.f64
 func rsqrtFtzF64(a float64) float64 { return fp.RsqrtApprox64(a) }
 
-//gemu:kernel sin.approx{ftz}.f32; takes = 15
+//gemu:kernel sin.approx{ftz}.f32; common = sinSmallF32 isSmallAngle; takes = 15
 func sinF32(a float32) float32 { return fp.SinApprox32(a) }
 
-//gemu:kernel cos.approx{ftz}.f32; takes = 15
+//gemu:kernel cos.approx{ftz}.f32; common = cosSmallF32 isSmallAngle; takes = 15
 func cosF32(a float32) float32 { return fp.CosApprox32(a) }
+
+func isSmallAngle(a float32) bool   { return fp.IsSmallAngle(a) }
+func sinSmallF32(a float32) float32 { return fp.SinSmall32(a) }
+func cosSmallF32(a float32) float32 { return fp.CosSmall32(a) }
+
+// A subnormal sine becomes zero; no cosine is subnormal.
+//
+//gemu:kernel sin.approx.ftz.2pi.f32; takes = 7
+func sinTurnsF32(a float32) float32 { return fp.FTZ32(fp.SinTurns32(fp.FTZ32(a))) }
+
+//gemu:kernel cos.approx.ftz.2pi.f32; takes = 7
+func cosTurnsF32(a float32) float32 { return fp.CosTurns32(a) }
 
 //gemu:kernel lg2.approx{ftz}.f32; takes = 7
 func lg2F32(a float32) float32 { return fp.Lg2Approx32(a) }

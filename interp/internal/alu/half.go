@@ -27,45 +27,57 @@ var (
 // specify it; GPUs of sm_120 write 0x7ff7.
 const outOfBoundsNaN = 0x7ff7
 
-// Only fma.bf16 has other rounding modes than to nearest; of the other operations on bf16, only min, max, ex2 and fma have
+// Only fma.bf16 has other rounding modes than to nearest; of the other operations on bf16, only min, max and fma have
 // modifiers. Operations on pairs that convert f16, or have no conversion, compute on halves; all other operations on pairs widen
 // both halves in their lane. In directives, 0x4000 is the Imm of .relu.
 
 // anyF16 computes an operation on f16.
 //
-//gemu:kernel $OP.any.f16; OP = add sub mul fma min max abs neg; own loop = 0 slow
-//gemu:kernel $OP.any.f16; OP = ex2 tanh; takes = 7 slow
-//gemu:kernel $OP.any.f16x2; OP = add sub mul fma min max abs neg; halves; own loop = 0 slow
+//gemu:kernel $OP.any.f16; OP = add sub mul min max abs neg; own loop = 0 slow
+//gemu:kernel $OP.any.f16; OP = fma; own loop = 0 0x4000 slow
+//gemu:kernel $OP.any.f16x2; OP = add sub mul min max abs neg; halves; own loop = 0 slow
+//gemu:kernel $OP.any.f16x2; OP = fma; halves; own loop = 0 0x4000 slow
 func anyF16(op floatOp, a, b, c uint16, imm uint64) uint16 {
 	return f16.compute(op, a, b, c, modifiersFromImm(imm), fp.RN)
 }
 
-//gemu:kernel $OP.any.f16x2; OP = ex2 tanh; takes = 15 slow
-func anyF16x2(op floatOp, a, b, c uint32, imm uint64) uint32 {
-	return f16.computeBoth(op, a, b, c, modifiersFromImm(imm), fp.RN)
+// functionF16 computes a function of f16, which has no modifiers.
+//
+//gemu:kernel $OP.any.f16; OP = ex2 tanh slow
+//gemu:kernel $OP.any.f16x2; OP = ex2 tanh; halves slow
+func functionF16(op floatOp, a uint16) uint16 {
+	return f16.compute(op, a, 0, 0, Modifiers{}, fp.RN)
+}
+
+// ftzBF16 computes a function of bf16 that always has .ftz.
+//
+//gemu:kernel $OP.any.bf16; OP = ex2 slow
+//gemu:kernel $OP.any.bf16x2; OP = ex2; halves slow
+func ftzBF16(op floatOp, a uint16) uint16 {
+	return bf16.compute(op, a, 0, 0, Modifiers{FTZ: true}, fp.RN)
+}
+
+// functionBF16 computes a function of bf16 without modifiers.
+//
+//gemu:kernel $OP.any.bf16; OP = tanh slow
+//gemu:kernel $OP.any.bf16x2; OP = tanh; halves slow
+func functionBF16(op floatOp, a uint16) uint16 {
+	return bf16.compute(op, a, 0, 0, Modifiers{}, fp.RN)
 }
 
 //gemu:kernel $OP.any.bf16; OP = min max; own loop = 0 slow
-//gemu:kernel $OP.any.bf16; OP = ex2; takes = 7 slow
 //gemu:kernel $OP.any.bf16x2; OP = min max; halves; own loop = 0 slow
 func anyBF16(op floatOp, a, b, c uint16, imm uint64) uint16 {
 	return bf16.compute(op, a, b, c, modifiersFromImm(imm), fp.RN)
 }
 
-//gemu:kernel $OP.any.bf16x2; OP = ex2; takes = 15 slow
-func anyBF16x2(op floatOp, a, b, c uint32, imm uint64) uint32 {
-	return bf16.computeBoth(op, a, b, c, modifiersFromImm(imm), fp.RN)
-}
-
 //gemu:kernel $OP.any.bf16; OP = add sub mul abs neg slow
-//gemu:kernel $OP.any.bf16; OP = tanh; takes = 7 slow
 //gemu:kernel $OP.any.bf16x2; OP = abs neg; halves slow
 func plainBF16(op floatOp, a, b uint16) uint16 {
 	return bf16.compute(op, a, b, 0, Modifiers{}, fp.RN)
 }
 
 //gemu:kernel $OP.any.bf16x2; OP = add sub mul slow
-//gemu:kernel $OP.any.bf16x2; OP = tanh; takes = 15 slow
 func plainBF16x2(op floatOp, a, b uint32) uint32 {
 	return bf16.computeBoth(op, a, b, 0, Modifiers{}, fp.RN)
 }
@@ -136,9 +148,9 @@ func (h *halfFormat) inF32(op floatOp, x, y, z float32, r fp.Rounding) float32 {
 	case opFma:
 		return fp.FmaHalf(x, y, z, r)
 	case opEx2:
-		return fp.Ex2Approx32(x)
+		return fp.Ex2Half(x)
 	case opTanh:
-		return fp.TanhApprox32(x)
+		return fp.TanhHalf(x)
 	}
 	panic("BUG: no such operation of halves")
 }
@@ -204,22 +216,36 @@ func (h *halfFormat) minMax(op floatOp, s Modifiers, a, b, sign uint16) uint16 {
 
 // The following operations have mixed precision: operands of f16 or bf16, and a result of f32.
 //
-//gemu:kernel $OP.any.f32.f16; OP = add sub; takes = 63 slow
+//gemu:kernel $OP.any.f32.f16; OP = add sub; own loop = 0; takes = 63 slow
 func mixedF16(op floatOp, a uint16, c float32, imm uint64) float32 {
-	return anyF32(op, fp.F16ToF32(a), c, 0, imm)
+	return mixedF32(op, fp.F16ToF32(a), c, 0, imm)
 }
 
-//gemu:kernel $OP.any.f32.bf16; OP = add sub; takes = 63 slow
+//gemu:kernel $OP.any.f32.bf16; OP = add sub; own loop = 0; takes = 63 slow
 func mixedBF16(op floatOp, a uint16, c float32, imm uint64) float32 {
-	return anyF32(op, fp.BF16ToF32(a), c, 0, imm)
+	return mixedF32(op, fp.BF16ToF32(a), c, 0, imm)
 }
 
-//gemu:kernel $OP.any.f32.f16; OP = fma; takes = 63 slow
+//gemu:kernel $OP.any.f32.f16; OP = fma; own loop = 0; takes = 63 slow
 func mixedFmaF16(op floatOp, a, b uint16, c float32, imm uint64) float32 {
-	return anyF32(op, fp.F16ToF32(a), fp.F16ToF32(b), c, imm)
+	return mixedF32(op, fp.F16ToF32(a), fp.F16ToF32(b), c, imm)
 }
 
-//gemu:kernel $OP.any.f32.bf16; OP = fma; takes = 63 slow
+//gemu:kernel $OP.any.f32.bf16; OP = fma; own loop = 0; takes = 63 slow
 func mixedFmaBF16(op floatOp, a, b uint16, c float32, imm uint64) float32 {
-	return anyF32(op, fp.BF16ToF32(a), fp.BF16ToF32(b), c, imm)
+	return mixedF32(op, fp.BF16ToF32(a), fp.BF16ToF32(b), c, imm)
+}
+
+// mixedF32 is anyF32, with few operations for the rounding to nearest without modifiers.
+func mixedF32(op floatOp, a, b, c float32, imm uint64) float32 {
+	if imm != 0 {
+		return anyF32(op, a, b, c, imm)
+	}
+	switch op {
+	case opAdd:
+		return fp.Canon32(a + b)
+	case opSub:
+		return fp.Canon32(a - b)
+	}
+	return fp.FmaRN32(a, b, c)
 }

@@ -148,3 +148,22 @@ func TestHalfOwnLoops(t *testing.T) {
 		}
 	}
 }
+
+// TestHalfConversions compares the conversions between halves, and to f64, with the general conversion, for all numbers.
+func TestHalfConversions(t *testing.T) {
+	for _, c := range []struct {
+		to, from ptx.Type
+		convert  func(a uint16) uint64
+	}{
+		{ptx.BF16, ptx.F16, func(a uint16) uint64 { return uint64(cvtBF16F16(a)) }},
+		{ptx.F16, ptx.BF16, func(a uint16) uint64 { return uint64(cvtF16BF16(a)) }},
+		{ptx.F64, ptx.BF16, func(a uint16) uint64 { return math.Float64bits(cvtF64BF16(a)) }},
+	} {
+		imm := ConvertSpec{Dst: c.to, Src: c.from}.Imm()
+		for h := range uint64(1 << 16) {
+			if got, want := c.convert(uint16(h)), convert(h, imm); got != want {
+				t.Errorf("cvt%v%v of %#x is %#x, want %#x", c.to, c.from, h, got, want)
+			}
+		}
+	}
+}

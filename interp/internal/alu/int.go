@@ -126,7 +126,8 @@ func sad[T constraints.Integer](a, b, c T) T {
 // Manual 9.7.1.8 and 9.7.1.9. The manual does not define a division by zero. On GPUs its quotient and remainder have all
 // bits set: see docs/design/arithmetic.md.
 //
-//gemu:kernel div.$T; T = u16 u32 u64 s16 s32 s64; takes = 7
+//gemu:kernel div.$T; T = u16 u32 s16 s32; takes = 7
+//gemu:kernel div.$T; T = u64 s64; common = divSmall areSmall; takes = 7
 func div[T constraints.Integer](a, b T) T {
 	if b == 0 {
 		return ^T(0)
@@ -134,13 +135,57 @@ func div[T constraints.Integer](a, b T) T {
 	return a / b
 }
 
-//gemu:kernel rem.$T; T = u16 u32 u64 s16 s32 s64; takes = 7
+//gemu:kernel rem.$T; T = u16 u32 s16 s32; takes = 7
+//gemu:kernel rem.$T; T = u64 s64; common = remSmall areSmall; takes = 7
 func rem[T constraints.Integer](a, b T) T {
 	if b == 0 {
 		return ^T(0)
 	}
 	return a % b
 }
+
+// areSmall reports whether f64 has the magnitudes of a and b, with room for a fraction.
+func areSmall[T uint64 | int64](a, b T) bool { return (magnitude(a)|magnitude(b))>>52 == 0 }
+
+// magnitude returns the absolute value of a.
+func magnitude[T uint64 | int64](a T) uint64 {
+	if a < 0 {
+		a = -a
+	}
+	return uint64(a)
+}
+
+// divSmall is div for small operands. f64 divides them: the rounded quotient is less than the next integer above the true
+// quotient, which is at least 1/b away.
+func divSmall[T uint64 | int64](a, b T) T {
+	q := T(smallInteger(math.Trunc(smallFloat(magnitude(a)) / smallFloat(magnitude(b)))))
+	if a^b < 0 {
+		q = -q
+	}
+	if b == 0 {
+		return ^T(0)
+	}
+	return q
+}
+
+// remSmall is rem for small operands.
+func remSmall[T uint64 | int64](a, b T) T {
+	x, y := smallFloat(magnitude(a)), smallFloat(magnitude(b))
+	r := T(smallInteger(x - float64(math.Trunc(x/y)*y)))
+	if a < 0 {
+		r = -r
+	}
+	if b == 0 {
+		return ^T(0)
+	}
+	return r
+}
+
+// smallFloat converts an integer below 2 to the power 52, by its bits: vectors of AVX2 have no such conversion.
+func smallFloat(a uint64) float64 { return math.Float64frombits(a|0x433<<52) - 0x1p52 }
+
+// smallInteger converts back a number without fraction.
+func smallInteger(x float64) uint64 { return math.Float64bits(x+0x1p52) &^ (0x433 << 52) }
 
 // Manual 9.7.1.10.
 //

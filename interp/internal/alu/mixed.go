@@ -115,24 +115,42 @@ const (
 	PackedGe
 )
 
-// packedComparisons holds the functions of these comparisons, by number. Calls through a table are not translated to
-// machine code, so set on packed integers executes in Go.
-var packedComparisons = [...]func(x, y int64) bool{eq[int64], ne[int64], lt[int64], le[int64], gt[int64], ge[int64]}
+// comparePacked makes the comparison with the given number.
+func comparePacked(comparison uint64, x, y uint32) bool {
+	switch comparison << 16 {
+	case PackedEq:
+		return x == y
+	case PackedNe:
+		return x != y
+	case PackedLt:
+		return x < y
+	case PackedLe:
+		return x <= y
+	case PackedGt:
+		return x > y
+	}
+	return x >= y
+}
 
 // setPacked is set on packed integers (manual of PTX 9.4, section 9.7.7.1): if the comparison is true, the integer of
 // the result has all bits set.
 //
 //gemu:kernel set.packed slow
-func setPacked(a, b uint32, imm uint64) (d uint32) {
-	width := int(imm & 0xff)
-	for i := 0; i < 32; i += width {
-		x, y := int64(a>>i&(1<<width-1)), int64(b>>i&(1<<width-1))
-		if imm>>8&1 != 0 {
-			x, y = x<<(64-width)>>(64-width), y<<(64-width)>>(64-width)
-		}
-		if packedComparisons[imm>>16&0xff](x, y) {
-			d |= (1<<width - 1) << i
-		}
+func setPacked(a, b uint32, imm uint64) uint32 {
+	// The last two numbers of 16 bits are the first two again.
+	return setElement(a, b, imm, 0) | setElement(a, b, imm, 1) | setElement(a, b, imm, 2) | setElement(a, b, imm, 3)
+}
+
+// setElement returns the integer with index i of the result of setPacked, in its place; modulo the number of integers.
+func setElement(a, b uint32, imm uint64, i uint32) uint32 {
+	width := uint32(imm & 0xff)
+	at := i * width & 31
+	x, y := a>>at<<(32-width), b>>at<<(32-width)
+	if imm>>8&1 != 0 { // unsigned integers in the same order
+		x, y = x^1<<31, y^1<<31
 	}
-	return d
+	if !comparePacked(imm>>16&0xff, x, y) {
+		return 0
+	}
+	return (1<<width - 1) << at
 }

@@ -59,7 +59,10 @@ const (
 	opTanh
 )
 
-//gemu:kernel $OP.any.f32; OP = add sub mul fma|mad div rcp sqrt min max; takes = 63 slow
+// 0x400 is the Imm of .NaN, and 0x500 with .ftz.
+//
+//gemu:kernel $OP.any.f32; OP = add sub mul fma|mad div rcp sqrt; takes = 63 slow
+//gemu:kernel $OP.any.f32; OP = min max; own loop = 0x400 0x500; takes = 63 slow
 func anyF32(op floatOp, a, b, c float32, imm uint64) float32 {
 	s := modifiersFromImm(imm)
 	mul, div, fma := fp.Mul32, fp.Div32, fp.Fma32
@@ -161,7 +164,7 @@ func anyF32x2(op floatOp, a, b, c uint64, imm uint64) uint64 {
 	return half(0) | half(32)<<32
 }
 
-// ConvertSpec describes a conversion, or one of two related operations (Sine, Cosine).
+// ConvertSpec describes a conversion.
 type ConvertSpec struct {
 	Dst, Src  ptx.Type
 	Rnd       fp.Rounding
@@ -172,15 +175,13 @@ type ConvertSpec struct {
 	SatFinite bool // a result that is too large becomes the largest finite number
 	HasSecond bool // there is a second operand: random bits for fp.RS, or a scale
 	PlusZero  bool // zero results are positive
-	Sine      bool // the operation is the sine of an angle in turns
-	Cosine    bool // the operation is the cosine of an angle in turns
 	Flush     bool // subnormal sources become zero
 }
 
 // Imm encodes the description for Instr.Imm.
 func (s ConvertSpec) Imm() uint64 {
 	v := uint64(s.Dst) | uint64(s.Src)<<8 | uint64(s.Rnd)<<16
-	for i, b := range []bool{s.Integral, s.FTZ, s.Sat, s.Relu, s.SatFinite, s.HasSecond, s.PlusZero, s.Sine, s.Cosine, s.Flush} {
+	for i, b := range []bool{s.Integral, s.FTZ, s.Sat, s.Relu, s.SatFinite, s.HasSecond, s.PlusZero, s.Flush} {
 		if b {
 			v |= 1 << (24 + i)
 		}
@@ -190,7 +191,7 @@ func (s ConvertSpec) Imm() uint64 {
 
 func convertSpecFromImm(imm uint64) ConvertSpec {
 	flag := func(i int) bool { return imm>>(24+i)&1 != 0 }
-	return ConvertSpec{ptx.Type(imm), ptx.Type(imm >> 8), fp.Rounding(imm >> 16), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5), flag(6), flag(7), flag(8), flag(9)}
+	return ConvertSpec{ptx.Type(imm), ptx.Type(imm >> 8), fp.Rounding(imm >> 16), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5), flag(6), flag(7)}
 }
 
 //gemu:kernel convert.b32.b32 slow
@@ -224,13 +225,8 @@ func convert(x, imm uint64) uint64 { return convertSecond(x, 0, imm) }
 // convertSecond executes a cvt with the second operand b, which ConvertSpec may leave unused.
 func convertSecond(x uint64, b uint32, imm uint64) uint64 {
 	s := convertSpecFromImm(imm)
-	switch {
-	case s.Src.IsInt():
+	if s.Src.IsInt() {
 		return convertInt(x, s)
-	case s.Sine:
-		return uint64(math.Float32bits(fp.FTZ32(fp.SinTurns32(fp.FTZ32(math.Float32frombits(uint32(x)))))))
-	case s.Cosine:
-		return uint64(math.Float32bits(fp.CosTurns32(math.Float32frombits(uint32(x)))))
 	}
 	if s.Src == ptx.F64 {
 		v := math.Float64frombits(x)

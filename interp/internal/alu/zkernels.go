@@ -200,6 +200,9 @@ var Vec = [code.Count]Kernel{
 	code.CvtF32F16:                k_cvt_f32_f16,
 	code.CvtF32Bf16:               k_cvt_f32_bf16,
 	code.CvtRnF16F32:              k_cvt_rn_f16_f32,
+	code.CvtBf16F16:               k_cvt_bf16_f16,
+	code.CvtF16Bf16:               k_cvt_f16_bf16,
+	code.CvtF64Bf16:               k_cvt_f64_bf16,
 	code.CvtSatF32F32:             k_cvt_sat_f32_f32,
 	code.WidenS8B16:               k_widen_s8_b16,
 	code.WidenS8B32:               k_widen_s8_b32,
@@ -277,6 +280,8 @@ var Vec = [code.Count]Kernel{
 	code.SinApproxFtzF32:          k_sin_approx_ftz_f32,
 	code.CosApproxF32:             k_cos_approx_f32,
 	code.CosApproxFtzF32:          k_cos_approx_ftz_f32,
+	code.SinApproxFtz2piF32:       k_sin_approx_ftz_2pi_f32,
+	code.CosApproxFtz2piF32:       k_cos_approx_ftz_2pi_f32,
 	code.Lg2ApproxF32:             k_lg2_approx_f32,
 	code.Lg2ApproxFtzF32:          k_lg2_approx_ftz_f32,
 	code.Ex2ApproxF32:             k_ex2_approx_f32,
@@ -311,41 +316,41 @@ var Vec = [code.Count]Kernel{
 	code.AddAnyF16:                k_add_any_f16,
 	code.SubAnyF16:                k_sub_any_f16,
 	code.MulAnyF16:                k_mul_any_f16,
-	code.FmaAnyF16:                k_fma_any_f16,
 	code.MinAnyF16:                k_min_any_f16,
 	code.MaxAnyF16:                k_max_any_f16,
 	code.AbsAnyF16:                k_abs_any_f16,
 	code.NegAnyF16:                k_neg_any_f16,
-	code.Ex2AnyF16:                k_ex2_any_f16,
-	code.TanhAnyF16:               k_tanh_any_f16,
+	code.FmaAnyF16:                k_fma_any_f16,
 	code.AddAnyF16x2:              k_add_any_f16x2,
 	code.SubAnyF16x2:              k_sub_any_f16x2,
 	code.MulAnyF16x2:              k_mul_any_f16x2,
-	code.FmaAnyF16x2:              k_fma_any_f16x2,
 	code.MinAnyF16x2:              k_min_any_f16x2,
 	code.MaxAnyF16x2:              k_max_any_f16x2,
 	code.AbsAnyF16x2:              k_abs_any_f16x2,
 	code.NegAnyF16x2:              k_neg_any_f16x2,
+	code.FmaAnyF16x2:              k_fma_any_f16x2,
+	code.Ex2AnyF16:                k_ex2_any_f16,
+	code.TanhAnyF16:               k_tanh_any_f16,
 	code.Ex2AnyF16x2:              k_ex2_any_f16x2,
 	code.TanhAnyF16x2:             k_tanh_any_f16x2,
+	code.Ex2AnyBf16:               k_ex2_any_bf16,
+	code.Ex2AnyBf16x2:             k_ex2_any_bf16x2,
+	code.TanhAnyBf16:              k_tanh_any_bf16,
+	code.TanhAnyBf16x2:            k_tanh_any_bf16x2,
 	code.MinAnyBf16:               k_min_any_bf16,
 	code.MaxAnyBf16:               k_max_any_bf16,
-	code.Ex2AnyBf16:               k_ex2_any_bf16,
 	code.MinAnyBf16x2:             k_min_any_bf16x2,
 	code.MaxAnyBf16x2:             k_max_any_bf16x2,
-	code.Ex2AnyBf16x2:             k_ex2_any_bf16x2,
 	code.AddAnyBf16:               k_add_any_bf16,
 	code.SubAnyBf16:               k_sub_any_bf16,
 	code.MulAnyBf16:               k_mul_any_bf16,
 	code.AbsAnyBf16:               k_abs_any_bf16,
 	code.NegAnyBf16:               k_neg_any_bf16,
-	code.TanhAnyBf16:              k_tanh_any_bf16,
 	code.AbsAnyBf16x2:             k_abs_any_bf16x2,
 	code.NegAnyBf16x2:             k_neg_any_bf16x2,
 	code.AddAnyBf16x2:             k_add_any_bf16x2,
 	code.SubAnyBf16x2:             k_sub_any_bf16x2,
 	code.MulAnyBf16x2:             k_mul_any_bf16x2,
-	code.TanhAnyBf16x2:            k_tanh_any_bf16x2,
 	code.FmaAnyBf16:               k_fma_any_bf16,
 	code.FmaAnyBf16x2:             k_fma_any_bf16x2,
 	code.AddAnyF32F16:             k_add_any_f32_f16,
@@ -421,15 +426,15 @@ var Vec = [code.Count]Kernel{
 	code.SadS64:                   k_sad_s64,
 	code.DivU16:                   k_div_u16,
 	code.DivU32:                   k_div_u32,
-	code.DivU64:                   k_div_u64,
 	code.DivS16:                   k_div_s16,
 	code.DivS32:                   k_div_s32,
+	code.DivU64:                   k_div_u64,
 	code.DivS64:                   k_div_s64,
 	code.RemU16:                   k_rem_u16,
 	code.RemU32:                   k_rem_u32,
-	code.RemU64:                   k_rem_u64,
 	code.RemS16:                   k_rem_s16,
 	code.RemS32:                   k_rem_s32,
+	code.RemU64:                   k_rem_u64,
 	code.RemS64:                   k_rem_s64,
 	code.AbsS16:                   k_abs_s16,
 	code.AbsS32:                   k_abs_s32,
@@ -884,6 +889,9 @@ var Single = [code.Count]One{
 	code.CvtF32F16:                one_k_cvt_f32_f16,
 	code.CvtF32Bf16:               one_k_cvt_f32_bf16,
 	code.CvtRnF16F32:              one_k_cvt_rn_f16_f32,
+	code.CvtBf16F16:               one_k_cvt_bf16_f16,
+	code.CvtF16Bf16:               one_k_cvt_f16_bf16,
+	code.CvtF64Bf16:               one_k_cvt_f64_bf16,
 	code.CvtSatF32F32:             one_k_cvt_sat_f32_f32,
 	code.WidenS8B16:               one_k_widen_s8_b16,
 	code.WidenS8B32:               one_k_widen_s8_b32,
@@ -961,6 +969,8 @@ var Single = [code.Count]One{
 	code.SinApproxFtzF32:          one_k_sin_approx_ftz_f32,
 	code.CosApproxF32:             one_k_cos_approx_f32,
 	code.CosApproxFtzF32:          one_k_cos_approx_ftz_f32,
+	code.SinApproxFtz2piF32:       one_k_sin_approx_ftz_2pi_f32,
+	code.CosApproxFtz2piF32:       one_k_cos_approx_ftz_2pi_f32,
 	code.Lg2ApproxF32:             one_k_lg2_approx_f32,
 	code.Lg2ApproxFtzF32:          one_k_lg2_approx_ftz_f32,
 	code.Ex2ApproxF32:             one_k_ex2_approx_f32,
@@ -995,41 +1005,41 @@ var Single = [code.Count]One{
 	code.AddAnyF16:                one_k_add_any_f16,
 	code.SubAnyF16:                one_k_sub_any_f16,
 	code.MulAnyF16:                one_k_mul_any_f16,
-	code.FmaAnyF16:                one_k_fma_any_f16,
 	code.MinAnyF16:                one_k_min_any_f16,
 	code.MaxAnyF16:                one_k_max_any_f16,
 	code.AbsAnyF16:                one_k_abs_any_f16,
 	code.NegAnyF16:                one_k_neg_any_f16,
-	code.Ex2AnyF16:                one_k_ex2_any_f16,
-	code.TanhAnyF16:               one_k_tanh_any_f16,
+	code.FmaAnyF16:                one_k_fma_any_f16,
 	code.AddAnyF16x2:              one_k_add_any_f16x2,
 	code.SubAnyF16x2:              one_k_sub_any_f16x2,
 	code.MulAnyF16x2:              one_k_mul_any_f16x2,
-	code.FmaAnyF16x2:              one_k_fma_any_f16x2,
 	code.MinAnyF16x2:              one_k_min_any_f16x2,
 	code.MaxAnyF16x2:              one_k_max_any_f16x2,
 	code.AbsAnyF16x2:              one_k_abs_any_f16x2,
 	code.NegAnyF16x2:              one_k_neg_any_f16x2,
+	code.FmaAnyF16x2:              one_k_fma_any_f16x2,
+	code.Ex2AnyF16:                one_k_ex2_any_f16,
+	code.TanhAnyF16:               one_k_tanh_any_f16,
 	code.Ex2AnyF16x2:              one_k_ex2_any_f16x2,
 	code.TanhAnyF16x2:             one_k_tanh_any_f16x2,
+	code.Ex2AnyBf16:               one_k_ex2_any_bf16,
+	code.Ex2AnyBf16x2:             one_k_ex2_any_bf16x2,
+	code.TanhAnyBf16:              one_k_tanh_any_bf16,
+	code.TanhAnyBf16x2:            one_k_tanh_any_bf16x2,
 	code.MinAnyBf16:               one_k_min_any_bf16,
 	code.MaxAnyBf16:               one_k_max_any_bf16,
-	code.Ex2AnyBf16:               one_k_ex2_any_bf16,
 	code.MinAnyBf16x2:             one_k_min_any_bf16x2,
 	code.MaxAnyBf16x2:             one_k_max_any_bf16x2,
-	code.Ex2AnyBf16x2:             one_k_ex2_any_bf16x2,
 	code.AddAnyBf16:               one_k_add_any_bf16,
 	code.SubAnyBf16:               one_k_sub_any_bf16,
 	code.MulAnyBf16:               one_k_mul_any_bf16,
 	code.AbsAnyBf16:               one_k_abs_any_bf16,
 	code.NegAnyBf16:               one_k_neg_any_bf16,
-	code.TanhAnyBf16:              one_k_tanh_any_bf16,
 	code.AbsAnyBf16x2:             one_k_abs_any_bf16x2,
 	code.NegAnyBf16x2:             one_k_neg_any_bf16x2,
 	code.AddAnyBf16x2:             one_k_add_any_bf16x2,
 	code.SubAnyBf16x2:             one_k_sub_any_bf16x2,
 	code.MulAnyBf16x2:             one_k_mul_any_bf16x2,
-	code.TanhAnyBf16x2:            one_k_tanh_any_bf16x2,
 	code.FmaAnyBf16:               one_k_fma_any_bf16,
 	code.FmaAnyBf16x2:             one_k_fma_any_bf16x2,
 	code.AddAnyF32F16:             one_k_add_any_f32_f16,
@@ -1105,15 +1115,15 @@ var Single = [code.Count]One{
 	code.SadS64:                   one_k_sad_s64,
 	code.DivU16:                   one_k_div_u16,
 	code.DivU32:                   one_k_div_u32,
-	code.DivU64:                   one_k_div_u64,
 	code.DivS16:                   one_k_div_s16,
 	code.DivS32:                   one_k_div_s32,
+	code.DivU64:                   one_k_div_u64,
 	code.DivS64:                   one_k_div_s64,
 	code.RemU16:                   one_k_rem_u16,
 	code.RemU32:                   one_k_rem_u32,
-	code.RemU64:                   one_k_rem_u64,
 	code.RemS16:                   one_k_rem_s16,
 	code.RemS32:                   one_k_rem_s32,
+	code.RemU64:                   one_k_rem_u64,
 	code.RemS64:                   one_k_rem_s64,
 	code.AbsS16:                   one_k_abs_s16,
 	code.AbsS32:                   one_k_abs_s32,
@@ -4404,6 +4414,48 @@ func one_k_cvt_rn_f16_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvtF16F32(math.Float32frombits(uint32(a))))), 0
 }
 
+func k_cvt_bf16_f16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
+	_, _ = *a, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(cvtBF16F16(uint16(a[i])))
+	}
+}
+
+func one_k_cvt_bf16_f16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(cvtBF16F16(uint16(uint32(a))))), 0
+}
+
+func k_cvt_f16_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
+	_, _ = *a, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(cvtF16BF16(uint16(a[i])))
+	}
+}
+
+func one_k_cvt_f16_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(cvtF16BF16(uint16(uint32(a))))), 0
+}
+
+func k_cvt_f64_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
+	_, _ = *a, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = cvtF64BF16(uint16(a[i]))
+	}
+}
+
+func one_k_cvt_f64_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float64bits(cvtF64BF16(uint16(uint32(a))))), 0
+}
+
 func k_cvt_sat_f32_f32(f *regfile.File, instr *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
@@ -5649,6 +5701,46 @@ func one_k_cos_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(cosF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
+func k_sin_approx_ftz_2pi_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
+	_, _ = *a, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = sinTurnsF32(a[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = sinTurnsF32(a[i])
+	}
+}
+
+func one_k_sin_approx_ftz_2pi_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float32bits(sinTurnsF32(math.Float32frombits(uint32(a))))), 0
+}
+
+func k_cos_approx_ftz_2pi_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
+	_, _ = *a, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cosTurnsF32(a[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = cosTurnsF32(a[i])
+	}
+}
+
+func one_k_cos_approx_ftz_2pi_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float32bits(cosTurnsF32(math.Float32frombits(uint32(a))))), 0
+}
+
 func k_lg2_approx_f32(f *regfile.File, instr *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
@@ -6307,22 +6399,6 @@ func one_k_mul_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyF16(opMul, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_fma_any_f16(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	c := f.Src32(instr.C)
-	d := f.Row32(instr.D)
-	_, _, _, _ = *a, *b, *c, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyF16(opFma, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
-	}
-}
-
-func one_k_fma_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(uint32(anyF16(opFma, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
-}
-
 func k_min_any_f16(f *regfile.File, instr *code.Instr, m uint32) {
 	a := f.Src32(instr.A)
 	b := f.Src32(instr.B)
@@ -6387,7 +6463,7 @@ func one_k_neg_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyF16(opNeg, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_ex2_any_f16(f *regfile.File, instr *code.Instr, m uint32) {
+func k_fma_any_f16(f *regfile.File, instr *code.Instr, m uint32) {
 	a := f.Src32(instr.A)
 	b := f.Src32(instr.B)
 	c := f.Src32(instr.C)
@@ -6395,28 +6471,12 @@ func k_ex2_any_f16(f *regfile.File, instr *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyF16(opEx2, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
+		d[i] = uint32(anyF16(opFma, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
-func one_k_ex2_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(uint32(anyF16(opEx2, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
-}
-
-func k_tanh_any_f16(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	c := f.Src32(instr.C)
-	d := f.Row32(instr.D)
-	_, _, _, _ = *a, *b, *c, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyF16(opTanh, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
-	}
-}
-
-func one_k_tanh_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(uint32(anyF16(opTanh, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+func one_k_fma_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyF16(opFma, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
 func k_add_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
@@ -6465,22 +6525,6 @@ func k_mul_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
 
 func one_k_mul_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(pack2(uint32(anyF16(opMul, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm)), uint32(anyF16(opMul, uint16(uint32(a)>>16), uint16(uint32(b)>>16), uint16(uint32(c)>>16), imm)))), 0
-}
-
-func k_fma_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	c := f.Src32(instr.C)
-	d := f.Row32(instr.D)
-	_, _, _, _ = *a, *b, *c, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = pack2(uint32(anyF16(opFma, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm)), uint32(anyF16(opFma, uint16(a[i]>>16), uint16(b[i]>>16), uint16(c[i]>>16), instr.Imm)))
-	}
-}
-
-func one_k_fma_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(pack2(uint32(anyF16(opFma, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm)), uint32(anyF16(opFma, uint16(uint32(a)>>16), uint16(uint32(b)>>16), uint16(uint32(c)>>16), imm)))), 0
 }
 
 func k_min_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
@@ -6547,7 +6591,7 @@ func one_k_neg_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(pack2(uint32(anyF16(opNeg, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm)), uint32(anyF16(opNeg, uint16(uint32(a)>>16), uint16(uint32(b)>>16), uint16(uint32(c)>>16), imm)))), 0
 }
 
-func k_ex2_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
+func k_fma_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	a := f.Src32(instr.A)
 	b := f.Src32(instr.B)
 	c := f.Src32(instr.C)
@@ -6555,28 +6599,124 @@ func k_ex2_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opEx2, a[i], b[i], c[i], instr.Imm)
+		d[i] = pack2(uint32(anyF16(opFma, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm)), uint32(anyF16(opFma, uint16(a[i]>>16), uint16(b[i]>>16), uint16(c[i]>>16), instr.Imm)))
+	}
+}
+
+func one_k_fma_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(pack2(uint32(anyF16(opFma, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm)), uint32(anyF16(opFma, uint16(uint32(a)>>16), uint16(uint32(b)>>16), uint16(uint32(c)>>16), imm)))), 0
+}
+
+func k_ex2_any_f16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
+	_, _ = *a, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(functionF16(opEx2, uint16(a[i])))
+	}
+}
+
+func one_k_ex2_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(functionF16(opEx2, uint16(uint32(a))))), 0
+}
+
+func k_tanh_any_f16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
+	_, _ = *a, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(functionF16(opTanh, uint16(a[i])))
+	}
+}
+
+func one_k_tanh_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(functionF16(opTanh, uint16(uint32(a))))), 0
+}
+
+func k_ex2_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
+	_, _ = *a, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = pack2(uint32(functionF16(opEx2, uint16(a[i]))), uint32(functionF16(opEx2, uint16(a[i]>>16))))
 	}
 }
 
 func one_k_ex2_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyF16x2(opEx2, uint32(a), uint32(b), uint32(c), imm)), 0
+	return uint64(pack2(uint32(functionF16(opEx2, uint16(uint32(a)))), uint32(functionF16(opEx2, uint16(uint32(a)>>16))))), 0
 }
 
 func k_tanh_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	c := f.Src32(instr.C)
 	d := f.Row32(instr.D)
-	_, _, _, _ = *a, *b, *c, *d
+	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opTanh, a[i], b[i], c[i], instr.Imm)
+		d[i] = pack2(uint32(functionF16(opTanh, uint16(a[i]))), uint32(functionF16(opTanh, uint16(a[i]>>16))))
 	}
 }
 
 func one_k_tanh_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyF16x2(opTanh, uint32(a), uint32(b), uint32(c), imm)), 0
+	return uint64(pack2(uint32(functionF16(opTanh, uint16(uint32(a)))), uint32(functionF16(opTanh, uint16(uint32(a)>>16))))), 0
+}
+
+func k_ex2_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
+	_, _ = *a, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(ftzBF16(opEx2, uint16(a[i])))
+	}
+}
+
+func one_k_ex2_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(ftzBF16(opEx2, uint16(uint32(a))))), 0
+}
+
+func k_ex2_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
+	_, _ = *a, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = pack2(uint32(ftzBF16(opEx2, uint16(a[i]))), uint32(ftzBF16(opEx2, uint16(a[i]>>16))))
+	}
+}
+
+func one_k_ex2_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(pack2(uint32(ftzBF16(opEx2, uint16(uint32(a)))), uint32(ftzBF16(opEx2, uint16(uint32(a)>>16))))), 0
+}
+
+func k_tanh_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
+	_, _ = *a, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(functionBF16(opTanh, uint16(a[i])))
+	}
+}
+
+func one_k_tanh_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(functionBF16(opTanh, uint16(uint32(a))))), 0
+}
+
+func k_tanh_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
+	_, _ = *a, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = pack2(uint32(functionBF16(opTanh, uint16(a[i]))), uint32(functionBF16(opTanh, uint16(a[i]>>16))))
+	}
+}
+
+func one_k_tanh_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(pack2(uint32(functionBF16(opTanh, uint16(uint32(a)))), uint32(functionBF16(opTanh, uint16(uint32(a)>>16))))), 0
 }
 
 func k_min_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
@@ -6611,22 +6751,6 @@ func one_k_max_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyBF16(opMax, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_ex2_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	c := f.Src32(instr.C)
-	d := f.Row32(instr.D)
-	_, _, _, _ = *a, *b, *c, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opEx2, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
-	}
-}
-
-func one_k_ex2_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(uint32(anyBF16(opEx2, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
-}
-
 func k_min_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	a := f.Src32(instr.A)
 	b := f.Src32(instr.B)
@@ -6657,22 +6781,6 @@ func k_max_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
 
 func one_k_max_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(pack2(uint32(anyBF16(opMax, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm)), uint32(anyBF16(opMax, uint16(uint32(a)>>16), uint16(uint32(b)>>16), uint16(uint32(c)>>16), imm)))), 0
-}
-
-func k_ex2_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	c := f.Src32(instr.C)
-	d := f.Row32(instr.D)
-	_, _, _, _ = *a, *b, *c, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opEx2, a[i], b[i], c[i], instr.Imm)
-	}
-}
-
-func one_k_ex2_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(anyBF16x2(opEx2, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
 func k_add_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
@@ -6750,21 +6858,6 @@ func one_k_neg_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(plainBF16(opNeg, uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_tanh_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	d := f.Row32(instr.D)
-	_, _, _ = *a, *b, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(plainBF16(opTanh, uint16(a[i]), uint16(b[i])))
-	}
-}
-
-func one_k_tanh_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(uint32(plainBF16(opTanh, uint16(uint32(a)), uint16(uint32(b))))), 0
-}
-
 func k_abs_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
 	a := f.Src32(instr.A)
 	b := f.Src32(instr.B)
@@ -6838,21 +6931,6 @@ func k_mul_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
 
 func one_k_mul_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(plainBF16x2(opMul, uint32(a), uint32(b))), 0
-}
-
-func k_tanh_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src32(instr.A)
-	b := f.Src32(instr.B)
-	d := f.Row32(instr.D)
-	_, _, _ = *a, *b, *d
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = plainBF16x2(opTanh, a[i], b[i])
-	}
-}
-
-func one_k_tanh_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(plainBF16x2(opTanh, uint32(a), uint32(b))), 0
 }
 
 func k_fma_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
@@ -8183,30 +8261,6 @@ func one_k_div_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(div[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_div_u64(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src64(instr.A)
-	b := f.Src64(instr.B)
-	d := f.Row64(instr.D)
-	_, _, _ = *a, *b, *d
-	if m == regfile.Full {
-		for i := 0; i < regfile.Lanes; i += 4 {
-			d[i] = div[uint64](a[i], b[i])
-			d[i+1] = div[uint64](a[i+1], b[i+1])
-			d[i+2] = div[uint64](a[i+2], b[i+2])
-			d[i+3] = div[uint64](a[i+3], b[i+3])
-		}
-		return
-	}
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = div[uint64](a[i], b[i])
-	}
-}
-
-func one_k_div_u64(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(div[uint64](a, b)), 0
-}
-
 func k_div_s16(f *regfile.File, instr *code.Instr, m uint32) {
 	a := f.Src32(instr.A)
 	b := f.Src32(instr.B)
@@ -8253,6 +8307,30 @@ func k_div_s32(f *regfile.File, instr *code.Instr, m uint32) {
 
 func one_k_div_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(div[int32](int32(uint32(a)), int32(uint32(b))))), 0
+}
+
+func k_div_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
+	_, _, _ = *a, *b, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = div[uint64](a[i], b[i])
+			d[i+1] = div[uint64](a[i+1], b[i+1])
+			d[i+2] = div[uint64](a[i+2], b[i+2])
+			d[i+3] = div[uint64](a[i+3], b[i+3])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = div[uint64](a[i], b[i])
+	}
+}
+
+func one_k_div_u64(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(div[uint64](a, b)), 0
 }
 
 func k_div_s64(f *regfile.File, instr *code.Instr, m uint32) {
@@ -8327,30 +8405,6 @@ func one_k_rem_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(rem[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_rem_u64(f *regfile.File, instr *code.Instr, m uint32) {
-	a := f.Src64(instr.A)
-	b := f.Src64(instr.B)
-	d := f.Row64(instr.D)
-	_, _, _ = *a, *b, *d
-	if m == regfile.Full {
-		for i := 0; i < regfile.Lanes; i += 4 {
-			d[i] = rem[uint64](a[i], b[i])
-			d[i+1] = rem[uint64](a[i+1], b[i+1])
-			d[i+2] = rem[uint64](a[i+2], b[i+2])
-			d[i+3] = rem[uint64](a[i+3], b[i+3])
-		}
-		return
-	}
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = rem[uint64](a[i], b[i])
-	}
-}
-
-func one_k_rem_u64(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(rem[uint64](a, b)), 0
-}
-
 func k_rem_s16(f *regfile.File, instr *code.Instr, m uint32) {
 	a := f.Src32(instr.A)
 	b := f.Src32(instr.B)
@@ -8397,6 +8451,30 @@ func k_rem_s32(f *regfile.File, instr *code.Instr, m uint32) {
 
 func one_k_rem_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(rem[int32](int32(uint32(a)), int32(uint32(b))))), 0
+}
+
+func k_rem_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
+	_, _, _ = *a, *b, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = rem[uint64](a[i], b[i])
+			d[i+1] = rem[uint64](a[i+1], b[i+1])
+			d[i+2] = rem[uint64](a[i+2], b[i+2])
+			d[i+3] = rem[uint64](a[i+3], b[i+3])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = rem[uint64](a[i], b[i])
+	}
+}
+
+func one_k_rem_u64(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(rem[uint64](a, b)), 0
 }
 
 func k_rem_s64(f *regfile.File, instr *code.Instr, m uint32) {

@@ -195,6 +195,9 @@ const (
 	CvtF32F16
 	CvtF32Bf16
 	CvtRnF16F32
+	CvtBf16F16
+	CvtF16Bf16
+	CvtF64Bf16
 	CvtSatF32F32
 	WidenS8B16
 	WidenS8B32
@@ -272,6 +275,8 @@ const (
 	SinApproxFtzF32
 	CosApproxF32
 	CosApproxFtzF32
+	SinApproxFtz2piF32
+	CosApproxFtz2piF32
 	Lg2ApproxF32
 	Lg2ApproxFtzF32
 	Ex2ApproxF32
@@ -306,41 +311,41 @@ const (
 	AddAnyF16
 	SubAnyF16
 	MulAnyF16
-	FmaAnyF16
 	MinAnyF16
 	MaxAnyF16
 	AbsAnyF16
 	NegAnyF16
-	Ex2AnyF16
-	TanhAnyF16
+	FmaAnyF16
 	AddAnyF16x2
 	SubAnyF16x2
 	MulAnyF16x2
-	FmaAnyF16x2
 	MinAnyF16x2
 	MaxAnyF16x2
 	AbsAnyF16x2
 	NegAnyF16x2
+	FmaAnyF16x2
+	Ex2AnyF16
+	TanhAnyF16
 	Ex2AnyF16x2
 	TanhAnyF16x2
+	Ex2AnyBf16
+	Ex2AnyBf16x2
+	TanhAnyBf16
+	TanhAnyBf16x2
 	MinAnyBf16
 	MaxAnyBf16
-	Ex2AnyBf16
 	MinAnyBf16x2
 	MaxAnyBf16x2
-	Ex2AnyBf16x2
 	AddAnyBf16
 	SubAnyBf16
 	MulAnyBf16
 	AbsAnyBf16
 	NegAnyBf16
-	TanhAnyBf16
 	AbsAnyBf16x2
 	NegAnyBf16x2
 	AddAnyBf16x2
 	SubAnyBf16x2
 	MulAnyBf16x2
-	TanhAnyBf16x2
 	FmaAnyBf16
 	FmaAnyBf16x2
 	AddAnyF32F16
@@ -416,15 +421,15 @@ const (
 	SadS64
 	DivU16
 	DivU32
-	DivU64
 	DivS16
 	DivS32
+	DivU64
 	DivS64
 	RemU16
 	RemU32
-	RemU64
 	RemS16
 	RemS32
+	RemU64
 	RemS64
 	AbsS16
 	AbsS32
@@ -879,6 +884,9 @@ var kernels = [...]Signature{
 	CvtF32F16 - kernel:                {Name: "cvt.f32.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 32}},
 	CvtF32Bf16 - kernel:               {Name: "cvt.f32.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 32}},
 	CvtRnF16F32 - kernel:              {Name: "cvt.rn.f16.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 16}},
+	CvtBf16F16 - kernel:               {Name: "cvt.bf16.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	CvtF16Bf16 - kernel:               {Name: "cvt.f16.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	CvtF64Bf16 - kernel:               {Name: "cvt.f64.bf16", Kind: Arithmetic, Dst: Q, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 64}},
 	CvtSatF32F32 - kernel:             {Name: "cvt.sat.f32.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	WidenS8B16 - kernel:               {Name: "widen.s8.b16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineConvert, Width: 8, Signed: true, Out: 16}},
 	WidenS8B32 - kernel:               {Name: "widen.s8.b32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineConvert, Width: 8, Signed: true, Out: 32}},
@@ -956,6 +964,8 @@ var kernels = [...]Signature{
 	SinApproxFtzF32 - kernel:          {Name: "sin.approx.ftz.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	CosApproxF32 - kernel:             {Name: "cos.approx.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	CosApproxFtzF32 - kernel:          {Name: "cos.approx.ftz.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	SinApproxFtz2piF32 - kernel:       {Name: "sin.approx.ftz.2pi.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	CosApproxFtz2piF32 - kernel:       {Name: "cos.approx.ftz.2pi.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	Lg2ApproxF32 - kernel:             {Name: "lg2.approx.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	Lg2ApproxFtzF32 - kernel:          {Name: "lg2.approx.ftz.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	Ex2ApproxF32 - kernel:             {Name: "ex2.approx.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
@@ -990,41 +1000,41 @@ var kernels = [...]Signature{
 	AddAnyF16 - kernel:                {Name: "add.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	SubAnyF16 - kernel:                {Name: "sub.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	MulAnyF16 - kernel:                {Name: "mul.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
-	FmaAnyF16 - kernel:                {Name: "fma.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	MinAnyF16 - kernel:                {Name: "min.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	MaxAnyF16 - kernel:                {Name: "max.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	AbsAnyF16 - kernel:                {Name: "abs.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	NegAnyF16 - kernel:                {Name: "neg.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
-	Ex2AnyF16 - kernel:                {Name: "ex2.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
-	TanhAnyF16 - kernel:               {Name: "tanh.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	FmaAnyF16 - kernel:                {Name: "fma.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	AddAnyF16x2 - kernel:              {Name: "add.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	SubAnyF16x2 - kernel:              {Name: "sub.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	MulAnyF16x2 - kernel:              {Name: "mul.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
-	FmaAnyF16x2 - kernel:              {Name: "fma.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	MinAnyF16x2 - kernel:              {Name: "min.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	MaxAnyF16x2 - kernel:              {Name: "max.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	AbsAnyF16x2 - kernel:              {Name: "abs.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	NegAnyF16x2 - kernel:              {Name: "neg.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
-	Ex2AnyF16x2 - kernel:              {Name: "ex2.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
-	TanhAnyF16x2 - kernel:             {Name: "tanh.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	FmaAnyF16x2 - kernel:              {Name: "fma.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	Ex2AnyF16 - kernel:                {Name: "ex2.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	TanhAnyF16 - kernel:               {Name: "tanh.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	Ex2AnyF16x2 - kernel:              {Name: "ex2.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	TanhAnyF16x2 - kernel:             {Name: "tanh.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	Ex2AnyBf16 - kernel:               {Name: "ex2.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	Ex2AnyBf16x2 - kernel:             {Name: "ex2.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	TanhAnyBf16 - kernel:              {Name: "tanh.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	TanhAnyBf16x2 - kernel:            {Name: "tanh.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	MinAnyBf16 - kernel:               {Name: "min.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	MaxAnyBf16 - kernel:               {Name: "max.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
-	Ex2AnyBf16 - kernel:               {Name: "ex2.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	MinAnyBf16x2 - kernel:             {Name: "min.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	MaxAnyBf16x2 - kernel:             {Name: "max.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
-	Ex2AnyBf16x2 - kernel:             {Name: "ex2.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	AddAnyBf16 - kernel:               {Name: "add.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	SubAnyBf16 - kernel:               {Name: "sub.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	MulAnyBf16 - kernel:               {Name: "mul.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	AbsAnyBf16 - kernel:               {Name: "abs.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	NegAnyBf16 - kernel:               {Name: "neg.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
-	TanhAnyBf16 - kernel:              {Name: "tanh.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	AbsAnyBf16x2 - kernel:             {Name: "abs.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	NegAnyBf16x2 - kernel:             {Name: "neg.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	AddAnyBf16x2 - kernel:             {Name: "add.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	SubAnyBf16x2 - kernel:             {Name: "sub.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	MulAnyBf16x2 - kernel:             {Name: "mul.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
-	TanhAnyBf16x2 - kernel:            {Name: "tanh.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	FmaAnyBf16 - kernel:               {Name: "fma.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
 	FmaAnyBf16x2 - kernel:             {Name: "fma.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	AddAnyF32F16 - kernel:             {Name: "add.any.f32.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 32}},
@@ -1100,15 +1110,15 @@ var kernels = [...]Signature{
 	SadS64 - kernel:                   {Name: "sad.s64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Signed: true, Out: 64}},
 	DivU16 - kernel:                   {Name: "div.u16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineDiv, Width: 16, Out: 16}},
 	DivU32 - kernel:                   {Name: "div.u32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineDiv, Width: 32, Out: 32}},
-	DivU64 - kernel:                   {Name: "div.u64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineDiv, Width: 64, Out: 64}},
 	DivS16 - kernel:                   {Name: "div.s16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineDiv, Width: 16, Signed: true, Out: 16}},
 	DivS32 - kernel:                   {Name: "div.s32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineDiv, Width: 32, Signed: true, Out: 32}},
+	DivU64 - kernel:                   {Name: "div.u64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineDiv, Width: 64, Out: 64}},
 	DivS64 - kernel:                   {Name: "div.s64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineDiv, Width: 64, Signed: true, Out: 64}},
 	RemU16 - kernel:                   {Name: "rem.u16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineRem, Width: 16, Out: 16}},
 	RemU32 - kernel:                   {Name: "rem.u32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineRem, Width: 32, Out: 32}},
-	RemU64 - kernel:                   {Name: "rem.u64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineRem, Width: 64, Out: 64}},
 	RemS16 - kernel:                   {Name: "rem.s16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineRem, Width: 16, Signed: true, Out: 16}},
 	RemS32 - kernel:                   {Name: "rem.s32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineRem, Width: 32, Signed: true, Out: 32}},
+	RemU64 - kernel:                   {Name: "rem.u64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineRem, Width: 64, Out: 64}},
 	RemS64 - kernel:                   {Name: "rem.s64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineRem, Width: 64, Signed: true, Out: 64}},
 	AbsS16 - kernel:                   {Name: "abs.s16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineAbs, Width: 16, Signed: true, Out: 16}},
 	AbsS32 - kernel:                   {Name: "abs.s32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineAbs, Width: 32, Signed: true, Out: 32}},

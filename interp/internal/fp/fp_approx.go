@@ -62,15 +62,13 @@ func DivFull32(a, b float32) float32 {
 //	-Inf: NaN   -0: -0   +0: +0   +Inf: NaN
 func SinApprox32(x float32) float32 {
 	n, y := reducePiOver2(x)
-	switch n & 3 {
-	case 0:
-		return Canon32(float32(sinKernel(y)))
-	case 1:
-		return float32(cosKernel(y))
-	case 2:
-		return float32(-sinKernel(y))
-	}
-	return float32(-cosKernel(y))
+	return sineOf(n, y)
+}
+
+// SinSmall32 is [SinApprox32] for angles for which [IsSmallAngle] is true.
+func SinSmall32(x float32) float32 {
+	n, y := reduceSmall(x)
+	return sineOf(n, y)
 }
 
 // CosApprox32 is cos.approx.f32, for x in radians. Bounds as for [SinApprox32].
@@ -80,60 +78,60 @@ func SinApprox32(x float32) float32 {
 // A subnormal gives +1.
 func CosApprox32(x float32) float32 {
 	n, y := reducePiOver2(x)
-	switch n & 3 {
-	case 0:
-		return Canon32(float32(cosKernel(y)))
-	case 1:
-		return float32(-sinKernel(y))
-	case 2:
-		return float32(-cosKernel(y))
-	}
-	return float32(sinKernel(y))
+	return sineOf(n+1, y)
+}
+
+// CosSmall32 is [CosApprox32] for angles for which [IsSmallAngle] is true.
+func CosSmall32(x float32) float32 {
+	n, y := reduceSmall(x)
+	return sineOf(n+1, y)
 }
 
 // SinTurns32 is sin.approx.ftz.2pi.f32, for x in turns: whole turns have no effect. It keeps the sign of a zero. An
 // infinity gives NaN.
 func SinTurns32(x float32) float32 {
-	switch n, y := quarterTurns(x); n & 3 {
-	case 0:
-		return Canon32(float32(sinKernel(y)))
-	case 1:
-		return float32(cosKernel(y))
-	case 2:
-		return float32(0 - sinKernel(y))
-	default:
-		return float32(-cosKernel(y))
-	}
+	n, y := quarterTurns(x)
+	return sineOf(n, y)
 }
 
 // CosTurns32 is cos.approx.ftz.2pi.f32, for x in turns. An infinity gives NaN.
 func CosTurns32(x float32) float32 {
-	switch n, y := quarterTurns(x); n & 3 {
-	case 0:
-		return Canon32(float32(cosKernel(y)))
-	case 1:
-		return float32(0 - sinKernel(y))
-	case 2:
-		return float32(-cosKernel(y))
-	default:
-		return float32(sinKernel(y))
+	n, y := quarterTurns(x)
+	return sineOf(n+1, y)
+}
+
+// sineOf returns the sine of n quarter turns and an angle y of at most about pi/4. It keeps the sign of a zero if n is 0, and
+// otherwise returns +0. A NaN gives the canonical NaN.
+func sineOf(n uint, y float64) float32 {
+	odd := n&1 != 0
+	p := hornerOf(sinCoeff[:], cosCoeff[:], odd, float64(y*y)) // the sine of y divided by y, or the cosine
+	if !odd {
+		p = float64(y * p)
 	}
+	if n&2 != 0 {
+		p = 0 - p
+	}
+	return Canon32(float32(p))
 }
 
 // quarterTurns returns the number of the quarter turn nearest to x turns (modulo 4), and the angle from this quarter turn
 // to x turns, in radians.
 func quarterTurns(x float32) (n uint, y float64) {
 	t := 4 * float64(x)
-	whole := math.RoundToEven(t)
-	if math.IsInf(t, 0) || whole != whole {
-		return 0, math.NaN()
+	whole := t // a multiple of 4, or not finite
+	if math.Abs(t) < 0x1p50 {
+		n = uint(math.Float64bits(t+toInteger64)) & 3
+		whole = (t + toInteger64) - toInteger64
 	}
 	y = float64((t - whole) * (math.Pi / 2))
 	if t == 0 {
 		y = t
 	}
-	return uint(int64(math.Mod(whole, 4))), y
+	return n, y
 }
+
+// toInteger64 is a number whose sum with a small number is rounded to an integer, which the low bits of the sum are.
+const toInteger64 = 0x1.8p52
 
 // Lg2Approx32 is lg2.approx.f32: the logarithm of x to base 2. Bound: 2^-22, absolute in (0.5, 2) and
 // relative elsewhere. Powers of two give the exact integer.
@@ -199,6 +197,48 @@ func TanhApprox32(x float32) float32 {
 	return float32(math.Copysign(y, float64(x)))
 }
 
+// Ex2Half is 2 to the power x for results that are rounded to f16 or bf16: for each number x of these formats the rounded
+// result is the one of [Ex2Approx32], as TestHalfFunctions shows. Integers give the exact power.
+func Ex2Half(x float32) float32 {
+	const toInteger = 0x1.8p23 // its sum with a small number is rounded to an integer
+	t := x + toInteger
+	p := horner32(ex2HalfCoeff[:], x-(t-toInteger))
+	// The power of the integer, in two factors: it may be beyond the normal numbers of f32 where the result is not.
+	k := int32(math.Float32bits(t) - math.Float32bits(toInteger))
+	half := k >> 1
+	y := float32(float32(p*math.Float32frombits(uint32(half+127)<<23)) * math.Float32frombits(uint32(k-half+127)<<23))
+	switch {
+	case x >= 128:
+		return float32(math.Inf(1))
+	case x <= -150:
+		return 0
+	case x != x:
+		return math.Float32frombits(NaN32)
+	}
+	return y
+}
+
+// TanhHalf is the hyperbolic tangent of x for results that are rounded to f16 or bf16: for each number x of these formats the
+// rounded result is the one of [TanhApprox32], as TestHalfFunctions shows.
+func TanhHalf(x float32) float32 {
+	const last = 4.6 // beyond, the result is rounded to 1
+	u := math.Float32bits(x)
+	a := math.Float32frombits(u &^ (1 << 31))
+	y := float32(last)
+	if a < last {
+		y = a
+	}
+	square := float32(y * y)
+	y = float32(y*horner32(tanhHalfNumerator[:], square)) / horner32(tanhHalfDenominator[:], square)
+	if a >= last {
+		y = 1
+	}
+	if x != x {
+		return math.Float32frombits(NaN32)
+	}
+	return math.Float32frombits(math.Float32bits(y) | u&(1<<31))
+}
+
 // nan20 is the NaN of the .approx.ftz.f64 functions. The manual gives it a low word of zeros.
 const nan20 = 0x7fffffff00000000
 
@@ -253,10 +293,10 @@ func ftz64(x float64) float64 {
 // Taylor coefficients, the constant first. Go evaluates constant expressions exactly and rounds once when it stores them,
 // so only the digits of math.Ln2 limit the precision.
 var (
-	sinCoeff = [...]float64{ // sin(y)/y in y*y
+	sinCoeff = [...]float64{ // sin(y)/y in y*y, to 2^-44 for |y| <= pi/4
 		1, -1. / 6, 1. / 120, -1. / 5040, 1. / 362880, -1. / 39916800, 1. / 6227020800,
 	}
-	cosCoeff = [...]float64{ // cos(y) in y*y
+	cosCoeff = [...]float64{ // cos(y) in y*y, to 2^-40
 		1, -1. / 2, 1. / 24, -1. / 720, 1. / 40320, -1. / 3628800, 1. / 479001600,
 	}
 	lg2Coeff = [...]float64{ // log2((1+s)/(1-s))/s in s*s
@@ -270,20 +310,18 @@ var (
 	}
 )
 
+// Coefficients of the functions for halves, the constant first: interpolations at Chebyshev nodes, 2^x on [-1/2, 1/2] and
+// tanh(x)/x in x*x on [0, 4.6*4.6]. Their last digits were chosen such that TestHalfFunctions finds no difference.
+var (
+	ex2HalfCoeff        = [...]float32{1, 0x1.62e42ep-1, 0x1.ebf906p-3, 0x1.c6af6cp-5, 0x1.3d107p-7, 0x1.5f088ep-10}
+	tanhHalfNumerator   = [...]float32{0x1.fffff8p-1, 0x1.0092dp-3, 0x1.466db6p-9, 0x1.558ff6p-18}
+	tanhHalfDenominator = [...]float32{1, 0x1.d59e2cp-2, 0x1.68f0e4p-6, 0x1.5e26cp-13}
+)
+
 const (
 	ln2   = math.Ln2
 	ln2p4 = ln2 * ln2 * ln2 * ln2
 )
-
-// sinKernel returns the sine of |y| <= pi/4, to 2^-44 of its size. It keeps the sign of a zero.
-func sinKernel(y float64) float64 {
-	return float64(y * horner(sinCoeff[:], float64(y*y)))
-}
-
-// cosKernel returns the cosine of |y| <= pi/4, to 2^-40 of its size.
-func cosKernel(y float64) float64 {
-	return horner(cosCoeff[:], float64(y*y))
-}
 
 // exp2 returns 2^x for |x| < 1000, to 2^-46 of its size.
 func exp2(x float64) float64 {
@@ -297,6 +335,29 @@ func horner(c []float64, x float64) float64 {
 	p := 0.0
 	for i := len(c) - 1; i >= 0; i-- {
 		p = float64(p*x) + c[i]
+	}
+	return p
+}
+
+// hornerOf is horner for one of two polynomials with equally many coefficients, the second if isSecond. Lanes of a vector select
+// each coefficient, which takes less time than both polynomials.
+func hornerOf(first, second []float64, isSecond bool, x float64) float64 {
+	p := 0.0
+	for i := len(first) - 1; i >= 0; i-- {
+		c := first[i]
+		if isSecond {
+			c = second[i]
+		}
+		p = float64(p*x) + c
+	}
+	return p
+}
+
+// horner32 evaluates a polynomial in f32, constant coefficient first, without fused products.
+func horner32(c []float32, x float32) float32 {
+	p := c[len(c)-1]
+	for i := len(c) - 2; i >= 0; i-- {
+		p = float32(p*x) + c[i]
 	}
 	return p
 }
@@ -315,6 +376,19 @@ func mul24(w, m uint64) (hi, lo uint64) {
 	return high >> 32, high<<32 | low&(1<<32-1)
 }
 
+// IsSmallAngle reports whether [reduceSmall] reduces an angle.
+func IsSmallAngle(x float32) bool { return math.Abs(float64(x)) <= 2048 }
+
+// reduceSmall is [reducePiOver2] for small angles. It subtracts n*pi/2 in two parts (Cody and Waite). The first has 33 bits, so
+// its product and the difference are exact.
+func reduceSmall(x float32) (n uint, y float64) {
+	const high = 0x1.921fb544p0
+	y = float64(x)
+	t := float64(y*(2/math.Pi)) + toInteger64
+	whole := t - toInteger64
+	return uint(math.Float64bits(t)), y - float64(whole*high) - float64(whole*(math.Pi/2-high))
+}
+
 // reducePiOver2 returns n and y with x = n*pi/2 + y modulo 2*pi. |y| is at most about pi/4. For Inf and NaN it returns 0
 // and NaN.
 //
@@ -322,11 +396,10 @@ func mul24(w, m uint64) (hi, lo uint64) {
 // to the product between 4 and 2^-190. No float32 is nearer to a multiple of pi/2 than about 2^-30, so the fraction has at
 // least 64 correct bits for every x.
 func reducePiOver2(x float32) (n uint, y float64) {
-	y = float64(x)
-	switch ax := math.Abs(y); {
-	case ax <= math.Pi/4:
-		return 0, y
-	case !(ax <= math.MaxFloat32):
+	switch {
+	case IsSmallAngle(x):
+		return reduceSmall(x)
+	case !(math.Abs(float64(x)) <= math.MaxFloat32):
 		return 0, math.NaN()
 	}
 	u := math.Float32bits(x)

@@ -155,9 +155,9 @@ func TestApproxSameBits(t *testing.T) {
 		f    func(float32) float64
 		want uint64
 	}{
-		{"sinKernel", func(x float32) float64 { return sinKernel(float64(x)) }, 0x9d90b0c080521ee0},
-		{"cosKernel", func(x float32) float64 { return cosKernel(float64(x)) }, 0x69c4d1ee172e8324},
-		{"reducePiOver2", func(x float32) float64 { _, y := reducePiOver2(x); return y }, 0x993211504cfa83b4},
+		{"SinApprox32", func(x float32) float64 { return float64(SinApprox32(x)) }, 0x297e5801bb288791},
+		{"CosTurns32", func(x float32) float64 { return float64(CosTurns32(x)) }, 0x51a3372634a86731},
+		{"reducePiOver2", func(x float32) float64 { _, y := reducePiOver2(x); return y }, 0xa9f37c39fc10757},
 		{"exp2", func(x float32) float64 { return exp2(float64(x)) }, 0x7166b2d590ec9217},
 		{"Lg2Approx32", func(x float32) float64 { return float64(Lg2Approx32(max(x, -x))) }, 0xbde21b61d9addeb},
 		{"TanhApprox32", func(x float32) float64 { return float64(TanhApprox32(x)) }, 0xbae83e2ad0d077ae},
@@ -275,6 +275,28 @@ func TestApprox64(t *testing.T) {
 		} {
 			if math.Float64bits(tt.got)<<32 != 0 || math.Abs(tt.got-tt.want) > tt.want*0x1p-21 {
 				t.Errorf("%s(%#x) = %x, want about %x", tt.name, u, tt.got, tt.want)
+			}
+		}
+	}
+}
+
+// TestHalfFunctions compares the functions for halves with those for f32, for all numbers of f16 and bf16.
+func TestHalfFunctions(t *testing.T) {
+	type format struct {
+		name   string
+		wide   func(uint16) float32
+		narrow func(float32, Rounding) uint16
+	}
+	for _, f := range []struct {
+		name        string
+		half, whole func(float32) float32
+	}{{"ex2", Ex2Half, Ex2Approx32}, {"tanh", TanhHalf, TanhApprox32}} {
+		for _, to := range []format{{"f16", WidenF16, F32ToF16}, {"bf16", BF16ToF32, F32ToBF16}} {
+			for h := range 1 << 16 {
+				x := to.wide(uint16(h))
+				if got, want := to.narrow(f.half(x), RN), to.narrow(f.whole(x), RN); got != want {
+					t.Errorf("%s(%#04x) of %s is %#04x, want %#04x", f.name, h, to.name, got, want)
+				}
 			}
 		}
 	}

@@ -216,11 +216,6 @@ func (l *lowerer) result(o *ptx.Operand, t ptx.Type) (row int32, finish func()) 
 
 // lowerCompute lowers an instruction to a single kernel of package alu.
 func lowerCompute(l *lowerer, instr *ptx.Instr) {
-	if instr.Has("2pi") {
-		spec := alu.ConvertSpec{Dst: ptx.F32, Src: ptx.F32, Sine: instr.Form.Op.Name == "sin", Cosine: instr.Form.Op.Name == "cos"}
-		l.emit(code.Instr{Op: code.ConvertB32B32, D: l.target(&instr.Ops[0], code.R), A: l.source(&instr.Ops[1], ptx.F32, code.R), Imm: spec.Imm()})
-		return
-	}
 	o := code.Instr{Op: code.OpOf(instr.Variant)}
 	if o.Op == code.Invalid || o.Op.Signature().Sources() < instr.Sources() {
 		o.Op, o.Imm = generalForm(instr)

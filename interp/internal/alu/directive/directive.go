@@ -11,7 +11,8 @@
 // whose machine code is long (25 ns or more for a row): N more operations count towards the limit at which machine code exits
 // to Go. "halves" applies a function of 16-bit numbers to both halves of 32-bit operands. "own loop = IMM …" gives these values of
 // Instr.Imm a loop of their own in machine code, in which Imm is a constant; all other values share a loop. With IMM/MASK only
-// the bits of the mask are compared, and constant.
+// the bits of the mask are compared, and constant. "common = FUNCTION CONDITION" names two functions with the same operands: where
+// the condition is true, both functions have the same result. Machine code executes FUNCTION if the condition is true in all lanes.
 //
 // The function's parameters are the operands, with the types in KEY. Three parameters are no operands: a string m gets the
 // choice of M as its value, a floatOp op the constant of the choice of OP (opAdd for add), and imm gets Instr.Imm.
@@ -41,21 +42,23 @@ import (
 
 // Kernel is a generated function of package alu that executes operations on rows, lane by lane with a function for a lane.
 type Kernel struct {
-	Name    string            // name of the generated Go function
-	Ops     []Op              // operations that it executes
-	Fn      string            // name of the function for a lane, with type arguments
-	Decl    *ast.FuncDecl     // the function for a lane
-	Types   map[string]string // Go types of its type parameters
-	Params  []Param
-	Results []string // Go types of its results
-	Slow    bool     // there is no loop for full masks
-	Short   bool     // isShort of the function for a lane; no values of Instr.Imm have their own loops
-	Takes   int      // operations that its machine code counts as, in addition to itself
-	Halves  bool     // the function computes on 16-bit numbers, and the kernel on both halves of 32-bit slots
-	OwnImms []OwnImm // values of Instr.Imm with a loop of their own in machine code
-	FTZ     bool     // subnormal operands and results are flushed
-	Compare bool     // the directive is //gemu:compare
-	Rule    string   // name of the affine rule; "": the rule of the PTX instruction, if there is one
+	Name      string            // name of the generated Go function
+	Ops       []Op              // operations that it executes
+	Fn        string            // name of the function for a lane, with type arguments
+	Decl      *ast.FuncDecl     // the function for a lane
+	Types     map[string]string // Go types of its type parameters
+	Params    []Param
+	Results   []string // Go types of its results
+	Slow      bool     // there is no loop for full masks
+	Short     bool     // isShort of the function for a lane; no values of Instr.Imm have their own loops
+	Takes     int      // operations that its machine code counts as, in addition to itself
+	Halves    bool     // the function computes on 16-bit numbers, and the kernel on both halves of 32-bit slots
+	OwnImms   []OwnImm // values of Instr.Imm with a loop of their own in machine code
+	Common    string   // name of a function with the same result where Condition is true; "": none
+	Condition string   // name of a function that returns bool
+	FTZ       bool     // subnormal operands and results are flushed
+	Compare   bool     // the directive is //gemu:compare
+	Rule      string   // name of the affine rule; "": the rule of the PTX instruction, if there is one
 }
 
 // OwnImm selects values of Instr.Imm by the bits of a mask.
@@ -177,6 +180,7 @@ func expand(fset *token.FileSet, constants map[string]bool, fn *ast.FuncDecl, te
 	var vars []variable
 	rule, takes, halves := "", 0, false
 	var ownImms []OwnImm
+	common, condition := "", ""
 	for _, p := range parts[1:] {
 		if strings.TrimSpace(p) == "halves" {
 			halves = true
@@ -196,6 +200,12 @@ func expand(fset *token.FileSet, constants map[string]bool, fn *ast.FuncDecl, te
 				log.Fatalf("%s: takes: %v", fn.Name.Name, err)
 			}
 			takes = n
+			continue
+		}
+		if strings.TrimSpace(name) == "common" {
+			if common, condition, ok = strings.Cut(strings.TrimSpace(list), " "); !ok {
+				log.Fatalf("%s: common: %q is not FUNCTION CONDITION", fn.Name.Name, strings.TrimSpace(list))
+			}
 			continue
 		}
 		if strings.TrimSpace(name) == "own loop" {
@@ -245,7 +255,7 @@ func expand(fset *token.FileSet, constants map[string]bool, fn *ast.FuncDecl, te
 		for _, ftz := range ftzs {
 			k := instance(fset, constants, fn, key, bound, ftz, compare)
 			k.Slow, k.Short, k.Takes, k.Rule = slow, !ftz && ownImms == nil && isShort(fn), takes, rule
-			k.OwnImms = ownImms
+			k.OwnImms, k.Common, k.Condition = ownImms, common, condition
 			if halves {
 				k.setHalves()
 			}

@@ -40,6 +40,8 @@ func (s *sources) arithmetic(dir string) error {
 			directive.Kernel
 			lane string
 			own  []string // lanes for single values of Instr.Imm
+
+			common, condition string // lanes for Common and Condition
 		}
 		var list []laneKernel
 		for _, k := range kernels[g] {
@@ -56,7 +58,18 @@ func (s *sources) arithmetic(dir string) error {
 					return err
 				}
 			}
-			list = append(list, laneKernel{k, lane, own})
+			l := laneKernel{Kernel: k, lane: lane, own: own}
+			if k.Common != "" {
+				if l.common, err = t.laneOf(k, k.Common, lane+"_common"); err != nil {
+					return err
+				}
+				test := k
+				test.FTZ = false
+				if l.condition, err = t.laneOf(test, k.Condition, lane+"_condition"); err != nil {
+					return err
+				}
+			}
+			list = append(list, l)
 		}
 		if len(list) == 0 {
 			continue
@@ -70,7 +83,7 @@ func (s *sources) arithmetic(dir string) error {
 		var wrappers []kernel
 		for _, k := range list {
 			var text strings.Builder
-			stencilsOf(&text, &k.Kernel, k.lane, k.own, ofF16)
+			stencilsOf(&text, &k.Kernel, k.lane, k.common, k.condition, k.own, ofF16)
 			rows.WriteString(text.String())
 			wrappers = append(wrappers, kernel{strings.TrimPrefix(k.Name, "k_"), text.String(), k.Takes})
 			if k.Halves {
@@ -171,8 +184,9 @@ func loopsOf(k *directive.Kernel, lane string, own []string, loop func(function,
 }
 
 // stencilsOf writes the stencils of a kernel. own has the functions for single values of Instr.Imm; lane is the function for all
-// values. ofF16 tells whether they convert from or to f16.
-func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string, own []string, ofF16 bool) {
+// values. common, if there is one, is the function for rows whose lanes all fulfil condition. ofF16 tells whether they convert from
+// or to f16.
+func stencilsOf(w *strings.Builder, k *directive.Kernel, lane, common, condition string, own []string, ofF16 bool) {
 	var rows, args strings.Builder
 	i := 0
 	for _, p := range k.Params {
@@ -251,11 +265,23 @@ func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string, own []stri
 	case len(k.Results) == 2:
 		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\t%s *d = %s(%[3]s, D);\n\ts8 t[32] = {0};\n\t%[8]s {\n\t\t__auto_type r = %[5]s;\n\t\t__auto_type v = r.r;\n\t\tt[i] = r.c ? -1 : 0;\n\t\td[i] = %[7]s(d[i], %[6]s);\n\t}\n\tu32 v = packed(t);\n\tu32 *f = AT(u32, F, P);\n\t*f = MERGE(*f, v);\n\tNEXT;\n}\n", name, rows.String(), rowType(d), row, call, value, keep, lanes)
 	default:
-		loops := loopsOf(k, lane, own, func(function, imm string) string {
+		loop := func(function, imm string) string {
 			return fmt.Sprintf("%s {\n\t\t__auto_type v = %s;\n\t\td[i] = %s(d[i], %s);\n\t}", lanes, callOf(function, imm), keep, value)
-		})
+		}
+		loops := loopsOf(k, lane, own, loop)
+		if common != "" {
+			loops = fmt.Sprintf("\t%s others = 0;\n\t%s others |= !%s;\n\tif (!others) {\n\t%s\n\tNEXT;\n\t}\n", flagType(k), lanes, callOf(condition, ""), loop(common, "")) + loops
+		}
 		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\t%s *d = %s(%[3]s, D);\n%[5]s\tNEXT;\n}\n", name, rows.String(), rowType(d), row, loops)
 	}
+}
+
+// flagType returns the C type of a flag that is as wide as the elements of a kernel's rows.
+func flagType(k *directive.Kernel) string {
+	if isWide(k) {
+		return "u64"
+	}
+	return "u32"
 }
 
 // isWide reports whether a kernel has operands or a result of 64 bits.

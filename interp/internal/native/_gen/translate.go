@@ -186,6 +186,16 @@ var ownImm = types.NewNamed(types.NewTypeName(token.NoPos, nil, "imm", nil), typ
 
 // laneFor is lane for a value of Instr.Imm, or for all values if n is nil, as a C function with the given name.
 func (t *translator) laneFor(k directive.Kernel, cname string, n *uint64) (name string, err error) {
+	return t.laneCalling(k, k.Decl.Name.Name, cname, n)
+}
+
+// laneOf is lane with another function, as a C function with the name cname. The function has the operands of the kernel.
+func (t *translator) laneOf(k directive.Kernel, goName, cname string) (string, error) {
+	return t.laneCalling(k, goName, cname, nil)
+}
+
+// laneCalling is laneFor with the function that the C function calls.
+func (t *translator) laneCalling(k directive.Kernel, goName, cname string, n *uint64) (name string, err error) {
 	before := state{maps.Clone(t.done), slices.Clone(t.order), maps.Clone(t.names)}
 	defer func() {
 		switch r := recover().(type) {
@@ -197,7 +207,10 @@ func (t *translator) laneFor(k directive.Kernel, cname string, n *uint64) (name 
 			panic(r)
 		}
 	}()
-	fn := t.alu.Types.Scope().Lookup(k.Decl.Name.Name).(*types.Func)
+	fn, ok := t.alu.Types.Scope().Lookup(goName).(*types.Func)
+	if !ok {
+		return "", fmt.Errorf("%s: package alu has no function %s", k.Name, goName)
+	}
 	c := &context{t: t, pkg: t.alu, inst: &instance{name: cname, lane: true}, env: map[types.Object]value{}}
 	f := &function{obj: fn, decl: t.decls[fn]}
 	for p := range fn.Type().(*types.Signature).TypeParams().TypeParams() {
@@ -243,7 +256,7 @@ func (t *translator) laneFor(k directive.Kernel, cname string, n *uint64) (name 
 		params = append(params, "u64 imm")
 	}
 	r := c.apply(f, args, fn.Pos())
-	if k.FTZ && k.Results[0] == "float32" {
+	if k.FTZ && k.Results[0] == "float32" && r.typ == types.Typ[types.Float32] {
 		r = c.flush(r)
 	}
 	c.inst.text = fmt.Sprintf("GO %s %s(%s) { return %s; }\n", c.ctype(r.typ, fn.Pos()), c.inst.name, strings.Join(params, ", "), c.text(r, fn.Pos()))

@@ -23,7 +23,7 @@ const aluDir = "../../alu"
 
 // refused has the functions that run only in Go: they read descriptions of their work through pointers, or choose formats and
 // functions from tables at run time.
-var refused = []string{"mixed3232", "mixed6432", "mixed3264", "setPacked", "convert3232", "convert3264", "convert6432", "convert6464", "convertWith"}
+var refused = []string{"mixed3232", "mixed6432", "mixed3264", "convert3232", "convert3264", "convert6432", "convert6464", "convertWith"}
 
 // translated returns all kernels that can be translated, and a translator with their C.
 func translated(t *testing.T) ([]directive.Kernel, *translator) {

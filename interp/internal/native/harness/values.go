@@ -15,7 +15,21 @@ type Values struct {
 	*rand.Rand
 	format string // key of corners: the number format of the operation
 	last   uint64 // the last value
+
+	moderate signs // if not anyValue, all values are of moderate size
 }
+
+// signs are the signs of values of moderate size.
+type signs int
+
+const (
+	anyValue signs = iota
+	positive
+	both
+)
+
+// setModerate chooses whether the following values are of moderate size: one time in four.
+func (v *Values) setModerate() { v.moderate = signs(max(0, v.IntN(8)-5)) }
 
 // corners has values with a special treatment in some operations: integers under "", and numbers of each format.
 var corners = map[string][]uint64{
@@ -55,6 +69,9 @@ var ones = map[string]struct{ bits, binades uint64 }{"f32": {0x3f800000, 8 << 23
 
 // Value returns a corner, a neighbour of a corner, the previous value again, random bits, or a number of moderate size.
 func (v *Values) Value() uint64 {
+	if v.moderate != anyValue {
+		return v.moderateValue()
+	}
 	list := corners[v.format]
 	if v.IntN(4) == 0 {
 		list = corners[""]
@@ -74,4 +91,21 @@ func (v *Values) Value() uint64 {
 		}
 	}
 	return v.last
+}
+
+// moderateValue returns a number for which the operations of a format have no special treatment. For integers it is below 2 to
+// the power 52.
+func (v *Values) moderateValue() uint64 {
+	one, ok := ones[v.format]
+	x := v.Uint64() >> (12 + v.IntN(53))
+	if ok {
+		x = one.bits - one.binades + v.Uint64N(2*one.binades)
+	}
+	if v.moderate == both && v.IntN(2) == 0 {
+		if !ok {
+			return -x
+		}
+		x ^= 1<<63 | 1<<31 | 1<<15
+	}
+	return x
 }
