@@ -135,16 +135,6 @@ func (c *machineCmd) Run(a *app, line *kong.Context) error {
 	if slices.Contains(c.Show, differencesPart.name) && len(specs) < 2 {
 		return fmt.Errorf("--show %s: want two machines: --spec A,B, --sweep NAME=A,B or --with SYSTEM", differencesPart.name)
 	}
-	if c.Launch > 0 {
-		for _, name := range c.Show {
-			if machinePartNamed(name).allLaunches {
-				return fmt.Errorf("--launch: --show %s counts all launches; leave one of them out", name)
-			}
-		}
-		if c.Addresses != "" {
-			return errors.New("--launch: --addresses has all launches; leave one of them out")
-		}
-	}
 	in := &machineRun{flags: c, specs: specs}
 	for _, s := range specs {
 		m := machine.New(s, c.Regs)
@@ -162,14 +152,14 @@ func (c *machineCmd) Run(a *app, line *kong.Context) error {
 	if in.err != nil {
 		return in.err
 	}
-	addresses, err := c.openAddresses(a, in.machines[0])
+	addresses, err := c.openAddresses(a, in)
 	if err != nil {
 		return err
 	}
 	defer addresses.discard()
-	recorder := stream.NewRecorder(in.consumers)
+	recorder := stream.NewRecorder(in.consumer())
 	if in.data {
-		recorder = stream.NewDataRecorder(in.consumers)
+		recorder = stream.NewDataRecorder(in.consumer())
 	}
 	if in.clocks != nil {
 		recorder.RecordInstructions()
@@ -276,10 +266,9 @@ func (c *machineCmd) replay(a *app, data bool, probes ...probe.Probe) (*machineR
 
 // machinePart is a part of the report that --show names.
 type machinePart struct {
-	name        string
-	doc         string // what it prints, for help
-	allLaunches bool   // it counts all launches, so that --launch excludes it
-	extra       bool   // it is printed, and is in JSON, only if --show names it
+	name  string
+	doc   string // what it prints, for help
+	extra bool   // it is printed, and is in JSON, only if --show names it
 	// begin begins the part before the first launch. It can change the run.
 	begin func(in *machineRun) machineView
 }
@@ -292,9 +281,66 @@ type machineRun struct {
 	consumers stream.Consumers   // receive the recorded requests: the machines, and those that parts add
 	probes    []probe.Probe      // further probes, which parts add
 	data      bool               // a part needs the bytes of memory
+	reported  []func()           // called when the launch of --launch begins
 	clocks    []machineClock     // of specs; empty unless a part needs a clock
 	err       error              // a part cannot begin
 	inference *inference         // nil if no machine infers descriptors
+}
+
+// onReported adds a function that is called when the launch of --launch begins, so that a part can forget the launches before it. It does
+// nothing without the flag.
+func (in *machineRun) onReported(f func()) { in.reported = append(in.reported, f) }
+
+// consumer returns the consumer of the recorded requests.
+func (in *machineRun) consumer() stream.Consumer {
+	if in.flags.Launch == 0 {
+		return in.consumers
+	}
+	return &firstLaunches{Consumers: in.consumers, count: in.flags.Launch, lastBegins: func() {
+		for _, f := range in.reported {
+			f()
+		}
+	}}
+}
+
+// firstLaunches passes the first launches, so that the machines end with the last of them.
+type firstLaunches struct {
+	stream.Consumers
+	count      int // number of launches
+	begun      int
+	lastBegins func() // called when the last of them begins
+	left       map[*stream.Launch]bool
+}
+
+// BeginLaunch begins a launch.
+func (f *firstLaunches) BeginLaunch(l *stream.Launch) {
+	f.begun++
+	switch {
+	case f.begun > f.count:
+		if f.left == nil {
+			f.left = map[*stream.Launch]bool{}
+		}
+		f.left[l] = true
+		return
+	case f.begun == f.count:
+		f.lastBegins()
+	}
+	f.Consumers.BeginLaunch(l)
+}
+
+// CTA passes a CTA.
+func (f *firstLaunches) CTA(l *stream.Launch, c *stream.CTA) {
+	if !f.left[l] {
+		f.Consumers.CTA(l, c)
+	}
+}
+
+// EndLaunch ends a launch.
+func (f *firstLaunches) EndLaunch(l *stream.Launch, err error) {
+	if !f.left[l] {
+		f.Consumers.EndLaunch(l, err)
+	}
+	delete(f.left, l)
 }
 
 // machineView is a part of the report of a run.

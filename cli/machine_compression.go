@@ -17,7 +17,7 @@ import (
 	"gemu/profile"
 )
 
-var compressionPart = machinePart{name: "compression", doc: "bursts of memory with compressed lines, by algorithm, and by buffer of the first machine", extra: true, allLaunches: true, begin: beginCompression}
+var compressionPart = machinePart{name: "compression", doc: "bursts of memory with compressed lines, by algorithm, and by buffer of the first machine", extra: true, begin: beginCompression}
 
 // compressionView observes machines that transfer whole lines.
 type compressionView struct {
@@ -34,7 +34,9 @@ func beginCompression(in *machineRun) machineView {
 			m = machine.New(s, in.flags.Regs)
 			in.feed(m)
 		}
-		v.machines, v.counts = append(v.machines, m), append(v.counts, machine.NewCompression(m))
+		counts := machine.NewCompression(m)
+		in.onReported(counts.ResetCounts)
+		v.machines, v.counts = append(v.machines, m), append(v.counts, counts)
 	}
 	return v
 }
@@ -111,7 +113,7 @@ func (v *compressionView) addJSON(r *machineReport) error {
 		out := &machineCompressionJSON{Total: counts.Total(), Metadata: counts.Metadata, Changed: []machineChangedJSON{}, Buffers: []machineCompressionBufferJSON{}}
 		uses := map[stream.Buffer]*bufferUses{}
 		changed := map[machineUseJSON]int64{}
-		for _, l := range v.machines[i].Launches() {
+		for _, l := range r.flags.reported(v.machines[i]) {
 			out.Image.Add(&l.Image)
 			place := func(index int) machineUseJSON {
 				instr, f := l.Program.At(index)

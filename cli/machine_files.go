@@ -127,7 +127,7 @@ type addressTrace struct {
 }
 
 // openAddresses begins the file of --addresses; nil without the flag.
-func (f *machineFiles) openAddresses(a *app, m *machine.Machine) (*addressTrace, error) {
+func (f *machineFiles) openAddresses(a *app, in *machineRun) (*addressTrace, error) {
 	if f.Addresses == "" {
 		return nil, nil
 	}
@@ -141,7 +141,12 @@ func (f *machineFiles) openAddresses(a *app, m *machine.Machine) (*addressTrace,
 		t.file, to = file, file
 	}
 	t.w = bufio.NewWriter(to)
-	m.OnTransfer(func(x *machine.Transfer) {
+	reported := in.flags.Launch == 0
+	in.onReported(func() { reported = true })
+	in.machines[0].OnTransfer(func(x *machine.Transfer) {
+		if !reported {
+			return
+		}
 		kind := "R"
 		if x.Write {
 			kind = "W"

@@ -17,13 +17,14 @@ import (
 	"gemu/ptx"
 )
 
-var localityPart = machinePart{name: "locality", doc: "which CTAs access the same data, the tiles of each buffer, and groups of CTAs that share data, on the first machine", extra: true, allLaunches: true, begin: beginLocality}
+var localityPart = machinePart{name: "locality", doc: "which CTAs access the same data, the tiles of each buffer, and groups of CTAs that share data, on the first machine", extra: true, begin: beginLocality}
 
 // localityView collects the lines of launches, by kernel, grid and block.
 type localityView struct {
-	spec   machine.Spec
-	forms  map[*probe.LaunchInfo][]locality.Form
-	groups []*localityGroup
+	spec     machine.Spec
+	reported bool // launches are reported, not only kept for the further machines
+	forms    map[*probe.LaunchInfo][]locality.Form
+	groups   []*localityGroup
 	// further machines, which receive all launches again after the last one, when the best shapes are known
 	machines [3]*machine.Machine
 	policies [3]*dispatch.Policy // of the launch in progress
@@ -43,7 +44,7 @@ const (
 type keptLaunch struct {
 	*stream.Launch
 	ctas  []*stream.CTA
-	group *localityGroup
+	group *localityGroup // nil: a launch before the reported one
 }
 
 // maxKept is the maximum number of transactions of all launches that are kept.
@@ -73,12 +74,13 @@ type localityGroup struct {
 }
 
 func beginLocality(in *machineRun) machineView {
-	v := &localityView{spec: in.specs[0], forms: map[*probe.LaunchInfo][]locality.Form{}}
+	v := &localityView{spec: in.specs[0], reported: in.flags.Launch == 0, forms: map[*probe.LaunchInfo][]locality.Form{}}
 	for i := range v.machines {
 		spec := v.spec
 		spec.Dispatcher = &dispatch.Policy{Name: "groups", New: func(l *dispatch.Launch) dispatch.Dispatcher { return v.policies[i].New(l) }}
 		v.machines[i] = machine.New(spec, in.flags.Regs)
 	}
+	in.onReported(func() { v.reported = true })
 	own := in.machines[0]
 	in.probes = append(in.probes, locality.NewFitter(func(l *probe.LaunchInfo, list []locality.Form) { v.forms[l] = list }))
 	in.consumers = append(in.consumers, locality.NewCollector(func(l *locality.Launch) { v.add(l, own.Launches()) }))
@@ -102,6 +104,10 @@ func (v *localityView) ordered(shape ptx.Dim3) *dispatch.Policy {
 func (v *localityView) add(l *locality.Launch, own []*machine.Launch) {
 	forms := v.forms[l.LaunchInfo]
 	delete(v.forms, l.LaunchInfo)
+	if !v.reported {
+		v.keep(l, nil)
+		return
+	}
 	i := slices.IndexFunc(v.groups, func(g *localityGroup) bool {
 		return g.kernel == l.Kernel.Name && g.grid == l.Grid && g.block == l.Block
 	})
@@ -140,15 +146,25 @@ func (v *localityView) add(l *locality.Launch, own []*machine.Launch) {
 		g.orders[i] += measure(v.ordered(shapes[i].Dim3))
 	}
 	g.byTiles += measure(dispatch.Clusters(g.tiles))
+	if !v.keep(l, g) {
+		g.unmeasured = true
+	}
+}
+
+// keep keeps a launch of a group for the further machines. It returns false if the launches are too large.
+func (v *localityView) keep(l *locality.Launch, g *localityGroup) bool {
 	for _, c := range l.Requests {
 		for w := range c.Warps {
 			v.total += len(c.Warps[w].Transactions)
 		}
 	}
-	if g.unmeasured = g.unmeasured || l.Requests == nil || v.total > maxKept; g.unmeasured {
-		return
+	if g != nil && g.unmeasured || l.Requests == nil || v.total > maxKept {
+		v.total = max(v.total, maxKept+1) // a later launch would find another L2
+		v.kept = nil
+		return false
 	}
 	v.kept = append(v.kept, keptLaunch{l.Launch, l.Requests, g})
+	return true
 }
 
 // end chooses the best shapes and runs the further machines, once.
@@ -168,10 +184,14 @@ func (v *localityView) end() {
 	}
 	for _, l := range v.kept {
 		g := l.group
+		if v.policies = [3]*dispatch.Policy{v.dispatcher(), v.dispatcher(), v.dispatcher()}; g == nil {
+			g = &localityGroup{best: ptx.Dim(1)}
+		} else {
+			v.policies[tileMachine] = dispatch.Clusters(g.tiles)
+		}
 		if g.unmeasured {
 			continue
 		}
-		v.policies = [3]*dispatch.Policy{v.dispatcher(), v.dispatcher(), dispatch.Clusters(g.tiles)}
 		if g.best != ptx.Dim(1) {
 			v.policies[bestMachine], v.policies[orderMachine] = dispatch.Clusters(g.best), v.ordered(g.best)
 		}

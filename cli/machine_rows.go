@@ -12,7 +12,7 @@ import (
 	"gemu/machine/stream"
 )
 
-var rowsPart = machinePart{name: "rows", doc: "open rows, channels and address maps of memory, and pairs of buffers that close each other's rows", extra: true, allLaunches: true, begin: beginRows}
+var rowsPart = machinePart{name: "rows", doc: "open rows, channels and address maps of memory, and pairs of buffers that close each other's rows", extra: true, begin: beginRows}
 
 // rowsView observes the memories of the machines.
 type rowsView struct {
@@ -48,6 +48,11 @@ func beginRows(in *machineRun) machineView {
 				}
 			}
 		}
+		in.onReported(func() {
+			for _, memory := range all {
+				memory.ResetCounts()
+			}
+		})
 		m.OnTransfer(func(t *machine.Transfer) {
 			buffer := v.number(t.Buffer)
 			for s := range stream.LineBytes / stream.SectorBytes {

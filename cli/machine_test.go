@@ -15,6 +15,7 @@ import (
 	"gemu/machine"
 	"gemu/machine/core"
 	"gemu/machine/dispatch"
+	"gemu/machine/dram"
 	"gemu/machine/locality"
 	"gemu/ptx"
 )
@@ -244,10 +245,28 @@ func TestMachineCompression(t *testing.T) {
 // TestMachineLaunch: the reported launches add up to all launches, and each is a record of the events. A range of lines has the counts of
 // its lines.
 func TestMachineLaunch(t *testing.T) {
-	all := machineOf(t, "@bfs", "--size", "256")
+	flags := []string{"@bfs", "--size", "256", "--sweep", "l2=4K", "--show", "total,rows,compression,locality"}
+	addresses := func(args ...string) string {
+		out, _ := runText(t, exitGood, append([]string{"machine", "@bfs", "--size", "256", "--sweep", "l2=4K", "--addresses", "-"}, args...)...)
+		return out
+	}
+	all := machineOf(t, flags...)
 	var sum machine.Counts
+	var bursts machine.BurstCounts
+	var rows dram.Counts
+	trace := ""
 	for n := range all.Launches {
-		j := machineOf(t, "@bfs", "--size", "256", "--launch", strconv.Itoa(n+1))
+		j := machineOf(t, append(slices.Clip(flags), "--launch", strconv.Itoa(n+1))...)
+		m := &j.Machines[0]
+		bursts.Add(&m.Compression.Total)
+		rows.Add(&m.Rows.Total)
+		trace += addresses("--launch", strconv.Itoa(n+1))
+		if c := m.Compression; c.Metadata.Lookups != c.Total.Reads+c.Total.Writes || m.Rows.Total.Bursts() != m.Total.Reads+m.Total.WriteBacks {
+			t.Errorf("launch %d: %+v, rows %+v", n+1, c, m.Rows.Total)
+		}
+		if l := j.Locality; len(l) != 1 || l[0].Launches != 1 || l[0].Counts != m.Total || l[0].OrderCounts == nil || l[0].OrderCounts.Loads != m.Total.Loads {
+			t.Errorf("launch %d: locality %+v", n+1, l)
+		}
 		if j.Only != n+1 || j.Machines[0].Total.Requests == 0 {
 			t.Fatalf("launch %d: %+v", n+1, j)
 		}
@@ -256,9 +275,15 @@ func TestMachineLaunch(t *testing.T) {
 	if sum != all.Machines[0].Total || all.Launches < 2 {
 		t.Errorf("launches add up to %+v, want %+v", sum, all.Machines[0].Total)
 	}
+	if m := &all.Machines[0]; bursts != m.Compression.Total || rows != m.Rows.Total || bursts.Writes == 0 {
+		t.Errorf("launches add up to %+v and %+v, want %+v and %+v", bursts, rows, m.Compression.Total, m.Rows.Total)
+	}
+	if want := addresses(); trace != want {
+		t.Errorf("addresses of the launches have %d bytes, of all %d", len(trace), len(want))
+	}
 	lines := all.Machines[0].Lines
 	first, last := lines[1], lines[2]
-	j := machineOf(t, "@bfs", "--size", "256", "--lines", fmt.Sprintf("%s:%d-%d", filepath.Base(first.File), first.Line, last.Line))
+	j := machineOf(t, "@bfs", "--size", "256", "--sweep", "l2=4K", "--lines", fmt.Sprintf("%s:%d-%d", filepath.Base(first.File), first.Line, last.Line))
 	if !slices.Equal(j.Machines[0].Lines, lines[1:3]) || j.Machines[0].Total != all.Machines[0].Total {
 		t.Errorf("%+v, want %+v", j.Machines[0].Lines, lines[1:3])
 	}
@@ -320,8 +345,6 @@ func TestMachineInput(t *testing.T) {
 		{[]string{"--launch", "2"}, "--launch 2: the run has 1 launch"},
 		{[]string{"--launch", "-1"}, "--launch"},
 		{[]string{"--launch", "x"}, "--launch"},
-		{[]string{"--launch", "1", "--show", "rows"}, "--launch: --show rows counts all launches"},
-		{[]string{"--launch", "1", "--addresses", "-"}, "--launch: --addresses has all launches"},
 		{[]string{"--lines", "saxpy.ptx"}, "--lines: saxpy.ptx: want FILE:A-B"},
 		{[]string{"--lines", "saxpy.ptx:a-b"}, "want FILE:A-B"},
 		{[]string{"--lines", "saxpy.ptx:5-3"}, "lines 5 to 3; want numbers from 1 on"},

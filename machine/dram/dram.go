@@ -196,6 +196,13 @@ func (m *Memory) Access(addr uint64, write bool, buffer int) {
 	of.Add(&n)
 }
 
+// ResetCounts forgets the accesses so far. Open rows and places of pages remain.
+func (m *Memory) ResetCounts() {
+	clear(m.Channels)
+	clear(m.Buffers)
+	clear(m.Pairs)
+}
+
 // Total returns the counts of all channels.
 func (m *Memory) Total() (n Counts) {
 	for i := range m.Channels {
