@@ -135,6 +135,11 @@ func (c *machineCmd) Run(a *app, line *kong.Context) error {
 	if slices.Contains(c.Show, differencesPart.name) && len(specs) < 2 {
 		return fmt.Errorf("--show %s: want two machines: --spec A,B, --sweep NAME=A,B or --with SYSTEM", differencesPart.name)
 	}
+	for _, name := range c.Show {
+		if c.Launch > 0 && machinePartNamed(name).allLaunches {
+			return fmt.Errorf("--launch: --show %s counts all launches; leave one of them out", name)
+		}
+	}
 	in := &machineRun{flags: c, specs: specs}
 	for _, s := range specs {
 		m := machine.New(s, c.Regs)
@@ -266,9 +271,10 @@ func (c *machineCmd) replay(a *app, data bool, probes ...probe.Probe) (*machineR
 
 // machinePart is a part of the report that --show names.
 type machinePart struct {
-	name  string
-	doc   string // what it prints, for help
-	extra bool   // it is printed, and is in JSON, only if --show names it
+	name        string
+	doc         string // what it prints, for help
+	extra       bool   // it is printed, and is in JSON, only if --show names it
+	allLaunches bool   // it counts all launches, so that --launch excludes it
 	// begin begins the part before the first launch. It can change the run.
 	begin func(in *machineRun) machineView
 }

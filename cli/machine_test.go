@@ -345,6 +345,7 @@ func TestMachineInput(t *testing.T) {
 		{[]string{"--launch", "2"}, "--launch 2: the run has 1 launch"},
 		{[]string{"--launch", "-1"}, "--launch"},
 		{[]string{"--launch", "x"}, "--launch"},
+		{[]string{"--launch", "1", "--show", "memory"}, "--launch: --show memory counts all launches"},
 		{[]string{"--lines", "saxpy.ptx"}, "--lines: saxpy.ptx: want FILE:A-B"},
 		{[]string{"--lines", "saxpy.ptx:a-b"}, "want FILE:A-B"},
 		{[]string{"--lines", "saxpy.ptx:5-3"}, "lines 5 to 3; want numbers from 1 on"},
