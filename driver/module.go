@@ -199,7 +199,7 @@ func (t *Thread) load(name string, src []byte) (Handle, error) {
 func (d *Driver) compile(name string, src []byte) (*ptx.Module, error) {
 	parsed, err := d.parse(name, src)
 	if err != nil {
-		return nil, fail(InvalidPTX, "%s", explain(err))
+		return nil, failBy(InvalidPTX, err)
 	}
 	return parsed, nil
 }

@@ -176,7 +176,7 @@ func (t *Thread) LinkComplete(h Handle) ([]byte, error) {
 	if len(inputs) > 1 {
 		text = linker.Merge(inputs)
 		if _, err := t.d.parse("linked.ptx", text); err != nil {
-			return nil, t.d.printError(fail(InvalidPTX, "%s", explain(err)))
+			return nil, t.d.printError(failBy(InvalidPTX, err))
 		}
 	}
 	packed := cubin.Pack(text, t.d.settings.SM, false)

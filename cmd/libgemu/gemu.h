@@ -71,7 +71,8 @@ typedef struct {
 } gemu_event;
 
 // gemu_observer is called for every instruction of every warp. Calls do not overlap. The device is busy during a call:
-// an observer must not call any function below except ptx_run, gemu_last_error and gemu_statistics. The events of one
+// an observer must not call any function below except ptx_run, gemu_last_error, gemu_get_error, gemu_abi_version and
+// gemu_statistics. The events of one
 // block come in the order of execution. Blocks may run in parallel: GEMU_WORKERS=1 makes the order of all events the
 // same in every run.
 typedef void (*gemu_observer)(const gemu_event *event, void *user);
@@ -154,7 +155,53 @@ typedef struct {
 	int64_t divergent_branches;  // branches at which a warp split diverged
 } gemu_counts;
 
+// GEMU_ABI_VERSION is the version of the binary interface in this header. Each release with an addition has the next
+// number. An addition is a function, a number of an enum, or a member at the end of a structure that begins with its
+// size. Nothing is removed, and names, numbers and the layout of structures without a size keep their meaning: a program
+// works with every library whose version is at least that of the program's header.
+#define GEMU_ABI_VERSION 1
+
+// The kinds of error.
+enum gemu_error_kind {
+	GEMU_ERROR_NONE = 0,        // no call of the thread has failed
+	GEMU_ERROR_CALL = 1,        // a wrong call: arguments, handles, extents, order of calls; or not enough memory
+	GEMU_ERROR_PTX = 2,         // the image is not PTX, or not valid PTX
+	GEMU_ERROR_UNSUPPORTED = 3, // legal PTX that gemu does not run, or a call that it does not support
+	GEMU_ERROR_FAULT = 4,       // a fault of a kernel (a trap), also at a limit of steps or time
+	GEMU_ERROR_INTERNAL = 5     // a fault of gemu: in check mode, a compact result is wrong
+};
+
+// gemu_error describes a failed call. Texts are "" and numbers are 0 where an error has no such property. All texts
+// are valid until the thread's next call of gemu_get_error.
+typedef struct {
+	size_t size;             // set by the caller: sizeof(gemu_error)
+	uint32_t number;         // an enum gemu_result: the result of the failed call
+	uint32_t kind;           // an enum gemu_error_kind
+	const char *message;     // the complete description, in several lines, as gemu_last_error returns it
+	const char *reason;      // the description without its place, in a line
+	const char *fault;       // kind of the fault, such as "out-of-bounds access"
+	const char *file;        // file or module of the PTX; a module loaded from memory has a name of its own
+	uint32_t line, column;   // place of the instruction or problem in the PTX, from 1
+	const char *text;        // this line of the PTX
+	const char *source;      // "file:line:column" of the .loc in force
+	const char *kernel;      // the launched kernel
+	const char *function;    // the function that contains the instruction
+	const char *instruction; // its opcode, such as "ld.global.u32"
+	uint32_t cta[3];         // of a fault: the block
+	int32_t warp;            // the warp within the block; -1 if the error has none
+	uint32_t thread[3];      // the first faulting thread, within the block
+	uint64_t lanes;          // the lanes of the warp that caused the fault
+	uint64_t active;         // the active lanes of the warp
+	uint64_t address;        // of an access: the address of the first faulting lane
+	uint32_t bytes;          // of an access: its bytes per lane; 0 if the fault is no access
+	uint32_t n_problems;     // of invalid PTX: number of problems; this structure describes the first
+} gemu_error;
+
 #ifndef GEMU_TYPES_ONLY
+
+// gemu_abi_version returns the GEMU_ABI_VERSION of the library. A program that needs a newer function compares it with its
+// own GEMU_ABI_VERSION. The function works at any time, also in a child of fork.
+int gemu_abi_version(void);
 
 // ptx_run runs the first kernel of a PTX module on host memory: addresses of global memory are addresses of the caller.
 // args[i] is the 64-bit value of parameter i, not a pointer to it; a narrower parameter takes its low bytes. bx to bz
@@ -166,6 +213,11 @@ int ptx_run(const char *ptx, int n_args, void *args[], int bx, int by, int bz, i
 // gemu_last_error describes the last failed call of this thread; "" if none has failed. The text is valid until the
 // thread's next call.
 const char *gemu_last_error(void);
+
+// gemu_get_error describes the last failed call of this thread, with its place. error->size must be sizeof(gemu_error).
+// Members that are newer than the library become 0. If error is NULL or has another size, the function returns
+// GEMU_INVALID_VALUE, stores nothing, and the last error stays as it is.
+int gemu_get_error(gemu_error *error);
 
 // The following functions work on device memory and check every access. Use ptx_run for kernels that access host
 // memory.
@@ -190,7 +242,7 @@ int gemu_copy_out(void *to, gemu_address from, size_t size);
 int gemu_launch(const gemu_launch_params *params, gemu_counts *counts);
 
 // gemu_start prepares a launch for gemu_next; observer must be NULL. Until gemu_stop, only gemu_next, gemu_read,
-// gemu_read_shared, ptx_run, gemu_last_error and gemu_statistics work.
+// gemu_read_shared, ptx_run, gemu_last_error, gemu_get_error, gemu_abi_version and gemu_statistics work.
 int gemu_start(const gemu_launch_params *params, gemu_run *run);
 
 // gemu_next runs the launch until max_steps steps have happened or the launch ends. It stores the steps in steps and

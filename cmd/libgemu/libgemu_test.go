@@ -62,3 +62,11 @@ func TestCProgram(t *testing.T) {
 		}
 	}
 }
+
+// A C program makes calls fail, and gets each error with its place.
+func TestErrors(t *testing.T) {
+	out, err := exec.Command(libtest.Client(t, "testdata/error.c", "libgemu.so", "-I", ".")).CombinedOutput()
+	if err != nil || string(out) != "ok\n" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -10,7 +10,6 @@ import "C"
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"runtime"
 	"unsafe"
@@ -31,8 +30,10 @@ const messageSize = 1 << 14
 // client is the state of a C thread.
 type client struct {
 	*driver.Thread
-	entered bool    // the device's context is current in the thread
-	message *C.char // description of the last error; nil before the first
+	entered bool        // the device's context is current in the thread
+	message *C.char     // description of the last error; nil before the first
+	err     error       // the last error; nil before the first
+	place   *ownedTexts // texts of the last gemu_error; nil before the first
 }
 
 func thisClient() (*client, error) {
@@ -51,11 +52,8 @@ func (c *client) failed(err error) C.int {
 	if err == nil {
 		return 0
 	}
-	text := err.Error()
-	var e *driver.Error
-	if errors.As(err, &e) {
-		text = e.Detail
-	}
+	c.err = err
+	text := describe(err)
 	if c.message == nil {
 		c.message = (*C.char)(C.malloc(messageSize))
 		runtime.AddCleanup(c, func(p *C.char) { C.free(unsafe.Pointer(p)) }, c.message)

@@ -1,9 +1,11 @@
-// Functions that return a text. In a child of fork, a call into Go returns process_forked instead of entering Go (see
-// cmd/internal/process): then the text is a constant.
+// Functions that work in a child of fork: gemu_abi_version, and those that return a text. In such a child, a call into Go
+// returns process_forked instead of entering Go (see cmd/internal/process): then the text is a constant.
 
 #include <string.h>
 
 #include "_cgo_export.h"
+
+int gemu_abi_version(void) { return GEMU_ABI_VERSION; }
 
 const char *gemu_last_error(void)
 {
