@@ -14,6 +14,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/internal/strip"
+	"gemu/interp"
 	"gemu/occupancy"
 	"gemu/probe"
 	"gemu/profile"
@@ -82,6 +83,10 @@ func (c *profileCmd) Run(a *app) error {
 	}
 	if err := checkRegisters(c.Regs); err != nil {
 		return err
+	}
+	sm := cmp.Or(c.SM, interp.DefaultSM)
+	if most := occupancy.LimitsOf(sm).PerThread; slices.Contains(c.Show, "cliffs") && c.Regs > most {
+		return fmt.Errorf("--regs %d: a thread has at most %d registers on sm_%d, so no block of them fits; take another --sm, or fewer registers", c.Regs, most, sm)
 	}
 	if err := c.outputs().check(); err != nil {
 		return err
