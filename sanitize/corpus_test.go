@@ -29,6 +29,7 @@ var explained = map[string]map[string]string{
 		"good/form.ptx good":                 "has all its threads make one mbarrier",
 		"insn/cp_async.ptx groups":           "reads what has not come yet, to see that it has not",
 		"insn/mbarrier.ptx transactions":     "looks at a phase that stays incomplete",
+		"insn/mbarrier_lanes.ptx":            "reads the states of phases that stay incomplete",
 		"insn/shfl_idle.ptx ended":           "takes values of lanes that have exited",
 	},
 	validity.Name: { // registers and shared memory need not be zero: no manual says so
