@@ -196,9 +196,9 @@ func (s *System) toChannel(l *slice, t transfer, tick int64) {
 	t.arrived = tick + int64(s.config.Timing.MemoryLatency)*s.clock.memory
 	c := t.place.Channel
 	if t.write {
-		s.channels[c].newWrites.push(t)
+		s.channels[c].writes.arriving.push(t)
 	} else {
-		s.channels[c].newReads.push(t)
+		s.channels[c].reads.arriving.push(t)
 	}
 	s.channelEvents.schedule(c, max(t.arrived, tick+1))
 }

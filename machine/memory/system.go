@@ -64,7 +64,7 @@ func New(c Config) *System {
 		s.slices[i] = slice{mshrs: MSHRs[int32]{Entries: t.MSHRs, Merges: t.Merges}, bankFree: make([]int64, t.L2Banks)}
 	}
 	for i := range s.channels {
-		s.channels[i] = channel{banks: make([]bank, m.Banks)}
+		s.channels[i] = newChannel(m.Banks)
 	}
 	s.up = newNetwork(c.SMs, len(s.slices), t.NetQueue, c.Memory.Zones, &s.Counts)
 	s.down = newNetwork(len(s.slices), c.SMs, 0, c.Memory.Zones, &s.Counts)
