@@ -2,6 +2,7 @@ package locality
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 
 	"gemu/machine/cache"
@@ -36,7 +37,11 @@ func (d *Descriptor) ahead(l1, resident int) uint64 {
 	}
 	tiles := max(1, resident/d.CTile.Count())
 	rows := l1 / (tiles * d.DTile.X * d.Element)
-	return uint64(int64(rows) * d.Stride * int64(d.Element) / stream.LineBytes)
+	beyond, bytes := bits.Mul64(uint64(rows*d.Element), uint64(d.Stride))
+	if beyond > 0 { // the row is not in memory
+		return 0
+	}
+	return bytes / stream.LineBytes
 }
 
 // Treatment is how an L1 treats the lines of buffers: those of its descriptors of the highest priority.

@@ -2,6 +2,7 @@ package systems
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"gemu/machine"
@@ -18,7 +19,7 @@ const pinnedShare = 0.75
 type atomParts struct {
 	atoms    []Atom
 	active   []bool                 // by atom
-	units    map[uint64]uint8       // 1 + number of the atom of a unit of xmem.Fine, by number of the unit
+	spans    []span                 // units of atoms, in ascending order, without overlaps
 	resolved map[stream.Buffer]bool // buffers whose ranges are in units
 	buffers  int                    // number of buffers of the launch in progress that are resolved
 	bytes    []uint64               // mapped bytes, by atom
@@ -28,12 +29,18 @@ type atomParts struct {
 	policy   *cache.Reserved
 }
 
+// span is units of xmem.Fine in a row that have the same atom. Its size does not depend on the number of units.
+type span struct {
+	first, last uint64 // numbers of units
+	atom        int    // number of the atom
+}
+
 // Atoms returns XMem with atoms. The L2 keeps the active atoms with reuse, the greatest reuse first, as long as they fit in three quarters of
 // it; of the atom that does not fit, a part of its lines (section 2.5; the share is a reading). Pages of regular atoms are in banks of
 // their own (section 2.6), if the address map keeps a page in a bank.
 func Atoms(name string, list []Atom) *machine.System {
 	return &machine.System{Name: name, New: func() machine.Parts {
-		p := &atomParts{atoms: list, active: make([]bool, len(list)), units: map[uint64]uint8{}, resolved: map[stream.Buffer]bool{}, bytes: make([]uint64, len(list)), share: make([]float64, len(list))}
+		p := &atomParts{atoms: list, active: make([]bool, len(list)), resolved: map[stream.Buffer]bool{}, bytes: make([]uint64, len(list)), share: make([]float64, len(list))}
 		for i := range list {
 			for k := range list[i].Map {
 				if r := &list[i].Map[k]; r.Base != 0 && (r.Bytes != 0 || r.Width != 0) {
@@ -45,14 +52,38 @@ func Atoms(name string, list []Atom) *machine.System {
 	}}
 }
 
-// add maps ranges to an atom. A unit has a single atom: that of the latest map.
+// add maps ranges, in ascending order, to an atom. A unit has a single atom: that of the latest map.
 func (p *atomParts) add(atom int, ranges []xmem.Range) {
-	for _, u := range xmem.Fine.Units(ranges) {
-		if before := p.units[u]; before > 0 {
-			p.bytes[before-1] -= xmem.Fine.UnitBytes
+	var list []span
+	old, next := p.spans, uint64(0) // next is the first unit whose atom is not in the list
+	copyUpTo := func(end uint64) {
+		for ; len(old) > 0 && old[0].first < end; old = old[1:] {
+			s := old[0]
+			s.first, s.last = max(s.first, next), min(s.last, end-1)
+			if s.first <= s.last {
+				list = append(list, s)
+			}
+			if old[0].last >= end {
+				return
+			}
 		}
-		p.units[u] = uint8(atom) + 1
-		p.bytes[atom] += xmem.Fine.UnitBytes
+	}
+	for _, r := range ranges {
+		if r.Bytes == 0 {
+			continue
+		}
+		s := span{max(r.Start/xmem.Fine.UnitBytes, next), (r.Start + r.Bytes - 1) / xmem.Fine.UnitBytes, atom}
+		if s.first > s.last { // the range before it has the unit
+			continue
+		}
+		copyUpTo(s.first)
+		list, next = append(list, s), s.last+1
+	}
+	copyUpTo(math.MaxUint64)
+	p.spans = list
+	clear(p.bytes)
+	for _, s := range list {
+		p.bytes[s.atom] += (s.last - s.first + 1) * xmem.Fine.UnitBytes
 	}
 }
 
@@ -97,11 +128,12 @@ func (p *atomParts) choose() {
 
 // of returns the number of the active atom of an address; -1 if there is none.
 func (p *atomParts) of(addr uint64) int {
-	atom := int(p.units[addr/xmem.Fine.UnitBytes]) - 1
-	if atom < 0 || !p.active[atom] {
+	unit := addr / xmem.Fine.UnitBytes
+	i, _ := slices.BinarySearchFunc(p.spans, unit, func(s span, unit uint64) int { return cmp.Compare(s.last, unit) })
+	if i == len(p.spans) || unit < p.spans[i].first || !p.active[p.spans[i].atom] {
 		return -1
 	}
-	return atom
+	return p.spans[i].atom
 }
 
 // resolve maps the data that name a buffer.

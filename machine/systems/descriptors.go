@@ -60,6 +60,12 @@ type Locality struct {
 	Priority int              `json:"priority"`          // a descriptor with a greater number precedes others
 }
 
+// Limits of the numbers of a Locality Descriptor, so that the size of a D-tile, and that of the tiles of a multiprocessor, fit in 63 bits.
+const (
+	maxElement = 1 << 16 // bytes of an element
+	maxCount   = 1 << 40 // elements of a D-tile; CTAs of a C-tile or a grid
+)
+
 // check returns an error that names the field.
 func (l *Locality) check() error {
 	switch {
@@ -69,8 +75,8 @@ func (l *Locality) check() error {
 		return fmt.Errorf("sharing %q: want %s or %s with type %s", l.Sharing, locality.CoAccessed, locality.Nearby, l.Type)
 	case l.Type != locality.InterThread && l.Sharing != "":
 		return fmt.Errorf("sharing %q: want none with type %s", l.Sharing, l.Type)
-	case l.Element < 0:
-		return fmt.Errorf("element %d: want a number of bytes", l.Element)
+	case l.Element < 0 || l.Element > maxElement:
+		return fmt.Errorf("element %d: want a number of bytes, at most %d", l.Element, maxElement)
 	}
 	for _, extents := range []struct {
 		name string
@@ -78,6 +84,9 @@ func (l *Locality) check() error {
 	}{{"grid", l.Grid}, {"dtile", l.DTile}, {"ctile", l.CTile}} {
 		if extents.list != [3]int{} && slices.Min(extents.list[:]) < 1 {
 			return fmt.Errorf("%s %v: want three numbers from 1 on", extents.name, extents.list)
+		}
+		if x, y, z := extents.list[0], extents.list[1], extents.list[2]; x > 0 && (x > maxCount || y > maxCount/x || z > maxCount/x/y) {
+			return fmt.Errorf("%s %v: want three numbers whose product is at most %d", extents.name, extents.list, maxCount)
 		}
 	}
 	if slices.Min(l.Map[:]) < 0 || slices.Max(l.Map[:]) > 3 {
@@ -131,7 +140,7 @@ type Range struct {
 	Height uint64 `json:"height,omitempty"` // number of rows
 }
 
-// maxRows is the maximum number of rows of a range.
+// maxRows is the maximum number of rows of a range, and of all ranges of a file.
 const maxRows = 1 << 20
 
 func (r *Range) check() error {
@@ -145,6 +154,8 @@ func (r *Range) check() error {
 		return fmt.Errorf("%d rows of %d bytes, %d bytes apart: want 1 to %d rows that do not overlap", r.Height, r.Width, r.Length, maxRows)
 	case r.Width > 0 && r.Length > math.MaxUint64/2/r.Height:
 		return errors.New("length: the rows end beyond the last address")
+	case r.Offset > math.MaxUint64/2 || r.Base > math.MaxUint64-r.Offset-r.Length*r.Height:
+		return fmt.Errorf("offset %d: the range ends beyond the last address", r.Offset)
 	}
 	return nil
 }
@@ -206,6 +217,7 @@ func Read(name string, text []byte) (*File, error) {
 	if err := open('{', "an object"); err != nil {
 		return nil, err
 	}
+	rows := uint64(0) // of all atoms
 	for d.More() {
 		offset := d.InputOffset()
 		key, err := d.Token()
@@ -238,6 +250,14 @@ func Read(name string, text []byte) (*File, error) {
 				}
 				if err == nil {
 					err = check()
+				}
+				if err == nil && key == "atoms" {
+					for i := range f.Atoms[len(f.Atoms)-1].Map {
+						rows += f.Atoms[len(f.Atoms)-1].Map[i].Height
+					}
+					if rows > maxRows {
+						err = fmt.Errorf("%d rows with those of the atoms before it: want at most %d", rows, maxRows)
+					}
 				}
 				if err != nil {
 					return nil, at(offset, fmt.Errorf("%s: %w", key, err))

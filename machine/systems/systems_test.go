@@ -1,14 +1,17 @@
 package systems
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"gemu/internal/part"
 	"gemu/machine"
 	"gemu/machine/cache"
 	"gemu/machine/dram"
 	"gemu/machine/stream"
+	"gemu/machine/xmem"
 	"gemu/probe"
 	"gemu/ptx"
 )
@@ -33,6 +36,9 @@ func TestReadErrors(t *testing.T) {
 		{locality + `{"buffer": "a", "type": "INTER_THREAD"}]}`, `f:3: locality: sharing "": want COACCESSED or NEARBY with type INTER_THREAD`},
 		{locality + `{"buffer": "a", "type": "NO_REUSE", "sharing": "NEARBY"}]}`, `f:3: locality: sharing "NEARBY": want none with type NO_REUSE`},
 		{locality + `{"buffer": "a", "type": "NO_REUSE", "ctile": [1, 0, 1]}]}`, `f:3: locality: ctile [1 0 1]: want three numbers from 1 on`},
+		{locality + `{"buffer": "a", "type": "NO_REUSE", "ctile": [4294967296, 4294967296, 1]}]}`, `f:3: locality: ctile [4294967296 4294967296 1]: want three numbers whose product is at most 1099511627776`},
+		{locality + `{"buffer": "a", "type": "NO_REUSE", "dtile": [1, 2, 9223372036854775807]}]}`, `f:3: locality: dtile [1 2 9223372036854775807]: want three numbers whose product is at most 1099511627776`},
+		{locality + `{"buffer": "a", "type": "NO_REUSE", "element": 4611686018427387904, "dtile": [4, 1, 1]}]}`, `f:3: locality: element 4611686018427387904: want a number of bytes, at most 65536`},
 		{locality + `{"buffer": "a", "type": "NO_REUSE", "map": [4, 0, 1]}]}`, `f:3: locality: map [4 0 1]: want three ranks from 0 to 3`},
 		{locality + `{"buffer": "a", "type": "NO_REUSE", "tile": 1}]}`, `f:3: locality: json: unknown field "tile"`},
 		{locality + `{"buffer": "a", "type": "NO_REUSE", "priority": "1"}]}`, `f:3: locality: json: cannot unmarshal string into Go struct field Locality.priority of type int`},
@@ -44,6 +50,9 @@ func TestReadErrors(t *testing.T) {
 		{atom + `"map": []}]}`, `f:3: atoms: map: an atom needs data`},
 		{atom + `"reuse": 256, "map": [{"buffer": "a"}]}]}`, `f:3: atoms: reuse 256 and intensity 0: want numbers from 0 to 255`},
 		{atom + `"map": [{"buffer": "a"}, {"buffer": "b", "width": 8, "length": 4, "height": 2}]}]}`, `f:3: atoms: map[1]: 2 rows of 8 bytes, 4 bytes apart: want 1 to 1048576 rows that do not overlap`},
+		{atom + `"map": [{"base": 4096, "bytes": 4096, "offset": 18446744073709551615}]}]}`, `f:3: atoms: map[0]: offset 18446744073709551615: the range ends beyond the last address`},
+		{atom + `"map": [{"base": 18446744073709500000, "bytes": 8, "width": 8, "length": 65536, "height": 2}]}]}`, `f:3: atoms: map[0]: offset 0: the range ends beyond the last address`},
+		{atom + `"map": [{"buffer": "a", "width": 1, "length": 1, "height": 1048576}, {"buffer": "b", "width": 1, "length": 1, "height": 1}]}]}`, `f:3: atoms: 1048577 rows with those of the atoms before it: want at most 1048576`},
 		{atom + `"map": [{"buffer": "a", "height": 2}]}]}`, `f:3: atoms: map[0]: length or height without width: want the bytes of a row`},
 	} {
 		if _, err := Read("f", []byte(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
@@ -159,6 +168,85 @@ func TestAtoms(t *testing.T) {
 	parts.Begin(runOf("other"))
 	if !kept(4<<20) || !kept(2<<20) {
 		t.Error("the active atoms of the other kernel are not kept")
+	}
+}
+
+// TestLargestTiles: the largest numbers that a file may have give a distance, or none, on a multiprocessor with any number of CTAs.
+func TestLargestTiles(t *testing.T) {
+	for _, c := range []struct {
+		l  Locality
+		l1 int
+	}{
+		{Locality{Element: maxElement, Stride: 1 << 62, DTile: [3]int{maxCount, 1, 1}, CTile: [3]int{1, 1, 1}}, 1 << 30},
+		{Locality{Element: 128, Stride: 1<<60 + 1, DTile: [3]int{1, 1, 1}, CTile: [3]int{1, maxCount, 1}}, 1 << 10}, // 8 rows of 2⁶⁷ + 128 bytes
+	} {
+		l := c.l
+		l.Data, l.Type, l.Sharing, l.Regular = Data{Base: 1 << 20}, "INTER_THREAD", "COACCESSED", true
+		if err := l.check(); err != nil {
+			t.Fatal(err)
+		}
+		r := runOf("k")
+		p := LocalityDescriptors("x", []Locality{l}).New()
+		p.Begin(r)
+		if next, ok := p.Prefetch(r, c.l1, 64)(1 << 13); ok {
+			t.Errorf("%+v: prefetch of line %d", l, next)
+		}
+		p.Dispatcher(r)
+	}
+}
+
+// TestManyAtoms: the last of 256 atoms is kept, as is an atom of more units than fit in memory; an atom that is mapped later has its part
+// of it.
+func TestManyAtoms(t *testing.T) {
+	list := make([]Atom, maxAtoms)
+	for i := range list {
+		list[i] = Atom{Map: []Range{{Data: Data{Base: 64<<20 + uint64(i)*512, Bytes: 512}}}}
+	}
+	list[0] = Atom{Map: []Range{{Data: Data{Base: 4096, Bytes: 1e15}}}}
+	list[maxAtoms-1].Reuse = 1
+	parts := Atoms("x", list).New()
+	policy := parts.L2(cache.Shape{Sets: 8, Ways: 4})
+	parts.Begin(runOf("k"))
+	for i := range uint64(maxAtoms + 1) {
+		addr := 64<<20 + i*512
+		policy.Fill(0, 0, &cache.Access{Line: addr / stream.LineBytes})
+		if got, want := policy.(*cache.Reserved).Keeps(0, 0), i == maxAtoms-1; got != want {
+			t.Errorf("unit %d is kept: %t, want %t", i, got, want)
+		}
+	}
+}
+
+// TestSpans: random maps of ranges and rows have the atoms, and the sizes, of a table of units.
+func TestSpans(t *testing.T) {
+	rng := rand.New(rand.NewPCG(part.Seed(t), 5))
+	const units = 64
+	for range 200 {
+		p := &atomParts{bytes: make([]uint64, 4), active: []bool{true, true, true, true}}
+		want := [units + 1]int{}
+		for i := range want {
+			want[i] = -1
+		}
+		for range 8 {
+			atom, width, height := rng.IntN(4), 1+rng.Uint64N(2000), 1+rng.Uint64N(4)
+			length := width + rng.Uint64N(2000)
+			ranges := xmem.Map2D(rng.Uint64N(16*512), length, width, height)
+			p.add(atom, ranges)
+			for _, u := range xmem.Fine.Units(ranges) {
+				want[u] = atom
+			}
+		}
+		sizes := make([]uint64, 4)
+		for u, atom := range want {
+			if atom >= 0 {
+				sizes[atom] += 512
+			}
+			if got := p.of(uint64(u)*512 + 511); got != atom {
+				t.Fatalf("unit %d is of atom %d, want %d: %+v", u, got, atom, p.spans)
+			}
+		}
+		if !slices.Equal(sizes, p.bytes) {
+			t.Fatalf("sizes %v, want %v", p.bytes, sizes)
+		}
 	}
 }
 
