@@ -200,6 +200,11 @@ func TestSet(t *testing.T) {
 			if ok, err := s.Set(p.Name, fmt.Sprint(p.High-1)); !ok || err != nil || *p.Of(&s) != p.High-1 {
 				t.Errorf("%s: %v, %v", p.Name, ok, err)
 			}
+			for _, end := range []int{p.Low, p.High} {
+				if _, err := s.Set(p.Name, fmt.Sprint(end)); err != nil || *p.Of(&s) != end {
+					t.Errorf("%s = %d: %v", p.Name, end, err)
+				}
+			}
 			*p.Of(&s) = *p.Of(&start)
 			known := slices.IndexFunc(start.Readings, func(r Reading) bool { return r.Name == p.Name }) < 0
 			if known != (len(s.Readings) == len(start.Readings)) {

@@ -199,6 +199,9 @@ func (s *Spec) Set(name, value string) (ok bool, err error) {
 		return false, nil
 	}
 	n, err := notation.ParseSize(value)
+	if value == "0" { // no size, but a number of parameters
+		n, err = 0, nil
+	}
 	if err != nil || n < uint64(p.Low) || n > uint64(p.High) {
 		return true, fmt.Errorf("want a number from %d to %d", p.Low, p.High)
 	}
