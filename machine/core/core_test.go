@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -188,6 +189,59 @@ func runWorkload(t *testing.T, w *kernels.Workload, n int, c stream.Consumer) {
 	}}
 	if err := w.Run(s); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// kept keeps the calls of a recorder.
+type kept []func(stream.Consumer)
+
+func (k *kept) BeginLaunch(l *stream.Launch) {
+	*k = append(*k, func(c stream.Consumer) { c.BeginLaunch(l) })
+}
+func (k *kept) CTA(l *stream.Launch, cta *stream.CTA) {
+	*k = append(*k, func(c stream.Consumer) { c.CTA(l, cta) })
+}
+func (k *kept) EndLaunch(l *stream.Launch, err error) {
+	*k = append(*k, func(c stream.Consumer) { c.EndLaunch(l, err) })
+}
+
+// TestRefused: a launch whose CTAs have more warps than a multiprocessor has slots gives an error, in any order of its calls and those of
+// another launch at the same time.
+func TestRefused(t *testing.T) {
+	d := interp.NewDevice(interp.Config{})
+	defer d.Close()
+	m, err := d.Load("k.ptx", []byte(".version 8.0\n.target sm_80\n.entry k()\n{\n\tret;\n}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var launches [2]kept
+	for i, warp := range []int{8, 32} { // 128 warps, and 32
+		r := stream.NewRecorder(&launches[i])
+		r.RecordInstructions()
+		if _, err := m.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(1024), WarpSize: warp, Probes: []probe.Probe{r}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(launches[0]) != 4 || len(launches[1]) != 4 {
+		t.Fatalf("%d and %d calls", len(launches[0]), len(launches[1]))
+	}
+	for order := range uint(1 << 8) { // 1: a call of the second launch
+		if bits.OnesCount(order) != 4 {
+			continue
+		}
+		c := core.New(config(core.Volta, 1, 1, cache.Shape{Sets: 1, Ways: 1}, memory.NewFixed(100)))
+		next := [2]int{}
+		for i := range 8 {
+			k := order >> i & 1
+			launches[k][next[k]](c)
+			next[k]++
+		}
+		if err := c.Err(); err == nil || err.Error() != "kernel k: a CTA has 128 warps; a multiprocessor with a clock has 64 slots" {
+			t.Errorf("order %08b: %v", order, err)
+		}
+		if n := len(c.Launches()); n != 2 {
+			t.Errorf("order %08b: %d launches have ended, want 2", order, n)
+		}
 	}
 }
 

@@ -85,6 +85,7 @@ type run struct {
 	counts     Counts
 	idle       int64
 	begun      bool
+	refused    bool // a CTA does not fit on a multiprocessor: no CTA begins
 	begin      int64
 	sms        []*sm
 	next       []int64 // by multiprocessor: cycle of its next event
@@ -125,6 +126,9 @@ func (m *Machine) runOf(l *stream.Launch) *run {
 // CTA runs the first launch until it needs a CTA that has not arrived.
 func (m *Machine) CTA(l *stream.Launch, c *stream.CTA) {
 	r := m.runOf(l)
+	if r.refused {
+		return
+	}
 	r.arrived[c.Index] = c
 	if r == m.runs[0] {
 		r.advance()
@@ -166,7 +170,7 @@ func (r *run) start() {
 	}
 	if r.plan.Resident < 1 {
 		r.fail("a CTA has %d warps; a multiprocessor with a clock has %d slots", r.warps, maxSlots)
-		r.all, r.arrived = true, map[int]*stream.CTA{}
+		r.refused, r.arrived = true, map[int]*stream.CTA{}
 		return
 	}
 	r.localLines = max(l.LocalLines, 1)
