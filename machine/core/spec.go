@@ -60,6 +60,8 @@ type Spec struct {
 	Merges int   // accesses that wait for a line in flight; 0: no limit
 
 	Readings []Reading // parameters whose values are unknown, with their ranges
+
+	ownUnits [classes]bool // classes whose number of units Set has changed
 }
 
 // Reading is a parameter whose value is unknown: the specification assumes a value of a range.
@@ -207,7 +209,8 @@ func ParameterNames() []string {
 }
 
 // Set changes a parameter: a number, or "scheduler", the name of a policy of Policies or of more. A number that is set is no longer a
-// reading.
+// reading. Another number of schedulers changes the units of each class in proportion, unless their number has been set: each scheduler
+// keeps its units.
 func (s *Spec) Set(name, value string, more []*Policy) error {
 	if name == "scheduler" {
 		var names []string
@@ -228,9 +231,29 @@ func (s *Spec) Set(name, value string, more []*Policy) error {
 	if err != nil || n < p.low || n > p.high {
 		return fmt.Errorf("want a number from %d to %d", p.low, p.high)
 	}
+	before := s.Schedulers
 	p.set(s, n)
+	if s.Schedulers != before {
+		s.scaleUnits(before)
+	}
+	for c := range Memory {
+		s.ownUnits[c] = s.ownUnits[c] || name == c.String()+".units"
+	}
 	s.Readings = slices.DeleteFunc(slices.Clone(s.Readings), func(r Reading) bool { return r.Name == name })
 	return nil
+}
+
+// scaleUnits changes the units, which were those of another number of schedulers, in proportion: to the largest number at most in
+// proportion that divides the schedulers, and at least 1. Units whose number has been set stay.
+func (s *Spec) scaleUnits(before int) {
+	for c := range Memory {
+		if s.ownUnits[c] {
+			continue
+		}
+		count := &s.Units[c].Count
+		for *count = max(1, *count*s.Schedulers/before); s.Schedulers%*count != 0; *count-- {
+		}
+	}
 }
 
 // Value returns the value of a number.
