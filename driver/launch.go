@@ -27,6 +27,8 @@ type LaunchParams struct {
 	Buffer        []byte // the arguments at the offsets of the kernel's parameters; nil: not used
 
 	Probes []probe.Probe // observers of this launch
+
+	Options *LaunchOptions // options of this launch; nil: the settings of the driver
 }
 
 // Keys of the extra array.
@@ -92,9 +94,14 @@ func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 	if err != nil {
 		return nil, d.printError(err)
 	}
+	o := p.Options
+	if o == nil {
+		o = &LaunchOptions{settings: d.settings}
+	}
 	return &launch{f: f, handle: p.Func, spec: interp.Launch{
 		Kernel: f.kernel.Name, Grid: p.Grid, Block: p.Block, Args: args, Shared: int(p.Shared), Cooperative: p.Cooperative, Cluster: cluster,
-		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Reconverge: d.settings.Reconverge, EagerEffects: d.settings.Early, Structure: d.settings.Stats != "",
+		MaxSteps: o.settings.Steps, Mode: o.settings.Mode, Policy: o.settings.Policy, Reconverge: o.settings.Reconverge, EagerEffects: o.settings.Early, Structure: o.structure || d.settings.Stats != "",
+		Engine: o.settings.Engine, Workers: o.settings.Workers, TimeLimit: o.settings.TimeLimit, WarpSize: o.warp, Seed: o.seed,
 		Probes: p.Probes,
 	}}, nil
 }
@@ -273,7 +280,11 @@ func (l *launch) execute(o *probe.HostOrder) (*interp.Result, error) {
 		}
 		return nil, failBy(faultResult(err), err)
 	}
-	d.stats.add(l.f.kernel, r)
+	counted := *r
+	if d.settings.Stats == "" { // only LaunchOptions has requested the structure, maybe under another policy
+		counted.Structure = nil
+	}
+	d.stats.add(l.f.kernel, &counted)
 	return r, nil
 }
 

@@ -140,7 +140,7 @@ func NewDevice(cfg Config) *Device {
 	}
 	m := mem.NewMap(cfg.Base, cfg.Memory, cfg.Allocate)
 	m.ShadowBytes = max(cfg.ShadowBytes, 0)
-	d := &Device{cfg: cfg, mem: m, simtDevice: machine.Device{Number: devices.Add(1), Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, HostMemory: cfg.HostMemory, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes, SM: cfg.SM, HostGrace: cfg.HostGrace, TimeLimit: cfg.TimeLimit, Tolerance: cfg.Tolerance, OnTolerated: cfg.OnTolerated}}
+	d := &Device{cfg: cfg, mem: m, simtDevice: machine.Device{Number: devices.Add(1), Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, HostMemory: cfg.HostMemory, Stdout: cfg.Stdout, Probes: cfg.Probes, SM: cfg.SM, HostGrace: cfg.HostGrace, Tolerance: cfg.Tolerance, OnTolerated: cfg.OnTolerated}}
 	d.simtDevice.EnterWorker = d.mu.enter
 	return d
 }

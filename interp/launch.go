@@ -86,6 +86,10 @@ type Launch struct {
 	WarpSize int
 	// MaxSteps is the limit of instructions per warp, after which the launch traps with probe.ErrStepLimit; 0 means 2^27.
 	MaxSteps int64
+	// TimeLimit is the limit of this launch; 0 means Config.TimeLimit.
+	TimeLimit time.Duration
+	// Workers is the number of host goroutines that run CTAs of this launch; 0 means Config.Workers.
+	Workers int
 	// Reconverge is the reconvergence policy; nil means the first of Reconvergers.
 	Reconverge *Reconverger
 	// Dispatch, if set, returns the order in which CTAs begin: for a grid of n CTAs, a permutation of their linear indices 0 to n-1. In
@@ -302,8 +306,8 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 		return nil, err
 	}
 	launch := &machine.Launch{
-		Dispatch: order,
-		Device:   &d.simtDevice, Grid: extent, Block: l.Block, Cluster: cluster, WarpSize: width, DynamicShared: uint64(l.Shared), MaxSteps: l.MaxSteps, Seed: l.Seed, Cooperative: l.Cooperative,
+		Dispatch: order, TimeLimit: cmp.Or(l.TimeLimit, d.cfg.TimeLimit), Workers: cmp.Or(l.Workers, d.cfg.Workers),
+		Device: &d.simtDevice, Grid: extent, Block: l.Block, Cluster: cluster, WarpSize: width, DynamicShared: uint64(l.Shared), MaxSteps: l.MaxSteps, Seed: l.Seed, Cooperative: l.Cooperative,
 		Mode: machine.Mode(l.Mode), Backend: engine.backend(), CompileEagerly: l.CompileEagerly, VerifyProofs: l.verifyProofs, EagerEffects: l.EagerEffects, Reconverge: reconverge.orDefault(), Rules: rules, Probes: slices.Concat(d.simtDevice.Probes, l.Probes), Order: l.Order,
 	}
 	var values *structure.Probe

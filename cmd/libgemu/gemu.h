@@ -71,8 +71,8 @@ typedef struct {
 } gemu_event;
 
 // gemu_observer is called for every instruction of every warp. Calls do not overlap. The device is busy during a call:
-// an observer must not call any function below except ptx_run, gemu_last_error, gemu_get_error, gemu_abi_version and
-// gemu_statistics. The events of one
+// an observer must not call any function below except ptx_run, gemu_last_error, gemu_get_error, gemu_abi_version,
+// gemu_report, gemu_forget and gemu_statistics. The events of one
 // block come in the order of execution. Blocks may run in parallel: GEMU_WORKERS=1 makes the order of all events the
 // same in every run.
 typedef void (*gemu_observer)(const gemu_event *event, void *user);
@@ -89,6 +89,9 @@ typedef struct {
 
 // gemu_run is a launch that advances when gemu_next is called.
 typedef uint64_t gemu_run;
+
+// gemu_outcome is a handle of the results of a launch; 0 is none.
+typedef uint64_t gemu_outcome;
 
 // The kinds of step.
 enum gemu_step_kind {
@@ -241,8 +244,37 @@ int gemu_copy_out(void *to, gemu_address from, size_t size);
 // gemu_launch runs a kernel and waits for it. counts may be NULL.
 int gemu_launch(const gemu_launch_params *params, gemu_counts *counts);
 
+// gemu_launch_with is gemu_launch with options of the launch, and with its results as data. options holds pairs
+// NAME=VALUE between white space, such as "mode=check sanitize=race,init time_limit=5s":
+//   mode, engine, policy, reconverge, async, workers, steps, time_limit: as the environment variables GEMU_MODE,
+//     GEMU_ENGINE and so on (docs/libraries.md); without an option, the variable applies
+//   warp: lanes of a warp: 1, 2, 4, 8, 16, 32 (the default) or 64
+//   seed: the schedule: each number runs the warps in another order, the same in every run; 0 is the default
+//   structure: 1 counts the value structure for the report "statistics"; 0 is the default
+//   sanitize: some of race, init, bounds, sync, or all, for the report "findings". Device memory counts as initialised
+//     when the launch begins. The sanitizers of GEMU_SANITIZE observe the launch in addition
+// An unknown, repeated or wrong option is GEMU_INVALID_VALUE, and nothing runs. options may be NULL, which is "".
+// If outcome is not NULL, the function stores a handle there for gemu_report, also after a fault of the kernel; it
+// stores 0 if the launch did not begin. The caller must release the handle with gemu_forget. sanitize and structure need
+// an outcome. counts may be NULL.
+int gemu_launch_with(const gemu_launch_params *params, const char *options, gemu_counts *counts, gemu_outcome *outcome);
+
+// gemu_report returns a result of a launch as JSON; docs/json.md documents the fields. The reports are:
+//   "statistics": the counts of the launch (gemu-statistics/2); after a fault they are 0
+//   "findings": the findings of its sanitizers (gemu-findings/1), up to the fault if there was one. GEMU_NOT_FOUND
+//     without the option sanitize
+// The caller must free the text with free. *json is NULL if the call fails.
+int gemu_report(gemu_outcome outcome, const char *name, char **json);
+
+// gemu_forget releases an outcome.
+int gemu_forget(gemu_outcome outcome);
+
+// gemu_start_with is gemu_start with the options of gemu_launch_with, without sanitize and structure.
+int gemu_start_with(const gemu_launch_params *params, const char *options, gemu_run *run);
+
 // gemu_start prepares a launch for gemu_next; observer must be NULL. Until gemu_stop, only gemu_next, gemu_read,
-// gemu_read_shared, ptx_run, gemu_last_error, gemu_get_error, gemu_abi_version and gemu_statistics work.
+// gemu_read_shared, ptx_run, gemu_last_error, gemu_get_error, gemu_abi_version, gemu_report, gemu_forget and gemu_statistics
+// work.
 int gemu_start(const gemu_launch_params *params, gemu_run *run);
 
 // gemu_next runs the launch until max_steps steps have happened or the launch ends. It stores the steps in steps and

@@ -63,10 +63,12 @@ func TestCProgram(t *testing.T) {
 	}
 }
 
-// A C program makes calls fail, and gets each error with its place.
-func TestErrors(t *testing.T) {
-	out, err := exec.Command(libtest.Client(t, "testdata/error.c", "libgemu.so", "-I", ".")).CombinedOutput()
-	if err != nil || string(out) != "ok\n" {
-		t.Errorf("%v\n%s", err, out)
+// C programs make calls fail and get each error with its place, launch with options, and read results as JSON.
+func TestErrorsAndOutcomes(t *testing.T) {
+	for _, program := range []string{"error.c", "outcome.c"} {
+		out, err := exec.Command(libtest.Client(t, "testdata/"+program, "libgemu.so", "-I", ".")).CombinedOutput()
+		if err != nil || string(out) != "ok\n" {
+			t.Errorf("%s: %v\n%s", program, err, out)
+		}
 	}
 }

@@ -257,38 +257,42 @@ func (a *arena) free() {
 
 //export gemu_start
 func gemu_start(params *C.gemu_launch_params, run *C.gemu_run) C.int {
-	return call(func(c *client) error {
-		if params == nil || run == nil || params.observer != nil {
-			return &driver.Error{Result: driver.InvalidValue, Detail: "gemu_start needs parameters without an observer, and a pointer for the run"}
+	return call(func(*client) error { return startLaunch(params, nil, run) })
+}
+
+// startLaunch starts a launch that advances by steps. Without options, the settings of the driver apply.
+func startLaunch(params *C.gemu_launch_params, options *driver.LaunchOptions, run *C.gemu_run) error {
+	if params == nil || run == nil || params.observer != nil {
+		return &driver.Error{Result: driver.InvalidValue, Detail: "gemu_start needs parameters without an observer, and a pointer for the run"}
+	}
+	d, err := process.Driver()
+	if err != nil {
+		return err
+	}
+	p := &stepper{begun: make(chan struct{}), requests: make(chan []C.gemu_step), answers: make(chan int), ended: make(chan struct{}), pcs: pcs{}, shared: map[int]*probe.Allocation{}}
+	if !activeStepper.CompareAndSwap(nil, p) {
+		return &driver.Error{Result: driver.NotPermitted, Detail: "another launch by gemu_start is in progress"}
+	}
+	l := launchParams(params)
+	l.Options = options
+	l.Probes = append(l.Probes, p)
+	launcher := &client{Thread: d.NewThread()} // waits for the launch, so that the caller does not
+	go func() {
+		err := launcher.enter()
+		var r *interp.Result
+		if err == nil {
+			r, err = launcher.Run(&l)
 		}
-		d, err := process.Driver()
-		if err != nil {
-			return err
-		}
-		p := &stepper{begun: make(chan struct{}), requests: make(chan []C.gemu_step), answers: make(chan int), ended: make(chan struct{}), pcs: pcs{}, shared: map[int]*probe.Allocation{}}
-		if !activeStepper.CompareAndSwap(nil, p) {
-			return &driver.Error{Result: driver.NotPermitted, Detail: "another launch by gemu_start is in progress"}
-		}
-		l := launchParams(params)
-		l.Probes = append(l.Probes, p)
-		launcher := &client{Thread: d.NewThread()} // waits for the launch, so that the caller does not
-		go func() {
-			err := launcher.enter()
-			var r *interp.Result
-			if err == nil {
-				r, err = launcher.Run(&l)
-			}
-			p.finish(r, err)
-		}()
-		select {
-		case <-p.begun:
-			*run = 1
-			return nil
-		case <-p.ended: // refused before it began
-			activeStepper.Store(nil)
-			return p.err
-		}
-	})
+		p.finish(r, err)
+	}()
+	select {
+	case <-p.begun:
+		*run = 1
+		return nil
+	case <-p.ended: // refused before it began
+		activeStepper.Store(nil)
+		return p.err
+	}
 }
 
 // withStepper implements calls on the launch that advances by steps.

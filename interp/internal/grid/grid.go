@@ -66,7 +66,7 @@ func NewGrid(l *machine.Launch) *machine.Grid {
 		Execution: machine.Execution{
 			Mode: l.Mode, VerifyProofs: l.VerifyProofs || l.Mode == machine.Check, Backend: l.Backend, Reconverge: l.Reconverge,
 			Reference: l.Kernel.CheckReference, Rules: l.Rules, MaxSteps: l.MaxSteps, Seed: l.Seed, GridID: d.Grids, Cooperative: l.Cooperative,
-			Stdout: d.Stdout, Workers: d.Workers, EagerEffects: l.EagerEffects, HostMayFault: d.Memory.MayFault(),
+			Stdout: d.Stdout, Workers: l.Workers, TimeLimit: l.TimeLimit, EagerEffects: l.EagerEffects, HostMayFault: d.Memory.MayFault(),
 		},
 	}
 	_, g.MatricesInMachineCode = g.Backend.(exchange.MachineCode)
@@ -209,7 +209,7 @@ func Continue(g *machine.Grid, ctx context.Context) (paused bool, err error) {
 		stop := context.AfterFunc(ctx, func() { g.Cancelled.Store(true) })
 		defer stop()
 	}
-	if limit := g.Device.TimeLimit; limit > 0 {
+	if limit := g.TimeLimit; limit > 0 {
 		begun := time.Now()
 		expire := func() {
 			g.TimedOut.Store(true)
@@ -285,12 +285,12 @@ func timeLimitTrap(g *machine.Grid) error {
 			all.Add(w)
 			if trap == nil {
 				trapCTA = c
-				trap = w.Fail(g.Kernel.FirstSource(g.Kernel.Block(w.PC)), w.Mask, probe.ErrTimeLimit, "%v: the launch has run for %v; %d of %d CTAs have ended", probe.ErrTimeLimit, g.Device.TimeLimit, g.Finished.Load(), g.NumCTAs)
+				trap = w.Fail(g.Kernel.FirstSource(g.Kernel.Block(w.PC)), w.Mask, probe.ErrTimeLimit, "%v: the launch has run for %v; %d of %d CTAs have ended", probe.ErrTimeLimit, g.TimeLimit, g.Finished.Load(), g.NumCTAs)
 			}
 		}
 	}
 	if trap == nil { // no CTA in flight has a live warp
-		return kernelTrap(g, probe.ErrTimeLimit, "the launch has run for %v; %d of %d CTAs have ended", g.Device.TimeLimit, g.Finished.Load(), g.NumCTAs)
+		return kernelTrap(g, probe.ErrTimeLimit, "the launch has run for %v; %d of %d CTAs have ended", g.TimeLimit, g.Finished.Load(), g.NumCTAs)
 	}
 	all.AddTo(trap)
 	event.EmitTrap(trapCTA, trap)

@@ -74,13 +74,14 @@ type Execution struct {
 	GridID                uint64 // number of the launch on its device
 	Cooperative           bool   // all CTAs are in flight at once: a cooperative launch
 	Stdout                io.Writer
-	Workers               int  // goroutines that run CTAs
-	InOrder               bool // CTAs run in sequence, because a probe needs events in one order
-	MatricesInMachineCode bool // wgmma and tcgen05.mma multiply panels in machine code (native.Panels)
-	EagerEffects          bool // asynchronous effects happen where they are issued
-	HostAtomics           bool // atomics on global memory must be host atomics: CTAs run in parallel, or the host changes memory too
-	CatchesFaults         bool // machine code makes accesses that may fault on the host, and exits at a fault
-	HostMayFault          bool // an access within bounds may fault in Go: the owner of mapped memory may unmap or shrink it
+	Workers               int           // goroutines that run CTAs
+	TimeLimit             time.Duration // maximum run time; 0: no limit
+	InOrder               bool          // CTAs run in sequence, because a probe needs events in one order
+	MatricesInMachineCode bool          // wgmma and tcgen05.mma multiply panels in machine code (native.Panels)
+	EagerEffects          bool          // asynchronous effects happen where they are issued
+	HostAtomics           bool          // atomics on global memory must be host atomics: CTAs run in parallel, or the host changes memory too
+	CatchesFaults         bool          // machine code makes accesses that may fault on the host, and exits at a fault
+	HostMayFault          bool          // an access within bounds may fault in Go: the owner of mapped memory may unmap or shrink it
 }
 
 // Observation is the state of probes, pauses and saved states.

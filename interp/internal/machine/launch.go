@@ -20,11 +20,9 @@ type Device struct {
 	Heap   uint64 // maximum size of the heap of device-side malloc, in bytes
 	Stack  int    // maximum local memory of a thread, in bytes
 
-	TimeLimit   time.Duration          // maximum run time of a launch; 0: no limit
 	Tolerance   probe.Tolerance        // faults after which kernels continue
 	OnTolerated func(*probe.Tolerated) // called for each tolerated fault at the end of the launch; may be nil
 	HostMemory  uint64                 // maximum host memory of the CTAs in flight, in bytes
-	Workers     int                    // maximum number of goroutines that run CTAs
 	Stdout      io.Writer              // output of kernels; may be nil
 	SM          int                    // compute capability whose tensor-core addition is modelled: 90 is 9.0
 	Probes      []probe.Probe          // probes of all launches, and of memory operations of the host
@@ -51,12 +49,14 @@ type Launch struct {
 	Grid, Block   ptx.Dim3
 	Cluster       ptx.Dim3 // CTAs of a cluster; the zero value: no clusters
 	WarpSize      int
-	Shared        uint64 // shared memory of a CTA, in bytes
-	DynamicShared uint64 // part of Shared requested by the launch, in bytes
-	MaxSteps      int64  // maximum number of instructions of a warp
-	Seed          uint64 // seed of the budgets of warps; 0: all warps have the same budget
-	Cooperative   bool   // all CTAs are in flight at once
-	Dispatch      []int  // linear indices of the clusters, or CTAs without clusters, in the order in which they begin; nil: ascending
+	Shared        uint64        // shared memory of a CTA, in bytes
+	DynamicShared uint64        // part of Shared requested by the launch, in bytes
+	MaxSteps      int64         // maximum number of instructions of a warp
+	TimeLimit     time.Duration // maximum run time; 0: no limit
+	Workers       int           // maximum number of goroutines that run CTAs
+	Seed          uint64        // seed of the budgets of warps; 0: all warps have the same budget
+	Cooperative   bool          // all CTAs are in flight at once
+	Dispatch      []int         // linear indices of the clusters, or CTAs without clusters, in the order in which they begin; nil: ascending
 
 	Mode           Mode
 	Backend        Backend

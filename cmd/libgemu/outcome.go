@@ -1,0 +1,135 @@
+package main
+
+// This file implements launches with options, and their results as data: gemu_launch_with, gemu_report and gemu_forget.
+
+/*
+#define GEMU_TYPES_ONLY
+#include "gemu.h"
+*/
+import "C"
+
+import (
+	"encoding/json"
+	"sync"
+	"sync/atomic"
+
+	"gemu/cmd/internal/process"
+	"gemu/driver"
+)
+
+var (
+	outcomes    sync.Map      // *driver.Outcome by handle (uint64)
+	lastOutcome atomic.Uint64 // the last handle
+)
+
+// launchOptions reads the options of a launch.
+func launchOptions(text *C.char) (*driver.LaunchOptions, error) {
+	d, err := process.Driver()
+	if err != nil {
+		return nil, err
+	}
+	options := ""
+	if text != nil {
+		options = C.GoString(text)
+	}
+	return d.ParseLaunchOptions(options)
+}
+
+//export gemu_launch_with
+func gemu_launch_with(p *C.gemu_launch_params, text *C.char, counts *C.gemu_counts, outcome *C.gemu_outcome) C.int {
+	if outcome != nil {
+		*outcome = 0
+	}
+	return call(func(c *client) error {
+		if p == nil {
+			return &driver.Error{Result: driver.InvalidValue, Detail: "a null pointer"}
+		}
+		options, err := launchOptions(text)
+		if err != nil {
+			return err
+		}
+		if outcome == nil && options.HasReports() {
+			return &driver.Error{Result: driver.InvalidValue, Detail: "the launch options sanitize and structure need a pointer for the outcome"}
+		}
+		l := launchParams(p)
+		l.Options = options
+		if p.observer != nil {
+			o := newObserver(p.observer, p.user)
+			defer o.free()
+			l.Probes = append(l.Probes, o)
+		}
+		r, err := c.RunForOutcome(&l)
+		if r != nil && outcome != nil {
+			h := lastOutcome.Add(1)
+			outcomes.Store(h, r)
+			*outcome = C.gemu_outcome(h)
+		}
+		if err == nil && counts != nil {
+			*counts = countsOf(r.Result)
+		}
+		return err
+	})
+}
+
+//export gemu_start_with
+func gemu_start_with(params *C.gemu_launch_params, text *C.char, run *C.gemu_run) C.int {
+	return call(func(*client) error {
+		options, err := launchOptions(text)
+		if err == nil && options.HasReports() {
+			err = &driver.Error{Result: driver.InvalidValue, Detail: "the launch options sanitize and structure do not work with gemu_start_with: it has no outcome"}
+		}
+		if err != nil {
+			return err
+		}
+		return startLaunch(params, options, run)
+	})
+}
+
+// withOutcome implements calls on the outcome of a launch. They do not use the device, and may be called while it is busy.
+func withOutcome(handle C.gemu_outcome, f func(o *driver.Outcome) error) C.int {
+	c, err := thisClient()
+	if err != nil {
+		return C.int(driver.ResultOf(err))
+	}
+	if o, ok := outcomes.Load(uint64(handle)); ok {
+		return c.failed(f(o.(*driver.Outcome)))
+	}
+	return c.failed(&driver.Error{Result: driver.InvalidHandle, Detail: "no outcome of a launch has this handle: it is 0, or gemu_forget has released it"})
+}
+
+//export gemu_report
+func gemu_report(outcome C.gemu_outcome, name *C.char, text **C.char) C.int {
+	if text != nil {
+		*text = nil
+	}
+	return withOutcome(outcome, func(o *driver.Outcome) error {
+		if name == nil || text == nil {
+			return &driver.Error{Result: driver.InvalidValue, Detail: "a null pointer"}
+		}
+		var report any
+		switch name := C.GoString(name); {
+		case name == "statistics":
+			report = o.Statistics
+		case name == "findings" && o.Findings != nil:
+			report = o.Findings
+		case name == "findings":
+			return &driver.Error{Result: driver.NotFound, Detail: "no sanitizer has observed the launch: the launch option sanitize selects them"}
+		default:
+			return &driver.Error{Result: driver.InvalidValue, Detail: "unknown report " + name + ": want statistics or findings"}
+		}
+		b, err := json.MarshalIndent(report, "", "  ")
+		if err != nil {
+			panic("BUG: " + err.Error())
+		}
+		*text = C.CString(string(b) + "\n")
+		return nil
+	})
+}
+
+//export gemu_forget
+func gemu_forget(outcome C.gemu_outcome) C.int {
+	return withOutcome(outcome, func(*driver.Outcome) error {
+		outcomes.Delete(uint64(outcome))
+		return nil
+	})
+}

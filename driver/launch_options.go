@@ -1,0 +1,169 @@
+package driver
+
+// This file implements launches with options of their own, whose results are returned as data.
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gemu/affinetrack"
+	"gemu/interp"
+	"gemu/probe"
+	"gemu/sanitize"
+)
+
+// LaunchOptions are the options of one launch.
+type LaunchOptions struct {
+	settings Settings // those of the driver, changed by the options: only settings of launchVariables differ
+
+	warp      int    // lanes of a warp; 0: 32
+	seed      uint64 // number of the schedule
+	structure bool   // the value structure is counted
+}
+
+// launchVariables are the environment variables whose settings a launch can have for itself. The name of the option is
+// the name of the variable without GEMU_, in lower case.
+var launchVariables = []string{"GEMU_MODE", "GEMU_ENGINE", "GEMU_POLICY", "GEMU_RECONVERGE", "GEMU_ASYNC", "GEMU_WORKERS", "GEMU_STEPS", "GEMU_TIME_LIMIT", "GEMU_SANITIZE"}
+
+// launchOption is an option without an environment variable.
+type launchOption struct {
+	name string
+	set  func(o *LaunchOptions, v string) error
+}
+
+// launchOptions are the options without an environment variable: clients of the driver API expect warps of 32 lanes, and
+// their launches need no schedules.
+var launchOptions = []launchOption{
+	{"warp", func(o *LaunchOptions, v string) (err error) {
+		o.warp, err = atoi(v, 1, 64)
+		if err != nil || o.warp&(o.warp-1) != 0 {
+			return fmt.Errorf("want 1, 2, 4, 8, 16, 32 or 64")
+		}
+		return nil
+	}},
+	{"seed", func(o *LaunchOptions, v string) error {
+		n, err := strconv.ParseUint(v, 10, 64)
+		if err != nil {
+			return fmt.Errorf("want a number from 0 to 2^64-1")
+		}
+		o.seed = n
+		return nil
+	}},
+	{"structure", func(o *LaunchOptions, v string) error {
+		n, err := atoi(v, 0, 1)
+		o.structure = n == 1
+		return err
+	}},
+}
+
+// variableOf returns the environment variable with the name of an option; nil if there is none.
+func variableOf(option string) *Variable {
+	i := slices.IndexFunc(Variables, func(v Variable) bool { return v.Name == "GEMU_"+strings.ToUpper(option) })
+	if i < 0 || option != strings.ToLower(option) {
+		return nil
+	}
+	return &Variables[i]
+}
+
+// optionNames lists the names of all options.
+func optionNames() string {
+	var names []string
+	for _, v := range launchVariables {
+		names = append(names, strings.ToLower(strings.TrimPrefix(v, "GEMU_")))
+	}
+	for _, o := range launchOptions {
+		names = append(names, o.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// ParseLaunchOptions reads the options of a launch: pairs name=value between white space, such as "mode=check warp=16".
+// Without an option, the driver's setting applies; without sanitize, only the sanitizers of the driver observe the launch.
+// The error has the result InvalidValue and names the option.
+func (d *Driver) ParseLaunchOptions(text string) (*LaunchOptions, error) {
+	o := &LaunchOptions{settings: d.settings}
+	o.settings.Sanitize = nil
+	given := map[string]bool{}
+	for _, pair := range strings.Fields(text) {
+		name, value, ok := strings.Cut(pair, "=")
+		switch {
+		case !ok || value == "":
+			return nil, fail(InvalidValue, "launch option %q: want NAME=VALUE, without space around =", pair)
+		case given[name]:
+			return nil, fail(InvalidValue, "launch option %s is given twice", name)
+		}
+		given[name] = true
+		if err := o.set(name, value); err != nil {
+			return nil, fail(InvalidValue, "launch option %s: %v", pair, err)
+		}
+	}
+	switch s := &d.settings; {
+	case s.Stats != "" && cmp.Or(o.settings.Policy, affinetrack.Policies[0]) != cmp.Or(s.Policy, affinetrack.Policies[0]):
+		return nil, fail(InvalidValue, "launch option policy: the file of GEMU_STATS has all launches under one policy, which GEMU_POLICY sets")
+	case o.warp != 0 && o.warp != 32 && (len(s.Models) > 0 || len(s.Machines) > 0 || s.Accelsim != ""):
+		return nil, fail(InvalidValue, "launch option warp=%d: GEMU_REGFILE, GEMU_MACHINE and GEMU_ACCELSIM observe warps of 32 lanes", o.warp)
+	}
+	return o, nil
+}
+
+// set sets an option.
+func (o *LaunchOptions) set(name, value string) error {
+	if i := slices.IndexFunc(launchOptions, func(x launchOption) bool { return x.name == name }); i >= 0 {
+		return launchOptions[i].set(o, value)
+	}
+	v := variableOf(name)
+	switch {
+	case v == nil:
+		return fmt.Errorf("unknown: want some of %s", optionNames())
+	case !slices.Contains(launchVariables, v.Name):
+		return fmt.Errorf("this option belongs to the process: set %s before the library is loaded. A launch has %s", v.Name, optionNames())
+	}
+	if err := v.set(&o.settings, value); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(o.settings.Sanitize, func(t *sanitize.Tool) bool { return t.Rare }) {
+		return fmt.Errorf("a leak is memory of the process, not of a launch: set GEMU_SANITIZE before the library is loaded")
+	}
+	return nil
+}
+
+// HasReports reports whether results are requested that only an Outcome has: findings or the value structure.
+func (o *LaunchOptions) HasReports() bool { return o.structure || len(o.settings.Sanitize) > 0 }
+
+// Outcome holds the results of a launch as data.
+type Outcome struct {
+	Result     *interp.Result   // nil if the launch has failed
+	Statistics *Statistics      // counts of the launch; of no launch if it has failed
+	Findings   *sanitize.Report // findings of the launch's own sanitizers, up to its end or trap; nil without them
+}
+
+// RunForOutcome is Run with the results as data. p.Options must not be nil. After a trap, the outcome is returned together
+// with the error. The outcome is nil if the launch was refused or stopped.
+func (t *Thread) RunForOutcome(p *LaunchParams) (*Outcome, error) {
+	watch := sanitize.New(p.Options.settings.Sanitize, sanitize.Options{})
+	params := *p
+	params.Probes = slices.Concat(p.Probes, watch.Probes)
+	r, err := t.Run(&params)
+	var trap *probe.Trap
+	if err != nil && !errors.As(err, &trap) {
+		return nil, err
+	}
+	stats := newStatistics(&p.Options.settings)
+	if r != nil {
+		f, err := t.function(p.Func)
+		if err != nil { // another thread has unloaded the module
+			return nil, err
+		}
+		stats.add(f.kernel, r)
+	}
+	o := &Outcome{Result: r, Statistics: stats.snapshot()}
+	if len(watch.Probes) > 0 {
+		watch.Finish()
+		o.Findings = watch.Report()
+	}
+	return o, err
+}
