@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	cyclesPart = machinePart{name: "cycles", doc: "cycles of machines with a clock, and the ends of the ranges of their unknown numbers", extra: true, begin: func(in *machineRun) machineView {
+	cyclesPart = machinePart{name: "cycles", doc: "cycles of machines with a clock, also with all unknown numbers at either end of their ranges", extra: true, begin: func(in *machineRun) machineView {
 		in.addClocks()
 		return cyclesView{in.clocks}
 	}}
@@ -54,8 +54,8 @@ func (in *machineRun) addClocks() {
 // machineClockJSON is the launches on a machine with a clock.
 type machineClockJSON struct {
 	Cycles   int64                    `json:"cycles"`      // cycles of all launches
-	Fast     int64                    `json:"cycles_fast"` // the same, with all readings at the end for the faster machine
-	Slow     int64                    `json:"cycles_slow"` // the same, with all readings at the other end
+	Fast     int64                    `json:"cycles_fast"` // the same, with all readings at the end for the faster machine; no lower bound
+	Slow     int64                    `json:"cycles_slow"` // the same, with all readings at the other end; no upper bound
 	Counts   core.Counts              `json:"counts"`      // instructions, and sectors in the order of the clock
 	Stalls   core.Stalls              `json:"stalls"`      // cycles of all schedulers, by reason
 	Kernels  []machineClockKernelJSON `json:"kernels"`     // kernels, in the order of their first launch
@@ -77,6 +77,7 @@ type machineClockLineJSON struct {
 	Line   int         `json:"line"`   // number of the line, from 1 on
 	Stalls core.Stalls `json:"stalls"` // cycles of schedulers of the instructions of the line; idle is 0
 	Causes int64       `json:"causes"` // cycles of data, of any line, in which warps wait for a result of this line
+	Full   core.Full   `json:"full"`   // cycles of memory, of any line, in which the memory unit serves this line, by the reason why it takes no other
 
 	classes map[core.Class]int64 // executed instructions, by class
 }
@@ -141,6 +142,7 @@ func (r *machineReport) clockOf(c *machineClock, s *machine.Spec) *machineClockJ
 			}
 			lines[at].Stalls.Add(&x.Stalls)
 			lines[at].Causes += x.Causes
+			lines[at].Full.Add(&x.Full)
 			lines[at].classes[core.ClassOf(instr)] += x.Active
 		}
 	}
@@ -161,7 +163,8 @@ func (c *machineClockJSON) ipc() float64 {
 	return float64(c.Counts.Instructions) / float64(c.Cycles)
 }
 
-// ratioText compares the cycles of a machine with those of the first: the ratio, and its values at both ends of the readings.
+// ratioText compares the cycles of a machine with those of the first: the ratio, with the lowest and the highest of it and of those with all
+// readings at either end.
 func (c *machineClockJSON) ratioText(first *machineClockJSON) string {
 	if first.Cycles == 0 || first.Fast == 0 || first.Slow == 0 {
 		return "-"
@@ -187,13 +190,13 @@ func (r *machineReport) cyclesCells(i int) []string {
 
 // cyclesColumns are the columns of the cycles.
 var cyclesColumns = []pageHead{
-	{Name: "cycles", Doc: "cycles of all launches"}, {Name: "fastest", Doc: "the same with all readings at the end for the faster machine"}, {Name: "slowest", Doc: "the same at the other end"},
+	{Name: "cycles", Doc: "cycles of all launches"}, {Name: "all fast", Doc: "the same with all readings at the end for the faster machine; no lower bound"}, {Name: "all slow", Doc: "the same with all readings at the other end; no upper bound"},
 	{Name: "instructions", Doc: "executed instructions of warps"}, {Name: "IPC", Doc: "instructions of all multiprocessors in a cycle"},
 	{Name: "L1 hits", Doc: "share of the loaded sectors that the L1 has, in the order of the clock"}, {Name: "in flight", Doc: "share of the loaded sectors that have been requested and have not arrived"},
 }
 
 // ratioHead is the column of the cycles by those of the first machine.
-var ratioHead = pageHead{Name: "by the first", Doc: "cycles by those of the first machine, with the values at both ends of the readings; undecided if one is above 1 and one below"}
+var ratioHead = pageHead{Name: "by the first", Doc: "cycles by those of the first machine, with the lowest and the highest of this ratio and of those with all readings at either end; undecided if one is above 1 and one below"}
 
 // readingsText lists the readings of the first machine.
 func (r *machineReport) readingsText() string {
@@ -282,7 +285,8 @@ func stallsCells(c *core.Stalls, total int64) (cells []string) {
 }
 
 // linesByStalls returns the lines of the first machine, those with the most lost cycles first. A line loses the cycles in which its
-// instructions cannot issue, apart from waits for results, and those in which others wait for its results.
+// instructions cannot issue, apart from waits for results and for the memory unit, those in which warps wait for its results, and those in
+// which the memory unit is full and serves it.
 func (r *machineReport) linesByStalls() []machineClockLineJSON {
 	list := slices.Clone(r.Machines[0].Clock.Lines)
 	slices.SortStableFunc(list, func(a, b machineClockLineJSON) int { return cmp.Compare(b.lost(), a.lost()) })
@@ -291,7 +295,7 @@ func (r *machineReport) linesByStalls() []machineClockLineJSON {
 
 // lost returns the cycles that a line loses.
 func (l *machineClockLineJSON) lost() int64 {
-	return l.Stalls.Compute + l.Stalls.Memory + l.Stalls.Barrier + l.Causes
+	return l.Stalls.Compute + l.Stalls.Barrier + l.Causes + l.Full.Total()
 }
 
 // limits says what limits a line, and what would change it. total is the cycles of all schedulers.
@@ -315,15 +319,10 @@ func (l *machineClockLineJSON) limits(c *machineClockJSON) (list []string) {
 		add(l.Causes, "warps wait for a result of this line (%s). More resident warps hide the wait, as do independent instructions between it and its use.", class)
 	}
 	add(l.Stalls.Compute, "the unit of its instructions (%s) is busy. Fewer of these instructions, or cheaper ones, help.", class)
-	full := c.Counts.FullMSHRs + c.Counts.FullQueue
-	switch {
-	case full == 0:
-		add(l.Stalls.Memory, "the memory unit is full. It takes a line, or a pass over the banks of shared memory, in a cycle: let the lanes of a warp access fewer lines, or other banks.")
-	case c.Counts.FullMSHRs >= c.Counts.FullQueue:
-		add(l.Stalls.Memory, "the memory unit is full, mostly because all MSHRs of the L1 are taken: fewer misses help, or more entries (--sweep l1.mshrs=N,… or l1.merges=N,…).")
-	default:
-		add(l.Stalls.Memory, "the memory unit is full, mostly because the memory behind the L1 takes no more requests: only fewer sectors help (--show limits).")
-	}
+	add(l.Full.Banks, "the memory unit is full while it passes over the banks of shared memory for this line: let the lanes of a warp access other banks (gemu profile counts the conflicts), or fewer words.")
+	add(l.Full.Queue, "the memory unit is full while this line waits for the memory behind the L1, which takes no more requests: fewer sectors help (--show limits).")
+	add(l.Full.MSHRs, "the memory unit is full while this line waits for an MSHR of the L1: fewer misses help, or more entries (--sweep l1.mshrs=N,… or l1.merges=N,…).")
+	add(l.Full.Lines, "the memory unit is full while it takes the lines that this line accesses, one in a cycle for each port: let the lanes of a warp access fewer lines.")
 	add(l.Stalls.Barrier, "all warps of a scheduler wait at this barrier. CTAs with fewer warps, of which more are resident, go on while others wait; equal work between barriers shortens the wait.")
 	return list
 }
@@ -350,27 +349,28 @@ func (v stallsView) print(r *machineReport, s *screen) {
 		header += fitted(stallColumns[i].name, -9)
 	}
 	s.printf("%s\n", s.paint(dim, header))
-	row := func(cycles string, stalls *core.Stalls, total int64, name string) {
-		text := fitted(cycles, -12)
+	row := func(first string, stalls *core.Stalls, total int64, name string) {
+		text := first
 		for _, cell := range stallsCells(stalls, total) {
 			text += fitted(cell, -9)
 		}
-		s.printf("%s  %s\n", text, s.cutToFit(name, 68))
+		s.printf("%s  %s\n", text, s.cutToFit(name, len(text)+2))
 	}
 	for i := range c.Kernels {
 		k := &c.Kernels[i]
-		row(countText(k.Cycles), &k.Stalls, k.Stalls.Total(), k.Kernel)
+		row(fitted(countText(k.Cycles), -12), &k.Stalls, k.Stalls.Total(), k.Kernel)
 	}
 	list := r.linesByStalls()
 	s.heading("lines, as shares of the cycles of all schedulers")
-	s.printf("%s\n", s.paint(dim, fitted("waited for", -12)+header[12:]))
+	s.printf("%s\n", s.paint(dim, fitted("waited for", -12)+fitted("fills", -9)+header[12:]))
 	for i := range list {
 		if i == r.flags.Top {
 			s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", len(list)-i)))
 			break
 		}
 		l := &list[i]
-		row(countOrDash(l.Causes, percentText(share(l.Causes, c.Stalls.Total()), 1)+" %"), &l.Stalls, c.Stalls.Total(), l.place()+"  "+r.texts[machinePlace{l.File, l.Line}])
+		causes, fills := l.blamedCells(c.Stalls.Total())
+		row(fitted(causes, -12)+fitted(fills, -9), &l.Stalls, c.Stalls.Total(), l.place()+"  "+r.texts[machinePlace{l.File, l.Line}])
 	}
 	s.heading(stallsTitle)
 	for i := range list[:min(len(list), r.flags.Top)] {
@@ -393,6 +393,12 @@ func (v stallsView) print(r *machineReport, s *screen) {
 	}
 }
 
+// blamedCells returns the cycles that the line causes at any line, as shares of a total: waits for its results, and a full memory unit.
+func (l *machineClockLineJSON) blamedCells(total int64) (causes, fills string) {
+	cell := func(n int64) string { return countOrDash(n, percentText(share(n, total), 1)+" %") }
+	return cell(l.Causes), cell(l.Full.Total())
+}
+
 // place names the line.
 func (l *machineClockLineJSON) place() string {
 	return fmt.Sprintf("%s:%d", filepath.Base(l.File), l.Line)
@@ -406,7 +412,7 @@ func (v stallsView) page(r *machineReport) (list []pageSection) {
 	c := r.Machines[0].Clock
 	var series []string
 	head := []pageHead{{Name: "kernel", Text: true}, {Name: "cycles"}}
-	lineHead := []pageHead{{Name: "line", Text: true}, {Name: "waited for", Doc: "share of the cycles in which warps wait for a result of the line"}}
+	lineHead := []pageHead{{Name: "line", Text: true}, {Name: "waited for", Doc: "share of the cycles in which warps wait for a result of the line"}, {Name: "fills", Doc: "share of the cycles in which the memory unit is full and serves the line"}}
 	for i := range stallColumns {
 		series = append(series, stallColumns[i].name)
 		h := pageHead{Name: stallColumns[i].name, Doc: stallColumns[i].doc}
@@ -433,7 +439,8 @@ func (v stallsView) page(r *machineReport) (list []pageSection) {
 			break
 		}
 		text := r.texts[machinePlace{l.File, l.Line}]
-		lines.Table.Rows = append(lines.Table.Rows, append([]string{l.place() + "  " + text, countOrDash(l.Causes, percentText(share(l.Causes, c.Stalls.Total()), 1)+" %")}, stallsCells(&l.Stalls, c.Stalls.Total())...))
+		causes, fills := l.blamedCells(c.Stalls.Total())
+		lines.Table.Rows = append(lines.Table.Rows, append([]string{l.place() + "  " + text, causes, fills}, stallsCells(&l.Stalls, c.Stalls.Total())...))
 		if advice := l.limits(c); len(advice) > 0 {
 			limits.Texts = append(limits.Texts, pageTexts{l.place(), text, advice})
 		}

@@ -157,6 +157,27 @@ func TestMachineStalls(t *testing.T) {
 	}
 }
 
+// TestMachineStallAdvice: the conflicts of a tile whose columns are in one bank fill the memory unit, and the advice for their line names the
+// banks. With one more column there are none. The transposition without a tile waits for the memory behind the L1.
+func TestMachineStallAdvice(t *testing.T) {
+	for kernel, want := range map[string]struct{ banks, queue bool }{"tiled": {banks: true}, "padded": {}, "naive": {queue: true}} {
+		c := machineOf(t, "../docs/transposes.ptx", "-k", kernel, "-g", "16,16", "-b", "32,32", "-a", "f32[512x512]=iota", "f32[262144]", "512", "--show", "stalls").Machines[0].Clock
+		full := int64(0)
+		var banks, queue bool
+		for i := range c.Lines {
+			l := &c.Lines[i]
+			full += l.Full.Total()
+			advice := strings.Join(l.limits(c), " ")
+			isOut := l.Line == map[string]int{"naive": 17, "tiled": 27, "padded": 37}[kernel]
+			banks = banks || isOut && strings.Contains(advice, "other banks") && l.Full.Banks > l.Full.Queue
+			queue = queue || isOut && strings.Contains(advice, "takes no more requests") && l.Full.Queue > l.Full.Banks
+		}
+		if full != c.Stalls.Memory || banks != want.banks || queue != want.queue {
+			t.Errorf("%s: %d of %d cycles of a full memory unit; advice on banks %v, on the queue %v, want %v", kernel, full, c.Stalls.Memory, banks, queue, want)
+		}
+	}
+}
+
 // TestMachineRows: each address map has all bursts between the L2 and memory, and pairs have all conflicts.
 func TestMachineRows(t *testing.T) {
 	j := machineOf(t, "@transpose", "--size", "128", "--show", "rows", "--spec", "v100,a100", "--sweep", "l2=16K", "--sweep", "dram.banks=4", "--sweep", "dram.pages=random:3")

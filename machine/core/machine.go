@@ -177,7 +177,7 @@ func (r *run) start() {
 	r.program = decode(&r.Spec, l.LaunchInfo)
 	r.instrs = make([]Instr, len(r.program))
 	for i := range r.SMs {
-		s := &sm{run: r, number: i, last: r.now, memoryUnit: memoryUnit{l1: cache.New[l1Line](r.plan.L1, r.plan.Policy), mshrs: memory.MSHRs[int32]{Entries: r.MSHRs, Merges: r.Merges}}}
+		s := &sm{run: r, number: i, last: r.now, memoryUnit: memoryUnit{served: -1, l1: cache.New[l1Line](r.plan.L1, r.plan.Policy), mshrs: memory.MSHRs[int32]{Entries: r.MSHRs, Merges: r.Merges}}}
 		for u := range Memory {
 			s.free[u] = make([]int64, r.Units[u].Count)
 		}
@@ -316,14 +316,18 @@ func (r *run) result() *Launch {
 // verify returns an error if counts contradict each other.
 func (l *Launch) verify(schedulers int64) error {
 	causes := int64(0)
+	var full Full
 	for i := range l.Instrs {
 		causes += l.Instrs[i].Causes
+		full.Add(&l.Instrs[i].Full)
 	}
 	switch {
 	case l.Stalls.Total() != l.Cycles*schedulers:
 		return fmt.Errorf("the reasons have %d cycles, want %d cycles of %d schedulers", l.Stalls.Total(), l.Cycles, schedulers)
 	case l.Loads != l.Hits+l.InFlight+l.Misses:
 		return fmt.Errorf("the counts of the L1 contradict each other: %+v", l.Counts)
+	case full.Total() != l.Memory:
+		return fmt.Errorf("the memory unit is full for %d cycles of schedulers, its instructions have %+v", l.Memory, full)
 	case causes > l.Data:
 		return errors.New("more cycles have a cause than warps wait")
 	}

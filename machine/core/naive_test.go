@@ -45,6 +45,8 @@ type naiveSM struct {
 	begun  int64
 	free   map[core.Class][]int64
 	queue  []*naiveAccess
+	served *naiveAccess // accessed in this cycle or in the passes in progress
+	stop   string       // why the unit takes nothing: "mshrs" or "queue"
 	busy   int64
 	l1     [][]*naiveLine // by set, the latest used last
 	misses []*naiveMiss   // lines in flight
@@ -103,6 +105,7 @@ type naiveLoad struct {
 }
 
 type naiveAccess struct {
+	instr  int32
 	warp   *naiveWarp
 	load   *naiveLoad
 	list   []naiveTransaction
@@ -291,11 +294,18 @@ func (m *naive) reply(plan core.Plan, r *memory.Reply, now int64) {
 }
 
 func (m *naive) accessMemory(plan core.Plan, s *naiveSM, now int64) {
+	s.stop = ""
+	if now >= s.busy {
+		s.served = nil
+	}
 	for port := range m.Ports {
 		if len(s.queue) == 0 || now < s.busy {
 			return
 		}
 		a := s.queue[0]
+		if len(a.list) > 0 || port == 0 {
+			s.served = a
+		}
 		switch {
 		case len(a.list) > 0:
 			if !m.transaction(plan, s, a, a.list[0], now) {
@@ -362,6 +372,7 @@ func (m *naive) transaction(plan core.Plan, s *naiveSM, a *naiveAccess, x naiveT
 		}
 		if !m.Memory.Send(now, &q) {
 			m.counts.FullQueue++
+			s.stop = "queue"
 			return false
 		}
 		if x.q.Kind != probe.AccessStore {
@@ -410,12 +421,14 @@ func (m *naive) transaction(plan core.Plan, s *naiveSM, a *naiveAccess, x naiveT
 		}
 		if i >= 0 && m.Merges > 0 && len(s.misses[i].waiters) >= m.Merges || i < 0 && m.MSHRs > 0 && len(s.misses) >= m.MSHRs {
 			m.counts.FullMSHRs++
+			s.stop = "mshrs"
 			return false
 		}
 		if fetch := wanted &^ inFlight; fetch != 0 {
 			q.ID, q.Sectors, q.Whole, q.Bytes = -1, fetch, 0, 0
 			if !m.Memory.Send(now, &q) {
 				m.counts.FullQueue++
+				s.stop = "queue"
 				return false
 			}
 			m.sent++
@@ -549,7 +562,7 @@ func (m *naive) issue(s *naiveSM, scheduler int, now int64) bool {
 	async := in.Form.Effects.Any(ptx.Reads|ptx.Writes) && (in.Form.Family == ptx.FamilyAsync || in.Form.Family == ptx.FamilyAsyncStore)
 	var load *naiveLoad
 	if unit == core.Memory {
-		a := &naiveAccess{warp: w, list: m.requests(w)}
+		a := &naiveAccess{warp: w, instr: x.Instr, list: m.requests(w)}
 		if x.Shared {
 			a.passes = int64(x.Passes)
 		}
@@ -614,6 +627,20 @@ func (m *naive) classify(s *naiveSM, scheduler int, now int64) {
 		of(compute).Compute++
 	case mem != nil:
 		of(mem).Memory++
+		a := s.served
+		if a == nil {
+			a = s.queue[0]
+		}
+		switch full := &m.instrs[a.instr].Full; {
+		case s.stop == "mshrs":
+			full.MSHRs++
+		case s.stop == "queue":
+			full.Queue++
+		case now < s.busy:
+			full.Banks++
+		default:
+			full.Lines++
+		}
 	case data != nil:
 		of(data).Data++
 		if _, cause := m.wait(data, now); cause >= 0 {

@@ -44,6 +44,7 @@ type memoryUnit struct {
 	freeLoad []int32
 
 	queue     []access // instructions in the unit, the oldest first
+	served    int32    // latest instruction of which the unit has taken something, or wanted to; -1: none, or it has ended
 	portsFree int64    // cycle from which on shared memory is free
 	retry     bool     // the memory behind the L1 did not take a request
 	blocked   bool     // the unit waits for a fill of the L1
@@ -56,6 +57,7 @@ type scheduler struct {
 	stale  bool   // the reason must be found again
 	reason *int64 // count of the reason, of an instruction; nil: Stalls.Idle of the launch
 	cause  *int64 // Instr.Causes of the instruction whose result is missing; nil: none
+	isFull bool   // the reason is that the memory unit is full
 }
 
 // l1Line is the valid sectors of a line.
@@ -362,11 +364,14 @@ func (s *sm) step(now int64) {
 			s.touch(slot)
 		}
 	}
-	if len(s.queue) > 0 {
+	switch {
+	case len(s.queue) > 0:
 		if !s.blocked {
 			s.serve(now)
 		}
 		s.countFull(1)
+	case now >= s.portsFree:
+		s.served = -1
 	}
 	s.last = now
 	idle := 0 // schedulers that issue nothing, a bit each
@@ -497,6 +502,7 @@ func (s *sm) serve(now int64) {
 		a := &s.queue[0]
 		switch {
 		case a.request < a.end:
+			s.served = a.instr
 			q := &a.warp.Requests[a.request]
 			if !s.transaction(a, q, &a.warp.Transactions[q.First+a.transaction], now) {
 				return
@@ -508,7 +514,7 @@ func (s *sm) serve(now int64) {
 			if port > 0 { // shared memory takes all ports
 				return
 			}
-			s.portsFree = now + a.passes
+			s.served, s.portsFree = a.instr, now+a.passes
 			if a.load >= 0 {
 				l := &s.loads[a.load]
 				l.at = max(l.at, now+a.passes-1+s.run.Shared)
@@ -707,11 +713,32 @@ func (s *sm) countReason(h *scheduler, n int64) {
 	if h.cause != nil {
 		*h.cause += n
 	}
+	if h.isFull {
+		*s.fullReason() += n
+	}
+}
+
+// fullReason returns the count of the reason why the memory unit is full in the latest counted cycle.
+func (s *sm) fullReason() *int64 {
+	served := s.served
+	if served < 0 {
+		served = s.queue[0].instr
+	}
+	switch full := &s.run.instrs[served].Full; {
+	case s.blocked:
+		return &full.MSHRs
+	case s.retry:
+		return &full.Queue
+	case s.portsFree > s.last:
+		return &full.Banks
+	default:
+		return &full.Lines
+	}
 }
 
 // findReason finds the reason why a scheduler does not issue.
 func (s *sm) findReason(h *scheduler) {
-	h.stale, h.reason, h.cause = false, nil, nil
+	h.stale, h.reason, h.cause, h.isFull = false, nil, nil, false
 	ready := uint64(0)
 	for u := range Memory {
 		ready |= s.ready[u]
@@ -720,7 +747,7 @@ func (s *sm) findReason(h *scheduler) {
 	case ready&h.slots != 0:
 		h.reason = &s.nextInstr(ready & h.slots).Compute
 	case s.ready[Memory]&h.slots != 0:
-		h.reason = &s.nextInstr(s.ready[Memory] & h.slots).Memory
+		h.reason, h.isFull = &s.nextInstr(s.ready[Memory]&h.slots).Memory, true
 	case s.waiting&h.slots != 0:
 		slot := s.warps.Oldest(s.waiting & h.slots)
 		w := &s.slots[slot]

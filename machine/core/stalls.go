@@ -30,7 +30,28 @@ func (s *Stalls) Total() int64 {
 type Instr struct {
 	Stalls
 	Causes int64 // cycles of Data in which warps wait for a result of this instruction
+	Full   Full  // cycles of Memory in which the memory unit serves this instruction
 }
+
+// Full is the cycles of Memory, of any instruction, in which the memory unit serves an instruction, by the reason why it takes no other. It
+// serves the latest one of which it has taken something, or wanted to, in the cycle or in the passes in progress; without one, its first.
+type Full struct {
+	MSHRs int64 `json:"mshrs"` // it waits for an MSHR, or for a place for a merged access
+	Queue int64 `json:"queue"` // it waits for a place in the queue of the memory behind the L1
+	Banks int64 `json:"banks"` // it passes over the banks of shared memory
+	Lines int64 `json:"lines"` // it takes lines
+}
+
+// Add adds the cycles of o.
+func (f *Full) Add(o *Full) {
+	f.MSHRs += o.MSHRs
+	f.Queue += o.Queue
+	f.Banks += o.Banks
+	f.Lines += o.Lines
+}
+
+// Total returns the sum of all counts.
+func (f *Full) Total() int64 { return f.MSHRs + f.Queue + f.Banks + f.Lines }
 
 // Counts are the accesses to the L1, in sectors. Loads = Hits + InFlight + Misses.
 type Counts struct {
