@@ -18,8 +18,8 @@ var cyclesAbsent = map[string]string{
 // cyclesInterpretations are the machines of a run, in the order of gv100Clocks.
 var cyclesInterpretations = []Interpretation{
 	{"headline", "the machine v100 with a clock, with empty caches when a launch begins"},
-	{"fast", "the same, with all unknown numbers at the end of their ranges for the faster machine"},
-	{"slow", "the same, with all unknown numbers at the other end"},
+	{"fast", "the same, with all unknown numbers at the end of their ranges for the faster machine; a corner, no lower bound"},
+	{"slow", "the same, with all unknown numbers at the other end; no upper bound"},
 }
 
 // gv100Cycles returns the table of cycles.

@@ -24,7 +24,7 @@ import (
 
 // clockReadings are the interpretations of all tables with a clock: the machine, and the ends of the ranges of its readings.
 var clockReadings = []Interpretation{
-	{"headline", "all readings as in the machine"}, {"fast", "as the headline; all readings at the end of the faster machine"}, {"slow", "as the headline; all readings at the other end"},
+	{"headline", "all readings as in the machine"}, {"fast", "as the headline; all readings at the end of the faster machine; a corner, no bound"}, {"slow", "as the headline; all readings at the other end; a corner, no bound"},
 }
 
 // numbers of clockReadings
