@@ -85,7 +85,7 @@ func New(s Settings) *Driver {
 		probes = append(probes, d.stats.models)
 	}
 	if len(s.Machines) > 0 {
-		probes = append(probes, d.stats.addMachines(s.Machines))
+		probes = append(probes, d.stats.addMachines(s.Machines, d.reportMachine))
 	}
 	ordered := slices.Concat(s.Probes, d.sanitizer.Probes) // probes that may need the order of operations
 	if s.Log != "" {
@@ -193,6 +193,11 @@ func (d *Driver) Version() int { return d.settings.Version }
 
 // reportTolerated prints a fault after which a kernel has continued.
 func (d *Driver) reportTolerated(t *probe.Tolerated) { d.message("%s", t.Report()) }
+
+// reportMachine prints the first error of a machine of GEMU_MACHINE.
+func (d *Driver) reportMachine(err error) {
+	d.message("GEMU_MACHINE: the counts of a machine in the file of GEMU_STATS are wrong, but no result of the program: %v", err)
+}
 
 // message writes a message to the user on the driver's standard error.
 func (d *Driver) message(format string, args ...any) {

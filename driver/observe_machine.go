@@ -4,6 +4,7 @@ package driver
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -13,9 +14,10 @@ import (
 
 // MachineStat is all launches on a machine.
 type MachineStat struct {
-	Name    string          `json:"name"`    // name of the machine, or its file
-	Total   machine.Counts  `json:"total"`   // counts of all launches
-	Kernels []MachineKernel `json:"kernels"` // one entry for each kernel, in the order of the first end of a launch
+	Name    string          `json:"name"`            // name of the machine, or its file
+	Total   machine.Counts  `json:"total"`           // counts of all launches
+	Kernels []MachineKernel `json:"kernels"`         // one entry for each kernel, in the order of the first end of a launch
+	Error   string          `json:"error,omitempty"` // first contradiction of the counts, which are then wrong
 }
 
 // MachineKernel is all launches of a kernel on a machine.
@@ -36,26 +38,42 @@ type MachineLine struct {
 // machineStatistics sums the launches of a machine by kernel, and forgets them. It is the consumer of a recorder.
 type machineStatistics struct {
 	*machine.Machine
+	report func(err error) // reports the first error of the machine
 
 	mu   sync.Mutex
 	stat MachineStat
 }
 
-// addMachines adds machines to the statistics, and returns the probe that feeds them.
-func (s *statistics) addMachines(specs []machine.Spec) *stream.Recorder {
+// addMachines adds machines to the statistics, and returns the probe that feeds them. report reports the first error of a machine.
+func (s *statistics) addMachines(specs []machine.Spec, report func(err error)) *stream.Recorder {
 	var consumers stream.Consumers
 	for _, spec := range specs {
-		m := &machineStatistics{Machine: machine.New(spec, 0), stat: MachineStat{Name: spec.Name}}
+		m := &machineStatistics{Machine: machine.New(spec, 0), report: report, stat: MachineStat{Name: spec.Name}}
 		s.machines, consumers = append(s.machines, m), append(consumers, m)
 	}
 	return stream.NewRecorder(consumers)
 }
 
-// EndLaunch ends a launch and adds its counts.
+// EndLaunch ends a launch, verifies its counts and adds them.
 func (m *machineStatistics) EndLaunch(l *stream.Launch, err error) {
 	m.Machine.EndLaunch(l, err)
+	m.add()
+}
+
+// add verifies the counts of the launches that have ended, and adds them.
+func (m *machineStatistics) add() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	err := m.Err()
+	if err == nil {
+		if err = m.Verify(); err != nil {
+			err = fmt.Errorf("%w. This is an error of gemu: please report it", err)
+		}
+	}
+	if err != nil && m.stat.Error == "" {
+		m.stat.Error = err.Error()
+		m.report(err)
+	}
 	for _, launch := range m.TakeLaunches() {
 		m.stat.add(launch)
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gemu/machine"
+	"gemu/machine/dispatch"
+	"gemu/machine/stream"
 )
 
 // TestMachines: the counts of GEMU_MACHINE are the sums over the launches. Each warp of add loads and stores 128 bytes. Each launch begins
@@ -64,5 +66,54 @@ func TestMachinesWithDescriptors(t *testing.T) {
 	list := c.d.Statistics().Machines
 	if len(list) != 2 || list[0].Total.L1StoreHits != 8 || list[1].Total.L1StoreHits != 0 || list[1].Total.Loads != list[0].Total.Loads || list[1].Name != "v100+ldesc="+file {
 		t.Errorf("%+v and %+v, want 8 and 0 hits of stores", list[0], list[1])
+	}
+}
+
+// TestMachineError: a machine whose dispatcher leaves out CTAs is reported once on standard error, and in the statistics.
+func TestMachineError(t *testing.T) {
+	c := newClient(t, func(s *Settings) {
+		spec, _ := machine.Find("v100")
+		wrong := spec
+		wrong.Dispatcher = &dispatch.Policy{Name: "none", New: func(l *dispatch.Launch) dispatch.Dispatcher {
+			return dispatch.NewZones(l.SMs, make([][]int, 1))
+		}}
+		s.Machines = []machine.Spec{wrong, spec}
+	})
+	for range 2 {
+		c.ok(c.launch("add", 1, 64, c.alloc(256), 10))
+	}
+	c.ok(c.CtxSynchronize(0))
+	const want = "kernel add on machine v100: "
+	list := c.d.Statistics().Machines
+	if len(list) != 2 || !strings.HasPrefix(list[0].Error, want) || list[1].Error != "" {
+		t.Fatalf("%+v, want an error of the first machine", list)
+	}
+	if got := c.messages.String(); strings.Count(got, "gemu: GEMU_MACHINE: ") != 1 || strings.Count(got, list[0].Error+"\n") != 1 {
+		t.Errorf("standard error %q, want the error %q once", got, list[0].Error)
+	}
+}
+
+// wrongLoads is a machine that counts a load too many.
+type wrongLoads struct{ *machineStatistics }
+
+func (m wrongLoads) EndLaunch(l *stream.Launch, err error) {
+	m.Machine.EndLaunch(l, err)
+	m.Launches()[0].Buffers[0].Loads++
+	m.add()
+}
+
+// TestMachineContradiction: a launch whose counts contradict each other is reported once, with the contradiction.
+func TestMachineContradiction(t *testing.T) {
+	spec, _ := machine.Find("v100")
+	var reports []error
+	m := &machineStatistics{Machine: machine.New(spec, 0), report: func(err error) { reports = append(reports, err) }}
+	c := newClient(t, func(s *Settings) { s.Probes = append(s.Probes, stream.NewRecorder(wrongLoads{m})) })
+	for range 2 {
+		c.ok(c.launch("add", 1, 64, c.alloc(256), 10))
+	}
+	c.ok(c.CtxSynchronize(0))
+	got := m.snapshot()
+	if want := "the counts contradict loads = l1_hits + l1_misses: "; len(reports) != 1 || reports[0].Error() != got.Error || !strings.Contains(got.Error, "kernel add on machine v100") || !strings.Contains(got.Error, want) {
+		t.Errorf("reports %v, error %q, want one with %q", reports, got.Error, want)
 	}
 }

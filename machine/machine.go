@@ -222,7 +222,8 @@ func (m *Machine) TakeLaunches() []*Launch {
 // Footprint returns the number of bytes of all lines that have been in the L2. A line takes all its bytes there, whichever sectors it has.
 func (m *Machine) Footprint() int64 { return int64(len(m.l2Seen)) * stream.LineBytes }
 
-// Verify returns an error if the counts of a launch contradict each other, which is a fault of this package.
+// Verify returns an error if the counts of a launch contradict each other, which is a fault of this package. TakeLaunches takes launches
+// out of its reach.
 func (m *Machine) Verify() error {
 	for _, l := range m.launches {
 		instrs := Counts{WriteBacks: l.WriteBacks}
@@ -240,18 +241,37 @@ func (m *Machine) Verify() error {
 		if instrs != l.Counts || buffers != l.Counts {
 			return fmt.Errorf("BUG: kernel %s on machine %s: %+v, of instructions %+v, of buffers %+v", l.Kernel.Name, m.spec.Name, l.Counts, instrs, buffers)
 		}
+		changed := int64(0)
+		for _, n := range l.Changed {
+			changed += n
+		}
+		if changed != l.Image.Changed || changed > l.Image.Loads {
+			return fmt.Errorf("BUG: kernel %s on machine %s: %d of %d loads would have seen another value, of instructions %d", l.Kernel.Name, m.spec.Name, l.Image.Changed, l.Image.Loads, changed)
+		}
 	}
 	return nil
 }
 
 // verify returns an error if an equation of Counts does not hold.
 func (c *Counts) verify(s *Spec) error {
-	switch {
-	case c.Loads != c.L1Hits+c.L1Misses, c.L1Bypasses+c.L1Compulsory > c.L1Misses, c.L1Extra > 0 && !s.L1Lines, c.L1StoreHits > c.Stores,
-		c.L1Misses+c.L1Extra+c.Stores+c.Atomics != c.L2Hits+c.L2Misses, c.L2WriteHits > c.Stores+c.Atomics,
-		c.Reads > c.L2Misses && !s.WholeLines, c.StoreReads+c.StoreExtra+c.CompulsoryReads > c.Reads, c.StoreExtra > 0 && !s.WholeLines,
-		c.UsedBytes > stream.SectorBytes*(c.Loads+c.Stores+c.Atomics):
-		return fmt.Errorf("the counts contradict each other: %+v", *c)
+	for _, rule := range []struct {
+		text  string
+		holds bool
+	}{
+		{"loads = l1_hits + l1_misses", c.Loads == c.L1Hits+c.L1Misses},
+		{"l1_bypasses + l1_compulsory <= l1_misses", c.L1Bypasses+c.L1Compulsory <= c.L1Misses},
+		{"l1_extra = 0 without an L1 of whole lines", c.L1Extra == 0 || s.L1Lines},
+		{"l1_store_hits <= stores", c.L1StoreHits <= c.Stores},
+		{"l1_misses + l1_extra + stores + atomics = l2_hits + l2_misses", c.L1Misses+c.L1Extra+c.Stores+c.Atomics == c.L2Hits+c.L2Misses},
+		{"l2_write_hits <= stores + atomics", c.L2WriteHits <= c.Stores+c.Atomics},
+		{"reads <= l2_misses without transfers of whole lines", c.Reads <= c.L2Misses || s.WholeLines},
+		{"store_reads + store_extra + compulsory_reads <= reads", c.StoreReads+c.StoreExtra+c.CompulsoryReads <= c.Reads},
+		{"store_extra = 0 without transfers of whole lines", c.StoreExtra == 0 || s.WholeLines},
+		{"used_bytes <= 32 (loads + stores + atomics)", c.UsedBytes <= stream.SectorBytes*(c.Loads+c.Stores+c.Atomics)},
+	} {
+		if !rule.holds {
+			return fmt.Errorf("the counts contradict %s: %+v", rule.text, *c)
+		}
 	}
 	return nil
 }

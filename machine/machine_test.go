@@ -429,6 +429,8 @@ func TestVerify(t *testing.T) {
 		func(l *Launch) { l.Reads++ },
 		func(l *Launch) { l.Instrs[0].Loads++ },
 		func(l *Launch) { l.Buffers[0].WriteBacks++ },
+		func(l *Launch) { l.Image = ImageCounts{Loads: 1, Changed: 1} }, // no instruction has such a load
+		func(l *Launch) { l.Image, l.Changed = ImageCounts{Loads: 1, Changed: 2}, map[int]int64{0: 2} },
 		func(l *Launch) { // a contradiction of which all sums know
 			for _, c := range []*Counts{&l.Counts, &l.Instrs[0], &l.Buffers[0].Counts} {
 				c.L1Hits++
@@ -446,7 +448,7 @@ func TestVerify(t *testing.T) {
 		m.launches = []*Launch{l}
 		before := l.Counts
 		change(l)
-		unchanged := before == l.Counts && l.Instrs[0] == before && l.Buffers[0].Counts == before
+		unchanged := before == l.Counts && l.Image == ImageCounts{} && l.Instrs[0] == before && l.Buffers[0].Counts == before
 		if err := m.Verify(); (err == nil) != unchanged {
 			t.Errorf("%+v: %v", l, err)
 		}

@@ -248,6 +248,9 @@ func cabaRun(m *Meter, p *cabaProgram) (*cabaCounts, error) {
 		if err := m.run(p.workload, p.size, func(*interp.Launch) {}, stream.NewDataRecorder(on)); err != nil {
 			return nil, err
 		}
+		if err := m.verify.machine(on); err != nil {
+			return nil, err
+		}
 		if err := counts.Verify(); err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ package papers
 
 import (
 	_ "embed"
+	"fmt"
 	"slices"
 
 	"gemu/interp"
@@ -134,6 +135,11 @@ func gv100Counts(m *Meter, row *Row) (map[string]*accessCounts, error) {
 	return measureOnce(m, gv100Key{row.Workload}, func() (map[string]*accessCounts, error) {
 		watch := newAccessProbe()
 		err := m.run(row.Workload, row.Size, func(*interp.Launch) {}, watch)
+		for name, n := range watch.kernels {
+			if e := m.verify.accesses(n); err == nil && e != nil {
+				err = fmt.Errorf("@%s: kernel %s: %w", row.Workload, name, e)
+			}
+		}
 		return watch.kernels, err
 	})
 }

@@ -43,7 +43,7 @@ func gv100Cycles() *Table {
 	}
 	t.Measure = func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
 		kernels, err := measureOnce(m, cyclesKey{row.Workload}, func() (map[string]*launchCycles, error) {
-			c := &launchClocks{kernels: map[string]*launchCycles{}, running: map[*stream.Launch][]*machine.Clock{}}
+			c := &launchClocks{kernels: map[string]*launchCycles{}, running: map[*stream.Launch][]*machine.Clock{}, verify: m.verify.clock}
 			recorder := stream.NewRecorder(c)
 			recorder.RecordInstructions()
 			err := m.run(row.Workload, row.Size, func(*interp.Launch) {}, recorder)
@@ -80,6 +80,7 @@ type launchCycles struct {
 type launchClocks struct {
 	kernels map[string]*launchCycles
 	running map[*stream.Launch][]*machine.Clock
+	verify  func(*machine.Clock) error
 	err     error
 }
 
@@ -114,7 +115,7 @@ func (c *launchClocks) EndLaunch(l *stream.Launch, err error) {
 	n.launches++
 	for i, m := range c.running[l] {
 		m.EndLaunch(l, err)
-		if e := m.Err(); e != nil && c.err == nil {
+		if e := c.verify(m); e != nil && c.err == nil {
 			c.err = e
 		}
 		for _, ended := range m.TakeLaunches() {

@@ -1,6 +1,7 @@
 package papers
 
 import (
+	"fmt"
 	"math/bits"
 	"sync"
 
@@ -29,6 +30,15 @@ func (n *accessCounts) add(o *accessCounts) {
 	n.distinct += o.distinct
 	n.shared += o.shared
 	n.passes += o.passes
+}
+
+// verify returns an error if the counts contradict each other, which is a fault of this package: a sector that a launch loads is loaded by a
+// multiprocessor, and that one by a CTA.
+func (n *accessCounts) verify() error {
+	if n.distinct > n.placed || n.placed > n.first {
+		return fmt.Errorf("BUG: %d distinct sectors of launches, %d of multiprocessors and %d of CTAs contradict distinct <= placed <= first", n.distinct, n.placed, n.first)
+	}
+	return nil
 }
 
 // mean returns the mean of a sum over the launches.

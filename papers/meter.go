@@ -10,6 +10,7 @@ import (
 
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/machine"
 	"gemu/probe"
 )
 
@@ -22,6 +23,7 @@ type Meter struct {
 	cancel func()
 	rows   sync.WaitGroup
 	slots  chan struct{} // a slot for each host thread
+	verify verifiers
 
 	mu      sync.Mutex
 	results map[any]any // by key: func() (T, error) of measureOnce
@@ -33,9 +35,25 @@ func NewMeter(ctx context.Context, workers int, limit time.Duration, tables []*T
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	m := &Meter{tables: tables, limit: limit, slots: make(chan struct{}, workers), results: map[any]any{}}
+	m := &Meter{tables: tables, limit: limit, slots: make(chan struct{}, workers), verify: verifiers{verifyMachine, (*machine.Clock).Err, (*accessCounts).verify}, results: map[any]any{}}
 	m.ctx, m.cancel = context.WithCancel(ctx)
 	return m
+}
+
+// verifiers return the first error of a machine, or a contradiction of counts. Every measurement calls a verifier before its values are used,
+// and fails with the error.
+type verifiers struct {
+	machine  func(*machine.Machine) error // launches that were taken (TakeLaunches) are not verified
+	clock    func(*machine.Clock) error
+	accesses func(*accessCounts) error
+}
+
+// verifyMachine returns the first error of a machine, or a contradiction of the counts of its launches.
+func verifyMachine(m *machine.Machine) error {
+	if err := m.Err(); err != nil {
+		return err
+	}
+	return m.Verify()
 }
 
 // Close stops the measurements in progress and waits for their end.

@@ -169,6 +169,11 @@ func thesisMeasure(m *Meter, row *Row) (*thesisResult, error) {
 		if err == nil {
 			err = t.err
 		}
+		for _, on := range append(t.numa[:], single) {
+			if err == nil {
+				err = m.verify.machine(on)
+			}
+		}
 		return out, err
 	})
 }
@@ -294,9 +299,6 @@ func (t *thesisRun) ended(l *locality.Launch) {
 			m.CTA(l.Launch, c)
 		}
 		m.EndLaunch(l.Launch, nil)
-		if t.err == nil {
-			t.err = m.Err()
-		}
 	}
 }
 

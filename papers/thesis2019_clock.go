@@ -67,6 +67,7 @@ type clockRun struct {
 	treatment  *locality.Treatment       // of list
 	machines   []*clocked
 	begin      func(l *locality.Launch) // prepares a launch
+	verify     verifiers
 	err        error
 }
 
@@ -95,6 +96,7 @@ func (t *clockRun) addDescriptors(s machine.Spec, prefetch bool) *clocked {
 
 // run runs a workload.
 func (t *clockRun) run(m *Meter, row *Row) error {
+	t.verify = m.verify
 	t.forms, t.structures = map[*probe.LaunchInfo][]locality.Form{}, map[uint64]dram.Structure{}
 	fitter := locality.NewFitter(func(l *probe.LaunchInfo, list []locality.Form) { t.forms[l] = list })
 	recorder := stream.NewRecorder(locality.NewCollector(t.ended))
@@ -134,7 +136,7 @@ func (t *clockRun) ended(l *locality.Launch) {
 			m.cycles += done.Cycles
 			m.Counts.Add(&done.Counts)
 		}
-		if err := m.Err(); t.err == nil && err != nil {
+		if err := t.verify.clock(m.Clock); t.err == nil && err != nil {
 			t.err = fmt.Errorf("kernel %s: %w", l.Kernel.Name, err)
 		}
 	}
@@ -247,6 +249,9 @@ func measureLdescClock(m *Meter, row *Row) (*ldescClock, error) {
 				first.CTA(l.Launch, c)
 			}
 			first.EndLaunch(l.Launch, nil)
+			if err := m.verify.machine(first); t.err == nil {
+				t.err = err
+			}
 			first.TakeLaunches()
 		}
 		return out, t.run(m, row)
