@@ -31,7 +31,7 @@ type report struct {
 // reports lists the JSON output, by schema.
 var reports = []report{
 	{"gemu-run/2", "`gemu run --json`", runJSON{}},
-	{"gemu-findings/1", "`GEMU_SANITIZE_LOG=FILE.json`", sanitize.Report{}},
+	{"gemu-findings/1", "`GEMU_SANITIZE_LOG=FILE.json`, and `gemu_report` of libgemu", sanitize.Report{}},
 	{"gemu-structure/2", "`gemu structure --json`", structureJSON{}},
 	{"gemu-profile/2", "`gemu profile --json`", profileJSON{}},
 	{"counts", "`gemu profile --json`, of all, of a line, and of a loop", profile.Counts{}},
@@ -48,7 +48,7 @@ var reports = []report{
 	{"gemu-spill/2", "`gemu spill --json`", spillJSON{}},
 	{"gemu-isa/1", "`gemu isa --json`", isaJSON{}},
 	{"gemu-fuzz/1", "`gemu fuzz --out`, as NAME.json", fuzz.Description{}},
-	{"gemu-statistics/2", "`GEMU_STATS`", driver.Statistics{}},
+	{"gemu-statistics/2", "`GEMU_STATS`, and `gemu_report` of libgemu", driver.Statistics{}},
 }
 
 const jsonHead = `# JSON output
