@@ -86,3 +86,49 @@ func (c *executed) CTA(l *stream.Launch, cta *stream.CTA) {
 	}
 }
 func (c *executed) EndLaunch(*stream.Launch, error) {}
+
+const gapsText = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out) {
+	.reg .u32 %r<4>;
+	.reg .u64 %rd<4>;
+	.reg .pred %p;
+	ld.param.u64 %rd0, [out];
+	mov.u32 %r0, %tid.x;
+	mul.wide.u32 %rd1, %r0, 4;
+	add.u64 %rd2, %rd0, %rd1;
+	st.global.u32 [%rd2], %r0;
+	and.b32 %r1, %r0, 1;
+	setp.eq.u32 %p, %r1, 0;
+	@%p st.global.u32 [%rd2], %r0;
+	st.global.u32 [%rd0], %r0;
+	ret;
+}
+`
+
+// TestContiguousLanes: lanes next to each other access all bytes of their range, lanes with gaps do not, and all lanes may access one word.
+func TestContiguousLanes(t *testing.T) {
+	d := interp.NewDevice(interp.Config{})
+	defer d.Close()
+	m, err := d.Load("k.ptx", []byte(gapsText))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := d.Alloc(128)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &kept{}
+	if _, err := m.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{out}, Probes: []probe.Probe{stream.NewRecorder(c)}}); err != nil {
+		t.Fatal(err)
+	}
+	type request struct{ sectors, whole, bytes uint8 }
+	var got []request
+	for _, x := range c.ctas[0].Warps[0].Transactions {
+		got = append(got, request{x.Sectors, x.Whole, x.Bytes})
+	}
+	if want := []request{{15, 15, 128}, {15, 0, 64}, {1, 0, 4}}; !slices.Equal(got, want) {
+		t.Errorf("requests %v, want %v", got, want)
+	}
+}

@@ -183,13 +183,21 @@ type cta struct {
 	recorder *Recorder
 	launch   *launch
 	buffers  map[*probe.Allocation]uint16
-	lines    lineSet                              // of an access or a bulk copy
-	frames   lineSet                              // of an access to local memory
-	copies   lineSet                              // of the copies (cp.async) of a warp's lanes, which are a single request
-	banks    coalesce.Conflicts                   // of an access to shared memory, if the recorder records instructions
-	addr     [64]uint64                           // addresses in shared memory of the lanes of a generic access
-	latest   [probe.ClusterBarrier]barrierMeeting // by barrier
-	ended    []int                                // warps that have ended
+	latestBuffer
+	lines  lineSet                              // of an access or a bulk copy
+	frames lineSet                              // of an access to local memory
+	copies lineSet                              // of the copies (cp.async) of a warp's lanes, which are a single request
+	banks  coalesce.Conflicts                   // of an access to shared memory, if the recorder records instructions
+	addr   [64]uint64                           // addresses in shared memory of the lanes of a generic access
+	latest [probe.ClusterBarrier]barrierMeeting // by barrier
+	ended  []int                                // warps that have ended
+}
+
+// latestBuffer is the buffer of the latest transaction.
+type latestBuffer struct {
+	known  bool // there is one
+	alloc  *probe.Allocation
+	number uint16
 }
 
 // barrierMeeting is the latest meeting at a barrier.
@@ -299,12 +307,40 @@ func (c *cta) addPasses(warp int, a *probe.Access, addr []uint64, lanes uint64, 
 	to.Shared = to.Shared || space == ptx.Shared
 }
 
+// contiguous returns the bytes that lanes access, if these are one range whose bytes ascend from lane to lane; n = 0 if they are not.
+func contiguous(a *probe.Access, lanes uint64) (addr uint64, n int) {
+	if a.Bulk() || a.SpareBytes > 0 {
+		return 0, 0
+	}
+	first := bits.TrailingZeros64(lanes)
+	switch runs := a.Runs(lanes); {
+	case len(runs) != 1:
+		return 0, 0
+	case runs[0].Stride == 0:
+		return a.Addr[first], a.Bytes
+	case runs[0].Stride == int64(a.Bytes) && (lanes>>first)&(lanes>>first+1) == 0:
+		return a.Addr[first], a.Bytes * bits.OnesCount64(lanes)
+	}
+	return 0, 0
+}
+
 // access records the accesses of lanes to memory.
 func (c *cta) access(e *probe.Event, a *probe.Access, lanes uint64) {
 	switch a.Space {
 	case ptx.Shared, ptx.Const:
 		c.addPasses(e.Warp, a, a.Addr, lanes, a.Space)
 		return
+	case ptx.Param: // of the kernel; those of calls are mostly in registers
+		return
+	}
+	if addr, n := contiguous(a, lanes); n > 0 {
+		if space, alloc, _, ok := a.AllocationAt(addr); ok && space == ptx.Global && addr-alloc.Base+uint64(n) <= alloc.Span {
+			if c.recorder.data {
+				c.launch.Memory.allocs.add(alloc)
+			}
+			c.lines.touch(alloc, addr, n)
+			lanes = 0 // no lane is left
+		}
 	}
 	shared := uint64(0)         // lanes that access shared memory by a generic address
 	var alloc *probe.Allocation // of the lane before
@@ -314,7 +350,7 @@ func (c *cta) access(e *probe.Event, a *probe.Access, lanes uint64) {
 			switch space, found, offset, ok := a.PlaceOf(lane); {
 			case !ok:
 				continue
-			case space == ptx.Local && a.Space != ptx.Param: // parameters of calls are mostly in registers
+			case space == ptx.Local:
 				c.frames.TouchLocal(offset, a.Length(lane), lane, e.Launch.WarpSize)
 				continue
 			case space == ptx.Shared:
@@ -386,12 +422,15 @@ func (c *cta) request(e *probe.Event, lines *lineSet, kind probe.AccessKind, byp
 		if c.recorder.data {
 			w.Contents = append(w.Contents, c.content(e, &t, a, kind))
 		}
-		n, ok := c.buffers[a]
-		if !ok {
-			n = c.recorder.buffer(c.launch, a)
-			c.buffers[a] = n
+		if b := &c.latestBuffer; !b.known || b.alloc != a {
+			n, ok := c.buffers[a]
+			if !ok {
+				n = c.recorder.buffer(c.launch, a)
+				c.buffers[a] = n
+			}
+			*b = latestBuffer{true, a, n}
 		}
-		w.Transactions = append(w.Transactions, Transaction{Line: t.Number, Sectors: t.Sectors, Whole: t.Whole, Bytes: uint8(t.Count()), Buffer: n, Local: a == nil})
+		w.Transactions = append(w.Transactions, Transaction{Line: t.Number, Sectors: t.Sectors, Whole: t.Whole, Bytes: uint8(t.Count()), Buffer: c.latestBuffer.number, Local: a == nil})
 	}
 	q.N = int32(len(w.Transactions)) - q.First
 	if e.Kind == probe.OnEffect { // before the event of its instruction
