@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"gemu/machine/core"
 	"gemu/machine/dram"
@@ -93,21 +94,22 @@ func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
 
 // Reading is a parameter of a machine with a clock whose value is unknown.
 type Reading struct {
-	Name  string `json:"name"`  // name of the parameter
-	Value int64  `json:"value"` // assumed value
-	Fast  int64  `json:"fast"`  // end of the range for the faster machine
-	Slow  int64  `json:"slow"`  // end of the range for the slower machine
+	Name  string   `json:"name"`           // name of the parameter
+	With  []string `json:"with,omitempty"` // further parameters that have its value
+	Value int64    `json:"value"`          // assumed value
+	Fast  int64    `json:"fast"`           // end of the range for the faster machine
+	Slow  int64    `json:"slow"`           // end of the range for the slower machine
 }
 
 // Readings returns the unknown parameters of a machine with a clock.
 func (s *Spec) Readings() (list []Reading) {
 	c := s.clock()
 	for _, r := range c.Readings {
-		list = append(list, Reading{r.Name, c.Value(r.Name), r.Low, r.High})
+		list = append(list, Reading{Name: r.Name, Value: c.Value(r.Name), Fast: r.Low, Slow: r.High})
 	}
 	m := s.timing()
 	for _, r := range m.Readings {
-		list = append(list, Reading{r.Name, m.Value(r.Name), int64(r.Low), int64(r.High)})
+		list = append(list, Reading{r.Name, r.With, m.Value(r.Name), int64(r.Low), int64(r.High)})
 	}
 	return list
 }
@@ -122,5 +124,9 @@ func (s Spec) ClockEnds() (fast, slow Spec) {
 
 // String describes a reading.
 func (r Reading) String() string {
-	return fmt.Sprintf("%s = %d (%d to %d)", r.Name, r.Value, r.Fast, r.Slow)
+	name := r.Name
+	if len(r.With) > 0 {
+		name += " with " + strings.Join(r.With, " and ")
+	}
+	return fmt.Sprintf("%s = %d (%d to %d)", name, r.Value, r.Fast, r.Slow)
 }

@@ -83,7 +83,7 @@ func units(of map[Class]Class, count, cycles, latency [classes]int64) (list [cla
 
 // Volta is the multiprocessor of a V100. Units and schedulers: "NVIDIA Tesla V100 GPU Architecture" (2017): four partitions, each with a
 // scheduler, 16 lanes for integers, 16 for floating point, 8 for 64 bits, 4 for special functions, and tensor cores. The latencies of
-// arithmetic, L1 and shared memory, and the MSHRs are those of GPGPU-Sim's configuration SM7_QV100, which takes them from Jia et al.,
+// arithmetic, L1 and shared memory, and the MSHRs are those of GPGPU-Sim's configuration SM7_QV100 (version 045b68f3), which takes them from Jia et al.,
 // "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking" (2018).
 var Volta = Spec{
 	Schedulers: 4, Policy: GTO,

@@ -206,7 +206,7 @@ func TestSet(t *testing.T) {
 				}
 			}
 			*p.Of(&s) = *p.Of(&start)
-			known := slices.IndexFunc(start.Readings, func(r Reading) bool { return r.Name == p.Name }) < 0
+			known := slices.IndexFunc(start.Readings, func(r Reading) bool { return r.Name == p.Name || slices.Contains(r.With, p.Name) }) < 0
 			if known != (len(s.Readings) == len(start.Readings)) {
 				t.Errorf("%s: readings %v", p.Name, s.Readings)
 			}
@@ -230,12 +230,25 @@ func TestSet(t *testing.T) {
 func TestReadings(t *testing.T) {
 	for _, s := range []Spec{Fermi, Volta, Ampere, Hopper} {
 		for _, r := range s.Readings {
-			if n := *parameterNamed(r.Name).Of(&s); n < min(r.Low, r.High) || n > max(r.Low, r.High) {
-				t.Errorf("%s = %d is not from %d to %d", r.Name, n, r.Low, r.High)
+			value := s.Value(r.Name)
+			if value < int64(min(r.Low, r.High)) || value > int64(max(r.Low, r.High)) {
+				t.Errorf("%s = %d is not from %d to %d", r.Name, value, r.Low, r.High)
+			}
+			for _, name := range r.With {
+				if n := s.Value(name); n != value {
+					t.Errorf("%s = %d, and %s = %d", r.Name, value, name, n)
+				}
 			}
 		}
 		var latency []int64
 		fast, slow := s.Ends()
+		for _, r := range s.Readings {
+			for _, name := range append([]string{r.Name}, r.With...) {
+				if a, b := fast.Value(name), slow.Value(name); a != int64(r.Low) || b != int64(r.High) {
+					t.Errorf("%s = %d and %d at the ends of %s, want %d and %d", name, a, b, r.Name, r.Low, r.High)
+				}
+			}
+		}
 		for _, timing := range []Spec{fast, s, slow} {
 			if err := timing.Check(); err != nil {
 				t.Error(err)

@@ -66,9 +66,13 @@ type Spec struct {
 
 // Reading is a parameter whose value is unknown: the specification assumes a value of a range.
 type Reading struct {
-	Name      string // name of the parameter, for Set
-	Low, High int    // the range; Low is the value for the faster machine
+	Name      string   // name of the parameter, for Set
+	Low, High int      // the range; Low is the value for the faster machine
+	With      []string // further parameters, which have the same value
 }
+
+// has reports whether the reading has a parameter.
+func (r *Reading) has(name string) bool { return r.Name == name || slices.Contains(r.With, name) }
 
 // Fermi is the timing of a GTX 480: clocks, memory and MSHRs of GPGPU-Sim's configuration GTX480, whose core cycles are those of 700 MHz.
 // The queue of writes is GPGPU-Sim's default.
@@ -80,12 +84,15 @@ var Fermi = Spec{
 	CL: 12, WL: 4, RCD: 12, RP: 12, RAS: 28, RC: 40, RRD: 6, CDLR: 5, WR: 12,
 	LinkBytes: 64, LinkLatency: 150,
 	Readings: []Reading{
-		{"net.latency", 2, 30}, {"net.queue", 32, 4}, {"l2.banks", 4, 1}, {"l2.latency", 20, 120}, {"l2.queue", 32, 4}, {"dram.latency", 10, 120}, {"link.latency", 50, 300},
+		{Name: "net.latency", Low: 2, High: 30}, {Name: "net.queue", Low: 32, High: 4}, {Name: "l2.banks", Low: 4, High: 1}, {Name: "l2.latency", Low: 20, High: 120},
+		{Name: "l2.queue", Low: 32, High: 4}, {Name: "dram.latency", Low: 10, High: 120}, {Name: "link.latency", Low: 50, High: 300},
 	},
 }
 
 // Volta is the timing of a Quadro GV100 or a V100: clocks, memory, MSHRs and the width of the network of GPGPU-Sim's configuration
-// SM7_QV100, whose 32 channels of HBM2 have 870 GB/s.
+// SM7_GV100 (accel-sim/gpgpu-sim_distribution, version 69dc67fd), whose 32 channels of HBM2 have 870 GB/s. SM7_QV100 (version 045b68f3)
+// differs in the clocks, 1132 MHz, which is the base clock of a Quadro GV100; both have 1628 MHz as its boost. Cycles depend on the ratio
+// to the clock of memory, so the clock is a reading between these.
 var Volta = Spec{
 	CoreMHz: 1447, NetworkMHz: 1447, L2MHz: 1447, MemoryMHz: 850,
 	NetBytes: 40, NetLatency: 20, NetQueue: 8, NetHeader: 8,
@@ -93,9 +100,13 @@ var Volta = Spec{
 	MemoryLatency: 50, ReadQueue: 64, WriteQueue: 32, WriteHigh: 28, WriteLow: 16, BusBytes: 32,
 	CL: 12, WL: 2, RCD: 12, RP: 12, RAS: 28, RC: 40, RRD: 3, CDLR: 3, WR: 10,
 	LinkBytes: 64, LinkLatency: 150,
-	Readings: []Reading{
-		{"net.latency", 5, 50}, {"net.queue", 32, 4}, {"l2.banks", 4, 1}, {"l2.latency", 60, 180}, {"l2.queue", 64, 4}, {"dram.latency", 10, 100}, {"dram.queue", 64, 16}, {"link.latency", 50, 300},
-	},
+	Readings: append([]Reading{{"clock.core", 1132, 1628, []string{"clock.net", "clock.l2"}}}, voltaReadings...),
+}
+
+// voltaReadings are the readings of Volta and of GPUs after it.
+var voltaReadings = []Reading{
+	{Name: "net.latency", Low: 5, High: 50}, {Name: "net.queue", Low: 32, High: 4}, {Name: "l2.banks", Low: 4, High: 1}, {Name: "l2.latency", Low: 60, High: 180},
+	{Name: "l2.queue", Low: 64, High: 4}, {Name: "dram.latency", Low: 10, High: 100}, {Name: "dram.queue", Low: 64, High: 16}, {Name: "link.latency", Low: 50, High: 300},
 }
 
 // Timings of GPUs after Volta: clocks and bandwidth of "NVIDIA A100 Tensor Core GPU Architecture"
@@ -105,21 +116,23 @@ var (
 	// Ampere is the timing of an A100.
 	Ampere = Volta.with(func(s *Spec) {
 		s.CoreMHz, s.NetworkMHz, s.L2MHz, s.MemoryMHz, s.L2Bytes = 1410, 1410, 1410, 1215, 64
-		s.Readings = append(s.Readings, laterReadings...)
+		s.Readings = slices.Concat(voltaReadings, laterReadings)
 	})
 	// Hopper is the timing of an H100.
 	Hopper = Volta.with(func(s *Spec) {
 		s.CoreMHz, s.NetworkMHz, s.L2MHz, s.MemoryMHz, s.L2Bytes, s.Slices = 1755, 1755, 1755, 1310, 64, 1
-		s.Readings = append(s.Readings, laterReadings...)
+		s.Readings = slices.Concat(voltaReadings, laterReadings)
 	})
 )
 
 // laterReadings are the further readings of GPUs after Volta.
-var laterReadings = []Reading{{"net.bytes", 64, 32}, {"l2.mshrs", 512, 96}, {"l2.merges", 16, 4}, {"dram.cl", 12, 24}, {"dram.rcd", 12, 24}, {"dram.rp", 12, 24}, {"dram.ras", 28, 50}, {"dram.rc", 40, 74}}
+var laterReadings = []Reading{
+	{Name: "net.bytes", Low: 64, High: 32}, {Name: "l2.mshrs", Low: 512, High: 96}, {Name: "l2.merges", Low: 16, High: 4}, {Name: "dram.cl", Low: 12, High: 24},
+	{Name: "dram.rcd", Low: 12, High: 24}, {Name: "dram.rp", Low: 12, High: 24}, {Name: "dram.ras", Low: 28, High: 50}, {Name: "dram.rc", Low: 40, High: 74},
+}
 
 // with returns a changed copy.
 func (s Spec) with(change func(*Spec)) Spec {
-	s.Readings = slices.Clone(s.Readings)
 	change(&s)
 	return s
 }
@@ -128,8 +141,10 @@ func (s Spec) with(change func(*Spec)) Spec {
 func (s *Spec) Ends() (fast, slow Spec) {
 	fast, slow = *s, *s
 	for _, r := range s.Readings {
-		p := parameterNamed(r.Name)
-		*p.Of(&fast), *p.Of(&slow) = r.Low, r.High
+		for _, name := range append([]string{r.Name}, r.With...) {
+			p := parameterNamed(name)
+			*p.Of(&fast), *p.Of(&slow) = r.Low, r.High
+		}
 	}
 	return fast, slow
 }
@@ -206,7 +221,7 @@ func (s *Spec) Set(name, value string) (ok bool, err error) {
 		return true, fmt.Errorf("want a number from %d to %d", p.Low, p.High)
 	}
 	*p.Of(s) = int(n)
-	s.Readings = slices.DeleteFunc(slices.Clone(s.Readings), func(r Reading) bool { return r.Name == name })
+	s.Readings = slices.DeleteFunc(slices.Clone(s.Readings), func(r Reading) bool { return r.has(name) })
 	return true, nil
 }
 
