@@ -66,6 +66,9 @@ type ComparisonRange struct {
 func (c *Column) sign(minimum, maximum float64) string {
 	rounded := func(v float64) float64 { scale := math.Pow(10, float64(c.Digits)); return math.Round(v*scale) / scale }
 	low, high := rounded(minimum), rounded(maximum)
+	if c.Cost {
+		low, high = 2*c.Neutral-high, 2*c.Neutral-low
+	}
 	switch {
 	case low < c.Neutral && high > c.Neutral:
 		return "undecided"

@@ -63,6 +63,7 @@ type Column struct {
 	// Neutral, if not 0, is the value of no effect: 1 for a speed-up. The table then shows the minimum and the maximum of
 	// each row over the interpretations, and the sign of the effect.
 	Neutral float64
+	Cost    bool // less than Neutral is a gain: the column is a time or traffic
 
 	// NotRanked reports that the order of the rows is not compared: the paper does not determine the column, for instance the size
 	// of an input.

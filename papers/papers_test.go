@@ -237,6 +237,9 @@ func TestRangesOfRows(t *testing.T) {
 		{Column{Digits: 2, Neutral: 1}, 0.996, 1.004, "none"},
 		{Column{Digits: 2, Neutral: 1}, 0.996, 1.006, "no loss"},
 		{Column{Digits: 2, Neutral: 1}, 0.994, 1.006, "undecided"},
+		{Column{Digits: 2, Neutral: 1, Cost: true}, 1, 1.05, "no gain"},
+		{Column{Digits: 2, Neutral: 1, Cost: true}, 0.9, 0.95, "gain"},
+		{Column{Digits: 2, Neutral: 1, Cost: true}, 0.9, 1.05, "undecided"},
 		{Column{Digits: 1, Neutral: 100}, 98, 99.9, "loss"},
 		{Column{Digits: 1, Neutral: 100}, 98, 100.1, "undecided"},
 	} {

@@ -5,7 +5,10 @@ package papers
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
+	"slices"
+	"strings"
 	"sync"
 
 	"gemu/interp"
@@ -375,8 +378,12 @@ func thesisTable(t Table, values func(r *thesisResult, reading int) map[string]f
 	}, keep)
 }
 
+// geometric is the name of the row with geometric means.
+const geometric = "geometric"
+
 // summarised completes a table whose values are those of a workload, with summaries of all rows, by name: values of the rows that keep
-// selects. The summary "max" has maxima, others have means of the rows with a value.
+// selects. The summary "max" has maxima, others have means of the rows with a value: geometric means of the quotients, or, in a row whose name ends
+// in "rates", quotients of the mean rates.
 func summarised(t Table, measure func(m *Meter, row *Row, reading int) (map[string]float64, error), keep map[string]func(row string, v map[string]float64) bool) *Table {
 	out := &t
 	out.Measure = func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
@@ -398,18 +405,29 @@ func summarised(t Table, measure func(m *Meter, row *Row, reading int) (map[stri
 				continue
 			}
 			for name, x := range v {
-				n[name]++
-				if row.Name == "max" {
+				switch {
+				case row.Name == "max":
 					sum[name] = max(sum[name], x)
-				} else {
+				case row.Name != geometric:
 					sum[name] += x
+				case slices.ContainsFunc(out.Columns, func(c Column) bool { return c.Name == name && c.Neutral == 1 }) && x > 0:
+					sum[name] += math.Log(x)
+				default:
+					continue
 				}
+				n[name]++
 			}
 		}
 		for name := range sum {
 			if row.Name != "max" {
 				sum[name] /= n[name]
 			}
+			if row.Name == geometric {
+				sum[name] = math.Exp(sum[name])
+			}
+		}
+		if strings.HasSuffix(row.Name, "rates") {
+			putRates(sum)
 		}
 		return sum, nil
 	}

@@ -163,6 +163,19 @@ func put(v map[string]float64, name string, x float64) {
 	}
 }
 
+// rateQuotients are the columns of ldesc-l1 that are quotients of rates, with the columns of these rates.
+var rateQuotients = map[string][2]string{"hits": {"hits_ldesc", "hits_rotation"}, "best": {"flight_best", "flight_rotation"}, "groups": {"flight_groups", "flight_rotation"}}
+
+// putRates sets the quotients of rates to those of the rates in v.
+func putRates(v map[string]float64) {
+	for name, of := range rateQuotients {
+		delete(v, name)
+		if a, ok := v[of[0]]; ok {
+			put(v, name, over(a, v[of[1]]))
+		}
+	}
+}
+
 // ldescClock has the machines of a workload for ldesc-l1 and ldesc-speed, by reading.
 type ldescClock struct {
 	rotation, best, groups, full [clockEnds]*clocked
@@ -368,11 +381,18 @@ func measureRowsClock(m *Meter, row *Row) (*[2][clockEnds]rowsClock, error) {
 // xmemMap is the address map of XMem's placement, which keeps a page in a bank.
 const xmemMap = "scheme4"
 
+// factor returns a column of quotients, of which 1 is no effect.
+func factor(name, head1, head2, doc string) Column {
+	return Column{Name: name, Head: [2]string{head1, head2}, Digits: 3, Neutral: 1, Doc: doc, NotRanked: true}
+}
+
+// percent returns a column of shares in percent.
+func percent(name, head1, head2, doc string) Column {
+	return Column{Name: name, Head: [2]string{head1, head2}, Digits: 1, Doc: doc, NotRanked: true}
+}
+
 // clockTables returns the tables with a clock.
 func clockTables() []*Table {
-	factor := func(name, head1, head2, doc string) Column {
-		return Column{Name: name, Head: [2]string{head1, head2}, Digits: 3, Neutral: 1, Doc: doc, NotRanked: true}
-	}
 	programs := func(more ...Row) []Row {
 		rows := thesisRows(thesisLocality, more...)
 		for i := range rows {
@@ -383,9 +403,12 @@ func clockTables() []*Table {
 		return rows
 	}
 	speed := programs(
-		Row{Name: "mean", Summary: true, Values: map[string]float64{"ldesc": 1.266, "zones": 1.537, "touch": 1.312}}, Row{Name: "five", Summary: true, Values: map[string]float64{"groups": 1.021}})
-	l1 := programs(Row{Name: "mean", Summary: true, Values: map[string]float64{"hits": 1.411, "points": 41.1, "best": 1.2}}, Row{Name: "five", Summary: true, Values: map[string]float64{"groups": 1.17}})
-	five := map[string]func(string, map[string]float64) bool{"five": func(row string, _ map[string]float64) bool { return thesisFive[row] }}
+		Row{Name: "mean", Summary: true, Values: map[string]float64{"ldesc": 1.266, "zones": 1.537, "touch": 1.312}}, Row{Name: "five", Summary: true, Values: map[string]float64{"groups": 1.021}},
+		Row{Name: geometric, Summary: true})
+	l1 := programs(Row{Name: "mean", Summary: true, Values: map[string]float64{"hits": 1.411, "points": 41.1, "best": 1.2}}, Row{Name: "five", Summary: true, Values: map[string]float64{"groups": 1.17}},
+		Row{Name: geometric, Summary: true}, Row{Name: "rates", Summary: true}, Row{Name: "five rates", Summary: true})
+	isFive := func(row string, _ map[string]float64) bool { return thesisFive[row] }
+	five := map[string]func(string, map[string]float64) bool{"five": isFive, "five rates": isFive}
 	descriptors := append(clockReadings[:clockEnds:clockEnds], Interpretation{"no prefetch", "as the headline; no prefetches"})
 	return []*Table{
 		tileTable(),
@@ -395,10 +418,10 @@ func clockTables() []*Table {
 			Columns: []Column{
 				factor("speed", "speed", "-up", "cycles of the baseline over those with XMem"),
 				factor("latency", "read", "latency", "mean latency of reads of memory in the baseline over that with XMem"),
-				{Name: "base_hits", Head: [2]string{"row hits", "base"}, Digits: 1, Doc: "requests to memory that find their row open in the baseline, of all", NotRanked: true},
-				{Name: "xmem_hits", Head: [2]string{"row hits", "XMem"}, Digits: 1, Doc: "the same with XMem", NotRanked: true},
+				percent("base_hits", "row hits", "base", "requests to memory that find their row open in the baseline, of all"),
+				percent("xmem_hits", "row hits", "XMem", "the same with XMem"),
 			},
-			Rows:            thesisRows(thesisXMem, Row{Name: "mean", Summary: true, Values: map[string]float64{"speed": 1.085, "latency": 1 / 0.874}}),
+			Rows:            thesisRows(thesisXMem, Row{Name: "mean", Summary: true, Values: map[string]float64{"speed": 1.085, "latency": 1 / 0.874}}, Row{Name: geometric, Summary: true}),
 			Interpretations: clockReadings, OnlyIfNamed: true,
 		}, func(m *Meter, row *Row, reading int) (map[string]float64, error) {
 			r, err := measureRowsClock(m, row)
@@ -417,9 +440,14 @@ func clockTables() []*Table {
 			Name: "ldesc-l1", Title: "hits of the L1 and of lines in flight with the Locality Descriptor, against rotation",
 			Columns: []Column{
 				factor("hits", "", "hits", "hit rate of the L1 with the descriptors, over that with rotation"),
-				{Name: "points", Head: [2]string{"hits,", "points"}, Digits: 1, Doc: "the same as a difference, in percent of the loaded sectors", WholeColumn: "points", NotRanked: true},
+				percent("points", "hits,", "points", "the same as a difference, in percent of the loaded sectors"),
 				factor("best", "in flight,", "best shape", "share of loaded sectors that are in flight with the best shape of groups, over that with rotation"),
 				factor("groups", "in flight,", "groups", "the same with the groups of the descriptors"),
+				percent("hits_rotation", "hits,", "rotation", "hits of the L1 with rotation, of the loaded sectors"),
+				percent("hits_ldesc", "hits,", "ldesc", "the same with the descriptors"),
+				percent("flight_rotation", "in flight,", "rotation", "loaded sectors that are in flight with rotation, of all"),
+				percent("flight_best", "in flight,", "best", "the same with the best shape of groups"),
+				percent("flight_groups", "in flight,", "groups", "the same with the groups of the descriptors"),
 			},
 			Rows: l1, Interpretations: descriptors, OnlyIfNamed: true,
 		}, func(m *Meter, row *Row, reading int) (map[string]float64, error) {
@@ -431,11 +459,14 @@ func clockTables() []*Table {
 			rotation, full := r.rotation[reading%clockEnds], r.noPrefetch
 			if reading < clockEnds {
 				full = r.full[reading]
-				put(v, "best", over(r.best[reading].inFlightRate(), rotation.inFlightRate()))
-				put(v, "groups", over(r.groups[reading].inFlightRate(), rotation.inFlightRate()))
+				put(v, "flight_rotation", 100*rotation.inFlightRate())
+				put(v, "flight_best", 100*r.best[reading].inFlightRate())
+				put(v, "flight_groups", 100*r.groups[reading].inFlightRate())
 			}
-			put(v, "hits", over(full.hitRate(), rotation.hitRate()))
+			put(v, "hits_rotation", 100*rotation.hitRate())
+			put(v, "hits_ldesc", 100*full.hitRate())
 			put(v, "points", 100*(full.hitRate()-rotation.hitRate()))
+			putRates(v)
 			return v, nil
 		}, five),
 		summarised(Table{
@@ -495,9 +526,6 @@ func findReplacement(name string) *machine.Replacement {
 	panic("BUG: no policy " + name)
 }
 
-// pinnedShare is the share of a cache that XMem keeps.
-const pinnedShare = 0.75
-
 // tileRun runs a program with tiles.
 type tileRun struct {
 	clockRun
@@ -509,8 +537,7 @@ type tileRun struct {
 	policies []*cache.Reserved
 }
 
-// addXMem adds a machine whose L2 keeps lines of the atom, as many as fit in a share of the cache. A hash of its number decides for a line, so that
-// it is the same lines in each launch.
+// addXMem adds a machine whose L2 keeps lines of the atom, as many as fit in a share of the cache.
 func (t *tileRun) addXMem(s machine.Spec) *clocked {
 	l2 := float64(s.L2.Bytes)
 	s.L2.Policy = &machine.Replacement{Name: "xmem", New: func(shape cache.Shape) cache.Policy {
@@ -518,7 +545,7 @@ func (t *tileRun) addXMem(s machine.Spec) *clocked {
 			addr := a.Line * stream.LineBytes
 			for _, r := range t.atom {
 				if addr >= r.Start && addr < r.Start+r.Bytes {
-					return float64(a.Line*0x9e3779b97f4a7c15>>40) < pinnedShare*l2/float64(t.bytes)*(1<<24)
+					return xmem.Kept(a.Line, xmem.PinnedShare*l2/float64(t.bytes))
 				}
 			}
 			return false
@@ -636,22 +663,24 @@ func measureTiles(m *Meter, row *Row) (*tileResult, error) {
 
 // tileTable returns the table of tiles.
 func tileTable() *Table {
-	factor := func(name, head1, head2, doc string) Column {
-		return Column{Name: name, Head: [2]string{head1, head2}, Digits: 3, Doc: doc, NotRanked: true}
+	cost := func(name, head1, head2, doc string) Column {
+		c := factor(name, head1, head2, doc)
+		c.Cost = true
+		return c
 	}
 	return summarised(Table{
 		Name: "xmem-tiles", Title: "time of the tiles that are best for the largest L2 on smaller ones, and of all sizes of tiles",
 		Columns: []Column{
-			factor("base", "smaller", "L2", "largest time over that with the largest L2, with DRRIP"),
-			factor("xmem", "with", "XMem", "the same with XMem"),
-			{Name: "gain", Head: [2]string{"", "gain"}, Digits: 3, Neutral: 1, Doc: "base over xmem", NotRanked: true},
-			factor("base_traffic", "traffic,", "base", "sectors between the L2 and memory: the largest over that with the largest L2, with DRRIP"),
-			factor("xmem_traffic", "traffic,", "XMem", "the same with XMem"),
-			factor("small", "small", "tiles", "time of the smallest tile over that of the best, with DRRIP"),
-			factor("large", "large", "tiles", "time of the largest tile over that of the best, with DRRIP"),
-			factor("xmem_large", "large,", "XMem", "the same with XMem"),
+			cost("base", "smaller", "L2", "largest time over that with the largest L2, with DRRIP"),
+			cost("xmem", "with", "XMem", "the same with XMem"),
+			factor("gain", "", "gain", "base over xmem"),
+			cost("base_traffic", "traffic,", "base", "sectors between the L2 and memory: the largest over that with the largest L2, with DRRIP"),
+			cost("xmem_traffic", "traffic,", "XMem", "the same with XMem"),
+			cost("small", "small", "tiles", "time of the smallest tile over that of the best, with DRRIP"),
+			cost("large", "large", "tiles", "time of the largest tile over that of the best, with DRRIP"),
+			cost("xmem_large", "large,", "XMem", "the same with XMem"),
 		},
-		Rows:            thesisRows(tilePrograms, Row{Name: "mean", Summary: true, Values: map[string]float64{"base": 1.55, "xmem": 1.06, "gain": 1.55 / 1.06, "small": 1.287, "large": 1.648, "xmem_large": 1.269}}),
+		Rows:            thesisRows(tilePrograms, Row{Name: "mean", Summary: true, Values: map[string]float64{"base": 1.55, "xmem": 1.06, "gain": 1.55 / 1.06, "small": 1.287, "large": 1.648, "xmem_large": 1.269}}, Row{Name: geometric, Summary: true}),
 		Interpretations: clockReadings, OnlyIfNamed: true,
 	}, func(m *Meter, row *Row, reading int) (map[string]float64, error) {
 		r, err := measureTiles(m, row)

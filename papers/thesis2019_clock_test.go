@@ -1,8 +1,40 @@
 package papers
 
 import (
+	"maps"
+	"math"
 	"testing"
 )
+
+// TestSummaries: rows with means, geometric means of the quotients, and quotients of mean rates, of two programs.
+func TestSummaries(t *testing.T) {
+	values := map[string]map[string]float64{
+		"a": {"hits": 0.5, "hits_ldesc": 30, "hits_rotation": 60, "points": -30},
+		"b": {"hits": 8, "hits_ldesc": 80, "hits_rotation": 10, "points": 70},
+	}
+	table := summarised(Table{
+		Columns:         []Column{factor("hits", "", "", ""), percent("points", "", "", ""), percent("hits_ldesc", "", "", ""), percent("hits_rotation", "", "", "")},
+		Rows:            []Row{{Name: "a"}, {Name: "b"}},
+		Interpretations: clockReadings,
+	}, func(_ *Meter, row *Row, _ int) (map[string]float64, error) { return values[row.Name], nil }, map[string]func(string, map[string]float64) bool{
+		"five rates": func(row string, _ map[string]float64) bool { return row == "b" },
+	})
+	rates := map[string]float64{"hits_ldesc": 55, "hits_rotation": 35, "points": 20}
+	for name, want := range map[string]map[string]float64{
+		"mean": {"hits": 4.25}, geometric: {"hits": 2}, "rates": {"hits": 55. / 35}, "five rates": {"hits": 8, "hits_ldesc": 80, "hits_rotation": 10, "points": 70},
+	} {
+		got, err := table.Measure(nil, &Row{Name: name, Summary: true}, &table.Interpretations[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "mean" || name == "rates" {
+			maps.Copy(want, rates)
+		}
+		if !maps.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
 
 // TestThesisClock: the values of a workload agree with each other. All machines execute the same instructions; slower readings take longer;
 // only machines with descriptors prefetch; a placement by XMem serves the same requests of memory.

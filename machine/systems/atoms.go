@@ -12,9 +12,6 @@ import (
 	"gemu/machine/xmem"
 )
 
-// pinnedShare is the share of an L2 that atoms may reserve. The thesis does not have it: a reading.
-const pinnedShare = 0.75
-
 // atomParts are the atoms of a machine.
 type atomParts struct {
 	atoms    []Atom
@@ -112,7 +109,7 @@ func (p *atomParts) choose() {
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(p.atoms[b].Reuse, p.atoms[a].Reuse), cmp.Compare(p.bytes[a], p.bytes[b]))
 	})
-	budget := pinnedShare * float64(p.capacity)
+	budget := xmem.PinnedShare * float64(p.capacity)
 	for _, i := range order {
 		if size := float64(p.bytes[i]); size > budget {
 			p.share[i] = budget / size
@@ -164,19 +161,9 @@ func (p *atomParts) l2(s cache.Shape) cache.Policy {
 			}
 		}
 		atom := p.of(a.Line * stream.LineBytes)
-		return atom >= 0 && hash(a.Line) < p.share[atom]
+		return atom >= 0 && xmem.Kept(a.Line, p.share[atom])
 	})
 	return p.policy
-}
-
-// hash maps the number of a line to a number from 0 to 1, so that the kept part of an atom is the same in each run.
-func hash(line uint64) float64 {
-	line ^= line >> 33
-	line *= 0xff51afd7ed558ccd // the finaliser of MurmurHash3
-	line ^= line >> 33
-	line *= 0xc4ceb9fe1a85ec53
-	line ^= line >> 33
-	return float64(line>>11) / (1 << 53)
 }
 
 // frames are the frames of the pages of atoms.

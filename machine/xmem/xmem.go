@@ -50,6 +50,20 @@ func Map2D(start, length, width, height uint64) (ranges []Range) {
 	return ranges
 }
 
+// PinnedShare is the share of a cache that atoms may reserve. The thesis does not have it: a reading.
+const PinnedShare = 0.75
+
+// Kept reports whether a cache keeps a line of an atom, of whose lines it keeps a share. A hash of the line's number decides, so that the kept
+// part of an atom is the same in each run and in each launch.
+func Kept(line uint64, share float64) bool {
+	line ^= line >> 33
+	line *= 0xff51afd7ed558ccd // the finaliser of MurmurHash3
+	line ^= line >> 33
+	line *= 0xc4ceb9fe1a85ec53
+	line ^= line >> 33
+	return float64(line>>11)/(1<<53) < share
+}
+
 // Lookaside is an atom lookaside buffer (ALB): a fully associative cache of the atoms of pages, with LRU replacement.
 type Lookaside struct {
 	Lookups int64 // number of lookups
