@@ -114,7 +114,7 @@ func cvtF16F32(a float32) uint16 { return fp.F32ToF16(a, fp.RN) }
 // Conversions between halves: f32 has all numbers of both formats.
 //
 //gemu:kernel cvt.bf16.f16 slow
-func cvtBF16F16(a uint16) uint16 { return fp.F32ToBF16(fp.F16ToF32(a), fp.RN) }
+func cvtBF16F16(a uint16) uint16 { return fp.F32ToBF16(fp.WidenF16(a), fp.RN) }
 
 //gemu:kernel cvt.f16.bf16 slow
 func cvtF16BF16(a uint16) uint16 { return fp.F32ToF16(fp.BF16ToF32(a), fp.RN) }

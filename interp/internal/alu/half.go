@@ -218,7 +218,7 @@ func (h *halfFormat) minMax(op floatOp, s Modifiers, a, b, sign uint16) uint16 {
 //
 //gemu:kernel $OP.any.f32.f16; OP = add sub; own loop = 0; takes = 63 slow
 func mixedF16(op floatOp, a uint16, c float32, imm uint64) float32 {
-	return mixedF32(op, fp.F16ToF32(a), c, 0, imm)
+	return mixedF32(op, fp.WidenF16(a), c, 0, imm)
 }
 
 //gemu:kernel $OP.any.f32.bf16; OP = add sub; own loop = 0; takes = 63 slow
@@ -228,7 +228,7 @@ func mixedBF16(op floatOp, a uint16, c float32, imm uint64) float32 {
 
 //gemu:kernel $OP.any.f32.f16; OP = fma; own loop = 0; takes = 63 slow
 func mixedFmaF16(op floatOp, a, b uint16, c float32, imm uint64) float32 {
-	return mixedF32(op, fp.F16ToF32(a), fp.F16ToF32(b), c, imm)
+	return mixedF32(op, fp.WidenF16(a), fp.WidenF16(b), c, imm)
 }
 
 //gemu:kernel $OP.any.f32.bf16; OP = fma; own loop = 0; takes = 63 slow
@@ -236,7 +236,7 @@ func mixedFmaBF16(op floatOp, a, b uint16, c float32, imm uint64) float32 {
 	return mixedF32(op, fp.BF16ToF32(a), fp.BF16ToF32(b), c, imm)
 }
 
-// mixedF32 is anyF32, with few operations for the rounding to nearest without modifiers.
+// mixedF32 is anyF32 for numbers of which a NaN is any NaN, with few operations for the rounding to nearest without modifiers.
 func mixedF32(op floatOp, a, b, c float32, imm uint64) float32 {
 	if imm != 0 {
 		return anyF32(op, a, b, c, imm)

@@ -103,9 +103,8 @@ func CosTurns32(x float32) float32 {
 // sineOf returns the sine of n quarter turns and an angle y of at most about pi/4. It keeps the sign of a zero if n is 0, and
 // otherwise returns +0. A NaN gives the canonical NaN.
 func sineOf(n uint, y float64) float32 {
-	odd := n&1 != 0
-	p := hornerOf(sinCoeff[:], cosCoeff[:], odd, float64(y*y)) // the sine of y divided by y, or the cosine
-	if !odd {
+	p := hornerOf(sinCoeff[:], cosCoeff[:], uint64(n&1), float64(y*y)) // the sine of y divided by y, or the cosine
+	if n&1 == 0 {
 		p = float64(y * p)
 	}
 	if n&2 != 0 {
@@ -201,42 +200,40 @@ func TanhApprox32(x float32) float32 {
 // result is the one of [Ex2Approx32], as TestHalfFunctions shows. Integers give the exact power.
 func Ex2Half(x float32) float32 {
 	const toInteger = 0x1.8p23 // its sum with a small number is rounded to an integer
+	u := math.Float32bits(x)
+	x = math.Float32frombits(uint32(min(int32(min(u, 0xc3170000)), 0x43000000))) // -151 to 128: the powers of both are rounded to 0 and Inf
 	t := x + toInteger
 	p := horner32(ex2HalfCoeff[:], x-(t-toInteger))
 	// The power of the integer, in two factors: it may be beyond the normal numbers of f32 where the result is not.
 	k := int32(math.Float32bits(t) - math.Float32bits(toInteger))
 	half := k >> 1
 	y := float32(float32(p*math.Float32frombits(uint32(half+127)<<23)) * math.Float32frombits(uint32(k-half+127)<<23))
-	switch {
-	case x >= 128:
-		return float32(math.Inf(1))
-	case x <= -150:
-		return 0
-	case x != x:
+	if isNaNBits(u) {
 		return math.Float32frombits(NaN32)
 	}
 	return y
 }
 
+// isNaNBits reports whether u are the bits of a NaN of f32. The functions for halves compare bits: of a comparison of an f16 that
+// has been widened, clang makes a comparison of f16, for which hosts have no vectors.
+func isNaNBits(u uint32) bool { return u&^(1<<31) > 0x7f800000 }
+
 // TanhHalf is the hyperbolic tangent of x for results that are rounded to f16 or bf16: for each number x of these formats the
 // rounded result is the one of [TanhApprox32], as TestHalfFunctions shows.
 func TanhHalf(x float32) float32 {
-	const last = 4.6 // beyond, the result is rounded to 1
+	const last = 0x40933333 // 4.6: beyond, the result is rounded to 1
 	u := math.Float32bits(x)
-	a := math.Float32frombits(u &^ (1 << 31))
-	y := float32(last)
-	if a < last {
-		y = a
-	}
+	a := u &^ (1 << 31)
+	y := math.Float32frombits(min(a, last))
 	square := float32(y * y)
-	y = float32(y*horner32(tanhHalfNumerator[:], square)) / horner32(tanhHalfDenominator[:], square)
-	if a >= last {
-		y = 1
+	bits := math.Float32bits(float32(y*horner32(tanhHalfNumerator[:], square)) / horner32(tanhHalfDenominator[:], square))
+	if a > last {
+		bits = 0x3f800000
 	}
-	if x != x {
+	if isNaNBits(u) {
 		return math.Float32frombits(NaN32)
 	}
-	return math.Float32frombits(math.Float32bits(y) | u&(1<<31))
+	return math.Float32frombits(bits | u&(1<<31))
 }
 
 // nan20 is the NaN of the .approx.ftz.f64 functions. The manual gives it a low word of zeros.
@@ -339,16 +336,14 @@ func horner(c []float64, x float64) float64 {
 	return p
 }
 
-// hornerOf is horner for one of two polynomials with equally many coefficients, the second if isSecond. Lanes of a vector select
-// each coefficient, which takes less time than both polynomials.
-func hornerOf(first, second []float64, isSecond bool, x float64) float64 {
+// hornerOf is horner for one of two polynomials with equally many coefficients: the first if n is 0, the second if n is 1. Lanes of
+// a vector select each coefficient, which takes less time than both polynomials. They select by bits: of a choice between two
+// floats clang makes a table, which a stencil cannot have.
+func hornerOf(first, second []float64, n uint64, x float64) float64 {
 	p := 0.0
 	for i := len(first) - 1; i >= 0; i-- {
-		c := first[i]
-		if isSecond {
-			c = second[i]
-		}
-		p = float64(p*x) + c
+		c := math.Float64bits(first[i])
+		p = float64(p*x) + math.Float64frombits(c^(c^math.Float64bits(second[i]))&-n)
 	}
 	return p
 }
