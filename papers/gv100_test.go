@@ -1,6 +1,7 @@
 package papers
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -106,5 +107,46 @@ func TestEveryRowOfGPU(t *testing.T) {
 	}
 	if n := len(gv100Kernels) + len(gv100Absent); n != len(rows) || n != 25 {
 		t.Errorf("%d rows, %d kernels or reasons, want 25", len(rows), n)
+	}
+}
+
+// TestCyclesOfGPU: the cycles of a short kernel, with the assumed numbers, are within a factor of two of those of the GPU (docs/gv100.md has
+// the comparison of all), at least those of its instructions on the 320 schedulers, and no fewer on the machine at the slow end of the
+// ranges. Each other row with a workload has cycles or a reason.
+func TestCyclesOfGPU(t *testing.T) {
+	table := Named("gv100").Table("cycles")
+	m := NewMeter(t.Context(), 0, 0, nil)
+	defer m.Close()
+	measured := 0
+	for i := range table.Rows {
+		row := &table.Rows[i]
+		if (row.Workload == "") == (row.Absent == "") || row.Values["cycles"] <= 0 {
+			t.Errorf("%s: workload %q, absent %q, %v", row.Name, row.Workload, row.Absent, row.Values)
+		}
+		if row.Absent == "" {
+			measured++
+		}
+		if row.Name != "dct2D" || !part.TryAll() { // seconds of CPU time
+			continue
+		}
+		shared := Named("gv100").Table("shared")
+		k := slices.IndexFunc(shared.Rows, func(r Row) bool { return r.Name == row.Name })
+		var cycles []float64
+		for j := range table.Interpretations {
+			got, err := table.Measure(m, row, &table.Interpretations[j])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ratio := got["cycles"] / row.Values["cycles"]; got["ratio"] != ratio || got["cycles"] < shared.Rows[k].Values["instructions"]/320 {
+				t.Errorf("%s: %v, want a ratio of %v", table.Interpretations[j].Name, got, ratio)
+			}
+			cycles = append(cycles, got["cycles"])
+		}
+		if ratio := cycles[0] / row.Values["cycles"]; ratio < 0.5 || ratio > 2 || cycles[2] < cycles[0] {
+			t.Errorf("cycles %v, want about %v", cycles, row.Values["cycles"])
+		}
+	}
+	if measured != 15 {
+		t.Errorf("%d kernels with cycles, want 15", measured)
 	}
 }

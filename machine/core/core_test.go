@@ -140,14 +140,22 @@ func TestAgainstNaive(t *testing.T) {
 		}
 		room, base, spread := rng.IntN(12), 1+rng.Int64N(200), uint64(rng.IntN(100))
 		lines, evict := rng.IntN(3) == 0, rng.IntN(3) == 0
+		ahead := rng.IntN(5) - 1 // lines from a miss to the line that is read ahead; -1: no prefetches
 		c, _ := agree(t, func() core.Config {
 			out := config(spec, sms, resident, shape, &slow{room: room, base: base, spread: spread})
 			out.L1Lines, out.StoresEvict = lines, evict
+			if plan := out.Plan; ahead >= 0 {
+				out.Plan = func(l *stream.Launch) core.Plan {
+					p := plan(l)
+					p.Prefetch = func(line uint64) (uint64, bool) { return line + uint64(ahead), line%3 > 0 }
+					return p
+				}
+			}
 			return out
 		})
 		record(t, text, ptx.Dim(1+rng.IntN(9)), block, c)
 		if t.Failed() {
-			t.Fatalf("program %d: %s\n%+v, %d SMs, %d CTAs, L1 %+v, memory %d %d %d, lines %v, evict %v", i, text, spec, sms, resident, shape, room, base, spread, lines, evict)
+			t.Fatalf("program %d: %s\n%+v, %d SMs, %d CTAs, L1 %+v, memory %d %d %d, lines %v, evict %v, ahead %d", i, text, spec, sms, resident, shape, room, base, spread, lines, evict, ahead)
 		}
 	}
 }

@@ -65,7 +65,7 @@ type naiveMiss struct {
 }
 
 type naiveWaiter struct {
-	load    *naiveLoad
+	load    *naiveLoad // nil: a prefetch
 	missing uint8
 }
 
@@ -280,7 +280,7 @@ func (m *naive) reply(plan core.Plan, r *memory.Reply, now int64) {
 		}
 		miss.sectors &^= r.Sectors
 		miss.waiters = slices.DeleteFunc(miss.waiters, func(w *naiveWaiter) bool {
-			if w.missing &^= r.Sectors; w.missing == 0 {
+			if w.missing &^= r.Sectors; w.missing == 0 && w.load != nil {
 				w.load.missing--
 				w.load.at = max(w.load.at, now)
 			}
@@ -456,7 +456,30 @@ func (m *naive) transaction(plan core.Plan, s *naiveSM, a *naiveAccess, x naiveT
 		}
 		s.l1[set] = append(s.l1[set], &naiveLine{number: line})
 	}
+	if missing != 0 && plan.Prefetch != nil {
+		if next, ok := plan.Prefetch(line); ok {
+			m.prefetch(plan, s, next, now)
+		}
+	}
 	return true
+}
+
+// prefetch reads a line that the L1 does not have and nothing waits for, if there is an MSHR and the memory takes the request.
+func (m *naive) prefetch(plan core.Plan, s *naiveSM, line uint64, now int64) {
+	set := plan.L1.Index(line, plan.L1.Sets)
+	known := slices.ContainsFunc(s.l1[set], func(l *naiveLine) bool { return l.number == line }) || slices.ContainsFunc(s.misses, func(e *naiveMiss) bool { return e.line == line })
+	if known || m.MSHRs > 0 && len(s.misses) >= m.MSHRs || !m.Memory.Send(now, &memory.Request{SM: s.number, ID: -1, Line: line, Sectors: 0xf}) {
+		return
+	}
+	m.sent++
+	m.counts.Prefetches += 4
+	s.misses = append(s.misses, &naiveMiss{line, 0xf, []*naiveWaiter{{nil, 0xf}}})
+	if m.l1Ways > 0 {
+		if len(s.l1[set]) == m.l1Ways {
+			s.l1[set] = s.l1[set][1:]
+		}
+		s.l1[set] = append(s.l1[set], &naiveLine{number: line})
+	}
 }
 
 // wait returns the cycle from which on a warp can issue its next instruction (-1: unknown), and the instruction that it waits for.
