@@ -275,6 +275,7 @@ type machinePart struct {
 	doc         string // what it prints, for help
 	extra       bool   // it is printed, and is in JSON, only if --show names it
 	allLaunches bool   // it counts all launches, so that --launch excludes it
+	clocked     bool   // its counts are in the order of a clock
 	// begin begins the part before the first launch. It can change the run.
 	begin func(in *machineRun) machineView
 }
@@ -699,10 +700,21 @@ func columnsOf(list []machineColumn, c *machine.Counts) string {
 // unseen says what the counts leave out.
 func (r *machineReport) unseen() string {
 	text := "counts are sectors of 32 bytes, without shared, constant and parameter memory, textures and surfaces; "
-	if r.clocked {
-		return text + "these counts have no clock, cycles have their own order (docs/machine.md)"
+	var clocked, others []string
+	for _, name := range r.flags.Show {
+		if machinePartNamed(name).clocked {
+			clocked = append(clocked, name)
+		} else {
+			others = append(others, name)
+		}
 	}
-	return text + "there is no clock (docs/machine.md)"
+	switch {
+	case len(clocked) == 0:
+		return text + "there is no clock (docs/machine.md)"
+	case len(others) == 0:
+		return text + "they are in the order of the clock (docs/machine.md)"
+	}
+	return text + "those of " + strings.Join(clocked, ", ") + " are in the order of the clock, those of " + strings.Join(others, ", ") + " have no clock (docs/machine.md)"
 }
 
 // print writes the parts of the report to a screen.

@@ -8,7 +8,7 @@ import (
 	"gemu/machine/memory"
 )
 
-var memoryPart = machinePart{name: "memory", doc: "the L2 and the channels of memory of machines with a clock: hits of lines in flight, latency of reads, queues, rows and banks", extra: true, allLaunches: true, begin: func(in *machineRun) machineView {
+var memoryPart = machinePart{name: "memory", doc: "the L2 and the channels of memory of machines with a clock: hits of lines in flight, latency of reads, queues, rows and banks", extra: true, allLaunches: true, clocked: true, begin: func(in *machineRun) machineView {
 	in.addClocks()
 	return memoryView{in.clocks}
 }}
@@ -28,10 +28,10 @@ type memoryView struct{ clocks []machineClock }
 
 func (v memoryView) addJSON(r *machineReport) error {
 	for i := range v.clocks {
-		m := v.clocks[i][0]
-		if err := m.Err(); err != nil {
+		if err := v.clocks[i].err(); err != nil {
 			return fmt.Errorf("machine %s: %w", r.Machines[i].Name, err)
 		}
+		m := v.clocks[i][0]
 		cycles := int64(0)
 		for _, l := range m.Launches() {
 			cycles += l.Cycles

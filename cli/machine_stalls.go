@@ -16,11 +16,11 @@ import (
 )
 
 var (
-	cyclesPart = machinePart{name: "cycles", doc: "cycles of machines with a clock, also with all unknown numbers at either end of their ranges", extra: true, begin: func(in *machineRun) machineView {
+	cyclesPart = machinePart{name: "cycles", doc: "cycles of machines with a clock, also with all unknown numbers at either end of their ranges", extra: true, clocked: true, begin: func(in *machineRun) machineView {
 		in.addClocks()
 		return cyclesView{in.clocks}
 	}}
-	stallsPart = machinePart{name: "stalls", doc: "cycles, and the reasons why schedulers issue no instruction: of each kernel, and of each line on the first machine", extra: true, begin: func(in *machineRun) machineView {
+	stallsPart = machinePart{name: "stalls", doc: "cycles, and the reasons why schedulers issue no instruction: of each kernel, and of each line on the first machine", extra: true, clocked: true, begin: func(in *machineRun) machineView {
 		in.addClocks()
 		return stallsView{cyclesView{in.clocks}}
 	}}
@@ -29,6 +29,16 @@ var (
 // machineClock is a machine with a clock: with its own numbers, and with its readings at the ends of their ranges for the faster and for the
 // slower machine.
 type machineClock [3]*machine.Clock
+
+// err returns the first error of the machine or of those at the ends of its readings.
+func (c *machineClock) err() error {
+	for i, m := range c {
+		if err := m.Err(); err != nil {
+			return fmt.Errorf("%s: %w", [...]string{"assumed readings", "all readings fast", "all readings slow"}[i], err)
+		}
+	}
+	return nil
+}
 
 // addClocks adds machines with a clock, once.
 func (in *machineRun) addClocks() {
@@ -87,10 +97,8 @@ type cyclesView struct{ clocks []machineClock }
 
 func (v cyclesView) addJSON(r *machineReport) error {
 	for i := range v.clocks {
-		for _, m := range v.clocks[i] {
-			if err := m.Err(); err != nil {
-				return fmt.Errorf("machine %s: %w", r.Machines[i].Name, err)
-			}
+		if err := v.clocks[i].err(); err != nil {
+			return fmt.Errorf("machine %s: %w", r.Machines[i].Name, err)
 		}
 		r.Machines[i].Clock = r.clockOf(&v.clocks[i], &r.specs[i])
 	}
@@ -198,16 +206,32 @@ var cyclesColumns = []pageHead{
 // ratioHead is the column of the cycles by those of the first machine.
 var ratioHead = pageHead{Name: "by the first", Doc: "cycles by those of the first machine, with the lowest and the highest of this ratio and of those with all readings at either end; undecided if one is above 1 and one below"}
 
-// readingsText lists the readings of the first machine.
-func (r *machineReport) readingsText() string {
-	var list []string
-	for _, reading := range r.Machines[0].Clock.Readings {
-		list = append(list, reading.String())
+// readingsTexts lists the readings, once for machines that have the same ones.
+func (r *machineReport) readingsTexts() (texts []string) {
+	var lists []string
+	names := map[string][]string{}
+	for i := range r.Machines {
+		var list []string
+		for _, reading := range r.Machines[i].Clock.Readings {
+			list = append(list, reading.String())
+		}
+		text := strings.Join(list, ", ")
+		if text == "" {
+			continue
+		}
+		if names[text] == nil {
+			lists = append(lists, text)
+		}
+		names[text] = append(names[text], r.Machines[i].Name)
 	}
-	if len(list) == 0 {
-		return ""
+	for _, text := range lists {
+		of := strings.Join(names[text], "; ")
+		if len(r.Machines) > 1 && len(names[text]) == len(r.Machines) {
+			of = "all machines"
+		}
+		texts = append(texts, "readings of "+of+", unknown numbers with their ranges: "+text)
 	}
-	return "readings of " + r.Machines[0].Name + ", unknown numbers with their ranges: " + strings.Join(list, ", ")
+	return texts
 }
 
 func (v cyclesView) print(r *machineReport, s *screen) {
@@ -235,7 +259,7 @@ func (v cyclesView) print(r *machineReport, s *screen) {
 		}
 		s.printf("%s\n", row)
 	}
-	if text := r.readingsText(); text != "" {
+	for _, text := range r.readingsTexts() {
 		for _, line := range wrap(text, 120) {
 			s.printf("%s\n", s.paint(dim, line))
 		}
@@ -253,7 +277,7 @@ func (v cyclesView) page(r *machineReport) []pageSection {
 		b.Bars.addBar(r.Machines[i].Name, countText(c.Cycles), float64(c.Cycles))
 		b.Table.Rows = append(b.Table.Rows, append([]string{r.Machines[i].Name}, r.cyclesCells(i)...))
 	}
-	if text := r.readingsText(); text != "" {
+	for _, text := range r.readingsTexts() {
 		b.Notes = append(b.Notes, strings.ToUpper(text[:1])+text[1:]+".")
 	}
 	return []pageSection{{"Cycles", []string{}, []pageBlock{b}}}

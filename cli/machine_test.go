@@ -12,11 +12,15 @@ import (
 	"strings"
 	"testing"
 
+	"gemu/interp"
+	"gemu/kernels"
 	"gemu/machine"
 	"gemu/machine/core"
 	"gemu/machine/dispatch"
 	"gemu/machine/dram"
 	"gemu/machine/locality"
+	"gemu/machine/stream"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -158,22 +162,100 @@ func TestMachineStalls(t *testing.T) {
 }
 
 // TestMachineStallAdvice: the conflicts of a tile whose columns are in one bank fill the memory unit, and the advice for their line names the
-// banks. With one more column there are none. The transposition without a tile waits for the memory behind the L1.
+// banks. With one more column there are none. A transposition without a tile has a line for each lane, or waits for a short queue.
 func TestMachineStallAdvice(t *testing.T) {
-	for kernel, want := range map[string]struct{ banks, queue bool }{"tiled": {banks: true}, "padded": {}, "naive": {queue: true}} {
-		c := machineOf(t, "../docs/transposes.ptx", "-k", kernel, "-g", "16,16", "-b", "32,32", "-a", "f32[512x512]=iota", "f32[262144]", "512", "--show", "stalls").Machines[0].Clock
+	for _, c := range []struct {
+		kernel, queue string
+		line          int
+		want          string
+	}{
+		{"naive", "8", 17, "access fewer lines"}, {"naive", "1", 17, "takes no more requests"}, {"tiled", "8", 27, "other banks"}, {"padded", "8", 37, ""},
+	} {
+		m := machineOf(t, "../docs/transposes.ptx", "-k", c.kernel, "-g", "4,4", "-b", "32,32", "-a", "f32[128x128]=iota", "f32[16384]", "128", "--show", "stalls", "--sweep", "sms=4", "--sweep", "net.queue="+c.queue).Machines[0].Clock
 		full := int64(0)
-		var banks, queue bool
-		for i := range c.Lines {
-			l := &c.Lines[i]
+		for i := range m.Lines {
+			l := &m.Lines[i]
 			full += l.Full.Total()
-			advice := strings.Join(l.limits(c), " ")
-			isOut := l.Line == map[string]int{"naive": 17, "tiled": 27, "padded": 37}[kernel]
-			banks = banks || isOut && strings.Contains(advice, "other banks") && l.Full.Banks > l.Full.Queue
-			queue = queue || isOut && strings.Contains(advice, "takes no more requests") && l.Full.Queue > l.Full.Banks
+			if l.Line != c.line {
+				continue
+			}
+			most := ""
+			for n, text := range map[int64]string{l.Full.Lines: "access fewer lines", l.Full.Queue: "takes no more requests", l.Full.MSHRs: "waits for an MSHR", l.Full.Banks: "other banks"} {
+				if n == max(l.Full.Lines, l.Full.Queue, l.Full.MSHRs, l.Full.Banks) && 20*n >= m.Stalls.Total() {
+					most = text
+				}
+			}
+			if advice := strings.Join(l.limits(m), " "); most != c.want || !strings.Contains(advice, c.want) || c.want != "other banks" && strings.Contains(advice, "other banks") {
+				t.Errorf("%s, queue of %s: most cycles are of %q, want %q; %+v; %s", c.kernel, c.queue, most, c.want, l.Full, advice)
+			}
 		}
-		if full != c.Stalls.Memory || banks != want.banks || queue != want.queue {
-			t.Errorf("%s: %d of %d cycles of a full memory unit; advice on banks %v, on the queue %v, want %v", kernel, full, c.Stalls.Memory, banks, queue, want)
+		if full != m.Stalls.Memory {
+			t.Errorf("%s: lines have %d of the %d cycles of a full memory unit", c.kernel, full, m.Stalls.Memory)
+		}
+	}
+}
+
+// TestMachineReadings: machines with the same readings share a list, and others have their own. The report says which parts have a clock.
+func TestMachineReadings(t *testing.T) {
+	for _, c := range []struct {
+		args       []string
+		want, none []string
+	}{
+		{[]string{"--show", "memory,cycles", "--spec", "v100,gtx480"}, []string{"readings of v100, ", "readings of gtx480, ", "they are in the order of the clock"}, []string{"no clock"}},
+		{[]string{"--show", "cycles,total", "--sweep", "scheduler=gto,lrr"}, []string{"readings of all machines, ", "those of cycles are in the order of the clock, those of total have no clock"}, []string{"readings of v100"}},
+		{[]string{"--show", "total"}, []string{"there is no clock"}, []string{"readings"}},
+	} {
+		var out, errs bytes.Buffer
+		if status := run(t.Context(), append([]string{"machine", "@reduce", "--size", "500"}, c.args...), strings.NewReader(""), &out, &errs); status != exitGood {
+			t.Fatalf("status %d: %s", status, &errs)
+		}
+		for _, text := range c.want {
+			if !strings.Contains(out.String(), text) {
+				t.Errorf("%q: no %q in %s", c.args, text, &out)
+			}
+		}
+		for _, text := range c.none {
+			if strings.Contains(out.String(), text) {
+				t.Errorf("%q: %q in %s", c.args, text, &out)
+			}
+		}
+	}
+}
+
+// wrongScheduler picks a slot that does not exist.
+type wrongScheduler struct{}
+
+func (wrongScheduler) Pick(*core.Warps, uint64, int64) int { return -1 }
+
+// TestMachineClockErrors: an error of the machine at an end of its readings fails each part with a clock.
+func TestMachineClockErrors(t *testing.T) {
+	spec, _ := machine.Find("v100")
+	spec.SMs = 1
+	wrong := spec
+	wrong.Clock.Policy = &core.Policy{Name: "wrong", New: func(uint64) core.Scheduler { return wrongScheduler{} }}
+	var clock machineClock
+	for i, s := range []machine.Spec{spec, spec, wrong} {
+		m, err := machine.NewClock(s, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clock[i] = m
+		recorder := stream.NewRecorder(m)
+		recorder.RecordInstructions()
+		w := kernels.Lookup("saxpy")
+		session, err := kernels.Start(t.Context(), w, interp.NewDevice(interp.Config{Probes: []probe.Probe{recorder}}), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Run(session); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := &machineReport{machineJSON: machineJSON{Machines: []machineResultJSON{{Name: "v100"}}}, flags: &machineCmd{}, specs: []machine.Spec{spec}}
+	clocks := []machineClock{clock}
+	for _, v := range []machineView{cyclesView{clocks}, stallsView{cyclesView{clocks}}, memoryView{clocks}} {
+		if err := v.addJSON(r); err == nil || !strings.Contains(err.Error(), "machine v100: all readings slow: ") || !strings.Contains(err.Error(), "slot -1") {
+			t.Errorf("%T: error %v", v, err)
 		}
 	}
 }
