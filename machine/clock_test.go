@@ -11,13 +11,14 @@ import (
 	"gemu/probe"
 )
 
-// BenchmarkClock measures a workload on the multiprocessors of a machine with a clock, without its execution and recording.
+// clockWorkloads are the workloads of the benchmarks of clocks.
+var clockWorkloads = []string{"conv", "sgemm", "spmv", "hotspot"}
+
+// BenchmarkClock measures a workload on the multiprocessors of a machine with a clock alone: without its execution and recording, and with a
+// memory of fixed latency. BenchmarkClockRun has all of these.
 func BenchmarkClock(b *testing.B) {
-	for _, name := range []string{"conv", "gemm", "spmv", "hotspot"} {
+	for _, name := range clockWorkloads {
 		w := kernels.Lookup(name)
-		if w == nil {
-			continue
-		}
 		b.Run(name, func(b *testing.B) {
 			k := &kept{}
 			recordWorkload(b, w, k)
@@ -37,6 +38,34 @@ func BenchmarkClock(b *testing.B) {
 			}
 			b.ReportMetric(float64(instructions)/b.Elapsed().Seconds()/1e6, "Mwarpinstr/s")
 			b.ReportMetric(float64(cycles), "cycles")
+		})
+	}
+}
+
+// BenchmarkClockRun measures a workload on the machine v100 with a clock from the PTX to the cycles: execution in vector mode on one host
+// thread, recording, multiprocessors, network, L2 and memory.
+func BenchmarkClockRun(b *testing.B) {
+	for _, name := range clockWorkloads {
+		w := kernels.Lookup(name)
+		b.Run(name, func(b *testing.B) {
+			spec, _ := Find("v100")
+			instructions, cycles := int64(0), int64(0)
+			for b.Loop() {
+				m, err := NewClock(spec, 0)
+				if err != nil {
+					b.Fatal(err)
+				}
+				recordWorkload(b, w, m)
+				if err := m.Err(); err != nil {
+					b.Fatal(err)
+				}
+				for _, l := range m.Launches() {
+					instructions += l.Instructions
+					cycles += l.Cycles
+				}
+			}
+			b.ReportMetric(float64(instructions)/b.Elapsed().Seconds()/1e6, "Mwarpinstr/s")
+			b.ReportMetric(float64(cycles)/b.Elapsed().Seconds()/1e3, "kcycles/s")
 		})
 	}
 }
