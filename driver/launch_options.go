@@ -141,18 +141,22 @@ type Outcome struct {
 	Findings   *sanitize.Report // findings of the launch's own sanitizers, up to its end or trap; nil without them
 }
 
-// RunForOutcome is Run with the results as data. p.Options must not be nil. After a trap, the outcome is returned together
+// RunForOutcome is Run with the results as data. After a trap, the outcome is returned together
 // with the error. The outcome is nil if the launch was refused or stopped.
 func (t *Thread) RunForOutcome(p *LaunchParams) (*Outcome, error) {
-	watch := sanitize.New(p.Options.settings.Sanitize, sanitize.Options{})
 	params := *p
+	if params.Options == nil {
+		params.Options = &LaunchOptions{settings: t.d.settings}
+		params.Options.settings.Sanitize = nil // the driver's own sanitizers observe the launch
+	}
+	watch := sanitize.New(params.Options.settings.Sanitize, sanitize.Options{})
 	params.Probes = slices.Concat(p.Probes, watch.Probes)
 	r, err := t.Run(&params)
 	var trap *probe.Trap
 	if err != nil && !errors.As(err, &trap) {
 		return nil, err
 	}
-	stats := newStatistics(&p.Options.settings)
+	stats := newStatistics(&params.Options.settings)
 	if r != nil {
 		f, err := t.function(p.Func)
 		if err != nil { // another thread has unloaded the module
