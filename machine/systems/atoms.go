@@ -15,12 +15,13 @@ import (
 // atomParts are the atoms of a machine.
 type atomParts struct {
 	atoms    []Atom
-	active   []bool                 // by atom
-	spans    []span                 // units of atoms, in ascending order, without overlaps
-	resolved map[stream.Buffer]bool // buffers whose ranges are in units
-	buffers  int                    // number of buffers of the launch in progress that are resolved
-	bytes    []uint64               // mapped bytes, by atom
-	share    []float64              // share of the lines of an atom that the L2 keeps
+	active   []bool    // by atom
+	fixed    []span    // units of the data that descriptors give by address, in ascending order, without overlaps
+	spans    []span    // those, and the units of the data that the launch in progress has by name
+	named    bool      // there are units of data by name
+	buffers  int       // number of buffers of the launch in progress that are resolved
+	bytes    []uint64  // mapped bytes, by atom
+	share    []float64 // share of the lines of an atom that the L2 keeps
 	run      *machine.Run
 	capacity uint64 // bytes of the L2
 	policy   *cache.Reserved
@@ -37,7 +38,7 @@ type span struct {
 // their own (section 2.6), if the address map keeps a page in a bank.
 func Atoms(name string, list []Atom) *machine.System {
 	return &machine.System{Name: name, New: func() machine.Parts {
-		p := &atomParts{atoms: list, active: make([]bool, len(list)), resolved: map[stream.Buffer]bool{}, bytes: make([]uint64, len(list)), share: make([]float64, len(list))}
+		p := &atomParts{atoms: list, active: make([]bool, len(list)), bytes: make([]uint64, len(list)), share: make([]float64, len(list))}
 		for i := range list {
 			for k := range list[i].Map {
 				if r := &list[i].Map[k]; r.Base != 0 && (r.Bytes != 0 || r.Width != 0) {
@@ -45,6 +46,7 @@ func Atoms(name string, list []Atom) *machine.System {
 				}
 			}
 		}
+		p.fixed = p.spans
 		return machine.Parts{Begin: p.begin, L2: p.l2, Pages: p.pages()}
 	}}
 }
@@ -77,6 +79,11 @@ func (p *atomParts) add(atom int, ranges []xmem.Range) {
 		list, next = append(list, s), s.last+1
 	}
 	copyUpTo(math.MaxUint64)
+	p.set(list)
+}
+
+// set sets the units of atoms.
+func (p *atomParts) set(list []span) {
 	p.spans = list
 	clear(p.bytes)
 	for _, s := range list {
@@ -84,10 +91,14 @@ func (p *atomParts) add(atom int, ranges []xmem.Range) {
 	}
 }
 
-// begin makes atoms active, and chooses the data that the L2 keeps.
+// begin makes atoms active, and chooses the data that the L2 keeps. Buffers of the launch before may be freed, and others at their addresses:
+// data by name are mapped again by the first access of the launch to their buffer.
 func (p *atomParts) begin(r *machine.Run) {
-	p.run, p.buffers = r, 0
-	changed := false
+	changed := p.named
+	if p.named {
+		p.set(p.fixed)
+	}
+	p.run, p.buffers, p.named = r, 0, false
 	for i := range p.atoms {
 		active := len(p.atoms[i].Kernels) == 0 || slices.Contains(p.atoms[i].Kernels, r.Kernel.Name)
 		changed = changed || active != p.active[i]
@@ -146,6 +157,7 @@ func (p *atomParts) resolve(b stream.Buffer) {
 		}
 	}
 	if found {
+		p.named = true
 		p.choose()
 	}
 }
@@ -155,10 +167,7 @@ func (p *atomParts) l2(s cache.Shape) cache.Policy {
 	p.capacity = uint64(s.Sets) * uint64(s.Ways) * stream.LineBytes
 	p.policy = cache.NewReserved(s, func(a *cache.Access) bool {
 		for ; p.buffers < len(p.run.Buffers); p.buffers++ {
-			if b := p.run.Buffers[p.buffers]; !p.resolved[b] {
-				p.resolved[b] = true
-				p.resolve(b)
-			}
+			p.resolve(p.run.Buffers[p.buffers])
 		}
 		atom := p.of(a.Line * stream.LineBytes)
 		return atom >= 0 && xmem.Kept(a.Line, p.share[atom])

@@ -171,6 +171,32 @@ func TestAtoms(t *testing.T) {
 	}
 }
 
+// TestReusedAddresses: a buffer at the addresses of a freed buffer of an atom is not of the atom, and the lines of the freed buffer leave.
+func TestReusedAddresses(t *testing.T) {
+	parts := Atoms("x", []Atom{{Map: []Range{{Data: Data{Buffer: "weights"}}}, Reuse: 1}}).New()
+	policy := parts.L2(cache.Shape{Sets: 8, Ways: 4}).(*cache.Reserved)
+	begin := func(name string) {
+		r := runOf("k")
+		r.Buffers = []stream.Buffer{{Name: name, Base: 1 << 20, Bytes: 1 << 10}}
+		parts.Begin(r)
+	}
+	kept := func() bool {
+		policy.Fill(0, 0, &cache.Access{Line: 1 << 20 / stream.LineBytes})
+		return policy.Keeps(0, 0)
+	}
+	for range 2 {
+		if begin("weights"); !kept() {
+			t.Error("the buffer of the atom is not kept")
+		}
+		if begin("other"); policy.Keeps(0, 0) {
+			t.Error("a line of the launch before is kept")
+		}
+		if kept() {
+			t.Error("a buffer at the addresses of a freed one is kept")
+		}
+	}
+}
+
 // TestLargestTiles: the largest numbers that a file may have give a distance, or none, on a multiprocessor with any number of CTAs.
 func TestLargestTiles(t *testing.T) {
 	for _, c := range []struct {
