@@ -104,6 +104,47 @@ AGAIN:
 }
 `
 
+// exitAfterOwnBarrier is a kernel whose warps come to the first barrier at different instructions. After it, warp 0 loads shared memory
+// and exits. The other warps store after a second barrier, which does not order the loads of warp 0 before the stores; nor is one of
+// these warps' loads in order with the other's stores. The first load of each loop, which is never in machine code, reads other words.
+const exitAfterOwnBarrier = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .u32 %t, %i, %x, %a, %b;
+	.reg .pred %q;
+	.shared .align 8 .b8 board[1024];
+	mov.u32 %t, %tid.x;
+	mov.u32 %a, board;
+	mad.lo.u32 %a, %t, 4, %a;
+	st.shared.u32 [%a], %t;
+	add.u32 %b, %a, 512;
+	mov.u32 %i, 0;
+	setp.lt.u32 %q, %t, 32;
+	@%q bra FIRST;
+	bar.sync 0;
+	bar.sync 0;
+OTHERS:
+	ld.shared.u32 %x, [%b];
+	mov.u32 %b, %a;
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %q, %i, 9;
+	@%q bra OTHERS;
+	st.shared.u32 [%a+-128], %t;
+	ret;
+FIRST:
+	bar.sync 0;
+AGAIN:
+	ld.shared.u32 %x, [%b];
+	mov.u32 %b, %a;
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %q, %i, 9;
+	@%q bra AGAIN;
+	exit;
+}
+`
+
 // TestEnginesFindTheSameInSharedMemory compares the races that the engines find in random programs, in which loads without an exit
 // come before conflicting stores and barriers.
 func TestEnginesFindTheSameInSharedMemory(t *testing.T) {
@@ -117,8 +158,13 @@ func TestEnginesFindTheSameInSharedMemory(t *testing.T) {
 	}
 	racy := 0
 	for i := range 120 {
-		src := earlyExit
-		if i > 0 {
+		src := ""
+		switch i {
+		case 0:
+			src = earlyExit
+		case 1:
+			src = exitAfterOwnBarrier
+		default:
 			src = sharedProgram(rng, i%8 == 0, i%2 != 0)
 		}
 		found := func(engine interp.Engine) string {

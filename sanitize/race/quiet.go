@@ -8,7 +8,22 @@ import (
 	"gemu/ptx"
 )
 
-// findQuiet sets role.quietAfter.
+// nextActions is what a thread may do after a barrier of the whole CTA, up to the next one.
+type nextActions uint8
+
+const (
+	mayWrite nextActions = 1 << iota // write shared memory
+	mayExit
+	mayMeet // come to another barrier of the whole CTA
+)
+
+// isQuiet reports whether the loads of shared memory in an interval are in no race, where n is what its threads may do: none of them
+// writes, and either none exits, as the next barrier does not order the loads of a thread that has exited, or none comes to another
+// barrier.
+func (n nextActions) isQuiet() bool { return n&mayWrite == 0 && n&(mayExit|mayMeet) != mayExit|mayMeet }
+
+// findQuiet sets role.next. The threads of a CTA may come to a barrier at different instructions, so only the union of their next
+// actions (batch.next) tells whether the interval is quiet.
 func (r *run) findQuiet() {
 	if r.perCTAs > 1 || r.lockstep > 0 {
 		return
@@ -26,7 +41,7 @@ func (r *run) findQuiet() {
 			if isWholeBarrier(instr) {
 				s := interval{visited: make([]bool, len(r.Kernel.Blocks))}
 				s.walk(b, i+1)
-				roles[instr].quietAfter = !s.writes && !(s.exits && s.ends)
+				roles[instr].next = s.next
 			}
 		}
 	}
@@ -58,27 +73,29 @@ func isWholeBarrier(instr *ptx.Instr) bool {
 // interval is the instructions that a thread may execute after a barrier of the whole CTA, up to the next one.
 type interval struct {
 	visited []bool // by block: walked from its beginning
-
-	writes bool // shared memory may be written
-	exits  bool // the thread may exit
-	ends   bool // the thread may come to another barrier of the whole CTA
+	next    nextActions
 }
 
 // walk follows the control flow from instruction first of a block on.
 func (s *interval) walk(b *ptx.Block, first int) {
 	for _, instr := range b.Instrs[first:] {
 		if isWholeBarrier(instr) {
-			s.ends = true
+			s.next |= mayMeet
 			return
 		}
 		effects := instr.Form.Effects
 		if effects.Any(ptx.Writes | ptx.Atomic) {
-			space, _ := instr.Space()
-			s.writes = s.writes || space != ptx.Global && space != ptx.Local && space != ptx.Param
+			if space, _ := instr.Space(); space != ptx.Global && space != ptx.Local && space != ptx.Param {
+				s.next |= mayWrite
+			}
 		}
-		s.exits = s.exits || effects.Any(ptx.Exits|ptx.Returns)
+		if effects.Any(ptx.Exits | ptx.Returns) {
+			s.next |= mayExit
+		}
 	}
-	s.exits = s.exits || len(b.Succs) == 0
+	if len(b.Succs) == 0 {
+		s.next |= mayExit
+	}
 	for _, next := range b.Succs {
 		if !s.visited[next.Index] {
 			s.visited[next.Index] = true

@@ -220,7 +220,7 @@ type cta struct {
 	effects       map[int64]view        // the view of the issuing thread at the time of issue, by number of the asynchronous operation
 	channels      map[channelKey]agent
 	queues        map[channelKey]*queue
-	quiet         syncatomic.Int64 // not 0: in this interval between barriers of the whole CTA, shared memory is only read (role.quietAfter)
+	quiet         syncatomic.Int64 // not 0: in this interval between barriers of the whole CTA, shared memory is only read (nextActions.isQuiet)
 }
 
 type warp struct {

@@ -53,10 +53,7 @@ type role struct {
 	elements int   // number of elements of an accessed vector
 	skipped  uint8 // vector elements without an access, a bit each
 	instr    *ptx.Instr
-
-	// A barrier of the whole CTA after which, up to the next one, no thread writes shared memory or exits; or no thread writes it up
-	// to the kernel's end.
-	quietAfter bool
+	next     nextActions // after a barrier of the whole CTA; mayWrite if it is not one, or unknown
 }
 
 // scopeOf returns the scope in an instruction's qualifiers, or otherwise.
@@ -75,7 +72,7 @@ func scopeOf(instr *ptx.Instr, otherwise accessKind) accessKind {
 }
 
 func newRole(instr *ptx.Instr) (o role) {
-	o.instr, o.elements = instr, 1
+	o.instr, o.elements, o.next = instr, 1, mayWrite
 	for i := range instr.Ops {
 		if instr.Ops[i].Kind == ptx.VecOperand {
 			o.elements = max(o.elements, len(instr.Ops[i].Elems()))
@@ -618,8 +615,8 @@ type clusterBarrier struct {
 type batch struct {
 	key     batchKey
 	lanes   []batchMember
-	threads int  // number of threads in lanes
-	quiet   bool // role.quietAfter of the barriers of all members
+	threads int         // number of threads in lanes
+	next    nextActions // of any member
 }
 
 type batchKey struct {
@@ -697,10 +694,13 @@ func (r *run) leaveBarrier(c *cta, e *probe.Event) {
 	}
 	if r.batch.key != key {
 		r.completeBatch()
-		r.batch = batch{key: key, lanes: r.batch.lanes[:0], quiet: true}
+		r.batch = batch{key: key, lanes: r.batch.lanes[:0]}
+		if key.barrier >= first { // before any member continues: the batch may be completed only at a later event
+			c.quiet.Store(0)
+		}
 	}
 	r.batch.add(c, e.Warp, e.Lanes)
-	r.batch.quiet = r.batch.quiet && o.quietAfter
+	r.batch.next |= o.next
 	if r.batch.threads += bits.OnesCount64(e.Lanes); r.batch.threads == r.Block.Count() && key.barrier >= first { // machine code must see quiet at once
 		r.completeBatch()
 	}
@@ -809,12 +809,9 @@ func (r *run) shareKnowledge(list []batchMember) {
 		delete(c.barrierClocks, barrier)
 	}
 	n := k.own(c.number)
-	if b.key.barrier >= first {
-		c.quiet.Store(0)
-	}
 	if threads == r.Block.Count() {
 		n.learnAll(r.now)
-		if b.key.barrier >= first && b.quiet {
+		if b.key.barrier >= first && b.next.isQuiet() {
 			c.quiet.Store(1)
 		}
 	} else {
