@@ -50,6 +50,9 @@ type deferredAccess struct {
 	effects accessEffects
 }
 
+// accessBytes is the size of an entry of backlog.list.
+const accessBytes = int(unsafe.Sizeof(deferredAccess{}))
+
 // accessEffects holds properties of a deferred access.
 type accessEffects uint8
 
@@ -364,7 +367,7 @@ func (r *run) noteEnqueued(b *backlog, s *shadow, t *deferredAccess, own bool, s
 	if own {
 		b.lastMoment = max(b.lastMoment, t.moment)
 	}
-	if n := b.size(); n > minBacklog && n > max(b.maxBytes(size), b.bound) {
+	if b.size() > max(b.maxBytes(size), b.bound) {
 		warps := 0
 		if own {
 			warps = r.warps
@@ -425,7 +428,11 @@ func (r *run) enqueueRaw(s *shadow, alloc *probe.Allocation) {
 func (b *backlog) enqueue(t *deferredAccess, lanes uint64, offset uint32, stride int32, size uint64) bool {
 	n := len(b.list)
 	if n == cap(b.list) {
-		b.list = append(make([]deferredAccess, 0, max(64, 4*n)), b.list...) // slices.Grow would clear the new memory
+		more := 2 * n
+		if limit := b.maxBytes(size)/accessBytes + maxWidth; n < limit { // mostly, compact keeps the list within the limit
+			more = min(4*n, limit)
+		}
+		b.list = append(make([]deferredAccess, 0, max(64, more)), b.list...) // slices.Grow would clear the new memory
 	}
 	d := &b.list[:n+1][n]
 	// Field by field: a copy of t, whose fields have just been stored, would wait for these stores.
@@ -442,7 +449,7 @@ func (b *backlog) enqueue(t *deferredAccess, lanes uint64, offset uint32, stride
 func (b *backlog) maxBytes(size uint64) int { return max(minBacklog, int(size)) }
 
 func (b *backlog) size() int {
-	return len(b.list)*int(unsafe.Sizeof(deferredAccess{})) + 4*len(b.offsets) + 8*len(b.clocks)
+	return len(b.list)*accessBytes + 4*len(b.offsets) + 8*len(b.clocks)
 }
 
 // ranges returns the offsets of the contiguous ranges of an access, and the size of each in bytes. offs begins
@@ -671,6 +678,11 @@ type compaction struct {
 	accesses []keptReads
 	ends     []int    // start of each entry's offsets
 	kept     []uint64 // the kept lanes of each entry
+}
+
+// size returns the size in bytes.
+func (c *compaction) size() int {
+	return cap(c.accesses)*int(unsafe.Sizeof(keptReads{})) + cap(c.ends)*int(unsafe.Sizeof(0)) + 8*cap(c.kept)
 }
 
 // reserve returns cleared slices for some words and entries.

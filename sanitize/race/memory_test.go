@@ -226,6 +226,46 @@ func TestHistoryOfAccesses(t *testing.T) {
 	}
 }
 
+// TestSpareMemory checks that the memory kept for the next launch is bounded, and that memory within the bounds is kept.
+func TestSpareMemory(t *testing.T) {
+	lists := func(n, entries int) (h *history) {
+		h = &history{shadows: map[*probe.Allocation]*shadow{}}
+		for range n {
+			s := &shadow{}
+			s.backlog.list = make([]deferredAccess, 0, entries)
+			h.shadows[&probe.Allocation{}] = s
+		}
+		return h
+	}
+	for _, tt := range []struct{ words, lists, entries, wantWords, wantLists int }{
+		{1 << 10, 4, 64, 1 << 10, 4},
+		{1 << 24, 4, 64, 0, 4}, // of 128 MiB
+		{1 << 22, 40, 64, 1 << 22, 32},
+		{1 << 22, 4, 1 << 19, 1 << 22, 1}, // of 32 MiB, and 20 MiB each
+	} {
+		var b buffers
+		b.compaction.accesses = make([]keptReads, 0, tt.words)
+		n := b.next(lists(tt.lists, tt.entries))
+		if got := cap(n.compaction.accesses); got < tt.wantWords || tt.wantWords == 0 && got > 0 || len(n.lists) != tt.wantLists {
+			t.Errorf("of %d words and %d lists of %d entries, %d words and %d lists are kept, want %d and %d", tt.words, tt.lists, tt.entries, got, len(n.lists), tt.wantWords, tt.wantLists)
+		}
+		if again := n.next(lists(tt.lists, tt.entries)); cap(again.compaction.accesses) != cap(n.compaction.accesses) || len(again.lists) > maxSpareLists {
+			t.Errorf("of %d words and %d lists, %d and %d are kept after the next launch", cap(n.compaction.accesses), len(n.lists), cap(again.compaction.accesses), len(again.lists))
+		}
+	}
+}
+
+// TestListMemory checks that the list of a backlog takes little more memory than its limit, until compact leaves more.
+func TestListMemory(t *testing.T) {
+	var b backlog
+	for b.size() <= minBacklog {
+		b.enqueue(&deferredAccess{bytes: 4}, 1, 0, 0, 1<<10)
+	}
+	if got, want := cap(b.list)*accessBytes, minBacklog+maxWidth*accessBytes; got > want {
+		t.Errorf("a list of %d bytes has %d bytes of memory, want at most %d", b.size(), got, want)
+	}
+}
+
 // TestClockTree compares the clock tree with a plain map.
 func TestClockTree(t *testing.T) {
 	part.SkipShort(t)

@@ -175,18 +175,31 @@ type buffers struct {
 }
 
 // next returns the buffers of a launch that begins when h is no longer used.
-func (b *buffers) next(h *history) buffers {
-	n := buffers{compaction: b.compaction, lists: b.lists}
-	for _, s := range h.shadows {
-		if list := s.backlog.list; cap(list) > 0 && len(n.lists) < maxSpareLists {
-			n.lists = append(n.lists, list[:0])
+func (b *buffers) next(h *history) (n buffers) {
+	room := maxSpareBytes
+	if size := b.compaction.size(); size <= room {
+		n.compaction, room = b.compaction, room-size
+	}
+	keep := func(list []deferredAccess) {
+		if size := cap(list) * accessBytes; size > 0 && size <= room && len(n.lists) < maxSpareLists {
+			n.lists, room = append(n.lists, list[:0]), room-size
 		}
+	}
+	for _, list := range b.lists {
+		keep(list)
+	}
+	for _, s := range h.shadows {
+		keep(s.backlog.list)
 	}
 	return n
 }
 
-// maxSpareLists is the maximum number of lists in buffers.
-const maxSpareLists = 32
+// The memory in buffers that is kept between launches has at most maxSpareLists lists, and at most maxSpareBytes bytes in all. To
+// clear more memory than that takes as long as to allocate it.
+const (
+	maxSpareLists = 32
+	maxSpareBytes = 64 << 20
+)
 
 // takeWarps returns n warps, all of which have ended or not begun.
 func (b *buffers) takeWarps(n int) []warp {
