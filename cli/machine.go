@@ -448,7 +448,7 @@ type machineResultJSON struct {
 	Name       string                `json:"name"`       // name of the machine, with changed parameters
 	SMs        int                   `json:"sms"`        // number of multiprocessors
 	SM         int                   `json:"sm"`         // compute capability, 70 for 7.0
-	Dispatcher string                `json:"dispatcher"` // dispatcher, which chooses the multiprocessor of a CTA
+	Dispatcher string                `json:"dispatcher"` // dispatcher, which chooses the multiprocessor of a CTA; of a system of --with: "SYSTEM, else DISPATCHER"
 	L1         machineCacheJSON      `json:"l1"`         // cache of each multiprocessor
 	L2         machineCacheJSON      `json:"l2"`         // cache of all multiprocessors
 	Kernels    []machineResidentJSON `json:"kernels"`    // launched kernels, with the CTAs that fit on a multiprocessor
@@ -470,7 +470,7 @@ type machineResultJSON struct {
 type machineCacheJSON struct {
 	Bytes  int    `json:"bytes"`  // size of the data, in bytes; of an L1, shared memory included
 	Ways   int    `json:"ways"`   // lines of a set
-	Policy string `json:"policy"` // replacement policy
+	Policy string `json:"policy"` // replacement policy, or the system of --with that replaces it
 	Index  string `json:"index"`  // function that selects the set of a line
 }
 
@@ -500,10 +500,11 @@ type machineBufferJSON struct {
 func newMachineReport(in *machineRun, ran *machineRan) *machineReport {
 	r := &machineReport{
 		machineJSON: machineJSON{Schema: "gemu-machine/1", launchJSON: ran.launchJSON, Groups: ran.groups, Only: in.flags.Launch},
-		flags:       in.flags, specs: in.specs, sources: sourceFiles{ran.sources}, texts: map[machinePlace]string{}, files: map[string]bool{}, modules: map[string]*ptx.Module{}, instrs: map[machinePlace][]machineInstr{}, clocked: in.clocks != nil,
+		flags:       in.flags, sources: sourceFiles{ran.sources}, texts: map[machinePlace]string{}, files: map[string]bool{}, modules: map[string]*ptx.Module{}, instrs: map[machinePlace][]machineInstr{}, clocked: in.clocks != nil,
 	}
 	for i, m := range in.machines {
-		r.Machines = append(r.Machines, r.result(&in.specs[i], in.flags.reported(m)))
+		r.specs = append(r.specs, in.specs[i].Described())
+		r.Machines = append(r.Machines, r.result(&r.specs[i], in.flags.reported(m)))
 		if i == 0 {
 			r.addInstrs(in.flags.reported(m))
 		}

@@ -561,6 +561,13 @@ func TestMachineWith(t *testing.T) {
 	if both := second.Machines[3]; both.Total.L1Hits != first.Machines[1].Total.L1Hits {
 		t.Errorf("%+v, want the L1 hits of ldesc=auto", both.Total)
 	}
+	// A policy that a system replaces has the name of the system.
+	named := machineOf(t, "@transpose", "--size", "64", "--sweep", "dispatch=pairs", "--sweep", "l1.policy=srrip", "--sweep", "l2.policy=brrip", "--with", "ldesc="+edited+",xmem="+file)
+	for i, want := range [][3]string{{"pairs", "srrip", "brrip"}, {"ldesc=" + edited + ", else pairs", "ldesc=" + edited, "brrip"}, {"pairs", "srrip", "xmem=" + file}} {
+		if m := named.Machines[i]; m.Dispatcher != want[0] || m.L1.Policy != want[1] || m.L2.Policy != want[2] {
+			t.Errorf("%s: dispatcher %q, policies %q and %q, want %q", m.Name, m.Dispatcher, m.L1.Policy, m.L2.Policy, want)
+		}
+	}
 	for _, c := range []struct{ with, want string }{
 		{"ldesc=auto+ldesc=" + file, "ldesc=auto and ldesc=" + file + " both replace the dispatcher: leave one of them out"},
 		{"ldsc=auto", `unknown system "ldsc" (did you mean ldesc?); want one of ldesc, xmem`},

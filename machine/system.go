@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -47,12 +48,18 @@ var seams = []struct {
 	name  string
 	taken func(*Parts) bool
 	take  func(to, from *Parts)
+	named func(s *Spec, name string) // describes the part as that of a system; nil: descriptions do not have it
 }{
-	{"the dispatcher", func(p *Parts) bool { return p.Dispatcher != nil }, func(to, from *Parts) { to.Dispatcher = from.Dispatcher }},
-	{"the policy of the L1", func(p *Parts) bool { return p.L1 != nil }, func(to, from *Parts) { to.L1 = from.L1 }},
-	{"the policy of the L2", func(p *Parts) bool { return p.L2 != nil }, func(to, from *Parts) { to.L2 = from.L2 }},
-	{"the frames of pages", func(p *Parts) bool { return p.Pages != nil }, func(to, from *Parts) { to.Pages = from.Pages }},
-	{"prefetches", func(p *Parts) bool { return p.Prefetch != nil }, func(to, from *Parts) { to.Prefetch = from.Prefetch }},
+	{"the dispatcher", func(p *Parts) bool { return p.Dispatcher != nil }, func(to, from *Parts) { to.Dispatcher = from.Dispatcher }, func(s *Spec, name string) {
+		own := cmp.Or(s.Dispatcher, dispatch.Rotation)
+		d := *own
+		d.Name = name + ", else " + own.Name // the system may leave launches to it
+		s.Dispatcher = &d
+	}},
+	{"the policy of the L1", func(p *Parts) bool { return p.L1 != nil }, func(to, from *Parts) { to.L1 = from.L1 }, func(s *Spec, name string) { s.L1.Policy = s.L1.Policy.named(name) }},
+	{"the policy of the L2", func(p *Parts) bool { return p.L2 != nil }, func(to, from *Parts) { to.L2 = from.L2 }, func(s *Spec, name string) { s.L2.Policy = s.L2.Policy.named(name) }},
+	{"the frames of pages", func(p *Parts) bool { return p.Pages != nil }, func(to, from *Parts) { to.Pages = from.Pages }, nil},
+	{"prefetches", func(p *Parts) bool { return p.Prefetch != nil }, func(to, from *Parts) { to.Prefetch = from.Prefetch }, nil},
 }
 
 // CombineParts returns the parts of systems together. The error says which two replace the same part.
@@ -87,6 +94,26 @@ func CombineParts(list []*System) (all Parts, err error) {
 		}
 	}
 	return all, nil
+}
+
+// named returns the policy with another name.
+func (p *Replacement) named(name string) *Replacement {
+	q := *p
+	q.Name = name
+	return &q
+}
+
+// Described returns the machine for descriptions: the policies of caches and the dispatcher that a system replaces have the system's name.
+func (s Spec) Described() Spec {
+	for _, system := range s.Systems {
+		p := system.New()
+		for i := range seams {
+			if seams[i].named != nil && seams[i].taken(&p) {
+				seams[i].named(&s, system.Name)
+			}
+		}
+	}
+	return s
 }
 
 // withSystems returns the parts of the machine's systems, and the machine with those that are parts of all launches.
