@@ -69,6 +69,27 @@ func TestMachinesWithDescriptors(t *testing.T) {
 	}
 }
 
+// TestMachinePaths: a file of a machine may have plus signs in its path, with and without systems.
+func TestMachinePaths(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "c++", "m+ldesc.txt")
+	if err := os.Mkdir(filepath.Dir(file), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	descriptors := filepath.Join(t.TempDir(), "d.json")
+	for name, text := range map[string]string{file: "base = v100\nsms = 3\n", descriptors: `{"schema": "gemu-descriptors/1"}`} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := DefaultSettings()
+	err := s.Environment(func(name string) string {
+		return map[string]string{"GEMU_MACHINE": file + "," + file + "+ldesc=" + descriptors + "+xmem=" + descriptors, "GEMU_STATS": "s.json"}[name]
+	})
+	if err != nil || len(s.Machines) != 2 || s.Machines[0].SMs != 3 || len(s.Machines[0].Systems) != 0 || s.Machines[1].SMs != 3 || len(s.Machines[1].Systems) != 2 {
+		t.Errorf("%+v, %v", s.Machines, err)
+	}
+}
+
 // TestMachineError: a machine whose dispatcher leaves out CTAs is reported once on standard error, and in the statistics.
 func TestMachineError(t *testing.T) {
 	c := newClient(t, func(s *Settings) {

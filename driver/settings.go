@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -197,11 +198,11 @@ var Variables = []Variable{
 	}},
 	{"GEMU_MACHINE", "some of " + strings.Join(machine.Names(), ", ") + ", or files, each with the systems of papers that it has: v100+ldesc=FILE+xmem=FILE", "none", "Run the memory requests of all launches on machines, and add the counts to the file of GEMU_STATS: see docs/machine.md.", func(s *Settings, v string) error {
 		for name := range strings.SplitSeq(v, ",") {
-			base, with, hasSystems := strings.Cut(name, "+")
+			base, with := cutSystems(name)
 			spec, err := machine.Load(base, machine.Policies{})
-			if err == nil && hasSystems {
+			if err == nil && with != "" {
 				spec.Name = name
-				spec.Systems, err = systems.Find(with, nil)
+				spec.Systems, err = systems.Find(with[1:], nil)
 			}
 			if err == nil && machine.New(spec, 0).Infers() {
 				err = errors.New("a program's launches run while they are recorded, so descriptors cannot be inferred: want a file; gemu machine --write-descriptors writes one")
@@ -321,6 +322,19 @@ func (s *Settings) PlainText(w io.Writer) io.Writer {
 		return w
 	}
 	return visible.NewPlainWriter(w)
+}
+
+// cutSystems cuts a value of GEMU_MACHINE into the machine, which is the longest that exists, since the path of a file may have a plus sign, and
+// the systems with the plus sign before each.
+func cutSystems(name string) (base, with string) {
+	for end := len(name); end >= 0; end = strings.LastIndexByte(name[:end], '+') {
+		base, with = name[:end], name[end:]
+		_, known := machine.Find(base)
+		if _, err := os.Stat(base); known || err == nil {
+			break
+		}
+	}
+	return base, with
 }
 
 // Environment changes the settings as the environment variables demand. lookup returns the value of a variable, or "" if
