@@ -303,13 +303,18 @@ const easeEvery = 32
 // ease reduces the events of a warp if all its registers are valid, apart from registers that have not been written.
 func (w *warp) ease(e *probe.Event) {
 	w.sinceCheck = 0
+	anyDirty := false
 	for i := range w.frames {
 		f := &w.frames[i]
-		if f.some = f.some && slices.ContainsFunc(f.dirty, func(lanes uint64) bool { return lanes != 0 }); f.some {
+		dirty := slices.ContainsFunc(f.dirty, func(lanes uint64) bool { return lanes != 0 })
+		if f.some = f.some && dirty; f.some {
 			return
 		}
+		anyDirty = anyDirty || dirty
 	}
-	w.eased, w.exchanged = true, nil // lanes with invalid operands no longer wait at a collective instruction
+	if w.eased = true; !anyDirty { // otherwise, lanes with unwritten operands may wait at a collective instruction
+		w.exchanged = nil
+	}
 	e.ReduceEvents(true)
 }
 

@@ -127,6 +127,54 @@ END:
 	}
 }
 
+// TestEaseWhileLanesWait has lanes wait at three places for a shuffle in a warp with reduced events. The first to arrive take values of
+// the second, which have an unwritten operand. Before the last arrive, they handle invalid values in a function for so long that the
+// full events begin, and end again.
+func TestEaseWhileLanesWait(t *testing.T) {
+	easeAlways(t)
+	const kernel = header + `.func work()
+{
+	.reg .u32 %i, %z; .reg .pred %p; .shared .u32 board;
+	mov.u32 %i, 0;
+AGAIN:
+	ld.shared.u32 %z, [board];
+	mov.u32 %z, 0;
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %p, %i, 40;
+	@%p bra AGAIN;
+	ret;
+}
+.entry k()
+{
+	.reg .pred %p, %q;
+	.reg .u32 %t, %x, %y;
+	mov.u32 %t, %tid.x;
+	setp.lt.u32 %q, %t, 16;
+	@%q bra LOW;
+	mov.u32 %x, 2;
+	shfl.sync.bfly.b32 %y, %x, 16, 31, 0xffffffff;
+	setp.eq.u32 %p, %y, 5;
+	@%p bra END;
+	bra END;
+LOW:
+	setp.lt.u32 %q, %t, 8;
+	@%q bra LAST;
+	shfl.sync.bfly.b32 %y, %x, 16, 31, 0xffffffff;
+	bra END;
+LAST:
+	call work;
+	mov.u32 %x, 2;
+	shfl.sync.bfly.b32 %y, %x, 16, 31, 0xffffffff;
+END:
+	ret;
+}
+`
+	got, text := found(t, kernel, interp.Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32)}, nil)
+	if want := []string{"26: uninitialized branch"}; !slices.Equal(got, want) || !strings.Contains(text, "lanes 24-31") {
+		t.Errorf("found %q, want %q of lanes 24-31\n%s", got, want, text)
+	}
+}
+
 // TestCopiesToTheHost checks that a copy to the host is reported for values computed from uninitialised values, but not
 // for plain copies or unwritten memory. The store is a notice, unless it copies memory.
 func TestCopiesToTheHost(t *testing.T) {
