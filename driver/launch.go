@@ -3,6 +3,7 @@ package driver
 // This file implements kernel launches.
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"unsafe"
@@ -43,7 +44,8 @@ type launch struct {
 	f               *Function
 	handle          Handle // handle by which the client named the kernel
 	spec            interp.Launch
-	clientArguments *ClientMemory // a C copy of the arguments; nil: no client has requested it
+	options         *LaunchOptions // of the launch, or with the settings of the driver
+	clientArguments *ClientMemory  // a C copy of the arguments; nil: no client has requested it
 }
 
 // checkExtents checks the extents and the dynamic shared memory of a launch, and whether a cooperative launch fits the
@@ -98,10 +100,10 @@ func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 	if o == nil {
 		o = &LaunchOptions{settings: d.settings}
 	}
-	return &launch{f: f, handle: p.Func, spec: interp.Launch{
+	return &launch{f: f, handle: p.Func, options: o, spec: interp.Launch{
 		Kernel: f.kernel.Name, Grid: p.Grid, Block: p.Block, Args: args, Shared: int(p.Shared), Cooperative: p.Cooperative, Cluster: cluster,
 		MaxSteps: o.settings.Steps, Mode: o.settings.Mode, Policy: o.settings.Policy, Reconverge: o.settings.Reconverge, EagerEffects: o.settings.Early, Structure: o.structure || d.settings.Stats != "",
-		Engine: o.settings.Engine, Workers: o.settings.Workers, TimeLimit: o.settings.TimeLimit, WarpSize: o.warp, Seed: o.seed,
+		Engine: o.settings.Engine, Workers: o.settings.Workers, TimeLimit: cmp.Or(o.settings.TimeLimit, -1), WarpSize: o.warp, Seed: o.seed,
 		Probes: p.Probes,
 	}}, nil
 }
@@ -240,13 +242,23 @@ func (t *Thread) enterLaunch(l *launch, stream Handle) (*Stream, *launch, error)
 // Run runs a kernel on the default stream and waits for it. Unlike with LaunchKernel, a fault does not affect the
 // context.
 func (t *Thread) Run(p *LaunchParams) (*interp.Result, error) {
+	_, r, err := t.runLaunch(p)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// runLaunch is Run that also returns the launch, and the result after a fault. The launch is nil if it was refused, and the
+// result is nil if it did not begin.
+func (t *Thread) runLaunch(p *LaunchParams) (*launch, *interp.Result, error) {
 	l, err := t.prepare(p)
 	if err != nil {
-		return nil, t.reportRefused(p.Func, err)
+		return nil, nil, t.reportRefused(p.Func, err)
 	}
 	s, l, err := t.enterLaunch(l, 0)
 	if err != nil {
-		return nil, t.reportRefused(p.Func, err)
+		return nil, nil, t.reportRefused(p.Func, err)
 	}
 	var r *interp.Result
 	var fault error
@@ -255,30 +267,31 @@ func (t *Thread) Run(p *LaunchParams) (*interp.Result, error) {
 		return nil
 	}, true)
 	if err := s.finish(task, true); err != nil {
-		return nil, err
+		return l, nil, err
 	}
-	return r, fault
+	return l, r, fault
 }
 
-// execute runs a launch and waits for it.
+// execute runs a launch and waits for it. If the launch has failed, the result is nil only if it did not begin: no probe
+// has seen it.
 func (l *launch) execute(o *probe.HostOrder) (*interp.Result, error) {
 	d := l.f.module.ctx.dev.d
 	run := l.spec
 	run.Order = o
 	run.Yield = func(turn *interp.Turn) interp.Resumption { return d.yield(l.f.kernel.Name, turn) }
 	launch := func() (*interp.Result, error) {
-		d.reportEngine(&run)
+		l.reportEngine(&run)
 		return l.f.module.mod.Run(d.unended.ctx, &run)
 	}
 	if d.debugger != nil {
-		launch = func() (*interp.Result, error) { return d.debugger.run(l.f.module.mod, &run) }
+		launch = func() (*interp.Result, error) { return d.debugger.run(l, &run) }
 	}
 	r, err := launch()
 	if err != nil {
 		if r == nil { // no probe has seen the launch
 			d.sanitizer.Fail(l.f.kernel.Name, err)
 		}
-		return nil, failBy(faultResult(err), err)
+		return r, &Error{Result: faultResult(err), Detail: explain(err, l.options), cause: err}
 	}
 	counted := *r
 	if d.settings.Stats == "" { // only LaunchOptions has requested the structure, maybe under another policy
@@ -289,14 +302,16 @@ func (l *launch) execute(o *probe.HostOrder) (*interp.Result, error) {
 }
 
 // reportEngine prints the reason why Go executes a launch although the user asked for machine code, once for each
-// reason.
-func (d *Driver) reportEngine(l *interp.Launch) {
-	if !d.settings.Native {
+// reason. run is the launch with its final probes.
+func (l *launch) reportEngine(run *interp.Launch) {
+	if !l.options.settings.Native {
 		return
 	}
-	if reason := d.gpu.WhyNotNative(l); reason != "" {
+	d := l.f.module.ctx.dev.d
+	if reason := d.gpu.WhyNotNative(run); reason != "" {
 		if _, reported := d.notNativeReasons.LoadOrStore(reason, true); !reported {
-			d.message("GEMU_ENGINE=native: %s. The results are the same, but the launch is slower. GEMU_ENGINE=auto hides this message", reason)
+			name := l.options.nameOf("GEMU_ENGINE")
+			d.message("%s=native: %s. The results are the same, but the launch is slower. %s=auto hides this message", name, reason, name)
 		}
 	}
 }

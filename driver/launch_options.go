@@ -4,7 +4,6 @@ package driver
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp"
-	"gemu/probe"
 	"gemu/sanitize"
 )
 
@@ -23,6 +21,8 @@ type LaunchOptions struct {
 	warp      int    // lanes of a warp; 0: 32
 	seed      uint64 // number of the schedule
 	structure bool   // the value structure is counted
+
+	given map[string]bool // names of the options that were given
 }
 
 // launchVariables are the environment variables whose settings a launch can have for itself. The name of the option is
@@ -85,18 +85,17 @@ func optionNames() string {
 // Without an option, the driver's setting applies; without sanitize, only the sanitizers of the driver observe the launch.
 // The error has the result InvalidValue and names the option.
 func (d *Driver) ParseLaunchOptions(text string) (*LaunchOptions, error) {
-	o := &LaunchOptions{settings: d.settings}
+	o := &LaunchOptions{settings: d.settings, given: map[string]bool{}}
 	o.settings.Sanitize = nil
-	given := map[string]bool{}
 	for _, pair := range strings.Fields(text) {
 		name, value, ok := strings.Cut(pair, "=")
 		switch {
 		case !ok || value == "":
 			return nil, fail(InvalidValue, "launch option %q: want NAME=VALUE, without space around =", pair)
-		case given[name]:
+		case o.given[name]:
 			return nil, fail(InvalidValue, "launch option %s is given twice", name)
 		}
-		given[name] = true
+		o.given[name] = true
 		if err := o.set(name, value); err != nil {
 			return nil, fail(InvalidValue, "launch option %s: %v", pair, err)
 		}
@@ -131,6 +130,16 @@ func (o *LaunchOptions) set(name, value string) error {
 	return nil
 }
 
+// nameOf returns the name, for messages, of the place that sets a setting: the launch option if it was given, and
+// otherwise the environment variable.
+func (o *LaunchOptions) nameOf(variable string) string {
+	option := strings.ToLower(strings.TrimPrefix(variable, "GEMU_"))
+	if o != nil && o.given[option] {
+		return "launch option " + option
+	}
+	return variable
+}
+
 // HasReports reports whether results are requested that only an Outcome has: findings or the value structure.
 func (o *LaunchOptions) HasReports() bool { return o.structure || len(o.settings.Sanitize) > 0 }
 
@@ -141,8 +150,8 @@ type Outcome struct {
 	Findings   *sanitize.Report // findings of the launch's own sanitizers, up to its end or trap; nil without them
 }
 
-// RunForOutcome is Run with the results as data. After a trap, the outcome is returned together
-// with the error. The outcome is nil if the launch was refused or stopped.
+// RunForOutcome is Run with the results as data. If the launch has begun and then failed, the outcome is returned together
+// with the error. The outcome is nil if the launch did not begin.
 func (t *Thread) RunForOutcome(p *LaunchParams) (*Outcome, error) {
 	params := *p
 	if params.Options == nil {
@@ -151,18 +160,15 @@ func (t *Thread) RunForOutcome(p *LaunchParams) (*Outcome, error) {
 	}
 	watch := sanitize.New(params.Options.settings.Sanitize, sanitize.Options{})
 	params.Probes = slices.Concat(p.Probes, watch.Probes)
-	r, err := t.Run(&params)
-	var trap *probe.Trap
-	if err != nil && !errors.As(err, &trap) {
+	l, r, err := t.runLaunch(&params)
+	if r == nil {
 		return nil, err
 	}
 	stats := newStatistics(&params.Options.settings)
-	if r != nil {
-		f, err := t.function(p.Func)
-		if err != nil { // another thread has unloaded the module
-			return nil, err
-		}
-		stats.add(f.kernel, r)
+	if err != nil {
+		r = nil // the statistics and the outcome have no counts of a failed launch
+	} else {
+		stats.add(l.f.kernel, r) // another thread may have unloaded the module
 	}
 	o := &Outcome{Result: r, Statistics: stats.snapshot()}
 	if len(watch.Probes) > 0 {

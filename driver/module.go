@@ -73,8 +73,8 @@ func (d *Driver) parse(name string, src []byte) (*ptx.Module, error) {
 }
 
 // explain returns the full text of an error for the user: with its place in the source, if known, and with the
-// environment variable that avoids it, if there is one.
-func explain(err error) string {
+// environment variable or launch option that avoids it, if there is one. o has the options of the launch; nil: none.
+func explain(err error, o *LaunchOptions) string {
 	var list ptx.ErrorList
 	var unsupported *ptx.Unsupported
 	var trap *probe.Trap
@@ -102,9 +102,9 @@ func explain(err error) string {
 		}
 		switch trap.Kind {
 		case probe.ErrStepLimit:
-			b.WriteString("\n   GEMU_STEPS raises the limit")
+			b.WriteString("\n   " + o.nameOf("GEMU_STEPS") + " raises the limit")
 		case probe.ErrTimeLimit:
-			b.WriteString("\n   GEMU_TIME_LIMIT sets the limit")
+			b.WriteString("\n   " + o.nameOf("GEMU_TIME_LIMIT") + " sets the limit")
 		case probe.ErrKeptOut:
 			b.WriteString("\n   GEMU_HOST_MEMORY raises the limit")
 		}

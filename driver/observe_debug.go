@@ -56,14 +56,14 @@ type debugger struct {
 }
 
 // run runs a launch, under the debugger if the settings select it.
-func (g *debugger) run(m *interp.Module, l *interp.Launch) (*interp.Result, error) {
+func (g *debugger) run(l *launch, run *interp.Launch) (*interp.Result, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.quit && (g.Kernel == "" || g.Kernel == l.Kernel) && g.open() {
-		g.session.Drive(l, g)
+	if !g.quit && (g.Kernel == "" || g.Kernel == run.Kernel) && g.open() {
+		g.session.Drive(run, g)
 	}
-	g.d.reportEngine(l)
-	return m.Run(g.d.unended.ctx, l)
+	l.reportEngine(run)
+	return l.f.module.mod.Run(g.d.unended.ctx, run)
 }
 
 // open connects to the front end, unless it is connected. If that fails, it prints the reason, turns debugging off and

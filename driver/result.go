@@ -219,7 +219,7 @@ func fail(r Result, format string, args ...any) error {
 
 // failBy returns an error with result r, caused by cause.
 func failBy(r Result, cause error) error {
-	return &Error{Result: r, Detail: explain(cause), cause: cause}
+	return &Error{Result: r, Detail: explain(cause, nil), cause: cause}
 }
 
 // shortError returns an error with only the first line of err's text. It is for an error already printed in full.

@@ -86,7 +86,7 @@ type Launch struct {
 	WarpSize int
 	// MaxSteps is the limit of instructions per warp, after which the launch traps with probe.ErrStepLimit; 0 means 2^27.
 	MaxSteps int64
-	// TimeLimit is the limit of this launch; 0 means Config.TimeLimit.
+	// TimeLimit is the limit of this launch; 0 means Config.TimeLimit, and a negative number means no limit.
 	TimeLimit time.Duration
 	// Workers is the number of host goroutines that run CTAs of this launch; 0 means Config.Workers.
 	Workers int
@@ -306,7 +306,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 		return nil, err
 	}
 	launch := &machine.Launch{
-		Dispatch: order, TimeLimit: cmp.Or(l.TimeLimit, d.cfg.TimeLimit), Workers: cmp.Or(l.Workers, d.cfg.Workers),
+		Dispatch: order, TimeLimit: max(cmp.Or(l.TimeLimit, d.cfg.TimeLimit), 0), Workers: cmp.Or(l.Workers, d.cfg.Workers),
 		Device: &d.simtDevice, Grid: extent, Block: l.Block, Cluster: cluster, WarpSize: width, DynamicShared: uint64(l.Shared), MaxSteps: l.MaxSteps, Seed: l.Seed, Cooperative: l.Cooperative,
 		Mode: machine.Mode(l.Mode), Backend: engine.backend(), CompileEagerly: l.CompileEagerly, VerifyProofs: l.verifyProofs, EagerEffects: l.EagerEffects, Reconverge: reconverge.orDefault(), Rules: rules, Probes: slices.Concat(d.simtDevice.Probes, l.Probes), Order: l.Order,
 	}

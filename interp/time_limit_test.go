@@ -60,13 +60,18 @@ L:	add.u64 %a, %a, 1;
 			} else if _, err := ok.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(1)); err != nil {
 				t.Error(err)
 			}
+			// A launch without a limit runs to its limit of steps, which takes longer than a nanosecond.
+			dev = NewDevice(Config{TimeLimit: time.Nanosecond, Engine: b})
+			l.TimeLimit, l.MaxSteps, l.Grid, l.Block = -1, 1<<16, ptx.Dim(1), ptx.Dim(1)
+			if err := runTimed(t, dev, src, l); !errors.Is(err, probe.ErrStepLimit) {
+				t.Errorf("%v, stats %t: without a limit of time: %v", l.Mode, l.Structure, err)
+			}
 		}
 	}
 }
 
-// stoppedInTime runs an endless kernel, and returns an error unless the limit stops it with a report of the warps of all
-// three CTAs.
-func stoppedInTime(t *testing.T, dev *Device, src string, l Launch, limit time.Duration) error {
+// runTimed runs the kernel of TestTimeLimit.
+func runTimed(t *testing.T, dev *Device, src string, l Launch) error {
 	m, err := dev.Load("count.ptx", []byte(src))
 	if err != nil {
 		t.Fatal(err)
@@ -75,8 +80,16 @@ func stoppedInTime(t *testing.T, dev *Device, src string, l Launch, limit time.D
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Grid, l.Block, l.MaxSteps, l.Args = ptx.Dim(3), ptx.Dim(40), 1<<62, []any{output}
+	l.Args = []any{output}
 	_, err = m.Run(context.Background(), &l)
+	return err
+}
+
+// stoppedInTime runs an endless kernel, and returns an error unless the limit stops it with a report of the warps of all
+// three CTAs.
+func stoppedInTime(t *testing.T, dev *Device, src string, l Launch, limit time.Duration) error {
+	l.Grid, l.Block, l.MaxSteps = ptx.Dim(3), ptx.Dim(40), 1<<62
+	err := runTimed(t, dev, src, l)
 	var trap *probe.Trap
 	if !errors.As(err, &trap) || !errors.Is(err, probe.ErrTimeLimit) {
 		t.Fatalf("%v, stats %t: %v, want the time limit", l.Mode, l.Structure, err)
