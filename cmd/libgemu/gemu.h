@@ -241,22 +241,24 @@ int gemu_free(gemu_address address);
 int gemu_copy_in(gemu_address to, const void *from, size_t size);
 int gemu_copy_out(void *to, gemu_address from, size_t size);
 
-// gemu_launch runs a kernel and waits for it. counts may be NULL.
+// gemu_launch runs a kernel and waits for it. counts may be NULL; *counts does not change if the function fails.
 int gemu_launch(const gemu_launch_params *params, gemu_counts *counts);
 
 // gemu_launch_with is gemu_launch with options of the launch, and with its results as data. options holds pairs
 // NAME=VALUE between white space, such as "mode=check sanitize=race,init time_limit=5s":
 //   mode, engine, policy, reconverge, async, workers, steps, time_limit: as the environment variables GEMU_MODE,
 //     GEMU_ENGINE and so on (docs/libraries.md); without an option, the variable applies
-//   warp: lanes of a warp: 1, 2, 4, 8, 16, 32 (the default) or 64
+//   warp: lanes of a warp: 1, 2, 4, 8, 16, 32 (the default) or 64. GEMU_STATS and gemu_statistics add up the counts of
+//     launches of all widths
 //   seed: the schedule: each number runs the warps in another order, the same in every run; 0 is the default
-//   structure: 1 counts the value structure for the report "statistics"; 0 is the default
+//   structure: 1 counts the value structure for the report "statistics"; 0 is the default. If GEMU_STATS is set, it is
+//     always counted
 //   sanitize: some of race, init, bounds, sync, or all, for the report "findings". Device memory counts as initialised
 //     when the launch begins. The sanitizers of GEMU_SANITIZE observe the launch in addition
 // An unknown, repeated or wrong option is GEMU_INVALID_VALUE, and nothing runs. options may be NULL, which is "".
-// If outcome is not NULL, the function stores a handle there for gemu_report, also after a fault of the kernel; it
-// stores 0 if the launch did not begin. The caller must release the handle with gemu_forget. sanitize and structure need
-// an outcome. counts may be NULL.
+// time_limit=0 means no limit. If outcome is not NULL, the function stores a handle there for gemu_report, also after a
+// fault of the kernel; it stores 0 if the launch did not begin. The caller must release the handle with gemu_forget.
+// sanitize and structure need an outcome. counts may be NULL; *counts does not change if the function fails.
 int gemu_launch_with(const gemu_launch_params *params, const char *options, gemu_counts *counts, gemu_outcome *outcome);
 
 // gemu_report returns a result of a launch as JSON; docs/json.md documents the fields. The reports are:
@@ -266,7 +268,7 @@ int gemu_launch_with(const gemu_launch_params *params, const char *options, gemu
 // The caller must free the text with free. *json is NULL if the call fails.
 int gemu_report(gemu_outcome outcome, const char *name, char **json);
 
-// gemu_forget releases an outcome.
+// gemu_forget releases an outcome. 0 is allowed and has no effect.
 int gemu_forget(gemu_outcome outcome);
 
 // gemu_start_with is gemu_start with the options of gemu_launch_with, without sanitize and structure.

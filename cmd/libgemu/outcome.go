@@ -85,24 +85,29 @@ func gemu_start_with(params *C.gemu_launch_params, text *C.char, run *C.gemu_run
 	})
 }
 
-// withOutcome implements calls on the outcome of a launch. They do not use the device, and may be called while it is busy.
-func withOutcome(handle C.gemu_outcome, f func(o *driver.Outcome) error) C.int {
+// callAnytime implements functions that do not use the device: they may be called while it is busy.
+func callAnytime(f func() error) C.int {
 	c, err := thisClient()
 	if err != nil {
 		return C.int(driver.ResultOf(err))
 	}
-	if o, ok := outcomes.Load(uint64(handle)); ok {
-		return c.failed(f(o.(*driver.Outcome)))
-	}
-	return c.failed(&driver.Error{Result: driver.InvalidHandle, Detail: "no outcome of a launch has this handle: it is 0, or gemu_forget has released it"})
+	return c.failed(f())
 }
+
+// errNoOutcome is the error of a call with a handle of no outcome.
+var errNoOutcome error = &driver.Error{Result: driver.InvalidHandle, Detail: "no outcome of a launch has this handle: it is 0, or gemu_forget has released it"}
 
 //export gemu_report
 func gemu_report(outcome C.gemu_outcome, name *C.char, text **C.char) C.int {
 	if text != nil {
 		*text = nil
 	}
-	return withOutcome(outcome, func(o *driver.Outcome) error {
+	return callAnytime(func() error {
+		kept, ok := outcomes.Load(uint64(outcome))
+		if !ok {
+			return errNoOutcome
+		}
+		o := kept.(*driver.Outcome)
 		if name == nil || text == nil {
 			return &driver.Error{Result: driver.InvalidValue, Detail: "a null pointer"}
 		}
@@ -128,8 +133,10 @@ func gemu_report(outcome C.gemu_outcome, name *C.char, text **C.char) C.int {
 
 //export gemu_forget
 func gemu_forget(outcome C.gemu_outcome) C.int {
-	return withOutcome(outcome, func(*driver.Outcome) error {
-		outcomes.Delete(uint64(outcome))
+	return callAnytime(func() error {
+		if _, ok := outcomes.LoadAndDelete(uint64(outcome)); !ok && outcome != 0 {
+			return errNoOutcome
+		}
 		return nil
 	})
 }

@@ -128,8 +128,10 @@ static void after_a_fault(void)
 	void *args[] = {&null};
 	launch.args = args;
 	gemu_outcome outcome = 7;
+	gemu_counts counts = {.branches = 7};
 	char *json;
-	EQUAL(gemu_launch_with(&launch, "sanitize=all", NULL, &outcome), GEMU_ILLEGAL_ADDRESS);
+	EQUAL(gemu_launch_with(&launch, "sanitize=all", &counts, &outcome), GEMU_ILLEGAL_ADDRESS);
+	EQUAL(counts.branches, 7); // unchanged
 	OK(gemu_report(outcome, "findings", &json));
 	HAS(json, "\"kind\": \"out-of-bounds access\"", 1);
 	free(json);
@@ -140,6 +142,8 @@ static void after_a_fault(void)
 	launch.block[0] = 2000;
 	EQUAL(gemu_launch_with(&launch, "sanitize=all", NULL, &outcome), GEMU_INVALID_VALUE);
 	EQUAL(outcome, 0); // the launch did not begin
+	OK(gemu_forget(outcome));
+	HAS(gemu_last_error(), "2000", 1); // the error of the launch
 }
 
 static void wrong_calls(void)
