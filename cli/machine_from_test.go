@@ -21,7 +21,7 @@ func runText(t *testing.T, status int, args ...string) (out, messages string) {
 }
 
 // TestMachineFrom: the report on a recording is that on the run, byte for byte: several launches, an order of CTAs, atomics, clusters,
-// asynchronous copies, calls with local memory, and a trap.
+// asynchronous copies, calls with local memory, and a trap; with a clock and with a system of a paper.
 func TestMachineFrom(t *testing.T) {
 	part.SkipShort(t)
 	for _, c := range []struct {
@@ -37,7 +37,7 @@ func TestMachineFrom(t *testing.T) {
 	} {
 		file := filepath.Join(t.TempDir(), "run.gemu")
 		runText(t, c.status, slices.Concat([]string{"record", "--with", "accesses,source,memory", "-o", file}, c.args)...)
-		for _, flags := range [][]string{{"--show", "total,lines,buffers,limits,locality,rows,compression", "--sweep", "l2=16K,64K"}, {"--events", "-"}, {"--addresses", "-"}} {
+		for _, flags := range [][]string{{"--show", "total,lines,buffers,limits,locality,rows,compression", "--sweep", "l2=16K,64K"}, {"--show", "cycles", "--with", "ldesc=auto"}, {"--events", "-"}, {"--addresses", "-"}} {
 			want, _ := runText(t, c.status, slices.Concat([]string{"machine"}, c.args, flags)...)
 			got, _ := runText(t, c.status, slices.Concat([]string{"machine", "--from", file}, flags)...)
 			if got != want {

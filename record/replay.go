@@ -63,7 +63,8 @@ type player struct {
 	probes []replayedProbe
 
 	allocations map[int32]*probe.Allocation // by row; known so far
-	live        []int32                     // rows of allocations that are not freed
+	live        []int32                     // rows of the allocations, without arrays, that are not freed, of those before row seen
+	seen        int                         // number of rows that are live or were
 	modules     map[uint32]*ptx.Module      // by LaunchRow.FirstSource
 	programs    map[uint32]*replayedProgram // by LaunchRow.FirstInstruction
 	running     map[uint32]*replayedLaunch  // by row of the table launches
@@ -259,22 +260,20 @@ func (p *player) allocation(row int32) (*probe.Allocation, error) {
 	}
 	a := &probe.Allocation{Base: r.Base, Size: r.Size, Span: r.Size, Kind: kind, Name: r.Name}
 	p.allocations[row] = a
-	p.live = append(p.live, row)
 	return a, nil
 }
 
 // at returns the allocation of a device that contains an address after some events; nil if there is none.
 func (p *player) at(addr uint64, device uint32, event uint64) (*probe.Allocation, error) {
-	for row := range p.allocationRows {
-		r := &p.allocationRows[row]
-		if r.Event > event+1 { // the rows of an event follow it
-			break
+	for ; p.seen < len(p.allocationRows) && p.allocationRows[p.seen].Event <= event+1; p.seen++ { // the rows of an event follow it
+		row := int32(p.seen)
+		if a := p.allocations[row]; (a == nil || !a.Freed) && kindOfAllocation[p.allocationRows[row].Kind] != probe.ArrayMemory {
+			p.live = append(p.live, row)
 		}
-		if r.Device == device && addr-r.Base < r.Size && kindOfAllocation[r.Kind] != probe.ArrayMemory {
-			a, err := p.allocation(int32(row))
-			if err != nil || !a.Freed {
-				return a, err
-			}
+	}
+	for _, row := range p.live {
+		if r := &p.allocationRows[row]; r.Device == device && addr-r.Base < r.Size {
+			return p.allocation(row)
 		}
 	}
 	return nil, nil
@@ -282,9 +281,9 @@ func (p *player) at(addr uint64, device uint32, event uint64) (*probe.Allocation
 
 // free frees an allocation.
 func (p *player) free(row int32) {
+	p.live = slices.DeleteFunc(p.live, func(r int32) bool { return r == row })
 	if a := p.allocations[row]; a != nil {
 		a.Size, a.Data, a.Freed = 0, nil, true
-		p.live = slices.DeleteFunc(p.live, func(r int32) bool { return r == row })
 	} else if int(row) < len(p.allocationRows) {
 		p.allocations[row] = &probe.Allocation{Freed: true}
 	}
