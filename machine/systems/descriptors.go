@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"slices"
+	"strings"
 
 	"gemu/machine/locality"
 	"gemu/machine/stream"
@@ -226,7 +228,7 @@ func Read(name string, text []byte) (*File, error) {
 		}
 		switch key {
 		case "schema":
-			if err := d.Decode(&f.Schema); err != nil {
+			if err := valueError(d.Decode(&f.Schema)); err != nil {
 				return nil, at(offset, err)
 			}
 			if f.Schema != Schema {
@@ -248,7 +250,7 @@ func Read(name string, text []byte) (*File, error) {
 					a := &f.Atoms[len(f.Atoms)-1]
 					err, check = d.Decode(a), a.check
 				}
-				if err == nil {
+				if err = valueError(err); err == nil {
 					err = check()
 				}
 				if err == nil && key == "atoms" {
@@ -282,6 +284,30 @@ func Read(name string, text []byte) (*File, error) {
 		return nil, at(offset, errors.New("text after the end of the object"))
 	}
 	return f, nil
+}
+
+// valueError describes a value of a wrong type without Go's names.
+func valueError(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	want := "a number without fraction in the range of the field"
+	switch wrong.Type.Kind() {
+	case reflect.String:
+		want = "a string"
+	case reflect.Bool:
+		want = "true or false"
+	case reflect.Slice, reflect.Array:
+		want = "a list"
+	case reflect.Struct:
+		want = "an object"
+	}
+	field := wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:] // without the names of Go's embedded types
+	if field != "" {
+		field += ": "
+	}
+	return fmt.Errorf("%sthe value is a JSON %s: want %s", field, wrong.Value, want)
 }
 
 // Inferred returns the inferred descriptors of a launch in the order of their priority, for a file or for LocalityDescriptors.
