@@ -69,13 +69,13 @@ func TestMachinesWithDescriptors(t *testing.T) {
 	}
 }
 
-// TestMachinePaths: a file of a machine may have plus signs in its path, with and without systems.
+// TestMachinePaths: the files of machines and of descriptors may have plus signs in their paths.
 func TestMachinePaths(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c++", "m+ldesc.txt")
 	if err := os.Mkdir(filepath.Dir(file), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	descriptors := filepath.Join(t.TempDir(), "d.json")
+	descriptors := filepath.Join(filepath.Dir(file), "d+.json")
 	for name, text := range map[string]string{file: "base = v100\nsms = 3\n", descriptors: `{"schema": "gemu-descriptors/1"}`} {
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 			t.Fatal(err)

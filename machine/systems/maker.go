@@ -56,17 +56,28 @@ var Makers = []Maker{
 	}},
 }
 
-// Find returns the systems of a text: NAME=VALUE, or several of these with + between them. more are the systems of other modules.
+// Find returns the systems of a text: NAME=VALUE, or several of these with + between them. A value may have plus signs, as paths have: a text
+// after + is a part of the value before it if it does not begin with a word that can be the name of a system. more are the systems of other
+// modules.
 func Find(text string, more []Maker) (list []*machine.System, err error) {
 	all := slices.Concat(Makers, more)
+	var names []string
+	for _, m := range all {
+		names = append(names, m.Name)
+	}
+	var parts []string
 	for part := range strings.SplitSeq(text, "+") {
+		name, _, _ := strings.Cut(part, "=")
+		if len(parts) > 0 && !slices.Contains(names, name) && (name == "" || strings.ContainsAny(name, `./\`)) {
+			parts[len(parts)-1] += "+" + part
+		} else {
+			parts = append(parts, part)
+		}
+	}
+	for _, part := range parts {
 		name, value, _ := strings.Cut(part, "=")
-		i := slices.IndexFunc(all, func(m Maker) bool { return m.Name == name })
+		i := slices.Index(names, name)
 		if i < 0 {
-			var names []string
-			for _, m := range all {
-				names = append(names, m.Name)
-			}
 			guess := notation.Nearest(name, names)
 			if guess != "" {
 				guess = fmt.Sprintf(" (did you mean %s?)", guess)

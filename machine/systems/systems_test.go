@@ -92,6 +92,35 @@ func bufferOf(i int) stream.Buffer {
 	return stream.Buffer{Name: string(rune('a' + i)), Base: uint64(i+1) << 20, Bytes: 1 << 20}
 }
 
+// TestNames: a plus sign is between systems, or is a part of a value.
+func TestNames(t *testing.T) {
+	var names []string
+	named := func(name string) Maker {
+		return Maker{Name: name, New: func(value string) (*machine.System, error) {
+			names = append(names, name+"="+value)
+			return &machine.System{Name: name, New: func() machine.Parts { return machine.Parts{} }}, nil
+		}}
+	}
+	more := []Maker{named("a"), named("b.c")}
+	for text, want := range map[string][]string{
+		"a":                        {"a="},
+		"a+b.c=1":                  {"a=", "b.c=1"},
+		"a=/c++/x+y.json":          {"a=/c++/x+y.json"},
+		"a=c++/x=1+b.c=../+/z+a":   {"a=c++/x=1", "b.c=../+/z", "a="},
+		`a=C:\+\x+b.c=x+.json+a=y`: {`a=C:\+\x`, "b.c=x+.json", "a=y"},
+	} {
+		names = nil
+		if _, err := Find(text, more); err != nil || !slices.Equal(names, want) {
+			t.Errorf("%s: %q, %v; want %q", text, names, err, want)
+		}
+	}
+	for text, want := range map[string]string{"a=x+d=1": `unknown system "d"`, "+a": `unknown system ""`, "x.json+a": `unknown system "x.json"`} {
+		if _, err := Find(text, more); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %s", text, err, want)
+		}
+	}
+}
+
 // TestLocalityParts: the descriptor with the greatest priority decides about the lines of a buffer (figure 17), and those of the kernel alone
 // count.
 func TestLocalityParts(t *testing.T) {
