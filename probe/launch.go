@@ -127,6 +127,9 @@ type Program interface {
 	Len() int
 	// At returns an instruction and the function that contains it.
 	At(index int) (*ptx.Instr, *ptx.Func)
+	// Writes returns the registers of Event.Writes at an instruction: those of Instr.Defs and, at a call, the registers of the module
+	// (ptx.Func.Statics), which the called function may write.
+	Writes(index int) []ptx.RegID
 	// Shared returns the variables in shared memory that the kernel and its callees name, by offset. Dynamic shared memory comes
 	// last, as variables without a size.
 	Shared() []Variable

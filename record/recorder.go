@@ -364,7 +364,7 @@ func (r *Recorder) programRows(p probe.Program) *program {
 				addRow(w, &OperandRow{at, c.registers[f][reg], writes})
 			}
 		}
-		operands(instr.Defs(), 1)
+		operands(slices.Values(p.Writes(i)), 1)
 		operands(instr.Uses(), 0)
 	}
 	c.graph = r.graphRows(p, c)

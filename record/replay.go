@@ -898,6 +898,8 @@ func (p *replayedProgram) At(index int) (*ptx.Instr, *ptx.Func) {
 	return p.instrs[index], p.funcs[index]
 }
 
+func (p *replayedProgram) Writes(int) []ptx.RegID { return nil }
+
 func (p *replayedProgram) Shared() []probe.Variable { return nil }
 
 func (p *replayedProgram) Globals() []probe.Variable { return nil }

@@ -87,26 +87,27 @@ func TestFilteredRecordsDoNotDiffer(t *testing.T) {
 	}
 }
 
+// withoutCode returns a log without its code lines.
+func withoutCode(t *testing.T, log []byte) []byte {
+	t.Helper()
+	list, h := entriesOf(t, log)
+	list = slices.DeleteFunc(list, func(e Entry) bool {
+		if r, ok := e.(*Record); ok {
+			r.Code = 0
+		}
+		_, ok := e.(*Code)
+		return ok
+	})
+	h.Missing = []string{"code"}
+	return write(t, Text, h, list)
+}
+
 // TestFilterByCodeOfOtherLog: a log without code lines takes the classes of instructions from the lines of the
 // second log.
 func TestFilterByCodeOfOtherLog(t *testing.T) {
-	list, h := entriesOf(t, logOf(t, sample, 1, 0, Text, Filter{}))
-	var bare []Entry
-	for _, e := range list {
-		switch e := e.(type) {
-		case *Code:
-			continue
-		case *Record:
-			r := *e
-			r.Code = 0
-			bare = append(bare, &r)
-			continue
-		}
-		bare = append(bare, e)
-	}
-	h.Missing = []string{"code"}
+	otherLog := memory("other", withoutCode(t, logOf(t, sample, 1, 0, Text, Filter{})))
 	o := Options{Filter: Filter{Classes: []string{"memory"}}}
-	otherLog, whole := memory("other", write(t, Text, h, bare)), memory("whole", logOf(t, sample, 1, 0, Binary, Filter{}))
+	whole := memory("whole", logOf(t, sample, 1, 0, Binary, Filter{}))
 	if d, _, err := Compare(otherLog, whole, o); d != nil || err != nil {
 		t.Errorf("%v %v", d, err)
 	}

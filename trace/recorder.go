@@ -222,7 +222,7 @@ func CodeOf(i uint64, p probe.Program) Code {
 		}
 		return out
 	}
-	c.Writes, c.Reads = registers(instr.Defs()), registers(instr.Uses())
+	c.Writes, c.Reads = registers(slices.Values(p.Writes(int(i)))), registers(instr.Uses())
 	if slices.ContainsFunc(instr.Ops, measures) {
 		c.Flags = append(c.Flags, "clock")
 	}

@@ -243,6 +243,37 @@ func TestRegistersSharedByFunctions(t *testing.T) {
 	}
 }
 
+// TestCodeHasRegistersSharedByFunctions: the code of a call names the module's registers, also those that no instruction
+// of the kernel names. So a log without code lines may have them as results.
+func TestCodeHasRegistersSharedByFunctions(t *testing.T) {
+	const src = `
+.version 2.3
+.target sm_20
+.address_size 64
+.reg .u32 %sum, %unused;
+.func next() { add.u32 %sum, %sum, 1; ret; }
+.entry k(.param .u64 p)
+{
+	mov.u32 %sum, 7;
+	call next, ();
+	ret;
+}`
+	log := logOf(t, src, 1, 1, Text, Filter{})
+	list, _ := entriesOf(t, log)
+	var got []Register
+	for _, e := range list {
+		if c, ok := e.(*Code); ok && strings.HasPrefix(c.Text, "call") {
+			got = append(got, c.Writes...)
+		}
+	}
+	if want := []Register{{"%sum", 32, ".u32"}, {"%unused", 32, ".u32"}}; !slices.Equal(got, want) {
+		t.Errorf("the call writes %v, want %v", got, want)
+	}
+	if d, _, err := Compare(memory("other", withoutCode(t, log)), memory("log", log), Options{}); d != nil || err != nil {
+		t.Errorf("%v\n%v", err, d)
+	}
+}
+
 // TestProtoFileHasAllFields: trace.proto has all written fields.
 func TestProtoFileHasAllFields(t *testing.T) {
 	b, err := os.ReadFile("trace.proto")

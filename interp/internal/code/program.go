@@ -115,7 +115,7 @@ type Source struct {
 	Index         int32       // in Program.Sources
 	Guard         int32       // same encoding as Instr.Guard
 	Code          Range       // its instructions, including an end of a block
-	Reads, Writes []ptx.RegID // registers it names, without its guard
+	Reads, Writes []ptx.RegID // registers it reads, without its guard, and writes
 }
 
 // Storage says where the values of a row are in affine mode. Only registers with the same storage share a row.

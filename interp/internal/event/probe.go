@@ -150,6 +150,9 @@ func (p Program) At(index int) (*ptx.Instr, *ptx.Func) {
 	return s.Instr, s.Func.Func
 }
 
+// Writes returns the registers that an instruction writes.
+func (p Program) Writes(index int) []ptx.RegID { return p.K.Sources[index].Writes }
+
 // Shared returns the variables in shared memory.
 func (p Program) Shared() []probe.Variable { return p.K.Shared }
 
