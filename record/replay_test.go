@@ -12,6 +12,7 @@ import (
 	"gemu/machine/locality"
 	"gemu/machine/stream"
 	"gemu/probe"
+	"gemu/ptx"
 	"gemu/record"
 )
 
@@ -99,5 +100,111 @@ func TestReplay(t *testing.T) {
 				t.Fatalf("%d lines, want %d", len(b), len(a))
 			}
 		})
+	}
+}
+
+// effectProbe keeps the destination of the latest asynchronous write to global memory, and its bytes at the end of the launch.
+type effectProbe struct {
+	to   *probe.Allocation
+	data []byte
+}
+
+func (*effectProbe) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnEffect | probe.OnLaunchEnd}
+}
+
+func (p *effectProbe) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
+
+func (p *effectProbe) OnEvent(e *probe.Event) {
+	switch {
+	case e.Kind == probe.OnLaunchEnd:
+		p.data = bytes.Clone(p.to.Data)
+	case e.Effect.Writes:
+		p.to = e.Effect.Segments[0].To
+	}
+}
+
+// TestReplayOfReusedMemory: an asynchronous write to memory whose addresses belonged to another, freed allocation before goes to the
+// allocation that is there now.
+func TestReplayOfReusedMemory(t *testing.T) {
+	const src = `
+.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+	.shared .align 16 .b32 s[4];
+	.reg .u64 %o;
+	ld.param.u64 %o, [out];
+	st.shared.v4.u32 [s], {11, 12, 13, 14};
+	fence.proxy.async.shared::cta;
+	cp.async.bulk.global.shared::cta.bulk_group [%o+16], [s], 16;
+	cp.async.bulk.commit_group;
+	cp.async.bulk.wait_group 0;
+	ret;
+}`
+	var file bytes.Buffer
+	r, err := record.NewRecorder(&file, record.Options{Contents: record.Contents{Accesses: true, Memory: true, Source: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := interp.Config{Probes: []probe.Probe{r}, SM: 90}
+	if _, err := interp.NewDevice(config).Alloc(1 << 20); err != nil { // another device has memory at all addresses of the test
+		t.Fatal(err)
+	}
+	dev := interp.NewDevice(config)
+	mod, err := dev.Load("test.ptx", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	launch := func(out *interp.Buffer) {
+		t.Helper()
+		if _, err := mod.Launch(t.Context(), "k", ptx.Dim(1), ptx.Dim(1), out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, err := dev.Alloc(32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Each mapping makes the device forget the freed one before. So only the 16 addresses of the last one are not used again soon.
+	begin := first.Addr() + 4096
+	for i, size := range []int{1 << 16, 1 << 16, 16} {
+		mapped, err := dev.Map(begin, make([]byte, size), "", interp.Permanent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 { // a replay looks for memory while it knows this mapping, and only after the others are freed
+			launch(first)
+		}
+		if err := mapped.Free(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := dev.Alloc(8192)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := out.Addr() - begin; at >= 1<<16 {
+		t.Fatalf("the buffer is at %#x: no address is used again", out.Addr())
+	}
+	launch(out)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := record.Open("run.gemu", bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &effectProbe{}
+	if _, err := record.Replay(t.Context(), f, true, p); err != nil {
+		t.Fatal(err)
+	}
+	want := make([]byte, 8192)
+	for i := range 4 {
+		want[16+4*i] = byte(11 + i)
+	}
+	if p.to.Base != out.Addr() || p.to.Freed || !bytes.Equal(p.data, want) {
+		t.Errorf("the write goes to %s, which begins with %v", p.to, p.data[:min(48, len(p.data))])
 	}
 }
