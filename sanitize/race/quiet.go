@@ -8,13 +8,13 @@ import (
 	"gemu/ptx"
 )
 
-// nextActions is what a thread may do after a barrier of the whole CTA, up to the next one.
+// nextActions is the set of actions that a thread may take between a barrier of the whole CTA and the next such barrier.
 type nextActions uint8
 
 const (
 	mayWrite nextActions = 1 << iota // write shared memory
 	mayExit
-	mayMeet // come to another barrier of the whole CTA
+	mayMeet // come to the next barrier of the whole CTA
 )
 
 // isQuiet reports whether the loads of shared memory in an interval are in no race, where n is what its threads may do: none of them
@@ -39,7 +39,7 @@ func (r *run) findQuiet() {
 	for _, b := range r.Kernel.Blocks {
 		for i, instr := range b.Instrs {
 			if isWholeBarrier(instr) {
-				s := interval{visited: make([]bool, len(r.Kernel.Blocks))}
+				s := interval{kernel: r.Kernel, visited: make([]bool, len(r.Kernel.Blocks))}
 				s.walk(b, i+1)
 				roles[instr].next = s.next
 			}
@@ -72,6 +72,7 @@ func isWholeBarrier(instr *ptx.Instr) bool {
 
 // interval is the instructions that a thread may execute after a barrier of the whole CTA, up to the next one.
 type interval struct {
+	kernel  *ptx.Func
 	visited []bool // by block: walked from its beginning
 	next    nextActions
 }
@@ -83,17 +84,13 @@ func (s *interval) walk(b *ptx.Block, first int) {
 			s.next |= mayMeet
 			return
 		}
-		effects := instr.Form.Effects
-		if effects.Any(ptx.Writes | ptx.Atomic) {
+		if instr.Form.Effects.Any(ptx.Writes | ptx.Atomic) {
 			if space, _ := instr.Space(); space != ptx.Global && space != ptx.Local && space != ptx.Param {
 				s.next |= mayWrite
 			}
 		}
-		if effects.Any(ptx.Exits | ptx.Returns) {
-			s.next |= mayExit
-		}
 	}
-	if len(b.Succs) == 0 {
+	if s.kernel.MayLeave(b) {
 		s.next |= mayExit
 	}
 	for _, next := range b.Succs {
