@@ -681,7 +681,7 @@ func (r *run) leaveBarrier(c *cta, e *probe.Event) {
 		key = batchKey{cta: c.number, barrier: warpwide, members: e.Wait.Members, generation: e.Warp}
 	case o.sync&barriersCTA == 0:
 		return
-	case e.Wait.Barrier == clusterNumber:
+	case e.Wait.Barrier == probe.ClusterBarrier:
 		r.completeBatch()
 		r.atCluster(c, w, o, e)
 		return
@@ -705,8 +705,6 @@ func (r *run) leaveBarrier(c *cta, e *probe.Event) {
 		r.completeBatch()
 	}
 }
-
-const clusterNumber = 16
 
 // knowledgeOf returns the joined clock of lanes of a warp, including their own actions.
 func (r *run) knowledgeOf(c *cta, warp int, lanes uint64) *clock {
