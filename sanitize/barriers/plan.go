@@ -120,8 +120,12 @@ func constantsOf(fn *ptx.Func) map[ptx.RegID]uint32 {
 			}
 		}
 	})
+	if len(values) == 0 {
+		return values
+	}
+	live := fn.Liveness()
 	for r := range values {
-		if writes[r] > 1 || fn.Liveness().LiveIn(0, r) {
+		if writes[r] > 1 || live.LiveIn(0, r) {
 			delete(values, r)
 		}
 	}
