@@ -49,32 +49,30 @@ var taintedPart = 8
 // findTainted sets step.tainted, and plan.easesUnset. Lanes at different places may exchange values, so if one such instruction is
 // tainted, all are.
 func (p *plan) findTainted() {
-	defer func() {
-		n := 0
-		for i := range p.steps {
-			if p.steps[i].tainted {
-				n++
-			}
-		}
-		if p.easesUnset = n <= len(p.steps)/taintedPart; !p.easesUnset {
-			for i := range p.steps {
-				p.steps[i].tainted = false
-			}
-		}
-	}()
 	steps := map[*ptx.Instr]*step{}
 	for i := range p.steps {
 		steps[p.steps[i].instr] = &p.steps[i]
 	}
-	for crossing := false; ; crossing = true {
-		again := false
-		for _, f := range p.funcs {
-			if len(f.unset) > 0 || crossing {
-				again = f.taint(steps, crossing) || again
-			}
+	crosses := false
+	for _, f := range p.funcs {
+		if len(f.unset) > 0 {
+			crosses = f.taint(steps, false) || crosses
 		}
-		if !again || crossing {
-			return
+	}
+	if crosses {
+		for _, f := range p.funcs {
+			f.taint(steps, true)
+		}
+	}
+	n := 0
+	for i := range p.steps {
+		if p.steps[i].tainted {
+			n++
+		}
+	}
+	if p.easesUnset = n <= len(p.steps)/taintedPart; !p.easesUnset {
+		for i := range p.steps {
+			p.steps[i].tainted = false
 		}
 	}
 }
