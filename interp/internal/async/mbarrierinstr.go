@@ -84,7 +84,7 @@ func MbarrierLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 // and no lane but the last completes its phase. Otherwise it does nothing and returns false.
 func arriveTogether(b *mbarrier, op code.Mbarrier, addresses *regfile.Row64, counts *regfile.Row32, states *regfile.Row64) bool {
 	n := uint64(counts[0])
-	if op.Expect || op.Drop || n == 0 || n > maxMbarrierCount || !b.valid() || n*regfile.Lanes > b.pending() || !isSame64(addresses, regfile.Full) || !isSame32(counts, regfile.Full) {
+	if op.Expect || op.Drop || n == 0 || n > maxMbarrierCount || !b.valid() || n*regfile.Lanes > b.pending() || !isSame(addresses, regfile.Full) || !isSame(counts, regfile.Full) {
 		return false
 	}
 	after := (*b - mbarrier(n*regfile.Lanes)).complete()
@@ -98,28 +98,12 @@ func arriveTogether(b *mbarrier, op code.Mbarrier, addresses *regfile.Row64, cou
 	return true
 }
 
-// isSame64 reports whether all lanes of m, which has some, have the same value.
-func isSame64(row *regfile.Row64, m uint32) bool {
-	first, other := row[bits.TrailingZeros32(m)&31], uint64(0)
+// isSame reports whether all lanes of m, which has some, have the same value.
+func isSame[T mem.Slot](row *[regfile.Lanes]T, m uint32) bool {
+	first, other := row[bits.TrailingZeros32(m)&31], T(0)
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
-			a := (*[4]uint64)(row[i:])
-			other |= (a[0] ^ first) | (a[1] ^ first) | (a[2] ^ first) | (a[3] ^ first)
-		}
-		return other == 0
-	}
-	for ; m != 0; m &= m - 1 {
-		other |= row[bits.TrailingZeros32(m)&31] ^ first
-	}
-	return other == 0
-}
-
-// isSame32 is isSame64 for rows of 32 bits.
-func isSame32(row *regfile.Row32, m uint32) bool {
-	first, other := row[bits.TrailingZeros32(m)&31], uint32(0)
-	if m == regfile.Full {
-		for i := 0; i < regfile.Lanes; i += 4 {
-			a := (*[4]uint32)(row[i:])
+			a := (*[4]T)(row[i:])
 			other |= (a[0] ^ first) | (a[1] ^ first) | (a[2] ^ first) | (a[3] ^ first)
 		}
 		return other == 0
@@ -212,7 +196,7 @@ func MbarrierWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	addresses, found := f.Src64(instr.A), mbarrierFinder{}
 	ok, state, report := false, uint64(0), uint32(0) // of the lane before: its result, its operand, its report
 	tested := m
-	if sameAddress := instr.A < 0 || isSame64(addresses, m); sameAddress && instr.F == code.NoRow && (parity && (instr.B < 0 || isSame32(parities, m)) || !parity && isSame64(states, m)) {
+	if sameAddress := instr.A < 0 || isSame(addresses, m); sameAddress && instr.F == code.NoRow && (parity && (instr.B < 0 || isSame(parities, m)) || !parity && isSame(states, m)) {
 		tested = m & -m // one test has the result of all lanes
 	}
 	for n := tested; n != 0; n &= n - 1 {
