@@ -67,7 +67,7 @@ type LoadCondition struct {
 	// (Event.Stop): registers, and memory to which stores without events write, have later values. Late is false if the sink
 	// needs no event.
 	Late bool
-	// Quiet, if it is not nil, must belong to a condition that is Late. The sink needs no event of a load at whose moment it is not 0.
+	// Quiet may be set if Late is true. If it is not nil, the sink needs no event of a load that executes while its value is not 0.
 	Quiet *atomic.Int64
 }
 
