@@ -256,7 +256,7 @@ func (t *translator) laneCalling(k directive.Kernel, goName, cname string, n *ui
 		params = append(params, "u64 imm")
 	}
 	r := c.apply(f, args, fn.Pos())
-	if k.FTZ && k.Results[0] == "float32" && r.typ == types.Typ[types.Float32] {
+	if k.FTZ && k.Results[0] == "float32" {
 		r = c.flush(r)
 	}
 	c.inst.text = fmt.Sprintf("GO %s %s(%s) { return %s; }\n", c.ctype(r.typ, fn.Pos()), c.inst.name, strings.Join(params, ", "), c.text(r, fn.Pos()))
