@@ -86,7 +86,7 @@ type Launch struct {
 	WarpSize int
 	// MaxSteps is the limit of instructions per warp, after which the launch traps with probe.ErrStepLimit; 0 means 2^27.
 	MaxSteps int64
-	// TimeLimit is the limit of this launch; 0 means Config.TimeLimit, and a negative number means no limit.
+	// TimeLimit replaces Config.TimeLimit for this launch. 0 means Config.TimeLimit, and a negative number means no limit.
 	TimeLimit time.Duration
 	// Workers is the number of host goroutines that run CTAs of this launch; 0 means Config.Workers.
 	Workers int

@@ -42,8 +42,8 @@ func (s rowSet) addAll(o rowSet) (changed bool) {
 	return changed
 }
 
-// taintedPart is the largest part of the instructions that may be tainted, as a divisor. If there are more, the events of all
-// instructions until the registers are written take less time. Tests set it to 1.
+// taintedPart limits the tainted instructions to 1/taintedPart of a program. If there are more, it takes less time to receive all events
+// until the registers are written. Tests set it to 1.
 var taintedPart = 8
 
 // findTainted sets step.tainted, and plan.easesUnset. Lanes at different places may exchange values, so if one such instruction is

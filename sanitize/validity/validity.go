@@ -251,7 +251,7 @@ type frame struct {
 	dirty []uint64 // by row, the lanes with invalid bits
 	rows  []*row
 	local int  // offset of the running function's frame in local memory, in bytes
-	some  bool // a row may be dirty for another reason than that it was unwritten, or computed from unwritten rows, since the warp is eased
+	some  bool // a row may be dirty; with plan.easesUnset, unwritten rows and rows that an eased warp has computed from them do not count
 
 	fn      [64]*function // by lane: the called function
 	retRows [64]int       // by lane: the offset of its frame in local memory
