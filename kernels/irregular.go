@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"index/suffixarray"
 	"math"
+	"math/bits"
 	"slices"
 
 	"gemu/interp"
@@ -77,7 +78,9 @@ func mst(s *Session) error {
 			break
 		}
 		total = interp.Slice[int32](joins)[0]
-		rounds++
+		if rounds++; rounds > bits.Len(uint(n)) { // a round at least halves the components that have edges to others
+			return fmt.Errorf("components still join in round %d", rounds)
+		}
 		if err := s.threadEach("mst_follow", n, n, parent, dComponent, lightest); err != nil {
 			return err
 		}
@@ -138,16 +141,19 @@ func shortestPaths(s *Session, name string, heaviest int) error {
 			break
 		}
 		total = interp.Slice[int32](changed)[0]
+		if rounds == n { // a shortest path has fewer than n edges
+			return fmt.Errorf("distances still change in round %d", rounds)
+		}
 	}
 	// Dijkstra's algorithm, with a list of nodes for each distance.
-	reached, near := 0, [][]int32{{0}}
+	reached, visited, near := 0, make([]bool, n), [][]int32{{0}}
 	for d := 0; d < len(near); d++ {
 		for _, u := range near[d] {
-			if int(distance[u]) < d || distance[u] == int32(d) && isActive[u] > 1 {
+			if visited[u] {
 				continue
 			}
 			reached++
-			isActive[u] = 2
+			visited[u] = true
 			for _, e := range from[u] {
 				if to := int32(d) + e.weight; to < distance[e.target] {
 					distance[e.target] = to
@@ -337,6 +343,9 @@ func barnesHut(s *Session) error {
 			x[d][i] = fma32(v[d][i], step, x[d][i])
 		}
 		if err := Equal("acceleration", interp.Slice[float32](da[d]), a[d]); err != nil {
+			return err
+		}
+		if err := Equal("velocity", interp.Slice[float32](dv[d]), v[d]); err != nil {
 			return err
 		}
 		if err := Equal("place", interp.Slice[float32](dx[d]), x[d]); err != nil {
@@ -555,7 +564,7 @@ func ray(s *Session) error {
 	var words []float32
 	for i := range 12 {
 		radius := 0.3 + float32(0.5*r.float())
-		b := ball{vec{float32(i%4)*1.8 - 2.7, radius, float32(i/4) * 2}, radius, vec{0.3 + float32(0.7*r.float()), 0.3 + float32(0.7*r.float()), 0.3 + float32(0.7*r.float())}, 0.5 * r.float()}
+		b := ball{vec{float32(float32(i%4)*1.8) - 2.7, radius, float32(i/4) * 2}, radius, vec{0.3 + float32(0.7*r.float()), 0.3 + float32(0.7*r.float()), 0.3 + float32(0.7*r.float())}, 0.5 * r.float()}
 		balls = append(balls, b)
 		words = append(words, b.centre[0], b.centre[1], b.centre[2], b.radius, b.colour[0], b.colour[1], b.colour[2], b.mirror)
 	}
