@@ -42,12 +42,8 @@ func fft(s *Session) error {
 			bound[first+2*i+1] = bound[first+2*i]
 		}
 	}
-	got := make([]float64, len(in))
-	for i, v := range interp.Slice[float32](dst) {
-		got[i] = float64(v)
-	}
 	s.Summary = fmt.Sprintf("%d transforms", s.N)
-	return within("spectrum", got, want, func(i int) float64 { return bound[i] })
+	return within("spectrum", doubles(interp.Slice[float32](dst)), want, func(i int) float64 { return bound[i] })
 }
 
 // transform returns the discrete Fourier transform of x, whose length is a power of two.

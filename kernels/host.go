@@ -56,6 +56,15 @@ func dot32(a, b [3]float32) float32 { return fma32(a[2], b[2], fma32(a[1], b[1],
 // sqrt32 returns the square root, correctly rounded: float64 has more than twice the digits of float32.
 func sqrt32(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
+// doubles returns the numbers as float64.
+func doubles(list []float32) []float64 {
+	out := make([]float64, len(list))
+	for i, v := range list {
+		out[i] = float64(v)
+	}
+	return out
+}
+
 // rng generates pseudorandom numbers for inputs that are the same on all hosts (xorshift64*, Marsaglia 2003, Vigna 2016).
 type rng uint64
 

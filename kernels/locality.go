@@ -114,7 +114,7 @@ func libor(s *Session) error {
 	if err := s.threadEach("libor", n, n, float32(delta), float32(start), upload(s, z), value); err != nil {
 		return err
 	}
-	want, mean := make([]float32, n), 0.0
+	want, mean := make([]float64, n), 0.0
 	for path := range want {
 		var rate, bond, annuity [rates]float64
 		for i := range rate {
@@ -140,13 +140,14 @@ func libor(s *Session) error {
 		for k := range steps {
 			v /= 1 + delta*rate[k]
 		}
-		want[path] = float32(v)
+		want[path] = v
 		mean += v / float64(n)
 	}
 	s.Summary = fmt.Sprintf("%d paths with a mean value of %.2f", n, mean)
-	// A rate has 40 factors, each within 2^-21, and so is within 2^-15 of itself; b is within 40·¼·2^-15 times a rate, which
-	// is below 1. A value has 15 terms of at most 100·2^-12.
-	return Close("value", interp.Slice[float32](value), want, 100*15.0/(1<<12))
+	// A rate has 40 factors, each within 2^-21, and so is within 2^-15 of itself. The relative error of b is then at most -ln b times
+	// 2^-15, and its error less than ½·2^-15; that of a strike times an annuity is less than ¼·2^-15, and roundings add less than
+	// ¼·2^-15. A value has 15 terms, each 100 times such a sum; the last division adds at most ½·2^-15 of 15·100.
+	return within("value", doubles(interp.Slice[float32](value)), want, func(int) float64 { return 100 * 15 * 1.5 * 0x1p-15 })
 }
 
 func lavaMD(s *Session) error {
@@ -198,14 +199,10 @@ func lavaMD(s *Session) error {
 			}
 		}
 	}
-	got := make([]float64, len(want))
-	for i, v := range interp.Slice[float32](forces) {
-		got[i] = float64(v)
-	}
 	s.Summary = fmt.Sprintf("%d boxes of %d particles", n, particles)
 	// The square of a distance has rounding errors of 2^-24 of numbers up to 2·3·8², which alpha halves: below 2^-13 for a term. A sum
 	// of 2700 terms rounds by at most 2700·2^-24 of the magnitudes. w of particles is rounded, too.
-	return within("forces", got, want, func(i int) float64 { return size[i] / (1 << 11) })
+	return within("forces", doubles(interp.Slice[float32](forces)), want, func(i int) float64 { return size[i] / (1 << 11) })
 }
 
 // matrixVector returns x + A·y, or x + Aᵀ·y, for a matrix A of n rows and n columns, with the rounding of the kernels.
