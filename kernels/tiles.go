@@ -5,6 +5,7 @@ package kernels
 
 import (
 	"fmt"
+	"slices"
 
 	"gemu/interp"
 	"gemu/ptx"
@@ -41,31 +42,23 @@ func tiledGEMM(s *Session) error {
 	const n = TiledRows
 	r := newRNG(1)
 	a, b := r.floats(n*n, -1, 1), r.floats(n*n, -1, 1)
-	da, db, dc := upload(s, a), upload(s, b), alloc[float32](s, n*n)
-	err := forTiles(s.N, func(first, rows int) error {
-		return s.Launch("tiledgemm", ptx.Dim(n/32, n/8), ptx.Dim(32, 8), n, first, rows, da, db, dc)
-	})
-	if err != nil {
-		return err
-	}
-	want := make([]float32, n*n)
-	for i := range n {
-		for k := range n {
-			for j := range n {
-				want[i*n+j] = fma32(a[i*n+k], b[k*n+j], want[i*n+j])
-			}
-		}
-	}
-	s.Summary = fmt.Sprintf("%d×%d elements, %d launches", n, n, blocks(n, s.N))
-	return Equal("C", interp.Slice[float32](dc), want)
+	return tiledProduct(s, "tiledgemm", func(i, k int) float32 { return a[i*n+k] }, b, upload(s, a), upload(s, b))
 }
 
 func tiledSYRK(s *Session) error {
 	const n = TiledRows
 	a := newRNG(1).floats(n*n, -1, 1)
-	da, dc := upload(s, a), alloc[float32](s, n*n)
+	return tiledProduct(s, "tiledsyrk", func(i, k int) float32 { return a[k*n+i] }, a, upload(s, a))
+}
+
+// tiledProduct launches a kernel with the matrices in buffers for each tile, and compares the result with the product of left, by row and
+// column, and right.
+func tiledProduct(s *Session, kernel string, left func(i, k int) float32, right []float32, buffers ...any) error {
+	const n = TiledRows
+	product := alloc[float32](s, n*n)
 	err := forTiles(s.N, func(first, rows int) error {
-		return s.Launch("tiledsyrk", ptx.Dim(n/32, n/8), ptx.Dim(32, 8), n, first, rows, da, dc)
+		args := slices.Concat([]any{n, first, rows}, buffers, []any{product})
+		return s.Launch(kernel, ptx.Dim(n/32, n/8), ptx.Dim(32, 8), args...)
 	})
 	if err != nil {
 		return err
@@ -74,12 +67,12 @@ func tiledSYRK(s *Session) error {
 	for i := range n {
 		for k := range n {
 			for j := range n {
-				want[i*n+j] = fma32(a[k*n+i], a[k*n+j], want[i*n+j])
+				want[i*n+j] = fma32(left(i, k), right[k*n+j], want[i*n+j])
 			}
 		}
 	}
 	s.Summary = fmt.Sprintf("%d×%d elements, %d launches", n, n, blocks(n, s.N))
-	return Equal("C", interp.Slice[float32](dc), want)
+	return Equal("C", interp.Slice[float32](product), want)
 }
 
 func tiledStencil(s *Session) error {
