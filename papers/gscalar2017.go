@@ -140,27 +140,18 @@ func gscalarCounts(m *Meter, row *Row, warp int) (*gscalar.Counts, error) {
 // benchmark the same weight.
 func gscalarTable(t Table, ours func(c *gscalar.Counts, reading int) []float64) *Table {
 	t.Rows = gscalarRows(t.Name)
-	readings := t.Interpretations
-	number := func(r *Interpretation) int {
-		for i := range readings {
-			if readings[i].Name == r.Name {
-				return i
-			}
-		}
-		panic("BUG: no reading " + r.Name)
-	}
 	t.Measure = withMean(t.Rows, func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
 		c, err := gscalarCounts(m, row, 32)
 		if err != nil {
 			return nil, err
 		}
-		list := ours(c, number(r))
+		list := ours(c, t.interpretation(r))
 		if t.Name == "figure10" {
 			c, err := gscalarCounts(m, row, 64)
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, ours(c, number(r))...)
+			list = append(list, ours(c, t.interpretation(r))...)
 		}
 		v := map[string]float64{}
 		for i := range t.Columns {

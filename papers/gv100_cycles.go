@@ -3,8 +3,6 @@ package papers
 // This file has the cycles of the kernels on the machine v100, for the comparison with a Quadro GV100. docs/gv100.md defines them.
 
 import (
-	"fmt"
-
 	"gemu/interp"
 	"gemu/machine"
 	"gemu/machine/stream"
@@ -15,7 +13,7 @@ var cyclesAbsent = map[string]string{
 	"mriq": "the workload has 16 samples, the measured launch has more, which add arithmetic",
 }
 
-// cyclesInterpretations are the machines of a run, in the order of gv100Clocks.
+// cyclesInterpretations are the machines of a launch, in the order of BeginLaunch.
 var cyclesInterpretations = []Interpretation{
 	{"headline", "the machine v100 with a clock, with empty caches when a launch begins"},
 	{"fast", "the same, with all unknown numbers at the end of their ranges for the faster machine; a corner, no lower bound"},
@@ -56,13 +54,8 @@ func gv100Cycles() *Table {
 			return nil, err
 		}
 		n := kernels[gv100Kernels[row.Name].kernel]
-		for i := range cyclesInterpretations {
-			if cyclesInterpretations[i].Name == r.Name {
-				mean := float64(n.cycles[i]) / float64(n.launches)
-				return map[string]float64{"cycles": mean, "ratio": mean / row.Values["cycles"]}, nil
-			}
-		}
-		return nil, fmt.Errorf("BUG: no interpretation %s", r.Name)
+		mean := float64(n.cycles[t.interpretation(r)]) / float64(n.launches)
+		return map[string]float64{"cycles": mean, "ratio": mean / row.Values["cycles"]}, nil
 	}
 	return t
 }

@@ -101,6 +101,16 @@ type Row struct {
 // unique in the table. Doc describes it in a few words.
 type Interpretation struct{ Name, Doc string }
 
+// interpretation returns the index of an interpretation of the table.
+func (t *Table) interpretation(r *Interpretation) int {
+	for i := range t.Interpretations {
+		if t.Interpretations[i].Name == r.Name {
+			return i
+		}
+	}
+	panic("BUG: no interpretation " + r.Name)
+}
+
 // All returns the papers. The caller must not change them.
 var All = sync.OnceValue(func() []*Paper {
 	return []*Paper{avc2011(), caba2016(), gscalar2017(), gv100(), kim2013(), thesis2019()}

@@ -349,16 +349,6 @@ func bestShape(grid ptx.Dim3, rotation float64, measure func(ptx.Dim3) float64, 
 	return best
 }
 
-// thesisReading returns the number of an interpretation of a table.
-func thesisReading(t *Table, r *Interpretation) int {
-	for i := range t.Interpretations {
-		if t.Interpretations[i].Name == r.Name {
-			return i
-		}
-	}
-	panic("BUG: no interpretation " + r.Name)
-}
-
 // change returns the change from a to b in percent.
 func change(a, b float64) float64 {
 	if a == 0 {
@@ -387,7 +377,7 @@ const geometric = "geometric"
 func summarised(t Table, measure func(m *Meter, row *Row, reading int) (map[string]float64, error), keep map[string]func(row string, v map[string]float64) bool) *Table {
 	out := &t
 	out.Measure = func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
-		reading := thesisReading(out, r)
+		reading := out.interpretation(r)
 		if !row.Summary {
 			return measure(m, row, reading)
 		}

@@ -37,7 +37,7 @@ func TestSummaries(t *testing.T) {
 }
 
 // TestThesisClock: the values of a workload agree with each other. All machines execute the same instructions; slower readings take longer;
-// only machines with descriptors prefetch; a placement by XMem serves the same requests of memory.
+// only machines with descriptors prefetch; the placements of xmem-rows have times, latencies and shares of hits.
 func TestThesisClock(t *testing.T) {
 	t.Parallel()
 	m := NewMeter(t.Context(), 1, 0, nil)
