@@ -107,12 +107,12 @@ func (c *machineCmd) specs(a *app) (list []machine.Spec, err error) {
 	return list, nil
 }
 
-func (c *machineCmd) Run(a *app, line *kong.Context) error {
+func (c *machineCmd) Run(a *app, parsed *kong.Context) error {
 	if (c.File == "") == (c.From == "") {
 		return errors.New("give one input: a kernel to run, or a recording (--from FILE)")
 	}
 	for _, group := range []string{"program", "device"} {
-		if given := givenFlags(line, group); c.From != "" && len(given) > 0 {
+		if given := givenFlags(parsed, group); c.From != "" && len(given) > 0 {
 			return fmt.Errorf("--from takes the launches of a recording: --%s does not apply", given[0])
 		}
 	}
@@ -162,11 +162,15 @@ func (c *machineCmd) Run(a *app, line *kong.Context) error {
 		return err
 	}
 	defer addresses.discard()
+	line, err := c.openTimeline(in)
+	if err != nil {
+		return err
+	}
 	recorder := stream.NewRecorder(in.consumer())
 	if in.data {
 		recorder = stream.NewDataRecorder(in.consumer())
 	}
-	if in.clocks != nil {
+	if in.instructions {
 		recorder.RecordInstructions()
 	}
 	run := c.execute
@@ -201,6 +205,9 @@ func (c *machineCmd) Run(a *app, line *kong.Context) error {
 		}
 	}
 	err = addresses.commit()
+	if c.Timeline != "" {
+		err = all(err, c.writeTimeline(a, line))
+	}
 	if c.WriteDescriptors != "" {
 		err = all(err, descriptors.write(a, c.WriteDescriptors))
 	}
@@ -290,8 +297,10 @@ type machineRun struct {
 	data      bool               // a part needs the bytes of memory
 	reported  []func()           // called when the launch of --launch begins
 	clocks    []machineClock     // of specs; empty unless a part needs a clock
-	err       error              // a part cannot begin
-	inference *inference         // nil if no machine infers descriptors
+
+	instructions bool       // a machine with a clock needs each instruction
+	err          error      // a part cannot begin
+	inference    *inference // nil if no machine infers descriptors
 }
 
 // onReported adds a function that is called when the launch of --launch begins, so that a part can forget the launches before it. It does

@@ -6,8 +6,10 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -16,19 +18,22 @@ import (
 	"gemu/internal/wholefile"
 	"gemu/machine"
 	"gemu/machine/stream"
+	"gemu/machine/timeline"
 )
 
 // machineFiles are the flags for files besides JSON.
 type machineFiles struct {
-	CSV       string `name:"csv" help:"Write all counts of all machines as CSV to FILE (- for standard output, instead of the text), a line for each count." placeholder:"FILE"`
-	Events    string `help:"Write the events of each launch as CSV to FILE (- for standard output, instead of the text), for models of energy: reads and writes of L1, L2 and DRAM, hits and misses." placeholder:"FILE"`
-	Addresses string `help:"Write the address trace of the first machine's DRAM to FILE (- for standard output, instead of the text), for simulators of DRAM: a line for each sector that the L2 reads (R) or writes (W), in order." placeholder:"FILE"`
+	CSV            string     `name:"csv" help:"Write all counts of all machines as CSV to FILE (- for standard output, instead of the text), a line for each count." placeholder:"FILE"`
+	Events         string     `help:"Write the events of each launch as CSV to FILE (- for standard output, instead of the text), for models of energy: reads and writes of L1, L2 and DRAM, hits and misses." placeholder:"FILE"`
+	Timeline       string     `help:"Write a timeline of the first machine with a clock to FILE, for Perfetto or chrome://tracing: what each warp issues and waits for, CTAs, the L2 and the channels of memory." placeholder:"FILE"`
+	TimelineCycles cycleRange `name:"timeline-cycles" help:"Limit --timeline to cycles A to B, counted from the begin of its first launch." unset:"all cycles" placeholder:"A-B"`
+	Addresses      string     `help:"Write the address trace of the first machine's DRAM to FILE (- for standard output, instead of the text), for simulators of DRAM: a line for each sector that the L2 reads (R) or writes (W), in order." placeholder:"FILE"`
 
 	WriteDescriptors string `help:"Write the Locality Descriptors and atoms that are inferred from the addresses to FILE (- for standard output, instead of the text), to edit them for --with." placeholder:"FILE"`
 }
 
 func (f *machineFiles) outputs() outputs {
-	return outputs{{"--csv", f.CSV}, {"--events", f.Events}, {"--addresses", f.Addresses}, {"--write-descriptors", f.WriteDescriptors}}
+	return outputs{{"--csv", f.CSV}, {"--events", f.Events}, {"--timeline", f.Timeline}, {"--addresses", f.Addresses}, {"--write-descriptors", f.WriteDescriptors}}
 }
 
 // write writes the CSV files.
@@ -180,4 +185,62 @@ func (t *addressTrace) discard() {
 	if t != nil && t.file != nil {
 		t.file.Discard()
 	}
+}
+
+// cycleRange is a range of cycles, the value A-B of a flag; zero: all cycles.
+type cycleRange struct{ from, to int64 }
+
+// UnmarshalText parses a range.
+func (c *cycleRange) UnmarshalText(text []byte) error {
+	first, last, ok := strings.Cut(string(text), "-")
+	from, err1 := strconv.ParseInt(first, 10, 64)
+	to, err2 := strconv.ParseInt(last, 10, 64)
+	if !ok || err1 != nil || err2 != nil || from < 0 || to <= from || to == math.MaxInt64 {
+		return fmt.Errorf("%s: want A-B, cycles from 0 on, as in 1000-5000", text)
+	}
+	*c = cycleRange{from, to}
+	return nil
+}
+
+// openTimeline begins the timeline of --timeline; nil without the flag.
+func (f *machineFiles) openTimeline(in *machineRun) (*timeline.Timeline, error) {
+	if f.Timeline == "" {
+		if f.TimelineCycles != (cycleRange{}) {
+			return nil, errors.New("--timeline-cycles needs --timeline FILE")
+		}
+		return nil, nil
+	}
+	var clock *machine.Clock
+	if in.clocks != nil {
+		clock = in.clocks[0][0]
+	} else {
+		var err error
+		if clock, err = machine.NewClock(in.specs[0], in.flags.Regs); err != nil {
+			return nil, err
+		}
+		in.feed(clock)
+		in.instructions = true
+	}
+	return timeline.New(clock, timeline.Options{Launch: in.flags.Launch, From: f.TimelineCycles.from, To: f.TimelineCycles.to, Listing: in.flags.PTX}), nil
+}
+
+// writeTimeline writes the file of --timeline, and reports what it leaves out.
+func (f *machineFiles) writeTimeline(a *app, t *timeline.Timeline) error {
+	if err := t.Err(); err != nil {
+		return fmt.Errorf("--timeline: %w", err)
+	}
+	if n := t.Cycles(); f.TimelineCycles.from >= n {
+		return fmt.Errorf("--timeline-cycles %d-%d: the timeline has cycles 0 to %d", f.TimelineCycles.from, f.TimelineCycles.to, n-1)
+	}
+	if left := t.Omitted(); left != "" {
+		if t.Shortened() {
+			left += "; --timeline-cycles A-B has all spans of some cycles"
+		}
+		fmt.Fprintf(a.stderr, "gemu: --timeline: %s\n", left)
+	}
+	var b bytes.Buffer
+	if err := t.Write(&b); err != nil {
+		return err
+	}
+	return writeOutput(a, f.Timeline, b.Bytes())
 }

@@ -87,3 +87,56 @@ func TestDifferences(t *testing.T) {
 		t.Errorf("%v, want %s", got, want)
 	}
 }
+
+// TestMachineTimeline: the timeline has the launch and the lines of the PTX, with or without another part with a clock, and from a
+// recording.
+func TestMachineTimeline(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "timeline.json")
+	timelineOf := func(args ...string) string {
+		t.Helper()
+		var out, errs bytes.Buffer
+		if status := run(t.Context(), args, strings.NewReader(""), &out, &errs); status != exitGood {
+			t.Fatalf("status %d: %s", status, &errs)
+		}
+		if want := "gemu: --timeline: 4 of 80 multiprocessors are shown\n"; errs.String() != want {
+			t.Errorf("%q, want %q", &errs, want)
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	want := timelineOf(append(saxpyWarp, "--timeline", name)...)
+	for _, part := range []string{`"name":"launch 1 saxpy"`, `"name":"st.global.f32 saxpy.`, `"ptx":"saxpy.ptx:`, `"name":"data: saxpy.`} {
+		if !strings.Contains(want, part) {
+			t.Errorf("the timeline has no %s", part)
+		}
+	}
+	if got := timelineOf(append(saxpyWarp, "--timeline", name, "--show", "cycles")...); got != want {
+		t.Error("the timeline with --show cycles is another")
+	}
+	recording := filepath.Join(dir, "run.gemu")
+	var out, errs bytes.Buffer
+	if status := run(t.Context(), append(append([]string{"record"}, saxpyWarp[1:]...), "--with", "accesses,source", "-o", recording), strings.NewReader(""), &out, &errs); status != exitGood {
+		t.Fatalf("status %d: %s", status, &errs)
+	}
+	if got := timelineOf("machine", "--from", recording, "--timeline", name); got != want {
+		t.Error("the timeline of a recording is another")
+	}
+	for _, bad := range []struct {
+		flags []string
+		want  string
+	}{
+		{[]string{"--timeline-cycles", "1-2"}, "--timeline-cycles needs --timeline FILE"},
+		{[]string{"--timeline", name, "--timeline-cycles", "5-5"}, "5-5: want A-B, cycles from 0 on, as in 1000-5000"},
+		{[]string{"--timeline", name, "--timeline-cycles", "900000-900001"}, "--timeline-cycles 900000-900001: the timeline has cycles 0 to "},
+		{[]string{"--timeline", filepath.Join(dir, "no", "file")}, "no directory"},
+	} {
+		errs.Reset()
+		if status := run(t.Context(), append(saxpyWarp, bad.flags...), strings.NewReader(""), &out, &errs); status != exitBad || !strings.Contains(errs.String(), bad.want) {
+			t.Errorf("%q: status %d: %s, want %q", bad.flags, status, &errs, bad.want)
+		}
+	}
+}

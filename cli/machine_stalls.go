@@ -59,6 +59,7 @@ func (in *machineRun) addClocks() {
 		}
 		in.clocks = append(in.clocks, c)
 	}
+	in.instructions = true
 }
 
 // machineClockJSON is the launches on a machine with a clock.

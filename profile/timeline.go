@@ -4,9 +4,7 @@ package profile
 // over time.
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -15,6 +13,7 @@ import (
 	"slices"
 	"sync"
 
+	"gemu/internal/traceevent"
 	"gemu/probe"
 	"gemu/ptx"
 )
@@ -359,39 +358,13 @@ func (t *Timeline) Omitted() string {
 	return text
 }
 
-// traceEvent is an event of the trace event format (Google, "Trace Event Format"): "X" is a span, "C" a
-// counter, "M" a name.
-type traceEvent struct {
-	Name  string         `json:"name"`
-	Phase string         `json:"ph"`
-	PID   int            `json:"pid"`
-	TID   int            `json:"tid"`
-	Time  int64          `json:"ts"`
-	Dur   int64          `json:"dur,omitempty"`
-	Cat   string         `json:"cat,omitempty"`
-	Args  map[string]any `json:"args,omitempty"`
-}
-
 // Write writes the timeline as JSON in the trace event format, for Perfetto and chrome://tracing. A CTA is a
 // process, a warp a thread, a warp instruction a microsecond. It returns the writer's error.
 func (t *Timeline) Write(out io.Writer) error {
 	omitted := t.Omitted()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	b := bufio.NewWriter(out)
-	head, err := json.Marshal(map[string]string{"time": "warp instructions of the CTA, shown as microseconds", "left out": omitted})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(b, "{\"otherData\":%s,\n\"traceEvents\":[", head)
-	comma := "\n"
-	write := func(e traceEvent) {
-		text, failed := json.Marshal(e)
-		err = cmp.Or(err, failed)
-		b.WriteString(comma)
-		b.Write(text)
-		comma = ",\n"
-	}
+	w := traceevent.NewWriter(out, map[string]string{"time": "warp instructions of the CTA, shown as microseconds", "left out": omitted})
 	pid, start := 0, int64(0)
 	for i, r := range t.launches {
 		length := int64(0)
@@ -401,38 +374,35 @@ func (t *Timeline) Write(out io.Writer) error {
 			}
 			pid++
 			length = max(length, c.now)
-			write(traceEvent{Name: "process_name", Phase: "M", PID: pid, Args: map[string]any{"name": fmt.Sprintf("launch %d %s cta %s", i+1, r.kernel.Name, c.id)}})
-			for w := range c.warps {
-				write(traceEvent{Name: "thread_name", Phase: "M", PID: pid, TID: w + 1, Args: map[string]any{"name": fmt.Sprintf("warp %d", w)}})
+			w.Process(pid, fmt.Sprintf("launch %d %s cta %s", i+1, r.kernel.Name, c.id))
+			for k := range c.warps {
+				w.Thread(pid, k+1, fmt.Sprintf("warp %d", k))
 			}
 			slices.SortFunc(c.spans, func(a, b span) int {
 				return cmp.Or(cmp.Compare(a.warp, b.warp), cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to), cmp.Compare(a.depth(), b.depth()))
 			})
 			for _, s := range c.spans {
-				e := traceEvent{Phase: "X", PID: pid, TID: s.warp + 1, Time: start + s.from, Dur: s.to - s.from}
+				name, category := "wait for "+s.wait, "wait"
 				if s.place != nil {
-					e.Name, e.Cat = s.place.name, "code"
-				} else {
-					e.Name, e.Cat = "wait for "+s.wait, "wait"
+					name, category = s.place.name, "code"
 				}
-				write(e)
+				w.Span(pid, s.warp+1, name, category, start+s.from, start+s.to, nil)
 			}
-			for w := range c.warps {
+			for k := range c.warps {
 				last := int64(-1)
-				name := fmt.Sprintf("lanes of warp %d", w)
+				name := fmt.Sprintf("lanes of warp %d", k)
 				for _, s := range c.changes {
-					if s.warp == w {
-						write(traceEvent{Name: name, Phase: "C", PID: pid, Time: start + s.from, Args: map[string]any{"lanes": s.lanes}})
+					if s.warp == k {
+						w.Counter(pid, name, start+s.from, map[string]any{"lanes": s.lanes})
 						last = s.to
 					}
 				}
 				if last >= 0 {
-					write(traceEvent{Name: name, Phase: "C", PID: pid, Time: start + last, Args: map[string]any{"lanes": 0}})
+					w.Counter(pid, name, start+last, map[string]any{"lanes": 0})
 				}
 			}
 		}
 		start += length
 	}
-	fmt.Fprint(b, "\n]}\n")
-	return cmp.Or(err, b.Flush())
+	return w.Close()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gemu/internal/part"
+	"gemu/internal/traceevent"
 	"gemu/interp"
 	"gemu/kernels"
 	"gemu/probe"
@@ -18,8 +19,8 @@ import (
 
 // trace is a timeline read from its file.
 type trace struct {
-	Other  map[string]string `json:"otherData"`
-	Events []traceEvent      `json:"traceEvents"`
+	Other  map[string]string  `json:"otherData"`
+	Events []traceevent.Event `json:"traceEvents"`
 }
 
 // drawn runs a kernel with a timeline.

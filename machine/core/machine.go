@@ -20,6 +20,8 @@ type Config struct {
 	Memory      memory.Memory // memory behind the L1
 	// Plan returns what depends on the launch. It is called when a launch begins.
 	Plan func(l *stream.Launch) Plan
+	// Observer receives what happens on the multiprocessors; nil: none.
+	Observer Observer
 }
 
 // Plan is the resources of a launch.
@@ -161,6 +163,9 @@ func (r *run) fail(format string, args ...any) {
 func (r *run) start() {
 	r.begun, r.begin = true, r.now+1
 	l := r.info
+	if r.Observer != nil {
+		r.Observer.Begin(l, r.begin)
+	}
 	r.plan = r.Plan(l)
 	r.l1Bytes = r.plan.L1.Ways > 0
 	r.halves = int64(max(l.WarpSize/32, 1))
@@ -187,6 +192,9 @@ func (r *run) start() {
 				slots |= 1 << slot
 			}
 			s.schedulers = append(s.schedulers, scheduler{Scheduler: r.Policy.New(slots), slots: slots, stale: true})
+		}
+		if r.Observer != nil {
+			s.observation = &observation{ready: make([]uint64, r.Schedulers)}
 		}
 		r.sms = append(r.sms, s)
 		r.next = append(r.next, never)
@@ -288,6 +296,9 @@ func (r *run) cycle() {
 		r.free = append(r.free, place{c.sm.number, c.place})
 	}
 	r.ended = r.ended[:0]
+	if r.Observer != nil {
+		r.Observer.Cycle(now)
+	}
 }
 
 // result returns the launch after its end.
@@ -300,6 +311,9 @@ func (r *run) result() *Launch {
 	}
 	for _, s := range r.sms {
 		s.count(r.now + 1)
+	}
+	if r.Observer != nil {
+		r.Observer.End(r.now + 1)
 	}
 	out.Counts = r.counts
 	out.Stalls.Idle = r.idle

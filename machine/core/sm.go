@@ -32,7 +32,8 @@ type sm struct {
 	free       [classes][]int64 // cycle from which on each unit is free
 
 	memoryUnit
-	ending uint64 // slots whose warps end in this cycle
+	ending      uint64       // slots whose warps end in this cycle
+	observation *observation // nil without an observer
 }
 
 // memoryUnit is the memory unit of a multiprocessor, with its L1.
@@ -124,6 +125,7 @@ type cta struct {
 	running  int // warps that have not ended
 	slots    uint64
 	meetings []meeting
+	from     int64 // first cycle, for an observer
 }
 
 // meeting is a meeting at a barrier.
@@ -153,6 +155,9 @@ func (s *sm) begin(c *stream.CTA, place int, now int64) {
 	}
 	for m := r.slots; m != 0; m &= m - 1 {
 		s.proceed(bits.TrailingZeros64(m), now+1, now)
+	}
+	if s.observation != nil {
+		s.observeBegin(r, now)
 	}
 	s.run.schedule(s, now)
 }
@@ -377,7 +382,11 @@ func (s *sm) step(now int64) {
 	idle := 0 // schedulers that issue nothing, a bit each
 	for i := range s.schedulers {
 		h := &s.schedulers[i]
-		if set := s.candidates(i, now); set != 0 {
+		set := s.candidates(i, now)
+		if s.observation != nil {
+			s.observation.ready[i] = set
+		}
+		if set != 0 {
 			slot := h.Pick(&s.warps, set, now)
 			if slot < 0 || slot >= maxSlots || set>>slot&1 == 0 {
 				s.run.fail("scheduler %s has picked slot %d, which cannot issue", s.run.Policy.Name, slot)
@@ -391,18 +400,30 @@ func (s *sm) step(now int64) {
 	for ; idle != 0; idle &= idle - 1 {
 		s.countReason(&s.schedulers[bits.TrailingZeros(uint(idle))], 1)
 	}
+	if s.observation != nil {
+		s.observeCycle(now)
+	}
 	for m := s.ending; m != 0; m &= m - 1 {
-		s.end(bits.TrailingZeros64(m))
+		s.end(bits.TrailingZeros64(m), now)
 	}
 	s.ending = 0
+	if s.observation != nil {
+		s.observeNext(now)
+	}
 	s.run.schedule(s, now)
 }
 
-// end ends a warp.
-func (s *sm) end(slot int) {
+// end ends a warp in cycle now.
+func (s *sm) end(slot int, now int64) {
 	w := &s.slots[slot]
 	c := w.cta
+	if s.observation != nil {
+		s.observeEnd(slot, now)
+	}
 	if c.running--; c.running == 0 {
+		if s.observation != nil {
+			s.run.Observer.CTA(&CTASpan{s.number, c.place, c.Index, c.from, now + 1})
+		}
 		s.used &^= c.slots
 		s.run.ended = append(s.run.ended, c)
 	}
@@ -435,6 +456,9 @@ func (s *sm) issue(scheduler, slot int, now int64) {
 	r.instrs[x.Instr].Active++
 	from := now + 1
 	w.lastInstr, w.cause = x.Instr, -1
+	if s.observation != nil {
+		s.change(slot, now, WarpState{Issues, x.Instr, -1})
+	}
 	load, at := int32(-1), int64(never)
 	if w.isMemory {
 		n := w.requests
@@ -718,13 +742,17 @@ func (s *sm) countReason(h *scheduler, n int64) {
 	}
 }
 
+// servedInstr returns the instruction that the memory unit, which is not empty, serves.
+func (s *sm) servedInstr() int32 {
+	if s.served < 0 {
+		return s.queue[0].instr
+	}
+	return s.served
+}
+
 // fullReason returns the count of the reason why the memory unit is full in the latest counted cycle.
 func (s *sm) fullReason() *int64 {
-	served := s.served
-	if served < 0 {
-		served = s.queue[0].instr
-	}
-	switch full := &s.run.instrs[served].Full; {
+	switch full := &s.run.instrs[s.servedInstr()].Full; {
 	case s.blocked:
 		return &full.MSHRs
 	case s.retry:

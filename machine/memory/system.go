@@ -356,3 +356,35 @@ func (s *System) Verify() error {
 	}
 	return nil
 }
+
+// State is what a memory system holds at a time.
+type State struct {
+	Valid    int            // sectors that the L2 has, those on the way included
+	Dirty    int            // of these, sectors that differ from memory
+	InFlight int            // lines that are on the way from memory to the L2
+	Requests int64          // requests in the network, the L2 and memory
+	Channels []ChannelState // by number
+}
+
+// ChannelState is what a channel of memory holds at a time, and has transferred so far.
+type ChannelState struct {
+	Reads, Writes int   // transfers in its queues
+	Sectors       int64 // sectors that it has read and written so far
+}
+
+// State returns what the system holds after the events so far.
+func (s *System) State() State {
+	out := State{Requests: s.Counts.InSystem, Channels: make([]ChannelState, len(s.channels))}
+	s.l2.All(func(_ uint64, l *l2Line) {
+		out.Valid += bits.OnesCount8(l.valid)
+		out.Dirty += bits.OnesCount8(l.dirty)
+	})
+	for i := range s.slices {
+		out.InFlight += s.slices[i].mshrs.Len()
+	}
+	for i := range s.channels {
+		c := &s.channels[i]
+		out.Channels[i] = ChannelState{c.reads.n, c.writes.n, c.counts.ReadBursts + c.counts.WriteBursts}
+	}
+	return out
+}
