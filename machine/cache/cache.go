@@ -5,6 +5,7 @@ package cache
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -35,9 +36,10 @@ func XOR(line uint64, sets int) int {
 	switch {
 	case n == 1:
 	case n&(n-1) == 0:
-		for ; line != 0; line /= n {
-			set ^= line % n
+		for digit := bits.TrailingZeros64(n); line != 0; line >>= digit {
+			set ^= line
 		}
+		return int(set & (n - 1))
 	default:
 		for ; line != 0; line /= n {
 			set += line % n
