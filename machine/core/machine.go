@@ -3,6 +3,7 @@ package core
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"gemu/machine/cache"
 	"gemu/machine/dispatch"
@@ -90,11 +91,18 @@ type run struct {
 	refused    bool // a CTA does not fit on a multiprocessor: no CTA begins
 	begin      int64
 	sms        []*sm
-	next       []int64 // by multiprocessor: cycle of its next event
+	events
 	residency
 	queued     int   // instructions in the memory units
 	unanswered int   // requests to the memory without a reply so far
 	err        error // error of the launch
+}
+
+// events are the next events of multiprocessors.
+type events struct {
+	next    []int64 // by multiprocessor: cycle of its next event
+	soonest int64   // minimum of next
+	retry   []bool  // by multiprocessor: the memory behind the L1 did not take its request
 }
 
 // residency is the CTAs of a launch.
@@ -197,8 +205,8 @@ func (r *run) start() {
 			s.observation = &observation{ready: make([]uint64, r.Schedulers)}
 		}
 		r.sms = append(r.sms, s)
-		r.next = append(r.next, never)
 	}
+	r.events = events{slices.Repeat([]int64{never}, r.SMs), never, make([]bool, r.SMs)}
 	for p := range r.plan.Resident {
 		for i := range r.SMs {
 			r.free = append(r.free, place{i, p})
@@ -218,7 +226,10 @@ func (r *run) lineOf(s *sm, a *access, t *stream.Transaction) uint64 {
 }
 
 // schedule notes the next event of a multiprocessor after cycle now.
-func (r *run) schedule(s *sm, now int64) { r.next[s.number] = s.nextEvent(now) }
+func (r *run) schedule(s *sm, now int64) {
+	at := s.nextEvent(now)
+	r.next[s.number], r.soonest = at, min(r.soonest, at)
+}
 
 // fill asks the dispatcher for CTAs of the free places. It returns false if it waits for a CTA to arrive.
 func (r *run) fill() bool {
@@ -264,30 +275,26 @@ func (r *run) advance() {
 
 // cycle executes the next cycle with an event.
 func (r *run) cycle() {
-	now := r.Memory.Next()
-	for _, at := range r.next {
-		now = min(now, at)
-	}
+	memoryEvent := r.Memory.Next()
+	now := min(memoryEvent, r.soonest)
 	if now == never {
 		panic("BUG: warps wait for each other")
 	}
 	r.now = now
-	if r.Memory.Next() <= now {
+	if memoryEvent == now {
 		r.replies = r.Memory.Advance(now, r.replies[:0])
 		for i := range r.replies {
 			reply := &r.replies[i]
 			r.sms[reply.SM].fill(reply, now)
 			r.next[reply.SM] = now
 		}
-		for i, s := range r.sms {
-			if s.retry {
-				r.next[i] = now
-			}
-		}
 	}
+	r.soonest = never
 	for i, at := range r.next {
-		if at <= now {
+		if at <= now || memoryEvent == now && r.retry[i] {
 			r.sms[i].step(now)
+		} else {
+			r.soonest = min(r.soonest, at)
 		}
 	}
 	for _, c := range r.ended {

@@ -41,13 +41,13 @@ type memoryUnit struct {
 	l1       *cache.Lines[l1Line]
 	mshrs    memory.MSHRs[int32] // the waiting accesses are indices in loads
 	access   cache.Access        // reused: an access that a policy is given is on the heap
+	request  memory.Request      // reused: a request that a memory is given is on the heap
 	loads    []load
 	freeLoad []int32
 
 	queue     []access // instructions in the unit, the oldest first
 	served    int32    // latest instruction of which the unit has taken something, or wanted to; -1: none, or it has ended
 	portsFree int64    // cycle from which on shared memory is free
-	retry     bool     // the memory behind the L1 did not take a request
 	blocked   bool     // the unit waits for a fill of the L1
 }
 
@@ -314,7 +314,8 @@ func (s *sm) readAhead(line uint64) {
 		return
 	}
 	c := &s.memoryUnit.access
-	if !r.Memory.Send(r.now, &memory.Request{SM: s.number, ID: lineReply, Line: line, Sectors: allSectors, CTA: c.CTA, Warp: c.Warp, Instr: c.Instr}) {
+	s.request = memory.Request{SM: s.number, ID: lineReply, Line: line, Sectors: allSectors, CTA: c.CTA, Warp: c.Warp, Instr: c.Instr}
+	if !r.Memory.Send(r.now, &s.request) {
 		return
 	}
 	r.unanswered++
@@ -379,10 +380,17 @@ func (s *sm) step(now int64) {
 		s.served = -1
 	}
 	s.last = now
+	ready := uint64(0)
+	for _, slots := range s.ready {
+		ready |= slots
+	}
 	idle := 0 // schedulers that issue nothing, a bit each
 	for i := range s.schedulers {
 		h := &s.schedulers[i]
-		set := s.candidates(i, now)
+		set := ready & h.slots
+		if set != 0 {
+			set = s.candidates(i, now)
+		}
 		if s.observation != nil {
 			s.observation.ready[i] = set
 		}
@@ -521,7 +529,7 @@ func (s *sm) newLoad(slot int) int32 {
 
 // serve has the memory unit take a transaction for each port.
 func (s *sm) serve(now int64) {
-	s.retry = false
+	s.run.retry[s.number] = false
 	for port := 0; port < s.run.Ports && len(s.queue) > 0 && now >= s.portsFree; port++ {
 		a := &s.queue[0]
 		switch {
@@ -563,7 +571,8 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 	line := r.lineOf(s, a, t)
 	c := &s.memoryUnit.access
 	*c = cache.Access{Line: line, Store: q.Kind != probe.AccessLoad, SM: s.number, CTA: a.cta.Index, Warp: a.index, Instr: int(q.Instr)}
-	send := memory.Request{SM: s.number, ID: lineReply, Line: line, Sectors: t.Sectors, Whole: t.Whole, Kind: q.Kind, CTA: a.cta.Index, Warp: a.index, Instr: int(q.Instr)}
+	send := &s.request
+	*send = memory.Request{SM: s.number, ID: lineReply, Line: line, Sectors: t.Sectors, Whole: t.Whole, Kind: q.Kind, CTA: a.cta.Index, Warp: a.index, Instr: int(q.Instr)}
 	n := int64(bits.OnesCount8(t.Sectors))
 	if q.Kind != probe.AccessLoad || q.BypassL1 {
 		if send.ID = ignoredReply; q.Kind == probe.AccessAtomic && a.load >= 0 {
@@ -574,7 +583,7 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 		} else {
 			send.Bytes = int(t.Bytes)
 		}
-		if !s.send(&send, now) {
+		if !s.send(send, now) {
 			return false
 		}
 		switch q.Kind {
@@ -619,7 +628,7 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 		}
 		if send.Sectors = wanted &^ inFlight; send.Sectors != 0 {
 			send.Whole = 0
-			if !s.send(&send, now) {
+			if !s.send(send, now) {
 				return false
 			}
 		}
@@ -660,7 +669,7 @@ func (s *sm) send(q *memory.Request, now int64) bool {
 		}
 		return true
 	}
-	s.retry = true
+	s.run.retry[s.number] = true
 	return false
 }
 
@@ -670,7 +679,7 @@ func (s *sm) nextEvent(now int64) int64 {
 		return now + 1
 	}
 	next := s.wheel.nextCycle(now + 1)
-	if len(s.queue) > 0 && !s.blocked && !s.retry {
+	if len(s.queue) > 0 && !s.blocked && !s.run.retry[s.number] {
 		next = min(next, max(now+1, s.portsFree))
 	}
 	for u := range classes {
@@ -719,7 +728,7 @@ func (s *sm) countFull(n int64) {
 	case len(s.queue) == 0:
 	case s.blocked:
 		s.run.counts.FullMSHRs += n
-	case s.retry:
+	case s.run.retry[s.number]:
 		s.run.counts.FullQueue += n
 	}
 }
@@ -755,7 +764,7 @@ func (s *sm) fullReason() *int64 {
 	switch full := &s.run.instrs[s.servedInstr()].Full; {
 	case s.blocked:
 		return &full.MSHRs
-	case s.retry:
+	case s.run.retry[s.number]:
 		return &full.Queue
 	case s.portsFree > s.last:
 		return &full.Banks

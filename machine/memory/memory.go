@@ -36,7 +36,7 @@ const Never = math.MaxInt64
 // requests of the cycle.
 type Memory interface {
 	// Send takes a request in cycle now. It returns false if the queue of the multiprocessor is full. An event of the memory frees a
-	// place, so the caller should try again after each Advance.
+	// place, so the caller should try again after each Advance. Send must not keep r, which the caller reuses.
 	Send(now int64, r *Request) bool
 	// Next returns the cycle of the next event, which is after the cycle of the last Advance; Never if there is none. An event need not
 	// be a reply.
