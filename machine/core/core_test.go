@@ -253,6 +253,37 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// exchanged is a machine that exchanges the numbers of the first two meetings of each CTA's warp 1.
+type exchanged struct{ *core.Machine }
+
+func (e exchanged) CTA(l *stream.Launch, cta *stream.CTA) {
+	m := cta.Warps[1].Meetings
+	m[0].Number, m[1].Number = m[1].Number, m[0].Number
+	e.Machine.CTA(l, cta)
+}
+
+// TestContradictingBarriers: a recording in which warps wait for each other gives an error, and the next launch runs.
+func TestContradictingBarriers(t *testing.T) {
+	const grid = 3
+	text := program("\tbar.sync 0;\n\tbar.sync 1;\n\tmov.u32 %t, 1;\n")
+	m := core.New(config(core.Volta, 1, 1, cache.Shape{Sets: 1, Ways: 1}, memory.NewFixed(100)))
+	record(t, text, ptx.Dim(grid), ptx.Dim(64), exchanged{m})
+	// Cycle 0 issues both barriers 0, from which no warp returns.
+	const want = "kernel k: warps wait for each other after cycle 0: the orders of their recorded barriers contradict each other"
+	if err := m.Err(); err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	record(t, text, ptx.Dim(grid), ptx.Dim(64), m)
+	launches := m.Launches()
+	if len(launches) != 2 {
+		t.Fatalf("%d launches have ended, want 2", len(launches))
+	}
+	// Each CTA has two warps with two barriers, a move and an exit.
+	if n := launches[1].Instructions; n != grid*2*4 {
+		t.Errorf("the second launch has %d instructions, want %d", n, grid*2*4)
+	}
+}
+
 // record runs a program with a buffer of 64 KiB, and records its instructions.
 func record(t *testing.T, text string, grid, block ptx.Dim3, c stream.Consumer) {
 	t.Helper()

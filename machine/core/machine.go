@@ -88,7 +88,7 @@ type run struct {
 	counts     Counts
 	idle       int64
 	begun      bool
-	refused    bool // a CTA does not fit on a multiprocessor: no CTA begins
+	stopped    bool // an error has ended the simulation: no further CTA begins, and no further cycle is executed
 	begin      int64
 	sms        []*sm
 	events
@@ -136,7 +136,7 @@ func (m *Machine) runOf(l *stream.Launch) *run {
 // CTA runs the first launch until it needs a CTA that has not arrived.
 func (m *Machine) CTA(l *stream.Launch, c *stream.CTA) {
 	r := m.runOf(l)
-	if r.refused {
+	if r.stopped {
 		return
 	}
 	r.arrived[c.Index] = c
@@ -158,6 +158,12 @@ func (m *Machine) EndLaunch(l *stream.Launch, err error) {
 	if len(m.runs) > 0 {
 		m.runs[0].advance()
 	}
+}
+
+// stop notes an error after which the launch cannot continue.
+func (r *run) stop(format string, args ...any) {
+	r.fail(format, args...)
+	r.stopped, r.arrived = true, map[int]*stream.CTA{}
 }
 
 // fail notes an error.
@@ -182,8 +188,7 @@ func (r *run) start() {
 		r.plan.Resident = fit
 	}
 	if r.plan.Resident < 1 {
-		r.fail("a CTA has %d warps; a multiprocessor with a clock has %d slots", r.warps, maxSlots)
-		r.refused, r.arrived = true, map[int]*stream.CTA{}
+		r.stop("a CTA has %d warps; a multiprocessor with a clock has %d slots", r.warps, maxSlots)
 		return
 	}
 	r.localLines = max(l.LocalLines, 1)
@@ -268,7 +273,7 @@ func (r *run) advance() {
 	if !r.begun {
 		r.start()
 	}
-	for r.fill() && (r.resident > 0 || r.queued > 0 || r.unanswered > 0) {
+	for !r.stopped && r.fill() && (r.resident > 0 || r.queued > 0 || r.unanswered > 0) {
 		r.cycle()
 	}
 }
@@ -278,7 +283,8 @@ func (r *run) cycle() {
 	memoryEvent := r.Memory.Next()
 	now := min(memoryEvent, r.soonest)
 	if now == never {
-		panic("BUG: warps wait for each other")
+		r.stop("warps wait for each other after cycle %d: the orders of their recorded barriers contradict each other", r.now-r.begin)
+		return
 	}
 	r.now = now
 	if memoryEvent == now {
