@@ -88,6 +88,9 @@ type naiveWarp struct {
 	group       int
 	waitsFor    int32 // number of a meeting; -1: none
 	ended       bool
+
+	list   []naiveTransaction // of the instruction with index listed-1
+	listed int
 }
 
 type naiveResult struct {
@@ -519,7 +522,12 @@ func (m *naive) unit(w *naiveWarp) (c, unit core.Class) {
 	return c, m.Units[c].Of
 }
 
+// requests returns the transactions of a warp's next instruction.
 func (m *naive) requests(w *naiveWarp) (list []naiveTransaction) {
+	if w.listed == w.next+1 {
+		return w.list
+	}
+	defer func() { w.listed, w.list = w.next+1, list }()
 	for i := range w.Requests {
 		q := &w.Requests[i]
 		if q.Step == int64(w.next)+1 {

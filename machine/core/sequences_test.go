@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -109,5 +110,28 @@ func TestSequences(t *testing.T) {
 				t.Errorf("%q in %d cycles, want %q in %d", got, l.Cycles, test.want, test.cycles)
 			}
 		})
+	}
+}
+
+// TestCauseOfWait: a warp waits for a load, and for the end of a barrier. While the time of the load's data is unknown, the load is the cause; then
+// the barrier, which ends later.
+func TestCauseOfWait(t *testing.T) {
+	spec := simple()
+	spec.Barrier = 100
+	m := core.New(config(spec, 1, 1, cache.Shape{Sets: 4, Ways: 2}, memory.NewFixed(50)))
+	// The parameter is there in cycle 3. The load is issued in 3, taken in 4, and has its data in 54. The barrier is issued in 4 and ends in 104.
+	record(t, program("\tld.param.u64 %b, [in];\n\tld.global.u32 %x0, [%b];\n\tbar.sync 0;\n\tadd.u32 %x1, %x0, 1;\n"), ptx.Dim(1), ptx.Dim(32), m)
+	if m.Err() != nil {
+		t.Fatal(m.Err())
+	}
+	causes := map[string]int64{}
+	for i, n := range m.Launches()[0].Instrs {
+		if in, _ := m.Launches()[0].Program.At(i); n.Causes > 0 {
+			causes[in.Text] = n.Causes
+		}
+	}
+	want := map[string]int64{"ld.param.u64": 3 - 1, "ld.global.u32": 54 - 5, "bar.sync": 104 - 54}
+	if !maps.Equal(causes, want) {
+		t.Errorf("causes %v, want %v", causes, want)
 	}
 }

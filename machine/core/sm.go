@@ -78,7 +78,7 @@ type warp struct {
 	group      int32  // number of the current group of asynchronous copies
 	wake       int64  // cycle in which the next instruction can issue, if the slot is in the wheel
 	from       int64  // first cycle in which the next instruction can issue apart from its registers
-	cause      int32  // instruction for whose result the warp waits
+	cause      int32  // instruction for whose result, or after which, the warp waits; -1: none
 	barrier    int32  // instruction at which the warp waits, if it waits for a meeting
 	unit       Class  // unit of the next instruction
 	isMemory   bool   // it uses the memory unit
@@ -151,7 +151,7 @@ func (s *sm) begin(c *stream.CTA, place int, now int64) {
 		r.slots |= 1 << slot
 		s.warps.begun++
 		s.warps.ages[slot] = s.warps.begun
-		s.slots[slot] = warp{Warp: &c.Warps[w], cta: r, index: w, pending: s.slots[slot].pending[:0], cause: -1, lastInstr: -1, wake: never}
+		s.slots[slot] = warp{Warp: &c.Warps[w], cta: r, index: w, pending: s.slots[slot].pending[:0], lastInstr: -1, wake: never}
 	}
 	for m := r.slots; m != 0; m &= m - 1 {
 		s.proceed(bits.TrailingZeros64(m), now+1, now)
@@ -182,13 +182,11 @@ func (s *sm) proceed(slot int, from, now int64) {
 		}
 		if at.Waits {
 			from = max(from, now+s.run.Barrier)
-			w.cause = w.lastInstr
 		}
 		for i := m.first; i != 0; {
 			other := int(i - 1)
 			i = s.slots[other].nextWaiter
 			s.atBarrier &^= 1 << other
-			s.slots[other].cause = s.slots[other].barrier
 			s.proceed(other, now+s.run.Barrier, now)
 		}
 	}
@@ -204,9 +202,7 @@ func (s *sm) schedule(slot int, now int64) {
 	w := &s.slots[slot]
 	s.touch(slot)
 	at := w.from
-	if at > now && w.cause < 0 {
-		w.cause = w.lastInstr
-	}
+	w.cause = w.lastInstr
 	w.filter = 0
 	kept := w.pending[:0]
 	for i := range w.pending {
@@ -463,7 +459,7 @@ func (s *sm) issue(scheduler, slot int, now int64) {
 	s.ready[w.unit] &^= 1 << slot
 	r.instrs[x.Instr].Active++
 	from := now + 1
-	w.lastInstr, w.cause = x.Instr, -1
+	w.lastInstr = x.Instr
 	if s.observation != nil {
 		s.change(slot, now, WarpState{Issues, x.Instr, -1})
 	}

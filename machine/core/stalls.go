@@ -29,7 +29,7 @@ func (s *Stalls) Total() int64 {
 // Instr is the cycles of schedulers of an instruction, over all multiprocessors. Active is the number of its executions, Idle is 0.
 type Instr struct {
 	Stalls
-	Causes int64 // cycles of Data in which warps wait for a result of this instruction
+	Causes int64 // cycles of Data in which warps wait for a result of this instruction, or for the end of a branch or barrier
 	Full   Full  // cycles of Memory in which the memory unit serves this instruction
 }
 
