@@ -186,6 +186,9 @@ type lateReader struct {
 	begin, end uint64
 	unless     atomic.Int64
 	closeEach  int // the condition ends, or holds again, at each event with this number; 0: never
+	quiet      atomic.Int64
+	quietEach  int // loads become quiet, or need events again, at each event with this number that is no load; 0: never
+	others     int // events that are no loads
 }
 
 func (r *lateReader) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return r }
@@ -195,13 +198,16 @@ func (r *lateReader) FilterLoads(e *probe.Event, a *probe.Access) (probe.LoadCon
 	if r.closeEach > 0 {
 		c.Unless = &r.unless
 	}
+	if r.quietEach > 0 {
+		c.Quiet = &r.quiet
+	}
 	return c, true
 }
 
 func (r *lateReader) OnEvent(e *probe.Event) {
 	if e.Kind == probe.OnAccess && e.Accesses[0].Kind == probe.AccessLoad {
 		a := &e.Accesses[0]
-		needed := r.late || r.unless.Load() != 0
+		needed := r.late && r.quiet.Load() == 0 || r.unless.Load() != 0
 		for m := a.Lanes; m != 0; m &= m - 1 {
 			addr := a.Addr[bits.TrailingZeros64(m)]
 			needed = needed || addr < r.begin || addr+uint64(a.Bytes) > r.end
@@ -212,6 +218,8 @@ func (r *lateReader) OnEvent(e *probe.Event) {
 		late := *e
 		late.Instr = nil // hides the registers
 		e = &late
+	} else if r.others++; r.quietEach > 0 && r.others%r.quietEach == 0 {
+		r.quiet.Store(1 - r.quiet.Load())
 	}
 	r.accessReader.OnEvent(e)
 	if n := len(r.texts); r.closeEach > 0 && n%r.closeEach == 0 {
@@ -268,6 +276,13 @@ func TestLateEventsOfLoads(t *testing.T) {
 		},
 		"both": func() []*lateReader {
 			return []*lateReader{{accessReader: accessReader{reduceEach: 7, reduced: some(1, 2)}, late: true, begin: 64, end: math.MaxUint64}, {late: true, end: 800}}
+		},
+		"quiet": func() []*lateReader { return []*lateReader{{late: true, end: math.MaxUint64, quietEach: 5}} },
+		"first quiet": func() []*lateReader {
+			return []*lateReader{{late: true, end: math.MaxUint64, quietEach: 5}, {late: true, end: math.MaxUint64}}
+		},
+		"second quiet": func() []*lateReader {
+			return []*lateReader{{late: true, end: math.MaxUint64}, {late: true, end: math.MaxUint64, quietEach: 5}}
 		},
 		"stop": func() []*lateReader {
 			return []*lateReader{{accessReader: accessReader{stopAt: 400}, end: 512}, {late: true, end: math.MaxUint64}}

@@ -180,7 +180,8 @@ func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 			window.Closed = (*int64)(unsafe.Pointer(c.Unless))
 		}
 		if c.Late {
-			if window.Quiet = nil; x.Late == 0 { // of several sinks, each has moments of its own
+			window.Quiet = nil // several sinks are quiet at different moments
+			if x.Late == 0 {
 				window.Quiet = (*int64)(unsafe.Pointer(c.Quiet))
 			}
 			x.Late |= 1 << k
