@@ -65,8 +65,8 @@ const (
 
 const notStrided = math.MinInt32
 
-// minBacklog is the size in bytes that every backlog may have. The limit is the allocation's size if that is more. A larger limit
-// takes more time: the memory of a list takes longer than its entries.
+// minBacklog is the size in bytes that every backlog may have. The limit is the allocation's size if that is more. With a
+// larger limit a launch takes longer: the host needs more time to provide the memory than compact saves.
 const minBacklog = 1 << 20
 
 // mostReads is the number of reads, or atomic operations, that compact keeps for each word (in shared memory:
