@@ -48,6 +48,7 @@ var reports = []report{
 	{"gemu-spill/2", "`gemu spill --json`", spillJSON{}},
 	{"gemu-isa/1", "`gemu isa --json`", isaJSON{}},
 	{"gemu-fuzz/1", "`gemu fuzz --out`, as NAME.json", fuzz.Description{}},
+	{"gemu-module/1", "`gemu_describe` of libgemu", driver.ModuleDescription{}},
 	{"gemu-statistics/2", "`GEMU_STATS`, and `gemu_report` of libgemu", driver.Statistics{}},
 }
 

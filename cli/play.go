@@ -22,6 +22,7 @@ import (
 	"gemu/argument"
 	"gemu/docs/learn"
 	"gemu/internal/cleanup"
+	"gemu/internal/compile"
 	"gemu/internal/input"
 	"gemu/internal/notation"
 	"gemu/interp"
@@ -409,7 +410,7 @@ func (c *playCmd) compiler(a *app) func(ctx context.Context, name, source string
 		if filepath.Ext(c.File) == ".cu" {
 			include = []string{"-I", filepath.Dir(c.File)}
 		}
-		text, messages, err := compileFile(ctx, file, c.compileFlags, include...)
+		text, messages, err := compile.File(ctx, file, c.Branches, include...)
 		if err != nil {
 			lines := strings.ReplaceAll(messages+err.Error(), file, base)
 			return "", &play.CompileError{Name: base, Text: lines}

@@ -23,7 +23,7 @@ var variables = map[string]string{
 	"affinetrack.Variants":  "a table, as Policies",
 	"affinetrack.Rules":     "the table of rules, which is too large to copy for each use",
 	"driver.Variables":      "the table of environment variables, for documents",
-	"kernels.Header":        "the embedded CUDA header",
+	"kernels/cuda.Header":   "the embedded CUDA header",
 	"kernels.Studies":       "a table of sources",
 	"kernels.Compilations":  "a table of sources",
 	"models/catalog.Known":  "the list of models",

@@ -43,6 +43,7 @@ type Driver struct {
 
 	sanitizer *sanitize.Sanitizer
 	unended   unendedLaunches
+	byID      launchesByID
 	files     []*launchFile   // log and recording
 	accelsim  *accelsimTraces // nil without GEMU_ACCELSIM
 	debugger  *debugger       // nil without GEMU_DEBUG

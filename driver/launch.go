@@ -279,12 +279,14 @@ func (l *launch) execute(o *probe.HostOrder) (*interp.Result, error) {
 	run := l.spec
 	run.Order = o
 	run.Yield = func(turn *interp.Turn) interp.Resumption { return d.yield(l.f.kernel.Name, turn) }
+	ctx, end := d.contextOf(l.options.id)
+	defer end()
 	launch := func() (*interp.Result, error) {
 		l.reportEngine(&run)
-		return l.f.module.mod.Run(d.unended.ctx, &run)
+		return l.f.module.mod.Run(ctx, &run)
 	}
 	if d.debugger != nil {
-		launch = func() (*interp.Result, error) { return d.debugger.run(l, &run) }
+		launch = func() (*interp.Result, error) { return d.debugger.run(ctx, l, &run) }
 	}
 	r, err := launch()
 	if err != nil {
@@ -352,6 +354,8 @@ func faultResult(err error) Result {
 	var refused *interp.LaunchError
 	var unsupported *ptx.Unsupported
 	switch {
+	case errors.Is(err, errInterrupted):
+		return LaunchTimeout
 	case errors.As(err, &trap):
 		if r, ok := faults[trap.Kind]; ok {
 			return r

@@ -21,6 +21,7 @@ type LaunchOptions struct {
 	warp      int    // lanes of a warp; 0: 32
 	seed      uint64 // number of the schedule
 	structure bool   // the value structure is counted
+	id        uint64 // number for Interrupt; 0: none
 
 	given map[string]bool // names of the options that were given
 }
@@ -51,6 +52,14 @@ var launchOptions = []launchOption{
 			return fmt.Errorf("want a number from 0 to 2^64-1")
 		}
 		o.seed = n
+		return nil
+	}},
+	{"id", func(o *LaunchOptions, v string) error {
+		n, err := strconv.ParseUint(v, 10, 64)
+		if err != nil || n == 0 {
+			return fmt.Errorf("want a number from 1 to 2^64-1")
+		}
+		o.id = n
 		return nil
 	}},
 	{"structure", func(o *LaunchOptions, v string) error {
@@ -142,6 +151,9 @@ func (o *LaunchOptions) nameOf(variable string) string {
 
 // HasReports reports whether results are requested that only an Outcome has: findings or the value structure.
 func (o *LaunchOptions) HasReports() bool { return o.structure || len(o.settings.Sanitize) > 0 }
+
+// HasID reports whether the launch has a number for Driver.Interrupt.
+func (o *LaunchOptions) HasID() bool { return o.id != 0 }
 
 // Outcome holds the results of a launch as data.
 type Outcome struct {

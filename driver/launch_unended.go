@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"gemu/interp"
@@ -30,6 +31,60 @@ type unendedLaunches struct {
 	refusal error          // error of each launch that would begin now; nil: launches may begin
 
 	notBegunReason string // if refusal is set: the reason why launches that have not begun are not judged
+}
+
+// launchesByID holds the launches in flight that can be interrupted.
+type launchesByID struct {
+	mu       sync.Mutex
+	launches map[*launchByID]bool
+}
+
+// launchByID is a launch to which the client has given a number.
+type launchByID struct {
+	id   uint64
+	stop context.CancelCauseFunc
+}
+
+// errInterrupted is the cause for which Interrupt stops a launch.
+var errInterrupted = errors.New("the program has interrupted the launch")
+
+// Interrupt stops the launches in flight whose launch option id is a number. It does not wait for their end. A stopped launch
+// fails with the result LaunchTimeout. The error has the result NotFound if there is no such launch.
+func (d *Driver) Interrupt(id uint64) error {
+	l := &d.byID
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err := fail(NotFound, "no launch in flight has the number %d", id)
+	for launch := range l.launches {
+		if launch.id == id {
+			launch.stop(errInterrupted)
+			err = nil
+		}
+	}
+	return err
+}
+
+// contextOf returns the context of a launch with a number, which Interrupt ends, and a function that the caller must call
+// when the launch has ended. 0 is no number.
+func (d *Driver) contextOf(id uint64) (ctx context.Context, end func()) {
+	if id == 0 {
+		return d.unended.ctx, func() {}
+	}
+	ctx, stop := context.WithCancelCause(d.unended.ctx)
+	launch := &launchByID{id, stop}
+	l := &d.byID
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.launches == nil {
+		l.launches = map[*launchByID]bool{}
+	}
+	l.launches[launch] = true
+	return ctx, func() {
+		stop(nil)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.launches, launch)
+	}
 }
 
 // errProcessEnds is the cause for which launches are stopped at the end of the process.

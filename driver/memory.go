@@ -72,6 +72,38 @@ func (t *Thread) MemAlloc(size uint64) (uint64, error) {
 	return r.addr, nil
 }
 
+// MemShare makes size bytes of the client's memory device memory, at an address of its own: kernels and the client share the
+// bytes. p must be a multiple of 16, and the memory must stay accessible until MemFree. Kernels cannot write to it if readOnly
+// is set. Messages call the memory by name; "" is a number, as for MemAlloc.
+func (t *Thread) MemShare(p unsafe.Pointer, size uint64, readOnly bool, name string) (uint64, error) {
+	if addr := address(p); addr < noMemoryBelow || addr+size < addr || addr+size > hostEnd() || addr%16 != 0 {
+		return 0, fail(InvalidValue, "%d bytes at %#x: want memory of the host that begins at a multiple of 16", size, addr)
+	}
+	c, err := t.beginAllocation(size, size)
+	if err != nil {
+		return 0, err
+	}
+	d := t.d
+	if name == "" {
+		d.buffers++
+		name = fmt.Sprintf("#%d", d.buffers)
+	}
+	d.mu.Unlock()
+	mapping := interp.Mapping(0)
+	if readOnly {
+		mapping = interp.ReadOnly
+	}
+	buf, err := d.gpu.AllocOver(hostBytes(p, size), name, mapping) // waits for a running launch
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err != nil {
+		c.dev.used -= size
+		return 0, fail(OutOfMemory, "%v", err)
+	}
+	d.addRegion(&region{addr: buf.Addr(), size: size, data: buf.Bytes(), kind: sharedRegion, ctx: c, charge: size, buf: buf})
+	return buf.Addr(), nil
+}
+
 // MemAllocPitch is cuMemAllocPitch: it allocates height rows of width bytes. pitch is the distance of rows in bytes.
 func (t *Thread) MemAllocPitch(width, height uint64, elementSize uint32) (addr, pitch uint64, err error) {
 	if elementSize != 4 && elementSize != 8 && elementSize != 16 {

@@ -22,6 +22,7 @@ const (
 	registeredRegion                   // cuMemHostRegister
 	mappedRegion                       // cuMemMap
 	openedRegion                       // cuIpcOpenMemHandle
+	sharedRegion                       // gemu_share of libgemu
 )
 
 // region is a range of memory accessible to kernels.
@@ -79,7 +80,7 @@ func (r *region) onHost() bool { return r.kind == hostRegion || r.kind == regist
 
 // freeable reports whether cuMemFree may free the region.
 func (r *region) freeable() bool {
-	return r.kind == deviceRegion || r.pool != nil || r.kind == managedRegion && r.module == nil
+	return r.kind == deviceRegion || r.kind == sharedRegion || r.pool != nil || r.kind == managedRegion && r.module == nil
 }
 
 // device returns the device with the region's memory. The caller must hold d.mu.

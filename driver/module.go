@@ -128,6 +128,11 @@ type Module struct {
 // ModuleLoadData is cuModuleLoadData. size is the size of the image in bytes, or 0 if it is unknown. Error.Detail
 // describes errors in the PTX.
 func (t *Thread) ModuleLoadData(image unsafe.Pointer, size uint64) (Handle, error) {
+	return t.ModuleLoadNamed("", image, size)
+}
+
+// ModuleLoadNamed is ModuleLoadData with a name for messages; "" is a name made from a hash of the PTX.
+func (t *Thread) ModuleLoadNamed(name string, image unsafe.Pointer, size uint64) (Handle, error) {
 	if err := t.Check(); err != nil {
 		return 0, err
 	}
@@ -135,7 +140,7 @@ func (t *Thread) ModuleLoadData(image unsafe.Pointer, size uint64) (Handle, erro
 	if err != nil {
 		return 0, t.d.printError(err)
 	}
-	return t.load("", src)
+	return t.load(name, src)
 }
 
 // ModuleLoad is cuModuleLoad.

@@ -56,14 +56,14 @@ type debugger struct {
 }
 
 // run runs a launch, under the debugger if the settings select it.
-func (g *debugger) run(l *launch, run *interp.Launch) (*interp.Result, error) {
+func (g *debugger) run(ctx context.Context, l *launch, run *interp.Launch) (*interp.Result, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.quit && (g.Kernel == "" || g.Kernel == run.Kernel) && g.open() {
 		g.session.Drive(run, g)
 	}
 	l.reportEngine(run)
-	return l.f.module.mod.Run(g.d.unended.ctx, run)
+	return l.f.module.mod.Run(ctx, run)
 }
 
 // open connects to the front end, unless it is connected. If that fails, it prints the reason, turns debugging off and

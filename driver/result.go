@@ -30,6 +30,7 @@ const (
 	PeerAccessUnsupported        Result = 217
 	InvalidPTX                   Result = 218
 	UnsupportedPTXVersion        Result = 222
+	InvalidSource                Result = 300
 	FileNotFound                 Result = 301
 	OperatingSystem              Result = 304
 	InvalidHandle                Result = 400

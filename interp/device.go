@@ -189,6 +189,28 @@ func (d *Device) AllocNamed(name string, size int) (*Buffer, error) {
 	return &Buffer{d, a}, nil
 }
 
+// AllocOver makes memory of the caller a buffer of device memory, at an address as Alloc chooses it: kernels and the caller share
+// the bytes. data must begin at a multiple of 16 bytes, and must stay accessible until the buffer is freed. mapping is
+// ReadOnly or 0. The errors are those of Alloc.
+func (d *Device) AllocOver(data []byte, name string, mapping Mapping) (*Buffer, error) {
+	if uintptr(unsafe.Pointer(unsafe.SliceData(data)))%16 != 0 {
+		return nil, fmt.Errorf("memory of %d bytes at %p: want an address that is a multiple of 16", len(data), data)
+	}
+	if mapping&^ReadOnly != 0 {
+		return nil, fmt.Errorf("mapping %d: want ReadOnly or 0", mapping)
+	}
+	if err := d.lock(); err != nil {
+		return nil, err
+	}
+	defer d.mu.release()
+	a, err := d.mem.AllocOver(data, probe.BufferMemory, name, mem.Mapping(mapping))
+	if err != nil {
+		return nil, err
+	}
+	event.EmitHost(&d.simtDevice, probe.OnAlloc, a, 0, len(data), nil)
+	return &Buffer{d, a}, nil
+}
+
 // Alignment returns the alignment, in bytes, of the address of a buffer of size bytes.
 func Alignment(size uint64) uint64 { return mem.Alignment(size) }
 

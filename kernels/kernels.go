@@ -18,12 +18,6 @@ import (
 //go:embed cuda/*.cu cuda/*.ptx cuda/compiled/*.ptx cuda/caba/*.cu cuda/caba/*.ptx cuda/gv100/*.cu cuda/gv100/*.ptx cuda/thesis/*.cu cuda/thesis/*.ptx
 var files embed.FS
 
-// Header is the part of CUDA that clang needs to compile kernels without a CUDA toolkit: types, qualifiers, and
-// functions that are instructions. The .cu files of the library include it.
-//
-//go:embed cuda/gemu.h
-var Header string
-
 // Workload is a program of kernels with inputs and a reference.
 type Workload struct {
 	Name string // unique name without spaces; that of a version has a slash or a number: "aes/rolled", "hotspot32"

@@ -27,10 +27,12 @@ enum gemu_result {
 	GEMU_NOT_INITIALIZED = 3,     // in a child of fork
 	GEMU_NO_BINARY = 209,         // the image has no PTX for the device
 	GEMU_INVALID_PTX = 218,
+	GEMU_INVALID_SOURCE = 300,    // no CUDA C++, or no compiler for it
+	GEMU_FILE_NOT_FOUND = 301,
 	GEMU_INVALID_HANDLE = 400,
 	GEMU_NOT_FOUND = 500,         // no such kernel or variable
 	GEMU_ILLEGAL_ADDRESS = 700,   // a trap: bounds, use after free, read-only memory
-	GEMU_TIMEOUT = 702,           // a trap: deadlock, endless loop, too many steps
+	GEMU_TIMEOUT = 702,           // a trap: deadlock, endless loop, too many steps; or gemu_interrupt
 	GEMU_ASSERT = 710,            // a trap: assertion
 	GEMU_STACK_OVERFLOW = 714,    // a trap
 	GEMU_MISALIGNED_ADDRESS = 716,
@@ -72,9 +74,8 @@ typedef struct {
 
 // gemu_observer is called for every instruction of every warp. Calls do not overlap. The device is busy during a call:
 // an observer must not call any function below except ptx_run, gemu_last_error, gemu_get_error, gemu_abi_version,
-// gemu_report, gemu_forget and gemu_statistics. The events of one
-// block come in the order of execution. Blocks may run in parallel: GEMU_WORKERS=1 makes the order of all events the
-// same in every run.
+// gemu_compile, gemu_interrupt, gemu_report, gemu_forget and gemu_statistics. The events of one block come in the order of
+// execution. Blocks may run in parallel: GEMU_WORKERS=1 makes the order of all events the same in every run.
 typedef void (*gemu_observer)(const gemu_event *event, void *user);
 
 // gemu_launch_params holds the parameters of a launch.
@@ -162,7 +163,7 @@ typedef struct {
 // number. An addition is a function, a number of an enum, or a member at the end of a structure that begins with its
 // size. Nothing is removed, and names, numbers and the layout of structures without a size keep their meaning: a program
 // works with every library whose version is at least that of the program's header.
-#define GEMU_ABI_VERSION 1
+#define GEMU_ABI_VERSION 2
 
 // The kinds of error.
 enum gemu_error_kind {
@@ -229,6 +230,23 @@ int gemu_get_error(gemu_error *error);
 int gemu_load(const void *ptx, size_t size, gemu_module *module);
 int gemu_unload(gemu_module module);
 
+// gemu_load_named is gemu_load with a name for messages, such as that of the file. name may be NULL: then the module has a
+// name made from a hash of the PTX, as with gemu_load.
+int gemu_load_named(const char *name, const void *ptx, size_t size, gemu_module *module);
+
+// gemu_compile makes PTX of a file of CUDA C++ with the first of these compilers that is on the path: nvcc, clang-19,
+// clang-20, clang-21, clang-18, clang. clang needs no headers of CUDA: it gets gemu's small header, which has device code only.
+// arguments are further arguments of the compiler, such as "-DN=8", with a NULL at the end; NULL is none. flags is 0 or
+// GEMU_KEEP_BRANCHES, with which the compiler is clang and the PTX has the branches of the source. *messages are the warnings
+// and errors of the compiler. The caller must free both texts with free; *ptx is NULL if the call fails. Errors are
+// GEMU_FILE_NOT_FOUND and GEMU_INVALID_SOURCE. Other calls can run meanwhile, also on the device.
+int gemu_compile(const char *file, const char *const *arguments, uint32_t flags, char **ptx, char **messages);
+#define GEMU_KEEP_BRANCHES 1
+
+// gemu_describe returns the kernels of a module with their parameters, and its variables, as JSON: gemu-module/1 of
+// docs/json.md. The caller must free the text with free. *json is NULL if the call fails.
+int gemu_describe(gemu_module module, char **json);
+
 // gemu_get_kernel finds a kernel by name; NULL means the first.
 int gemu_get_kernel(gemu_module module, const char *name, gemu_kernel *kernel);
 
@@ -238,6 +256,14 @@ int gemu_get_variable(gemu_module module, const char *name, gemu_address *addres
 // gemu_alloc allocates zeroed device memory.
 int gemu_alloc(size_t size, gemu_address *address);
 int gemu_free(gemu_address address);
+
+// gemu_share makes size bytes of the caller's memory device memory without a copy: kernels and the caller share the bytes, and
+// accesses of kernels are checked against its bounds. The address on the device does not depend on the host's. host must be a
+// multiple of 16, and the memory must stay accessible until gemu_free. With GEMU_READ_ONLY in flags a store of a kernel is a trap.
+// name is the name in messages; NULL is a number, as with gemu_alloc. The same memory may be shared several times.
+int gemu_share(void *host, size_t size, uint32_t flags, const char *name, gemu_address *address);
+#define GEMU_READ_ONLY 1
+
 int gemu_copy_in(gemu_address to, const void *from, size_t size);
 int gemu_copy_out(void *to, gemu_address from, size_t size);
 
@@ -253,6 +279,7 @@ int gemu_launch(const gemu_launch_params *params, gemu_counts *counts);
 //   seed: the schedule: each number runs the warps in another order, the same in every run; 0 is the default
 //   structure: 1 counts the value structure for the report "statistics"; 0 is the default. If GEMU_STATS is set, it is
 //     always counted
+//   id: a number from 1 for gemu_interrupt
 //   sanitize: some of race, init, bounds, sync, or all, for the report "findings". Device memory counts as initialised
 //     when the launch begins. The sanitizers of GEMU_SANITIZE observe the launch in addition
 // An unknown, repeated or wrong option is GEMU_INVALID_VALUE, and nothing runs. options may be NULL, which is "".
@@ -260,6 +287,11 @@ int gemu_launch(const gemu_launch_params *params, gemu_counts *counts);
 // fault of the kernel; it stores 0 if the launch did not begin. The caller must release the handle with gemu_forget.
 // sanitize and structure need an outcome. counts may be NULL; *counts does not change if the function fails.
 int gemu_launch_with(const gemu_launch_params *params, const char *options, gemu_counts *counts, gemu_outcome *outcome);
+
+// gemu_interrupt stops the launches in flight that have the option id=N, from another thread, and does not wait for their end.
+// Each fails with GEMU_TIMEOUT and the kind GEMU_ERROR_CALL. The result is GEMU_NOT_FOUND if no such launch is in flight: it
+// has ended, or has not begun. The function works while the device is busy.
+int gemu_interrupt(uint64_t id);
 
 // gemu_report returns a result of a launch as JSON; docs/json.md documents the fields. The reports are:
 //   "statistics": the counts of the launch (gemu-statistics/2); after a fault they are 0
@@ -271,12 +303,12 @@ int gemu_report(gemu_outcome outcome, const char *name, char **json);
 // gemu_forget releases an outcome. 0 is allowed and has no effect.
 int gemu_forget(gemu_outcome outcome);
 
-// gemu_start_with is gemu_start with the options of gemu_launch_with, without sanitize and structure.
+// gemu_start_with is gemu_start with the options of gemu_launch_with, without sanitize, structure and id.
 int gemu_start_with(const gemu_launch_params *params, const char *options, gemu_run *run);
 
 // gemu_start prepares a launch for gemu_next; observer must be NULL. Until gemu_stop, only gemu_next, gemu_read,
-// gemu_read_shared, ptx_run, gemu_last_error, gemu_get_error, gemu_abi_version, gemu_report, gemu_forget and gemu_statistics
-// work.
+// gemu_read_shared, ptx_run, gemu_last_error, gemu_get_error, gemu_abi_version, gemu_compile, gemu_report, gemu_forget and
+// gemu_statistics work.
 int gemu_start(const gemu_launch_params *params, gemu_run *run);
 
 // gemu_next runs the launch until max_steps steps have happened or the launch ends. It stores the steps in steps and

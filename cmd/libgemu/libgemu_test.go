@@ -63,9 +63,9 @@ func TestCProgram(t *testing.T) {
 	}
 }
 
-// C programs make calls fail and get each error with its place, launch with options, and read results as JSON.
+// C programs make calls fail and get each error with its place, launch with options, read results as JSON, and share memory.
 func TestErrorsAndOutcomes(t *testing.T) {
-	for _, program := range []string{"error.c", "outcome.c"} {
+	for _, program := range []string{"error.c", "outcome.c", "module.c"} {
 		out, err := exec.Command(libtest.Client(t, "testdata/"+program, "libgemu.so", "-I", ".")).CombinedOutput()
 		if err != nil || string(out) != "ok\n" {
 			t.Errorf("%s: %v\n%s", program, err, out)

@@ -156,7 +156,7 @@ func store[T any](to *T, value T, err error) error {
 	case err != nil:
 		return err
 	case to == nil:
-		return &driver.Error{Result: driver.InvalidValue, Detail: "a null pointer"}
+		return errNull
 	}
 	*to = value
 	return nil
@@ -234,7 +234,7 @@ func extent(e *[3]C.uint32_t) ptx.Dim3 {
 func gemu_launch(p *C.gemu_launch_params, counts *C.gemu_counts) C.int {
 	return call(func(c *client) error {
 		if p == nil {
-			return &driver.Error{Result: driver.InvalidValue, Detail: "a null pointer"}
+			return errNull
 		}
 		l := launchParams(p)
 		if p.observer != nil {

@@ -9,7 +9,6 @@ package main
 import "C"
 
 import (
-	"encoding/json"
 	"sync"
 	"sync/atomic"
 
@@ -42,7 +41,7 @@ func gemu_launch_with(p *C.gemu_launch_params, text *C.char, counts *C.gemu_coun
 	}
 	return call(func(c *client) error {
 		if p == nil {
-			return &driver.Error{Result: driver.InvalidValue, Detail: "a null pointer"}
+			return errNull
 		}
 		options, err := launchOptions(text)
 		if err != nil {
@@ -75,8 +74,8 @@ func gemu_launch_with(p *C.gemu_launch_params, text *C.char, counts *C.gemu_coun
 func gemu_start_with(params *C.gemu_launch_params, text *C.char, run *C.gemu_run) C.int {
 	return call(func(*client) error {
 		options, err := launchOptions(text)
-		if err == nil && options.HasReports() {
-			err = &driver.Error{Result: driver.InvalidValue, Detail: "the launch options sanitize and structure do not work with gemu_start_with: it has no outcome"}
+		if err == nil && (options.HasReports() || options.HasID()) {
+			err = &driver.Error{Result: driver.InvalidValue, Detail: "the launch options sanitize, structure and id do not work with gemu_start_with: it has no outcome, and gemu_stop ends it"}
 		}
 		if err != nil {
 			return err
@@ -94,6 +93,9 @@ func callAnytime(f func() error) C.int {
 	return c.failed(f())
 }
 
+// errNull is the error of a call with a null pointer.
+var errNull error = &driver.Error{Result: driver.InvalidValue, Detail: "a null pointer"}
+
 // errNoOutcome is the error of a call with a handle of no outcome.
 var errNoOutcome error = &driver.Error{Result: driver.InvalidHandle, Detail: "no outcome of a launch has this handle: it is 0, or gemu_forget has released it"}
 
@@ -109,7 +111,7 @@ func gemu_report(outcome C.gemu_outcome, name *C.char, text **C.char) C.int {
 		}
 		o := kept.(*driver.Outcome)
 		if name == nil || text == nil {
-			return &driver.Error{Result: driver.InvalidValue, Detail: "a null pointer"}
+			return errNull
 		}
 		var report any
 		switch name := C.GoString(name); {
@@ -122,11 +124,7 @@ func gemu_report(outcome C.gemu_outcome, name *C.char, text **C.char) C.int {
 		default:
 			return &driver.Error{Result: driver.InvalidValue, Detail: "unknown report " + name + ": want statistics or findings"}
 		}
-		b, err := json.MarshalIndent(report, "", "  ")
-		if err != nil {
-			panic("BUG: " + err.Error())
-		}
-		*text = C.CString(string(b) + "\n")
+		storeJSON(text, report)
 		return nil
 	})
 }

@@ -153,7 +153,7 @@ static void wrong_calls(void)
 		{"mode=", "NAME=VALUE"}, {"mode = check", "NAME=VALUE"}, {"mode=fast", "want vector, affine or check"},
 		{"mode=check mode=check", "given twice"}, {"warp=3", "want 1, 2, 4"}, {"warp=128", "want 1, 2, 4"}, {"seed=-1", "want a number"},
 		{"workers=0", "want a number"}, {"time_limit=soon", "time_limit=soon"}, {"policy=none", "want one of"}, {"reconverge=never", "reconverge=never"},
-		{"structure=2", "structure=2"}, {"sm=9.0", "set GEMU_SM before"}, {"sanitize=leak", "GEMU_SANITIZE"}, {"sanitize=x", "unknown sanitizer"},
+		{"structure=2", "structure=2"}, {"sm=9.0", "set GEMU_SM before"}, {"id=0", "want a number from 1"}, {"sanitize=leak", "GEMU_SANITIZE"}, {"sanitize=x", "unknown sanitizer"},
 	};
 	gemu_launch_params launch = {.kernel = race, .block = {64}};
 	gemu_outcome outcome = 7;

@@ -32,7 +32,7 @@ const (
 type Allocation struct {
 	probe.Allocation
 
-	mapping       Mapping // properties of mapped host memory
+	mapping       Mapping // properties of mapped host memory, or ReadOnly
 	release       func()  // frees Data; may be nil
 	releaseShadow func()  // frees Shadow; may be nil
 	reserved      bool    // Data comes from hostmem.Reserve, so that untouched pages take no host memory
@@ -241,19 +241,49 @@ func AlignedBytes(n uint64) []byte {
 
 // Alloc allocates size zero bytes of device memory. The error wraps ErrOutOfMemory.
 func (m *Map) Alloc(size uint64, kind probe.AllocationKind, name string) (*Allocation, error) {
-	if size > m.limit || m.used+size > m.limit {
-		return nil, fmt.Errorf("%w: %d bytes requested, %d of %d are in use", ErrOutOfMemory, size, m.used, m.limit)
+	a, err := m.newAllocation(size, kind, name)
+	if err != nil {
+		return nil, err
 	}
-	a := &Allocation{Allocation: probe.Allocation{Base: m.place(size), Size: size, Span: size, Kind: kind, Name: name}}
 	if err := m.allocateBacking(a); err != nil {
 		return nil, err
 	}
+	m.insertNext(a)
+	return a, nil
+}
+
+// AllocOver is like Alloc, with bytes of the caller instead of new ones. They must stay accessible until the allocation is
+// freed, and must begin at a multiple of 16 bytes. mapping is ReadOnly or 0.
+func (m *Map) AllocOver(data []byte, kind probe.AllocationKind, name string, mapping Mapping) (*Allocation, error) {
+	a, err := m.newAllocation(uint64(len(data)), kind, name)
+	if err != nil {
+		return nil, err
+	}
+	a.Data, a.mapping = data, mapping
+	if err := m.allocateShadow(a); err != nil {
+		return nil, err
+	}
+	a.setPointer()
+	m.insertNext(a)
+	return a, nil
+}
+
+// newAllocation makes an allocation of size bytes at the next address, without bytes and not in the map. The error wraps
+// ErrOutOfMemory.
+func (m *Map) newAllocation(size uint64, kind probe.AllocationKind, name string) (*Allocation, error) {
+	if size > m.limit || m.used+size > m.limit {
+		return nil, fmt.Errorf("%w: %d bytes requested, %d of %d are in use", ErrOutOfMemory, size, m.used, m.limit)
+	}
+	return &Allocation{Allocation: probe.Allocation{Base: m.place(size), Size: size, Span: size, Kind: kind, Name: name}}, nil
+}
+
+// insertNext adds the allocation of newAllocation to the map.
+func (m *Map) insertNext(a *Allocation) {
 	m.changes.Lock()
 	defer m.changes.Unlock()
-	m.next = a.Base + size + allocGap
-	m.used += size
+	m.next = a.Base + a.Size + allocGap
+	m.used += a.Size
 	m.insert(a)
-	return a, nil
 }
 
 // AllocOnHost allocates size zero bytes whose device address is their host address.

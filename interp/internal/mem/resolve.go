@@ -218,6 +218,8 @@ func (v *View) Resolve(a *Access, addr uint64) (Location, *Fault) {
 		f.Msg, f.Near = f.Msg+", which has been freed", m.String()
 	case m.Kind >= probe.ArrayMemory:
 		f.Msg, f.Near = fmt.Sprintf("%s, which is %s", f.Msg, m.Kind.Opaque()), m.String()
+	case m.mapping&ReadOnly != 0 && a.Writes():
+		f.Msg, f.Near = f.Msg+", which is read-only memory", m.String()
 	default:
 		f.Msg, f.Near = fmt.Sprintf("%s, which is in .%s space", f.Msg, m.Space()), m.String()
 	}

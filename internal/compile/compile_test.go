@@ -1,4 +1,4 @@
-package cli
+package compile
 
 import (
 	"os"
@@ -28,15 +28,15 @@ func TestClangProblem(t *testing.T) {
 func TestMissingCompiler(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
-	compiled := func(flags compileFlags) string {
-		_, _, err := compileFile(t.Context(), "../docs/learn/ifelse.cu", flags)
+	compiled := func(keepBranches bool) string {
+		_, _, err := File(t.Context(), "../../docs/learn/ifelse.cu", keepBranches)
 		if err == nil {
 			t.Fatal("compiled without a compiler")
 		}
 		return err.Error()
 	}
-	for _, flags := range []compileFlags{{}, {Branches: true}} {
-		if got := compiled(flags); !strings.HasPrefix(got, "../docs/learn/ifelse.cu: ") || !strings.Contains(got, "on the path: install clang 18 or later (") {
+	for _, keepBranches := range []bool{false, true} {
+		if got := compiled(keepBranches); !strings.HasPrefix(got, "../../docs/learn/ifelse.cu: ") || !strings.Contains(got, "on the path: install clang 18 or later (") {
 			t.Error(got)
 		}
 	}
@@ -52,7 +52,7 @@ func TestMissingCompiler(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "clang"), []byte(old), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if got := compiled(compileFlags{}); !strings.Contains(got, "clang is clang 14, which is too old: install clang 18 or later") {
+	if got := compiled(false); !strings.Contains(got, "clang is clang 14, which is too old: install clang 18 or later") {
 		t.Error(got)
 	}
 }
