@@ -157,6 +157,9 @@ func TestOutside(t *testing.T) {
 		{"outside machine @saxpy --size 1000 --show cycles --sweep scheduler=youngest,gto", 0, `v100 scheduler=youngest +\d+ .* 1\.000 \(1\.000 to 1\.000\)\n`},
 		{"outside machine @saxpy --size 1000 --show total --with stack", 0, `\nv100 stack +\d`},
 		{"outside machine @saxpy --size 1000 --show total --with stack=1", 2, `want stack without a value`},
+		{"outside machine @saxpy --size 1000 --show cycles --sweep scheduler=youngest --with whole", 0, `\nv100 scheduler=youngest +(\d+) .*\nv100 scheduler=youngest whole +\d+ .* 1\.000 \(1\.000 to 1\.000\)\n`},
+		{"outside machine @histogram --size 4096 --show compression --with whole", 0, `\nv100 whole has a compression of its own: \d+ bursts, \d\.\d\d times fewer\n`},
+		{"outside machine @saxpy --size 1000 --show total --with stack+whole", 2, `stack and whole both replace the policy of the L2: leave one of them out`},
 		{"outside machine @saxpy --size 1000 --show total --sweep dispatch=single,rotation", 0, `\(lru, xor\), dispatcher single\n`},
 		{"saxpy ../kernels/cuda/saxpy.ptx", 0, `^\[1 3 5 7 9 11 13 15\] \d+ warp instructions\n.*1 3 5 7 9 11 13 15`},
 	} {

@@ -257,6 +257,9 @@ func (v *compressionView) print(r *machineReport, s *screen) {
 			s.printf("%s%s\n", []string{"", "  "}[min(i, 1)], line)
 		}
 	}
+	for _, text := range r.systemCompression() {
+		s.printf("%s\n", text)
+	}
 	if n := c.Total.Unknown; n > 0 {
 		s.printf("%s lines have unknown bytes, and count as raw\n", countText(n))
 	}
@@ -284,6 +287,16 @@ func (v *compressionView) print(r *machineReport, s *screen) {
 	if left > 0 {
 		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", left)))
 	}
+}
+
+// systemCompression describes the machines whose systems have a compression of their own.
+func (r *machineReport) systemCompression() (list []string) {
+	for i := range r.Machines {
+		if c := &r.Machines[i].Compression.Total; c.System > 0 {
+			list = append(list, fmt.Sprintf("%s has a compression of its own: %s bursts, %.2f times fewer", r.Machines[i].Name, countText(c.System), float64(c.Bursts())/float64(c.System)))
+		}
+	}
+	return list
 }
 
 // byBursts returns the buffers, those with the most bursts first.
@@ -338,6 +351,9 @@ func (v *compressionView) page(r *machineReport) []pageSection {
 		if c.Drain.Writes > 0 {
 			machines.Table.Rows = append(machines.Table.Rows, append(append([]string{r.Machines[i].Name + ", " + atEnd}, compressionCells(&c.Drain)...), ""))
 		}
+	}
+	for _, text := range r.systemCompression() {
+		machines.Notes = append(machines.Notes, text+".")
 	}
 	c := r.Machines[0].Compression
 	if n := c.Total.Unknown; n > 0 {

@@ -5,6 +5,7 @@ import (
 
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/machine/core"
 	"gemu/machine/dram"
 	"gemu/machine/memory"
 	"gemu/machine/stream"
@@ -185,5 +186,29 @@ func TestClockStructures(t *testing.T) {
 		if n := int((of.Base+of.Bytes-1)>>12 - of.Base>>12 + 1); of.Name == "" || pages != n {
 			t.Errorf("%+v has %d pages, want %d", of, pages, n)
 		}
+	}
+}
+
+// TestSystemScheduler: the scheduler of a system takes the place of that of the machine, also at the ends of its readings, and two systems
+// cannot both have one.
+func TestSystemScheduler(t *testing.T) {
+	spec, _ := Find("v100")
+	own := &System{Name: "own", New: func() Parts { return Parts{Scheduler: core.OldestFirst} }}
+	spec.Systems = []*System{own}
+	fast, slow := spec.ClockEnds()
+	for _, s := range []Spec{spec, fast, slow} {
+		c, err := NewClock(s, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Policy != core.OldestFirst {
+			t.Errorf("scheduler %s", c.Policy.Name)
+		}
+	}
+	if spec.Clock.Policy == core.OldestFirst {
+		t.Error("the machine itself has changed")
+	}
+	if _, err := CombineParts([]*System{own, {Name: "other", New: own.New}}); err == nil || err.Error() != "own and other both replace the scheduler: leave one of them out" {
+		t.Error(err)
 	}
 }

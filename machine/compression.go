@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,6 +26,8 @@ type BurstCounts struct {
 	Bytewise int64 `json:"byte_wise"`   // bursts in byte-wise forms
 	Best     int64 `json:"best"`        // bursts in the smallest form of BDI, FPC and C-Pack
 	Listing  int64 `json:"bdi_listing"` // bursts in forms of BDI to the letter of the paper's algorithm 2
+
+	System int64 `json:"system,omitempty"` // bursts in the forms of the machine's systems; without them 0
 }
 
 // Add adds the counts of o.
@@ -39,6 +42,7 @@ func (c *BurstCounts) Add(o *BurstCounts) {
 	c.Bytewise += o.Bytewise
 	c.Best += o.Best
 	c.Listing += o.Listing
+	c.System += o.System
 }
 
 // Bursts returns the number of bursts without compression.
@@ -70,6 +74,7 @@ type Compression struct {
 	last    *CompressedBuffer // of the latest transfer
 	caches  []metadataCache   // the first has its counts in Metadata
 	bursts  map[uint64]uint8  // by line: bursts in the last form of BDI; absent: as many as in the first transfer
+	err     error             // first error of the codec of a system
 }
 
 // metadataCache is a cache of metadata with its counts.
@@ -136,7 +141,7 @@ func (c *Compression) transfer(t *Transfer) {
 	} else {
 		b.Reads++
 	}
-	c.lookUp(t.Line, t.Write, uint8(b.count(bytesOf(t))))
+	c.lookUp(t.Line, t.Write, uint8(c.count(b, bytesOf(t))))
 }
 
 // bytesOf returns the line of a transfer; nil if its bytes are unknown.
@@ -148,7 +153,15 @@ func bytesOf(t *Transfer) *codec.Line {
 	return &line
 }
 
-// count counts the bursts of a line, nil if its bytes are unknown. It returns the bursts of its form of BDI.
+// count counts the bursts of a line of a buffer, nil if its bytes are unknown. It returns the bursts of its form of BDI.
+func (c *Compression) count(b *CompressedBuffer, line *codec.Line) (bdi int) {
+	if system := c.machine.parts.Codec; system != nil {
+		b.System += int64(c.systemBursts(system, line))
+	}
+	return b.count(line)
+}
+
+// count counts the bursts of a line in the forms of package codec, as Compression.count.
 func (b *CompressedBuffer) count(line *codec.Line) (bdi int) {
 	sizes := [codec.Count + 1]int{}
 	for i := range sizes {
@@ -182,6 +195,19 @@ func (b *CompressedBuffer) count(line *codec.Line) (bdi int) {
 	b.Listing += int64(sizes[codec.BDIListing])
 	b.Best += int64(best)
 	return sizes[codec.BDI]
+}
+
+// systemBursts returns the bursts of a line, nil if its bytes are unknown, in the form of a system.
+func (c *Compression) systemBursts(system func(*codec.Line) int, line *codec.Line) int {
+	if line == nil {
+		return codec.LineBursts
+	}
+	bytes := system(line)
+	if bytes < 1 || bytes > codec.LineBytes {
+		c.err = cmp.Or(c.err, fmt.Errorf("the codec of a system has returned a form of %d bytes; want 1 to %d", bytes, codec.LineBytes))
+		return codec.LineBursts
+	}
+	return codec.Bursts(bytes)
 }
 
 // lookUp looks up the number of bursts of a line in each cache of metadata.
@@ -223,7 +249,7 @@ func (c *Compression) Buffers() []CompressedBuffer {
 			drains[t.Buffer] = b
 		}
 		b.Writes++
-		b.count(bytesOf(t))
+		c.count(b, bytesOf(t))
 	})
 	var list []CompressedBuffer
 	for _, b := range c.buffers {
@@ -251,7 +277,7 @@ func (c *Compression) Total() (total BurstCounts) {
 	return total
 }
 
-// Verify returns an error if the counts contradict each other, which is a fault of this package.
+// Verify returns the first error of the codec of a system, or an error if the counts contradict each other, which is a fault of this package.
 func (c *Compression) Verify() error {
 	check := func(name string, n *BurstCounts, encodings *[codec.Encodings]int64) error {
 		known := int64(0)
@@ -265,6 +291,9 @@ func (c *Compression) Verify() error {
 		return nil
 	}
 	list := c.Buffers()
+	if c.err != nil {
+		return c.err
+	}
 	for i := range list {
 		b := &list[i]
 		if err := errors.Join(check(b.Name, &b.BurstCounts, &b.Encodings), check(b.Name+" at the end", &b.Drain, &b.DrainEncodings)); err != nil {

@@ -268,15 +268,30 @@ const storing = `.version 8.0
 }
 `
 
+// ownCodec returns a system whose forms of lines of zeros have a number of bytes, and of all other lines 97.
+func ownCodec(zeros int) *System {
+	return &System{Name: "own", New: func() Parts {
+		return Parts{Codec: func(l *codec.Line) int {
+			if *l == (codec.Line{}) {
+				return zeros
+			}
+			return 97
+		}}
+	}}
+}
+
 // TestDrainByHand: two lines are dirty at the end, and none is transferred. All words of the first are zero, a
-// burst in each form, and of the second 0x40: a burst with BDI and byte-wise; 34 bytes with FPC and 48 with C-Pack. Freed memory, and a second
+// burst in each form and two (33 bytes) in that of a system, whose other forms have four (97 bytes), and of the second 0x40: a burst with BDI and byte-wise; 34 bytes with FPC and 48 with C-Pack. Freed memory, and a second
 // launch on another buffer, change nothing.
 func TestDrainByHand(t *testing.T) {
 	spec := small
-	spec.WholeLines, spec.Metadata = true, Metadata{Bytes: 128, Ways: 4, LineBytes: 32}
+	spec.WholeLines, spec.Metadata, spec.Systems = true, Metadata{Bytes: 128, Ways: 4, LineBytes: 32}, []*System{ownCodec(33)}
 	m := New(spec, 0)
 	c := NewCompression(m)
-	d := interp.NewDevice(interp.Config{Probes: []probe.Probe{stream.NewDataRecorder(m)}})
+	spec.Systems = []*System{ownCodec(0)}
+	bad := New(spec, 0)
+	wrong := NewCompression(bad)
+	d := interp.NewDevice(interp.Config{Probes: []probe.Probe{stream.NewDataRecorder(stream.Consumers{m, bad})}})
 	defer d.Close()
 	module, err := d.Load("k.ptx", []byte(storing))
 	if err != nil {
@@ -295,7 +310,7 @@ func TestDrainByHand(t *testing.T) {
 		}
 	}
 	list := c.Buffers()
-	want := BurstCounts{Writes: 2, BDI: 2, FPC: 3, CPack: 3, Bytewise: 2, Best: 2, Listing: 2}
+	want := BurstCounts{Writes: 2, BDI: 2, FPC: 3, CPack: 3, Bytewise: 2, Best: 2, Listing: 2, System: 6}
 	for _, b := range list {
 		if b.Drain != want || b.BurstCounts != (BurstCounts{}) || b.DrainEncodings[codec.Zeros] != 1 || b.DrainEncodings[codec.Repeat] != 1 {
 			t.Errorf("%+v", b)
@@ -305,6 +320,9 @@ func TestDrainByHand(t *testing.T) {
 		t.Errorf("%d buffers, %+v", len(list), c.Total())
 	}
 	if err := c.Verify(); err != nil {
+		t.Error(err)
+	}
+	if err := wrong.Verify(); err == nil || err.Error() != "the codec of a system has returned a form of 0 bytes; want 1 to 128" {
 		t.Error(err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"gemu/machine/cache"
+	"gemu/machine/codec"
+	"gemu/machine/core"
 	"gemu/machine/dispatch"
 	"gemu/machine/dram"
 	"gemu/machine/locality"
@@ -35,6 +37,11 @@ type Parts struct {
 	Pages *dram.Policy
 	// Prefetch returns, for a launch on a machine with a clock, the line to read when a line misses an L1 of some bytes.
 	Prefetch func(r *Run, l1, resident int) func(line uint64) (next uint64, ok bool)
+	// Scheduler is the scheduler of warps of a machine with a clock.
+	Scheduler *core.Policy
+	// Codec compresses a line of the memory behind the L2, and returns the bytes of its form: 1 to codec.LineBytes. Compression counts the
+	// bursts of the forms (BurstCounts.System).
+	Codec func(*codec.Line) (bytes int)
 }
 
 // Run is a launch that begins on a machine, for the parts of a system.
@@ -60,6 +67,8 @@ var seams = []struct {
 	{"the policy of the L2", func(p *Parts) bool { return p.L2 != nil }, func(to, from *Parts) { to.L2 = from.L2 }, func(s *Spec, name string) { s.L2.Policy = s.L2.Policy.named(name) }},
 	{"the frames of pages", func(p *Parts) bool { return p.Pages != nil }, func(to, from *Parts) { to.Pages = from.Pages }, nil},
 	{"prefetches", func(p *Parts) bool { return p.Prefetch != nil }, func(to, from *Parts) { to.Prefetch = from.Prefetch }, nil},
+	{"the scheduler", func(p *Parts) bool { return p.Scheduler != nil }, func(to, from *Parts) { to.Scheduler = from.Scheduler }, nil},
+	{"the compression of memory", func(p *Parts) bool { return p.Codec != nil }, func(to, from *Parts) { to.Codec = from.Codec }, nil},
 }
 
 // CombineParts returns the parts of systems together. The error says which two replace the same part.
@@ -129,6 +138,9 @@ func (s Spec) withSystems() (Spec, *Parts) {
 		memory := s.Memory()
 		memory.Policy = parts.Pages
 		s.DRAM = memory
+	}
+	if parts.Scheduler != nil {
+		s.clock().Policy = parts.Scheduler
 	}
 	return s, &parts
 }

@@ -1,5 +1,5 @@
 // Command outside is the command gemu with a model of a register file, a sanitizer, a probe, a reconvergence policy, a replacement
-// policy, a dispatcher, a scheduler of warps and a system of machines of this module. It shows how another module extends the command:
+// policy, a dispatcher, a scheduler of warps and systems of machines of this module. It shows how another module extends the command:
 // docs/go.md.
 package main
 
@@ -64,7 +64,7 @@ func main() {
 					return machine.Parts{L2: func(s cache.Shape) cache.Policy { return &newest{make([]int, s.Sets)} }}
 				}}, nil
 			},
-		}},
+		}, whole},
 	})
 }
 
