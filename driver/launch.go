@@ -98,11 +98,11 @@ func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 	}
 	o := p.Options
 	if o == nil {
-		o = &LaunchOptions{settings: d.settings}
+		o = d.defaultOptions()
 	}
 	return &launch{f: f, handle: p.Func, options: o, spec: interp.Launch{
 		Kernel: f.kernel.Name, Grid: p.Grid, Block: p.Block, Args: args, Shared: int(p.Shared), Cooperative: p.Cooperative, Cluster: cluster,
-		MaxSteps: o.settings.Steps, Mode: o.settings.Mode, Policy: o.settings.Policy, Reconverge: o.settings.Reconverge, EagerEffects: o.settings.Early, Structure: o.structure || d.settings.Stats != "",
+		MaxSteps: o.settings.Steps, Mode: o.settings.Mode, Policy: o.settings.Policy, Reconverge: o.settings.Reconverge, EagerEffects: o.settings.Early, Structure: o.structure || o.settings.Stats != "",
 		Engine: o.settings.Engine, Workers: o.settings.Workers, TimeLimit: cmp.Or(o.settings.TimeLimit, -1), WarpSize: o.warp, Seed: o.seed,
 		Probes: p.Probes,
 	}}, nil

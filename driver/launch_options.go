@@ -16,7 +16,9 @@ import (
 
 // LaunchOptions are the options of one launch.
 type LaunchOptions struct {
-	settings Settings // those of the driver, changed by the options: only settings of launchVariables differ
+	// settings are those of the driver, changed by the options: only settings of launchVariables differ. Sanitize has the sanitizers
+	// of the launch alone.
+	settings Settings
 
 	warp      int    // lanes of a warp; 0: 32
 	seed      uint64 // number of the schedule
@@ -90,12 +92,19 @@ func optionNames() string {
 	return strings.Join(names, ", ")
 }
 
+// defaultOptions returns the options of a launch without options of its own.
+func (d *Driver) defaultOptions() *LaunchOptions {
+	o := &LaunchOptions{settings: d.settings}
+	o.settings.Sanitize = nil // the driver's sanitizers observe all launches
+	return o
+}
+
 // ParseLaunchOptions reads the options of a launch: pairs name=value between white space, such as "mode=check warp=16".
 // Without an option, the driver's setting applies; without sanitize, only the sanitizers of the driver observe the launch.
 // The error has the result InvalidValue and names the option.
 func (d *Driver) ParseLaunchOptions(text string) (*LaunchOptions, error) {
-	o := &LaunchOptions{settings: d.settings, given: map[string]bool{}}
-	o.settings.Sanitize = nil
+	o := d.defaultOptions()
+	o.given = map[string]bool{}
 	for _, pair := range strings.Fields(text) {
 		name, value, ok := strings.Cut(pair, "=")
 		switch {
@@ -167,8 +176,7 @@ type Outcome struct {
 func (t *Thread) RunForOutcome(p *LaunchParams) (*Outcome, error) {
 	params := *p
 	if params.Options == nil {
-		params.Options = &LaunchOptions{settings: t.d.settings}
-		params.Options.settings.Sanitize = nil // the driver's own sanitizers observe the launch
+		params.Options = t.d.defaultOptions()
 	}
 	watch := sanitize.New(params.Options.settings.Sanitize, sanitize.Options{})
 	params.Probes = slices.Concat(p.Probes, watch.Probes)

@@ -9,7 +9,6 @@ package main
 import "C"
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"unsafe"
@@ -232,22 +231,7 @@ func extent(e *[3]C.uint32_t) ptx.Dim3 {
 
 //export gemu_launch
 func gemu_launch(p *C.gemu_launch_params, counts *C.gemu_counts) C.int {
-	return call(func(c *client) error {
-		if p == nil {
-			return errNull
-		}
-		l := launchParams(p)
-		if p.observer != nil {
-			o := newObserver(p.observer, p.user)
-			defer o.free()
-			l.Probes = append(l.Probes, o)
-		}
-		r, err := c.Run(&l)
-		if err == nil && counts != nil {
-			*counts = countsOf(r)
-		}
-		return err
-	})
+	return gemu_launch_with(p, nil, counts, nil)
 }
 
 // launchParams converts the parameters of a launch, without its observer.
@@ -276,11 +260,7 @@ func statistics(to **C.char) C.int {
 	if err != nil {
 		return 0
 	}
-	b, err := json.MarshalIndent(d.Statistics(), "", "  ")
-	if err != nil {
-		panic("BUG: " + err.Error())
-	}
 	C.free(unsafe.Pointer(*to))
-	*to = C.CString(string(b) + "\n")
+	storeJSON(to, d.Statistics())
 	return 0
 }

@@ -35,16 +35,35 @@ static const char *const ptx =
 
 static gemu_kernel race, forever;
 
-// run launches the kernel race and returns a report, which the caller must free.
-static char *report(const char *options, const char *name, gemu_counts *counts)
+// report_has launches the kernel race. The report must have all texts of has, which ends with NULL, and not the text lacks.
+static void report_has(const char *options, const char *name, const char *const *has, const char *lacks)
 {
 	gemu_launch_params launch = {.kernel = race, .block = {64}};
 	gemu_outcome outcome;
 	char *json;
-	OK(gemu_launch_with(&launch, options, counts, &outcome));
+	OK(gemu_launch_with(&launch, options, NULL, &outcome));
 	OK(gemu_report(outcome, name, &json));
 	OK(gemu_forget(outcome));
-	return json;
+	for (; *has; has++)
+		HAS(json, *has, 1);
+	HAS(json, lacks, 0);
+	free(json);
+}
+
+// stepped_instructions launches the kernel race by steps. It returns the number of executed instructions.
+static int stepped_instructions(const char *options)
+{
+	gemu_launch_params launch = {.kernel = race, .block = {64}};
+	gemu_run run;
+	gemu_step steps[256];
+	size_t n;
+	int executed = 0;
+	OK(gemu_start_with(&launch, options, &run));
+	OK(gemu_next(run, steps, 256, &n));
+	OK(gemu_stop(run, NULL));
+	for (size_t i = 0; i < n; i++)
+		executed += steps[i].kind == GEMU_STEP_INSTRUCTION;
+	return executed;
 }
 
 static void options(void)
@@ -70,52 +89,20 @@ static void options(void)
 	OK(gemu_free(x));
 
 	// A launch by steps has options, too.
-	gemu_run run;
-	gemu_step steps[256];
-	size_t n;
-	int executed = 0;
-	OK(gemu_start_with(&launch, "warp=32 seed=1", &run));
-	EQUAL(gemu_next(run, steps, 256, &n), GEMU_OK);
-	EQUAL(gemu_stop(run, NULL), GEMU_OK);
-	for (size_t i = 0; i < n; i++)
-		executed += steps[i].kind == GEMU_STEP_INSTRUCTION;
-	EQUAL(executed, 2 * 7);
-	OK(gemu_start_with(&launch, "warp=16", &run));
-	gemu_next(run, steps, 256, &n);
-	OK(gemu_stop(run, NULL));
-	executed = 0;
-	for (size_t i = 0; i < n; i++)
-		executed += steps[i].kind == GEMU_STEP_INSTRUCTION;
-	EQUAL(executed, 4 * 7);
+	EQUAL(stepped_instructions("warp=32 seed=1"), 2 * 7);
+	EQUAL(stepped_instructions("warp=16"), 4 * 7);
 }
 
 static void reports(void)
 {
-	gemu_counts counts;
-	char *json = report("", "statistics", &counts);
-	HAS(json, "\"schema\": \"gemu-statistics/2\"", 1);
-	HAS(json, "\"launches\": 1,", 1);
-	HAS(json, "\"warp_instructions\": 14,", 1);
-	HAS(json, "\"structure\"", 0);
-	free(json);
-	json = report("structure=1 policy=kim mode=affine", "statistics", NULL);
-	HAS(json, "\"dynamic_instructions\": 14,", 1);
-	HAS(json, "\"policy\": \"kim\"", 1);
-	HAS(json, "\"mode\": \"affine\"", 1);
-	free(json);
-	json = report("sanitize=init,sync", "findings", NULL);
-	HAS(json, "\"schema\": \"gemu-findings/1\"", 1);
-	HAS(json, "\"errors\": 0,", 1);
-	HAS(json, "\"complete\": true", 1);
-	free(json);
-	json = report("sanitize=race", "findings", NULL);
-	HAS(json, "\"errors\": 0,", 0);
-	HAS(json, "\"tool\": \"race\"", 1);
-	HAS(json, "\"kernel\": \"race\"", 1);
-	free(json);
+#define TEXTS(...) (const char *const[]){__VA_ARGS__, NULL}
+	report_has("", "statistics", TEXTS("\"schema\": \"gemu-statistics/2\"", "\"launches\": 1,", "\"warp_instructions\": 14,"), "\"structure\"");
+	report_has("structure=1 policy=kim mode=affine", "statistics", TEXTS("\"dynamic_instructions\": 14,", "\"policy\": \"kim\"", "\"mode\": \"affine\""), "\"mode\": \"vector\"");
+	report_has("sanitize=init,sync", "findings", TEXTS("\"schema\": \"gemu-findings/1\"", "\"errors\": 0,", "\"complete\": true"), "\"tool\"");
+	report_has("sanitize=race", "findings", TEXTS("\"tool\": \"race\"", "\"kernel\": \"race\""), "\"errors\": 0,");
 
 	// The options of launches do not change the statistics of the process.
-	json = gemu_statistics();
+	char *json = gemu_statistics();
 	HAS(json, "\"mode\": \"vector\"", 1);
 	HAS(json, "\"structure\"", 0);
 	free(json);
