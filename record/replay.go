@@ -77,8 +77,10 @@ type player struct {
 
 	cursors
 
-	list  []probe.Access // of the event in progress
-	moved []movedBytes   // bytes that the event in progress writes to global memory
+	// The event in progress:
+	e     probe.Event
+	list  []probe.Access // its accesses
+	moved []movedBytes   // bytes that it writes to global memory
 }
 
 // cursors are the tables that are read row by row.
@@ -234,13 +236,19 @@ func (p *player) play(ctx context.Context) error {
 	return nil
 }
 
-var kindOfAllocation = func() map[string]probe.AllocationKind {
-	names := map[string]probe.AllocationKind{}
-	for kind, name := range allocationKinds {
-		names[name] = kind
+var (
+	kindOfAllocation = inverse(allocationKinds)
+	kindOfEvent      = inverse(kinds)
+)
+
+// inverse returns the keys of a map by value.
+func inverse[K, V comparable](m map[K]V) map[V]K {
+	out := make(map[V]K, len(m))
+	for k, v := range m {
+		out[v] = k
 	}
-	return names
-}()
+	return out
+}
 
 // allocation returns the allocation of a row; nil for -1.
 func (p *player) allocation(row int32) (*probe.Allocation, error) {
@@ -439,18 +447,13 @@ func (l *replayedLaunch) send(e *probe.Event) {
 	}
 }
 
-// kindOfEvent has the kinds of the events that are sent.
-var kindOfEvent = map[Kind]probe.Events{
-	Instruction: probe.OnAfter, CTABegin: probe.OnCTA, CTAEnd: probe.OnCTAEnd, WarpBegin: probe.OnWarp, WarpEnd: probe.OnWarpEnd, Effect: probe.OnEffect, Wake: probe.OnWake,
-}
-
 // event sends a row of the table events.
 func (p *player) event(n uint64, r *EventRow) error {
 	l := p.running[r.Launch]
 	if l == nil {
 		return p.errorf("event %d belongs to no running launch: the recording is damaged", n)
 	}
-	kind := kindOfEvent[r.Kind]
+	kind := kindOfEvent[r.Kind] & ReplayedEvents
 	if kind == 0 && r.Kind != Trap {
 		return nil
 	}
@@ -463,7 +466,8 @@ func (p *player) event(n uint64, r *EventRow) error {
 	if uint64(r.CTA) >= uint64(l.Grid.Count()) || int(r.Warp) >= warps || index >= l.program.Len() || index < -1 || index < 0 && (r.Kind == Instruction || r.Kind == Effect || r.Kind == Wake) || r.Warp < 0 && r.Kind != CTABegin && r.Kind != CTAEnd && r.Kind != Trap {
 		return p.errorf("event %d is damaged: CTA %d, warp %d, instruction %d", n, r.CTA, r.Warp, r.Instruction)
 	}
-	e := &probe.Event{Kind: kind, Launch: l.LaunchInfo, Step: int64(r.Step), CTA: id, ID: l.Grid.At(id), Warp: int(r.Warp), Index: index, Active: r.Active, Lanes: r.Lanes, Depth: int(r.Depth), Local: int(r.Frame), Reconverge: -1}
+	e := &p.e
+	*e = probe.Event{Kind: kind, Launch: l.LaunchInfo, Step: int64(r.Step), CTA: id, ID: l.Grid.At(id), Warp: int(r.Warp), Index: index, Active: r.Active, Lanes: r.Lanes, Depth: int(r.Depth), Local: int(r.Frame), Reconverge: -1}
 	if index >= 0 {
 		e.Instr, e.Func = l.program.At(index)
 	}
@@ -772,12 +776,13 @@ func (p *player) effect(l *replayedLaunch, n uint64, e *probe.Event) error {
 		if err != nil {
 			return err
 		}
-		switch {
-		case to == nil:
+		if to == nil {
 			return p.errorf("event %d: the operation writes to %#x, where no allocation is recorded", n, a.Base)
-		case p.checkBytes(to, n) != nil:
-			return p.checkBytes(to, n)
-		case a.Kind == Atomic:
+		}
+		if err := p.checkBytes(to, n); err != nil {
+			return err
+		}
+		if a.Kind == Atomic {
 			return p.errorf("kernel %s reduces data in global memory asynchronously (line %d of the PTX), and a recording does not have the result; run the kernel without --from", l.Kernel.Name, e.Instr.Pos.Line)
 		}
 		if !issued {
