@@ -21,7 +21,7 @@ func runText(t *testing.T, status int, args ...string) (out, messages string) {
 }
 
 // TestMachineFrom: the report on a recording is that on the run, byte for byte: several launches, an order of CTAs, atomics, clusters,
-// asynchronous copies, calls with local memory, and a trap; with a clock and with a system of a paper.
+// asynchronous copies, one to the last of several buffers, calls with local memory, and a trap; with a clock and with a system of a paper.
 func TestMachineFrom(t *testing.T) {
 	part.SkipShort(t)
 	for _, c := range []struct {
@@ -32,6 +32,7 @@ func TestMachineFrom(t *testing.T) {
 		{exitGood, []string{"@histogram", "--size", "4096", "--order", "cluster:2x1x1"}},
 		{exitGood, []string{"@gemm_wgmma", "--size", "64"}},
 		{exitGood, []string{"@nqueens", "--size", "4"}},
+		{exitGood, []string{"../testdata/control/tensor_async.ptx", "-k", "stored", "-g", "1", "-b", "1", "-a", "tma(2,u32[32],box=32)", "u32[32]=iota", "u32[32]"}},
 		{exitGood, []string{"../docs/histo.ptx", "-g", "8,4", "-b", "64", "-a", "u32[8192]=iota", "u32[8192]", "8192"}},
 		{exitFailed, []string{"../docs/histo.ptx", "-g", "8,4", "-b", "64", "-a", "u32[2048]=iota", "u32[8192]", "8192"}},
 	} {
