@@ -392,6 +392,7 @@ var machineParts = []machinePart{
 	differencesPart,
 	cyclesPart,
 	stallsPart,
+	readingsPart,
 	memoryPart,
 	localityPart,
 	rowsPart,
@@ -466,7 +467,7 @@ type machineResultJSON struct {
 	Lines      []machineLineJSON     `json:"lines"`      // lines of the source (or of the PTX) with requests, in their order
 	Buffers    []machineBufferJSON   `json:"buffers"`    // accessed memory, in the order of addresses; local memory comes first
 
-	Clock *machineClockJSON `json:"clock,omitempty"` // cycles; only with --show cycles or stalls
+	Clock *machineClockJSON `json:"clock,omitempty"` // cycles; only with --show cycles, stalls or readings
 	// L2 and memory of the machine with a clock; only with --show memory
 	Memory *machineMemoryJSON `json:"memory,omitempty"`
 

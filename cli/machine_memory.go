@@ -68,22 +68,7 @@ func (m *machineMemoryJSON) memoryCells() []string {
 
 func (v memoryView) print(r *machineReport, s *screen) {
 	s.heading("L2 and memory with a clock")
-	width := 0
-	for i := range r.Machines {
-		width = max(width, len(r.Machines[i].Name))
-	}
-	header := fitted("", width)
-	for _, c := range machineMemoryColumns {
-		header += fitted(c.Name, -10)
-	}
-	s.printf("%s\n", s.paint(dim, header))
-	for i := range r.Machines {
-		row := fitted(r.Machines[i].Name, width)
-		for _, cell := range r.Machines[i].Memory.memoryCells() {
-			row += fitted(cell, -10)
-		}
-		s.printf("%s\n", row)
-	}
+	r.printMachines(s, machineMemoryColumns, 10, "", func(i int) []string { return r.Machines[i].Memory.memoryCells() })
 }
 
 // page returns the memory of the machines.

@@ -1,6 +1,6 @@
 package cli
 
-// This file is "gemu machine --show cycles" and "--show stalls": machines with a clock.
+// This file is "gemu machine --show cycles", "--show stalls" and "--show readings": machines with a clock.
 
 import (
 	"cmp"
@@ -207,63 +207,42 @@ var cyclesColumns = []pageHead{
 // ratioHead is the column of the cycles by those of the first machine.
 var ratioHead = pageHead{Name: "by the first", Doc: "cycles by those of the first machine, with the lowest and the highest of this ratio and of those with all readings at either end; undecided if one is above 1 and one below"}
 
-// readingsTexts lists the readings, once for machines that have the same ones.
-func (r *machineReport) readingsTexts() (texts []string) {
-	var lists []string
-	names := map[string][]string{}
-	for i := range r.Machines {
-		var list []string
-		for _, reading := range r.Machines[i].Clock.Readings {
-			list = append(list, reading.String())
-		}
-		text := strings.Join(list, ", ")
-		if text == "" {
-			continue
-		}
-		if names[text] == nil {
-			lists = append(lists, text)
-		}
-		names[text] = append(names[text], r.Machines[i].Name)
-	}
-	for _, text := range lists {
-		of := strings.Join(names[text], "; ")
-		if len(r.Machines) > 1 && len(names[text]) == len(r.Machines) {
-			of = "all machines"
-		}
-		texts = append(texts, "readings of "+of+", unknown numbers with their ranges: "+text)
-	}
-	return texts
-}
-
 func (v cyclesView) print(r *machineReport, s *screen) {
 	s.heading("cycles")
-	width := 0
+	r.printMachines(s, cyclesColumns, 13, ratioHead.Name, r.cyclesCells)
+	if hint := r.readingsHint(); hint != "" {
+		s.printf("%s\n", s.paint(dim, hint))
+	}
+}
+
+// printMachines prints a table with a row for each machine: cells of a width below columns, and, if there are several machines, a further cell
+// below further.
+func (r *machineReport) printMachines(s *screen, columns []pageHead, width int, further string, cells func(machine int) []string) {
+	names := 0
 	for i := range r.Machines {
-		width = max(width, len(r.Machines[i].Name))
+		names = max(names, len(r.Machines[i].Name))
 	}
-	header := fitted("", width)
-	for _, c := range cyclesColumns {
-		header += fitted(c.Name, -13)
-	}
-	if len(r.Machines) > 1 {
-		header += "  " + ratioHead.Name
-	}
-	s.printf("%s\n", s.paint(dim, header))
-	for i := range r.Machines {
-		row := fitted(r.Machines[i].Name, width)
-		for k, cell := range r.cyclesCells(i) {
-			if k == len(cyclesColumns) {
-				row += "  " + cell
-				continue
+	row := func(first string, cells []string) (text string) {
+		text = fitted(first, names)
+		for i, cell := range cells {
+			if i < len(columns) {
+				text += fitted(cell, -width)
+			} else {
+				text += "  " + cell
 			}
-			row += fitted(cell, -13)
 		}
-		s.printf("%s\n", row)
+		return text
 	}
-	for _, text := range r.readingsTexts() {
-		for _, line := range wrap(text, 120) {
-			s.printf("%s\n", s.paint(dim, line))
-		}
+	var heads []string
+	for _, c := range columns {
+		heads = append(heads, c.Name)
+	}
+	if further != "" && len(r.Machines) > 1 {
+		heads = append(heads, further)
+	}
+	s.printf("%s\n", s.paint(dim, row("", heads)))
+	for i := range r.Machines {
+		s.printf("%s\n", row(r.Machines[i].Name, cells(i)))
 	}
 }
 
@@ -278,10 +257,7 @@ func (v cyclesView) page(r *machineReport) []pageSection {
 		b.Bars.addBar(r.Machines[i].Name, countText(c.Cycles), float64(c.Cycles))
 		b.Table.Rows = append(b.Table.Rows, append([]string{r.Machines[i].Name}, r.cyclesCells(i)...))
 	}
-	for _, text := range r.readingsTexts() {
-		b.Notes = append(b.Notes, strings.ToUpper(text[:1])+text[1:]+".")
-	}
-	return []pageSection{{"Cycles", []string{}, []pageBlock{b}}}
+	return []pageSection{{"Cycles", []string{}, append([]pageBlock{b}, r.readingsBlocks()...)}}
 }
 
 // stallsView is the cycles of the machines, and the reasons of the first.

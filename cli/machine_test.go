@@ -195,14 +195,17 @@ func TestMachineStallAdvice(t *testing.T) {
 	}
 }
 
-// TestMachineReadings: machines with the same readings share a list, and others have their own. The report says which parts have a clock.
+// TestMachineReadings: cycles have the number of readings, and a part lists them: once for machines with the same ones. The report says which
+// parts have a clock.
 func TestMachineReadings(t *testing.T) {
 	for _, c := range []struct {
 		args       []string
 		want, none []string
 	}{
-		{[]string{"--show", "memory,cycles", "--spec", "v100,gtx480"}, []string{"readings of v100, ", "readings of gtx480, ", "they are in the order of the clock"}, []string{"no clock"}},
-		{[]string{"--show", "cycles,total", "--sweep", "scheduler=gto,lrr"}, []string{"readings of all machines, ", "those of cycles are in the order of the clock, those of total have no clock"}, []string{"readings of v100"}},
+		{[]string{"--show", "memory,readings", "--spec", "v100,gtx480"}, []string{"readings of v100: ", "\nspecial.latency                       39       20      100\n", "\nclock.core, clock.net, clock.l2     1447     1132     1628\n", "readings of gtx480: ", "they are in the order of the clock"}, []string{"no clock", "all fast"}},
+		{[]string{"--show", "cycles,total", "--sweep", "scheduler=gto,lrr"}, []string{"all slow: 19 readings (", "those of cycles are in the order of the clock, those of total have no clock"}, []string{"readings of "}},
+		{[]string{"--show", "cycles,readings", "--sweep", "barrier=10", "--sweep", "scheduler=gto,lrr"}, []string{"all slow: 18 readings (", "readings of all machines: ", "\nlsu.ports "}, []string{"readings of v100", "\nbarrier "}},
+		{[]string{"--show", "stalls", "--spec", "v100,gtx480"}, []string{"all slow: 15 to 19 readings ("}, []string{"readings of "}},
 		{[]string{"--show", "total"}, []string{"there is no clock"}, []string{"readings"}},
 	} {
 		var out, errs bytes.Buffer

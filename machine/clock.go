@@ -3,7 +3,6 @@ package machine
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"gemu/machine/core"
 	"gemu/machine/dram"
@@ -120,13 +119,4 @@ func (s Spec) ClockEnds() (fast, slow Spec) {
 	fast.Clock, slow.Clock = s.clock().Ends()
 	fast.Timing, slow.Timing = s.timing().Ends()
 	return fast, slow
-}
-
-// String describes a reading.
-func (r Reading) String() string {
-	name := r.Name
-	if len(r.With) > 0 {
-		name += " with " + strings.Join(r.With, " and ")
-	}
-	return fmt.Sprintf("%s = %d (%d to %d)", name, r.Value, r.Fast, r.Slow)
 }
