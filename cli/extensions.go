@@ -297,7 +297,7 @@ func (x *Extensions) vars() kong.Vars {
 		"recording_parts": strings.Join(record.ContentNames(), ", "),
 		"features":        strings.Join(fuzz.FeatureNames(), ", "),
 		"profileorders":   profileOrderNames(),
-		"machines":        strings.Join(machine.Names(), ", "), "machineparameters": strings.Join(machine.ParameterNames(), ", "), "replacements": helpList(replacements...), "dispatchers": helpList(dispatchers...), "schedulers": helpList(schedulers...), "machinesystems": helpList(systemDocs...),
+		"machines":        strings.Join(machine.Names(), ", "), "machineparameters": helpList("parameters: " + strings.Join(machine.ParameterNames(), ", ")), "replacements": helpList(replacements...), "dispatchers": helpList(dispatchers...), "schedulers": helpList(schedulers...), "machinesystems": helpList(systemDocs...),
 		"machineparts":     strings.Join(machinePartNames, ","),
 		"machineshow":      strings.Join(machineShown, ","),
 		"machinepartdocs":  machinePartDocs(),

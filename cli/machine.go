@@ -32,11 +32,11 @@ type machineCmd struct {
 	kernelFlags
 	policyFlag
 
-	From string `help:"Take the launches of the recording FILE (- for standard input; gemu record --with accesses,source, and memory for --show compression) instead of running a kernel." placeholder:"FILE"`
+	From string `help:"Read the launches from the recording FILE (- for standard input) instead of running a kernel. gemu record --with accesses,source writes it; --show compression also needs memory: --with accesses,source,memory." placeholder:"FILE"`
 
-	Spec   []string    `default:"v100" help:"Machine: ${machines}, or the name of a file (docs/machine.md). Several machines stand side by side." placeholder:"NAME,…"`
-	Sweep  []string    `sep:"none" help:"Run the machines with each of these values of a parameter: ${machineparameters}. With one value, it changes the machines. May be given several times. Policies, dispatchers and schedulers:${replacements}${dispatchers}${schedulers}" placeholder:"NAME=VALUE,…"`
-	With   []string    `help:"Add each machine with these systems of papers, beside the machine itself. A + between systems combines them:${machinesystems}" placeholder:"SYSTEM,…"`
+	Spec   []string    `default:"v100" help:"Machine: ${machines}, or the name of a file (docs/machine.md). Several machines get the same requests." placeholder:"NAME,…"`
+	Sweep  []string    `sep:"none" help:"Run the machines with each of these values of a parameter; a single value changes the machines. May be given several times. Parameters, and the values of some:${machineparameters}${replacements}${dispatchers}${schedulers}" placeholder:"NAME=VALUE,…"`
+	With   []string    `help:"Run each machine also with these systems of papers. A + between systems combines them:${machinesystems}" placeholder:"SYSTEM,…"`
 	Show   []string    `default:"${machineshow}" enum:"${machineparts}" help:"Parts to print:${machinepartdocs}" placeholder:"PART"`
 	PTX    bool        `name:"ptx" help:"Show the lines of the PTX, even if the PTX names the lines of the source from which it was compiled."`
 	Launch int         `help:"Report launch N only, from 1 on. The launches before it run too: the L2 keeps their lines." unset:"all launches" placeholder:"N"`

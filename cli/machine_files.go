@@ -29,7 +29,7 @@ type machineFiles struct {
 	TimelineCycles cycleRange `name:"timeline-cycles" help:"Limit --timeline to cycles A to B, counted from the begin of its first launch." unset:"all cycles" placeholder:"A-B"`
 	Addresses      string     `help:"Write the address trace of the first machine's DRAM to FILE (- for standard output, instead of the text), for simulators of DRAM: a line for each sector that the L2 reads (R) or writes (W), in order." placeholder:"FILE"`
 
-	WriteDescriptors string `help:"Write the Locality Descriptors and atoms that are inferred from the addresses to FILE (- for standard output, instead of the text), to edit them for --with." placeholder:"FILE"`
+	WriteDescriptors string `help:"Infer Locality Descriptors and atoms from the addresses, and write them to FILE (- for standard output, instead of the text). --with ldesc=FILE and --with xmem=FILE read it, also after changes by hand." placeholder:"FILE"`
 }
 
 func (f *machineFiles) outputs() outputs {
