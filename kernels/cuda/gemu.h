@@ -7,6 +7,8 @@
 #define __constant__ __attribute__((constant))
 #define __host__ __attribute__((host))
 #define __noinline__ __attribute__((noinline))
+#define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __restrict__ __restrict
 #include <__clang_cuda_builtin_vars.h>
 

@@ -1,0 +1,274 @@
+"""Memory that kernels and NumPy share."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import weakref
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+
+from . import _library
+from ._errors import CallError, Error
+
+__all__ = ["Buffer", "array", "share", "zeros"]
+
+_ALIGNMENT = 16  # of gemu_share
+
+# The addresses of buffers that could not be freed because the device was busy.
+_to_free: List[int] = []
+
+
+def _free(address: int) -> None:
+    """Frees device memory: also from a finalizer, which must not raise."""
+    if _library.forked:
+        return
+    _to_free.append(address)
+    while _to_free:
+        a = _to_free.pop()
+        if _library.lib.gemu_free(a) == _library.NOT_PERMITTED:
+            _to_free.append(a)
+            return
+
+
+def span_of(a: np.ndarray) -> Tuple[int, int]:
+    """The addresses of the first byte and of the end of an array."""
+    begin = a.__array_interface__["data"][0]
+    return begin, begin + a.nbytes
+
+
+def share_span(begin: int, end: int, writable: bool, name: str) -> Tuple[int, int]:
+    """Shares memory of the host. Returns the address of its first byte on the device, and the address to free."""
+    start = begin - begin % _ALIGNMENT  # in the same page
+    address = ctypes.c_uint64()
+    flags = 0 if writable else _library.READ_ONLY
+    _library.call("gemu_share", start, end - start, flags, name.encode() if name else None, ctypes.byref(address))
+    return address.value + begin - start, address.value
+
+
+def as_array(value: Any) -> Optional[np.ndarray]:
+    """The array that shares its memory with a value: a NumPy array, an object of DLPack on the CPU, or one with Python's
+    buffer protocol. None if the value is none of them."""
+    if isinstance(value, np.ndarray):
+        return value
+    if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
+        kind = int(value.__dlpack_device__()[0])
+        if kind not in (1, 3, 11, 13):  # CPU, and pinned and managed memory of the host
+            raise ValueError(f"{type(value).__name__} is on a device (DLPack device type {kind}): move it to the CPU first")
+        return _from_dlpack(value)
+    if hasattr(value, "__array_interface__"):
+        return np.asarray(value)
+    if isinstance(value, (bytearray, memoryview)) or type(value).__module__ == "array" or isinstance(value, ctypes.Array):
+        return np.asarray(value) if not isinstance(value, bytearray) else np.frombuffer(value, np.uint8)
+    return None
+
+
+def _from_dlpack(value: Any) -> np.ndarray:
+    """The array of an object of DLPack. NumPy marks it as read-only if the object does not say otherwise; then the buffer
+    is taken as writable if its owner lets NumPy write to it in another way."""
+    a = np.from_dlpack(value)
+    if not a.flags.writeable and hasattr(value, "numpy"):  # such as torch.Tensor
+        try:
+            other = value.numpy()
+        except Exception:
+            return a
+        if isinstance(other, np.ndarray) and span_of(other) == span_of(a):
+            return other
+    return a
+
+
+def check_array(a: np.ndarray, what: str) -> None:
+    """Raises an exception for an array that a kernel cannot use."""
+    if a.dtype.hasobject:
+        raise TypeError(f"{what}: an array of {a.dtype} has Python objects, which kernels cannot read")
+    if not a.dtype.isnative:
+        raise TypeError(f"{what}: the byte order of {a.dtype} is not that of kernels: use x.astype(x.dtype.newbyteorder('='))")
+    if not (a.flags.c_contiguous or a.flags.f_contiguous):
+        raise ValueError(
+            f"{what}: the array is not contiguous (shape {a.shape}, strides {a.strides}): a kernel gets the address of its first "
+            "byte and no strides. Pass numpy.ascontiguousarray(x), or the whole array"
+        )
+
+
+class Buffer:
+    """Memory that kernels and NumPy share, at the same device address until it is freed.
+
+    ``share``, ``zeros`` and ``array`` make buffers. A NumPy array that is an argument of a kernel needs no buffer: it is
+    shared during the launch. A buffer is for addresses that stay the same over several launches, such as pointers that a
+    kernel stores.
+    """
+
+    def __init__(self, array: np.ndarray, name: str = "") -> None:
+        check_array(array, "the array")
+        if array.nbytes == 0:
+            raise ValueError("a buffer of 0 bytes")
+        self._array = array
+        begin, end = span_of(array)
+        self._address, base = share_span(begin, end, array.flags.writeable, name)
+        self._finalizer = weakref.finalize(self, _free, base)
+        self._finalizer.atexit = False
+        with _lock:
+            _live[id(self)] = weakref.ref(self)
+
+    @property
+    def address(self) -> int:
+        """The address on the device, also after the buffer was freed."""
+        return self._address
+
+    @property
+    def freed(self) -> bool:
+        """Whether the buffer was freed."""
+        return not self._finalizer.alive
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the elements."""
+        return self._array.dtype
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """The extents."""
+        return self._array.shape
+
+    @property
+    def nbytes(self) -> int:
+        """The size in bytes."""
+        return self._array.nbytes
+
+    def numpy(self) -> np.ndarray:
+        """The array that shares the memory. It stays valid after the buffer was freed."""
+        return self._array
+
+    def free(self) -> None:
+        """Takes the memory from the device: a kernel that still uses the address traps. The array stays valid."""
+        self._finalizer()
+
+    def __enter__(self) -> "Buffer":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.free()
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._array[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._array[key] = value
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+        if dtype is None or np.dtype(dtype) == self.dtype:
+            return self._array.copy() if copy else self._array
+        return self._array.astype(dtype)
+
+    def __dlpack__(self, **arguments: Any) -> Any:
+        return self._array.__dlpack__(**arguments)
+
+    def __dlpack_device__(self) -> Tuple[int, int]:
+        return self._array.__dlpack_device__()
+
+    def __repr__(self) -> str:
+        return f"<gemu.Buffer {self.shape} of {self.dtype} at {self._address:#x}{', freed' if self.freed else ''}>"
+
+
+_lock = threading.Lock()
+_live: Dict[int, "weakref.ref[Buffer]"] = {}
+
+
+def find_buffer(begin: int, end: int) -> Optional[Buffer]:
+    """The live buffer that contains a range of addresses of the host."""
+    with _lock:
+        for key, reference in list(_live.items()):
+            b = reference()
+            if b is None or b.freed:
+                del _live[key]
+                continue
+            first, last = span_of(b._array)
+            if first <= begin and end <= last:
+                return b
+    return None
+
+
+def share(value: Any, name: str = "") -> Buffer:
+    """A buffer over the memory of an array, without a copy.
+
+    value is a NumPy array, an object of DLPack on the CPU (such as a tensor of PyTorch), or one with Python's buffer
+    protocol. name is the name of the memory in messages.
+    """
+    a = as_array(value)
+    if a is None:
+        raise TypeError(f"cannot share {type(value).__name__}: want a NumPy array, an object of DLPack, or a buffer")
+    return Buffer(a, name)
+
+
+def zeros(shape: Any, dtype: Any = np.float32, name: str = "") -> Buffer:
+    """A buffer of zeros."""
+    return Buffer(np.zeros(shape, dtype), name)
+
+
+def array(value: Any, dtype: Any = None, name: str = "") -> Buffer:
+    """A buffer with a copy of an array or a list."""
+    return Buffer(np.array(value, dtype, order="C"), name)
+
+
+class Shares:
+    """The memory of a launch's arrays on the device, for the time of the launch."""
+
+    def __init__(self) -> None:
+        self._arrays: List[Tuple[np.ndarray, str]] = []
+        self._shared: List[Tuple[int, int, int]] = []  # begin, end, address
+        self._bases: List[int] = []
+
+    def add(self, a: np.ndarray, name: str) -> None:
+        """Adds an array, which must be contiguous."""
+        self._arrays.append((a, name))
+
+    def open(self) -> None:
+        """Shares all arrays. Arrays that overlap are shared as one."""
+        spans: List[List[Any]] = []
+        for a, name in self._arrays:
+            begin, end = span_of(a)
+            if begin == end or find_buffer(begin, end):
+                continue
+            spans.append([begin, end, a.flags.writeable, name])
+        merged: List[List[Any]] = []
+        for begin, end, writable, name in sorted(spans):
+            if merged and begin < merged[-1][1]:
+                last = merged[-1]
+                last[1], last[2] = max(last[1], end), last[2] or writable
+                if name not in last[3].split(" and "):
+                    last[3] += " and " + name
+            else:
+                merged.append([begin, end, writable, name])
+        order = {span[3]: i for i, span in enumerate(spans)}
+        merged.sort(key=lambda m: order.get(m[3].split(" and ")[0], 0))  # the addresses follow the arguments, not the host
+        try:
+            for begin, end, writable, name in merged:
+                address, base = share_span(begin, end, writable, name)
+                self._shared.append((begin, end, address))
+                self._bases.append(base)
+        except Error:
+            self.close()
+            raise
+
+    def address(self, a: np.ndarray) -> int:
+        """The device address of an array; 0 for an array without elements."""
+        begin, end = span_of(a)
+        if begin == end:
+            return 0
+        buffer = find_buffer(begin, end)
+        if buffer is not None:
+            return buffer.address + begin - span_of(buffer._array)[0]
+        for first, last, address in self._shared:
+            if first <= begin and end <= last:
+                return address + begin - first
+        raise CallError("an array of the launch was not shared")
+
+    def close(self) -> None:
+        """Takes the memory from the device."""
+        for base in self._bases:
+            _free(base)
+        self._bases, self._shared = [], []
