@@ -50,9 +50,13 @@ func endingSignals() (list []os.Signal) {
 }
 
 // handle waits for a signal that ends the command, cancels the context, and waits for the end of the command (await). It ignores
-// interrupts during a debugging session, which handles them itself. If the channel is closed, it returns.
+// interrupts during a debugging session, which handles them itself, and passes signals on to the program of gemu exec. If the channel is closed, it returns.
 func (i *interrupts) handle(signals <-chan os.Signal) {
 	for s := range signals {
+		if pass := passSignal.Load(); pass != nil {
+			(*pass)(s)
+			continue
+		}
 		if s == os.Interrupt && sessions.Load() > 0 {
 			continue
 		}

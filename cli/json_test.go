@@ -19,19 +19,22 @@ import (
 	"gemu/models"
 	"gemu/papers"
 	"gemu/profile"
+	"gemu/report"
 	"gemu/sanitize"
 )
 
-// report is a type of JSON output.
-type report struct {
+// jsonOutput is a type of JSON output.
+type jsonOutput struct {
 	schema, byCommand string
 	value             any
 }
 
 // reports lists the JSON output, by schema.
-var reports = []report{
+var reports = []jsonOutput{
 	{"gemu-run/2", "`gemu run --json`", runJSON{}},
 	{"gemu-findings/1", "`GEMU_SANITIZE_LOG=FILE.json`, and `gemu_report` of libgemu", sanitize.Report{}},
+	{"gemu-exec/1", "`gemu exec --json`", report.Report{}},
+	{"gemu-process/1", "`GEMU_REPORT`, and `gemu_process_report` of libcuda.so.1", driver.ProcessReport{}},
 	{"gemu-structure/2", "`gemu structure --json`", structureJSON{}},
 	{"gemu-profile/2", "`gemu profile --json`", profileJSON{}},
 	{"counts", "`gemu profile --json`, of all, of a line, and of a loop", profile.Counts{}},
@@ -113,7 +116,7 @@ func fieldsOf(t *testing.T, b *strings.Builder, comments map[string]map[string]s
 		}
 		inner, kind := elements(f.Type)
 		fmt.Fprintf(b, "| `%s%s`%s | %s | %s |\n", prefix, name, optional, kind, strings.ReplaceAll(noun, "|", "\\|"))
-		if inner != nil && !slices.ContainsFunc(reports, func(r report) bool { return inner == reflect.TypeOf(r.value) }) { // the inner type has no table of its own
+		if inner != nil && !slices.ContainsFunc(reports, func(r jsonOutput) bool { return inner == reflect.TypeOf(r.value) }) { // the inner type has no table of its own
 			fieldsOf(t, b, comments, inner, prefix+name+strings.Repeat("[]", strings.Count(kind, " of "))+".", schema)
 		}
 	}

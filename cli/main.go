@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -45,6 +46,7 @@ type cli struct {
 	Record     recordCmd     `cmd:"" help:"Write a recording of a run: its events as tables, for other programs. Or show a recording."`
 	Replay     replayCmd     `cmd:"" help:"Run a kernel and compare it with another simulator's log, up to the first difference."`
 	Compare    compareCmd    `cmd:"" help:"Run the benchmarks of a paper and print its tables next to gemu's."`
+	Exec       execCmd       `cmd:"" help:"Run a program that uses CUDA with gemu's libraries, and report its launches and findings."`
 	Bench      benchCmd      `cmd:"" help:"Measure the speed of the modes on workloads of the library."`
 	Play       playCmd       `cmd:"" help:"Open a page that shows each step of each lane, under several reconvergence policies, and runs kernels. Or write the page to files."`
 	Fuzz       fuzzCmd       `cmd:"" help:"Write random programs with their results, and test another implementation with them."`
@@ -205,6 +207,9 @@ func nameMissingValue(err error) error {
 
 // newParser returns the parser of a grammar of the command.
 func (x *Extensions) newParser(grammar any, options ...kong.Option) *kong.Kong {
+	if c, ok := reflect.ValueOf(grammar).Elem().FieldByName("Exec").Addr().Interface().(*execCmd); ok {
+		c.Settings = kong.Plugins{newSettingFlags()}
+	}
 	parser, err := kong.New(grammar, append(options,
 		kong.Name("gemu"),
 		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
@@ -310,7 +315,10 @@ func (a *app) report(err error) int {
 	var f *failure
 	var several joinedErrors
 	var assembler *ptxasError
+	var ended *exitStatus
 	switch {
+	case errors.As(err, &ended):
+		return ended.status
 	case errors.As(err, &assembler):
 		fmt.Fprint(a.stderr, assembler.text)
 		return assembler.status

@@ -83,6 +83,7 @@ var exitStatuses = []struct {
 	{exitGood, "The command has succeeded, and every check has held."},
 	{exitFailed, "The kernel has run, and has trapped or failed a check; or two logs differ; or another implementation has failed."},
 	{exitBad, "The command line or an input is wrong, or a file cannot be read or written."},
+	{exitFindings, "gemu exec only: sanitizers have found errors, or a launch has failed. --findings-status sets another status. Otherwise the status is that of the program, 128+n if signal n has ended it, 126 if it cannot be executed, and 127 if it does not exist."},
 }
 
 // flagText is the text of a flag in the help.

@@ -233,16 +233,21 @@ func all(errs ...error) error {
 // it is.
 type output struct {
 	io.Writer
-	shown *visible.Writer      // nil if the output is not a terminal
-	plain *visible.PlainWriter // nil unless the text is plain
-	data  io.Writer            // takes data instead of text
-	file  *os.File             // the terminal, if any
-	err   error
+	shown  *visible.Writer      // nil if the output is not a terminal
+	plain  *visible.PlainWriter // nil unless the text is plain
+	data   io.Writer            // takes data instead of text
+	file   *os.File             // the terminal, if any
+	direct *os.File             // the file, for programs that write to it; nil: another writer
+	err    error
 }
 
 func newOutput(w io.Writer) *output {
 	o := &output{Writer: w, data: w}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	f, ok := w.(*os.File)
+	if ok {
+		o.direct = f
+	}
+	if ok && term.IsTerminal(int(f.Fd())) {
 		o.show(f)
 	}
 	return o

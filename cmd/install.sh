@@ -9,6 +9,7 @@
 #	PREFIX/lib/gemu/libcuda.so.1
 #	PREFIX/lib/gemu/libcudart.so.12, .13
 #	PREFIX/lib/gemu/libnvJitLink.so.12, .13
+#	PREFIX/lib/gemu/libredirect.so (Linux)
 #	PREFIX/include/gemu.h
 #	PREFIX/lib/pkgconfig/gemu.pc
 #
@@ -36,5 +37,6 @@ for major in 12 13; do
   cmd/libnvjitlink/build.sh "$major" "$root/lib/gemu" "$headers"
 done
 ln -sf libcuda.so.1 "$root/lib/gemu/libcuda.so"
+cmd/libredirect/build.sh "$root/lib/gemu"
 cp cmd/libgemu/gemu.h "$root/include/gemu.h"
 sed "s|@PREFIX@|$prefix|" cmd/libgemu/gemu.pc.in >"$root/lib/pkgconfig/gemu.pc"

@@ -42,6 +42,7 @@ type Driver struct {
 	notNativeReasons sync.Map // reasons for execution in Go that a message has named
 
 	sanitizer *sanitize.Sanitizer
+	report    processReport
 	unended   unendedLaunches
 	byID      launchesByID
 	files     []*launchFile   // log and recording
@@ -77,7 +78,7 @@ func New(s Settings) *Driver {
 	d.queues.room = sync.NewCond(&d.mu)
 	d.turns.lap, d.turns.idle, d.turns.noticeTime = 1, idleTime, noticeTime
 	d.kernelOutput.w = s.Stdout
-	d.sanitizer = sanitize.New(s.Sanitize, sanitize.Options{Host: true})
+	d.sanitizer = newSanitizer(&s)
 	d.announceFindings()
 	probes := slices.Concat(s.Probes, d.sanitizer.Probes)
 	d.stats = newStatistics(&d.settings)
@@ -119,6 +120,7 @@ func New(s Settings) *Driver {
 		SM: s.SM, HostGrace: hostGrace, TimeLimit: s.TimeLimit, Tolerance: s.Tolerate, OnTolerated: d.reportTolerated,
 	})
 	d.parsed.limit = parseCacheSize
+	d.announceReport()
 	for i := range s.Devices {
 		d.devices = append(d.devices, &Device{ordinal: i, d: d})
 	}
@@ -184,8 +186,9 @@ func (d *Driver) Exit(inStream bool) error {
 		errs = append(errs, d.accelsim.close())
 	}
 	if d.settings.Stats != "" {
-		errs = append(errs, d.stats.write(d.settings.Stats))
+		errs = append(errs, d.stats.write(processFile(d.settings.Stats)))
 	}
+	errs = append(errs, d.closeReport())
 	return errors.Join(errs...)
 }
 
@@ -357,8 +360,18 @@ func (t *Thread) enter() (*Context, error) {
 	return c, err
 }
 
-// Trace prints the outcome of a call if Settings.Trace selects it, and returns the result of the call.
+// Trace prints the outcome of a call if Settings.Trace selects it, keeps it for the report of the process if gemu does not support
+// the call, and returns the result of the call.
 func (d *Driver) Trace(call string, err error) Result {
+	r := d.printTrace(call, err)
+	if r == NotSupported || r == NoBinaryForGPU {
+		d.noteRefused(call, err.Error())
+	}
+	return r
+}
+
+// printTrace is Trace for a call that the report of the process need not have.
+func (d *Driver) printTrace(call string, err error) Result {
 	r := ResultOf(err)
 	if d.settings.Trace > 1 || d.settings.Trace > 0 && r != Success && r != NotReady {
 		switch {
@@ -373,8 +386,11 @@ func (d *Driver) Trace(call string, err error) Result {
 
 // Unsupported traces a call of a C function that gemu does not have, and returns NotSupported.
 func (d *Driver) Unsupported(call string) Result {
-	return d.Trace(call, fail(NotSupported, "gemu does not have this function"))
+	return d.Trace(call, errNoFunction)
 }
+
+// errNoFunction is the error of a call of a function that gemu does not have.
+var errNoFunction = fail(NotSupported, "gemu does not have this function")
 
 // optionalTableLibraries lists prefixes of the file names of NVIDIA's libraries that work without the export tables that
 // they request.
@@ -390,7 +406,10 @@ func (d *Driver) ExportTable(caller string) Result {
 		d.message("%s calls private functions of NVIDIA's driver (cuGetExportTable), as NVIDIA's CUDA runtime does. gemu does not have them. "+
 			"Build the program with -cudart shared and use gemu's libcudart: see docs/libraries.md", caller)
 	}
-	return d.Unsupported("cuGetExportTable")
+	if !optional {
+		d.noteRefused("cuGetExportTable", caller+" contains NVIDIA's CUDA runtime")
+	}
+	return d.printTrace("cuGetExportTable", errNoFunction)
 }
 
 // hasResult reports whether err is or wraps the result r.

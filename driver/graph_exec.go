@@ -271,7 +271,7 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 			for _, undo := range slices.Backward(undos) {
 				undo()
 			}
-			if l, ok := w.(*launch); ok && len(t.d.settings.Sanitize) > 0 {
+			if l, ok := w.(*launch); ok && t.d.settings.keepsFailures() {
 				t.d.sanitizer.Fail(l.f.kernel.Name, err)
 			}
 			t.d.mu.Unlock()

@@ -290,9 +290,7 @@ func (l *launch) execute(o *probe.HostOrder) (*interp.Result, error) {
 	}
 	r, err := launch()
 	if err != nil {
-		if r == nil { // no probe has seen the launch
-			d.sanitizer.Fail(l.f.kernel.Name, err)
-		}
+		d.launchFailed(l.f.kernel.Name, r != nil, err)
 		return r, &Error{Result: faultResult(err), Detail: explain(err, l.options), cause: err}
 	}
 	counted := *r

@@ -41,7 +41,7 @@ func (d *Driver) RunHost(l *HostLaunch) error {
 	d.kernelOutput.flush()
 	switch {
 	case err != nil:
-		d.sanitizer.Fail(kernel, err)
+		d.launchFailed(kernel, false, err)
 	case len(d.settings.Sanitize) > 0:
 		d.sanitizer.Miss(kernel, 1, finding.Error, "ptx_run uses the memory of the process, which sanitizers cannot observe")
 	}

@@ -95,7 +95,7 @@ const stopTimeout = 2 * time.Second
 
 // needsCompleteLaunches reports whether a setting requires that all launches end before the process ends.
 func (s *Settings) needsCompleteLaunches() bool {
-	return len(s.Sanitize) > 0 || s.Stats != "" || s.Log != "" || s.Record != "" || s.Accelsim != "" || len(s.Models) > 0 || len(s.Machines) > 0 || len(s.Probes) > 0
+	return s.keepsFailures() || s.Stats != "" || s.Log != "" || s.Record != "" || s.Accelsim != "" || len(s.Models) > 0 || len(s.Machines) > 0 || len(s.Probes) > 0
 }
 
 func newUnendedLaunches(s *Settings) unendedLaunches {
@@ -248,7 +248,7 @@ func (d *Driver) nextUnendedLaunch() (next *task, runs bool) {
 // reportRefused reports to the sanitizers a launch that the driver has refused, and returns the error.
 func (t *Thread) reportRefused(kernel Handle, err error) error {
 	d := t.d
-	if len(d.settings.Sanitize) == 0 {
+	if !d.settings.keepsFailures() {
 		return err
 	}
 	d.mu.Lock()
@@ -266,7 +266,7 @@ func (t *Thread) reportRefused(kernel Handle, err error) error {
 
 // LaunchRefused reports to the sanitizers a launch that a client's library has refused before a call of the driver.
 func (t *Thread) LaunchRefused(kernel, reason string) {
-	if len(t.d.settings.Sanitize) > 0 {
+	if t.d.settings.keepsFailures() {
 		t.reportRefusedKernel(kernel, &interp.LaunchError{Msg: reason})
 	}
 }
@@ -287,7 +287,7 @@ func (t *Thread) reportRefusedKernel(kernel string, err error) {
 // reportRefusedGraph reports the kernels of a graph after the driver has refused its launch.
 func (t *Thread) reportRefusedGraph(exec Handle, err error) {
 	d := t.d
-	if len(d.settings.Sanitize) == 0 {
+	if !d.settings.keepsFailures() {
 		return
 	}
 	var kernels []string

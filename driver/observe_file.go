@@ -31,7 +31,7 @@ type launchWriter interface {
 // newLaunchFile creates a file. open returns the probe that writes the file to w.
 func newLaunchFile(variable, name string, open func(w io.Writer) (launchWriter, error)) *launchFile {
 	l := &launchFile{variable: variable, name: name}
-	if l.file, l.err = os.Create(name); l.err == nil {
+	if l.file, l.err = os.Create(processFile(name)); l.err == nil {
 		l.probe, l.err = open(l.file)
 	}
 	return l

@@ -33,9 +33,9 @@ func (f *Found) Error() string {
 	return fmt.Sprintf("sanitizers have found %d errors", f.Errors)
 }
 
-// logFile returns the name of the file for the findings, with %p replaced by the process ID; "" if there is none.
-func (s *Settings) logFile() string {
-	return strings.ReplaceAll(s.SanitizeLog, "%p", strconv.Itoa(os.Getpid()))
+// processFile returns the name of a file of the process: %p in it stands for the process ID.
+func processFile(name string) string {
+	return strings.ReplaceAll(name, "%p", strconv.Itoa(os.Getpid()))
 }
 
 // unfinishedNote is the content of a text file for the findings until the process ends.
@@ -60,7 +60,7 @@ func (d *Driver) announceFindings() {
 }
 
 // printFindings writes the findings to Settings.SanitizeLog. If that is not set, or if the file cannot be written, it
-// prints them on the driver's standard error.
+// prints them on the driver's standard error, unless the report of the process has them.
 func (d *Driver) printFindings() error {
 	d.sanitizer.Finish()
 	var writeErr error
@@ -69,6 +69,9 @@ func (d *Driver) printFindings() error {
 		if writeErr == nil {
 			return nil
 		}
+	}
+	if d.report.file != "" { // the report of the process has the findings
+		return writeErr
 	}
 	stderr := d.settings.Stderr
 	if stderr == nil { // other messages are discarded, but findings are not
@@ -80,7 +83,7 @@ func (d *Driver) printFindings() error {
 // writeFindings writes the file for the findings: by text, or as JSON the result of report if the file's name ends in
 // .json.
 func (d *Driver) writeFindings(text func(io.Writer) error, report func() *sanitize.Report) error {
-	name := d.settings.logFile()
+	name := processFile(d.settings.SanitizeLog)
 	if strings.HasSuffix(name, ".json") {
 		b, err := json.MarshalIndent(report(), "", "  ")
 		if err != nil {

@@ -72,8 +72,12 @@ type Settings struct {
 
 	Source []string // directories with source files that the debugger may show, in addition to the directory of the PTX
 
-	// ExitWait is the time for which Exit waits for unended launches, if Sanitize, Stats, Log, Models or Probes need
-	// them.
+	// Report is the directory for the report of the process, which has the findings, too; "": none. Findings are not
+	// printed on Stderr then.
+	Report string
+
+	// ExitWait is the time for which Exit waits for unended launches, if Sanitize, Stats, Report, Log, Models or Probes
+	// need them.
 	ExitWait time.Duration
 
 	Debug *Debugging // the debugger and the launches under its control; nil: none. It implies Blocking
@@ -188,7 +192,7 @@ var Variables = []Variable{
 		s.Host, err = notation.ParseSize(v)
 		return err
 	}},
-	{"GEMU_STATS", "FILE", "none are kept", "Write the value-structure statistics of all launches to FILE as JSON when the process ends.", func(s *Settings, v string) error {
+	{"GEMU_STATS", "FILE", "none are kept", "Write the value-structure statistics of all launches to FILE as JSON when the process ends. %p in the name of this and of any other FILE stands for the process ID.", func(s *Settings, v string) error {
 		s.Stats = v
 		return nil
 	}},
@@ -237,13 +241,17 @@ var Variables = []Variable{
 		s.Sanitize, err = sanitize.Parse(v)
 		return err
 	}},
-	{"GEMU_SANITIZE_LOG", "FILE", "standard error", "Write the findings of sanitizers to FILE, as JSON if the name ends in .json. %p in the name stands for the process ID.", func(s *Settings, v string) error {
+	{"GEMU_SANITIZE_LOG", "FILE", "standard error", "Write the findings of sanitizers to FILE, as JSON if the name ends in .json.", func(s *Settings, v string) error {
 		s.SanitizeLog = v
 		return nil
 	}},
 	{"GEMU_SANITIZE_EXIT", "N", "0", "End the process with status N if sanitizers have found errors, or if a launch has failed or was not judged. With 0 the process keeps its own status.", func(s *Settings, v string) (err error) {
 		s.SanitizeExit, err = atoi(v, 0, 255)
 		return err
+	}},
+	{"GEMU_REPORT", "DIRECTORY", "none", "Write a report of the process to a file of its own in DIRECTORY, for `gemu exec`: launches, failed launches, findings of sanitizers, which are not printed then, and calls that gemu does not support. docs/json.md describes it (gemu-process).", func(s *Settings, v string) error {
+		s.Report = v
+		return nil
 	}},
 	{"GEMU_EXIT_WAIT", "TIME, such as 90s, 5m or 90 for seconds", "60s", "Time that an ending process waits for launches that have not ended, if sanitizers, statistics or a log need them. After that time they are stopped, and count as not judged.", func(s *Settings, v string) (err error) {
 		s.ExitWait, err = notation.ParseSpan(v)

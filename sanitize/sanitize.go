@@ -146,6 +146,14 @@ func New(tools []*Tool, o Options) *Sanitizer {
 	return s
 }
 
+// NewFailures returns a sanitizer without tools, for a device that no probe may slow down. It keeps only the failed
+// launches that Fail and Add report.
+func NewFailures() *Sanitizer {
+	s := &Sanitizer{}
+	s.launches = outcome.New(&s.Log)
+	return s
+}
+
 // Fail reports the error of a launch without events: it could not begin, and interp.Module.Run returned no
 // result.
 func (s *Sanitizer) Fail(kernel string, err error) {

@@ -10,6 +10,7 @@ static inline size_t gemu_call_occupancy(CUoccupancyB2DSize f, int block) { retu
 import "C"
 
 import (
+	"encoding/json"
 	"unsafe"
 
 	"gemu/cmd/internal/process"
@@ -47,6 +48,22 @@ func gemu_launch_refused(kernel, reason *C.char) {
 	if t, err := process.Thread(); err == nil {
 		t.LaunchRefused(C.GoString(kernel), C.GoString(reason))
 	}
+}
+
+// gemu_process_report returns the report of the process (driver.ProcessReport) as JSON, after all launches have ended. The caller
+// must free it. It is NULL in a child of fork, and if an environment variable has an invalid value. It is not a function of the API.
+//
+//export gemu_process_report
+func gemu_process_report() *C.char {
+	d, err := process.Driver()
+	if err != nil {
+		return nil
+	}
+	b, err := json.Marshal(d.ReportEnded())
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return C.CString(string(b))
 }
 
 // Numbers of the CUlaunchAttributeID values that change the results of a launch.

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "_cgo_export.h"
 
@@ -107,8 +108,11 @@ uint64_t process_thread_ended(void)
 	return number;
 }
 
+static volatile int ending; // 1: run_exit has begun
+
 static void run_exit(void)
 {
+	ending = 1;
 	process_enter();
 	process_exit();
 }
@@ -121,8 +125,18 @@ static void at_exit(void)
 	pthread_once(&once, run_exit);
 }
 
+static pid_t user; // the process that has registered at_exit; 0: none
+
+void process_exit_now(void)
+{
+	// user is another process in a child of fork. process_exit itself may end the process by _exit.
+	if (user == getpid() && !ending)
+		at_exit();
+}
+
 void process_at_exit(void)
 {
+	user = getpid();
 	atexit(at_exit);
 #ifdef __linux__
 	at_quick_exit(at_exit);

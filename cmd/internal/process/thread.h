@@ -26,4 +26,8 @@ void process_enter(void);
 // main.
 void process_at_exit(void);
 
+// process_exit_now does at once what process_at_exit has registered, for a process that ends by _exit. In a process that has not
+// used the library, it does nothing.
+void process_exit_now(void);
+
 #endif

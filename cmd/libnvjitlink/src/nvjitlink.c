@@ -116,8 +116,17 @@ static void open_nvidia(void)
 		nvidia.missing = "gemu does not compile it: set GEMU_NVJITLINK to the file of NVIDIA's libnvJitLink";
 		return;
 	}
+	// The program may have opened this library by the path of NVIDIA's (libredirect.so). The loader would return this library for
+	// that path again, so it gets the path with another spelling.
+	const char *slash = strrchr(file, '/');
+	const int length = slash == NULL ? 0 : (int)(slash + 1 - file);
+	char *respelled = malloc(strlen(file) + 3);
+	if (respelled == NULL)
+		abort();
+	sprintf(respelled, "%.*s%s%s", length, file, length > 0 ? "./" : "", file + length);
 	// The library calls its own functions by names that this library has, too. RTLD_DEEPBIND makes it find its own.
-	void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+	void *library = dlopen(respelled, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+	free(respelled);
 	if (library == NULL)
 		nvidia.missing = strdup(dlerror());
 	for (size_t i = 0; nvidia.missing == NULL && i < sizeof functions / sizeof *functions; i++)

@@ -1,0 +1,450 @@
+package cli
+
+// This file is "gemu exec", which runs a program with gemu's libraries in place of NVIDIA's.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/term"
+
+	"gemu/driver"
+	"gemu/internal/cleanup"
+	"gemu/report"
+)
+
+// Exit statuses of gemu exec, in addition to those of all commands. The status of the program is passed on otherwise.
+const (
+	exitFindings   = 3   // default of --findings-status
+	exitCannotRun  = 126 // the program cannot be executed
+	exitNotFound   = 127 // there is no such program
+	exitSignalBase = 128 // 128+n: signal n has ended the program
+)
+
+type execCmd struct {
+	Program []string `arg:"" optional:"" name:"PROGRAM" help:"The program and its arguments, after --."`
+
+	Settings  kong.Plugins `embed:"" group:"settings"` // flags for settings of the driver: see newSettingFlags
+	Libraries string       `env:"GEMU_LIBRARIES" type:"path" help:"Directory of gemu's libraries." unset:"where the command was installed" placeholder:"DIR"`
+	Toolkit   string       `type:"existingdir" help:"A CUDA toolkit without a driver, as gemu toolkit makes: sets CUDA_PATH and the variables with the same meaning." placeholder:"DIR"`
+	Python    string       `help:"Python interpreter whose packages have NVIDIA's nvJitLink, which translates LTO-IR to PTX." unset:"the program, or python3" placeholder:"PROGRAM"`
+
+	Environment bool `help:"Print the variables that programs need, as NAME=VALUE lines, and run nothing."`
+	Stats       bool `help:"Count the structure of values, for --json."`
+
+	FindingsStatus  int  `default:"3" help:"Exit status if sanitizers have found errors, or if a launch has failed. With 0 the status is always that of the program." placeholder:"N"`
+	RequireLaunches bool `help:"Fail with this status also if the program has run no kernel."`
+	Quiet           bool `short:"q" help:"Print a summary only if there are findings."`
+
+	SanitizeLimit int    `default:"100" help:"Print at most N findings; 0 prints all." placeholder:"N"`
+	JSON          string `name:"json" help:"Write the reports of all processes, with their statistics, as JSON to FILE (- is standard output)." placeholder:"FILE"`
+}
+
+// settingFlags lists the flags of gemu exec that set a variable of the driver, with the placeholders of their values.
+var settingFlags = []struct{ name, variable, placeholder string }{
+	{"sanitize", "GEMU_SANITIZE", "TOOL,…"},
+	{"mode", "GEMU_MODE", "MODE"},
+	{"policy", "GEMU_POLICY", "POLICY"},
+	{"reconverge", "GEMU_RECONVERGE", "POLICY"},
+	{"engine", "GEMU_ENGINE", "ENGINE"},
+	{"async", "GEMU_ASYNC", "TIME"},
+	{"sm", "GEMU_SM", "MAJOR.MINOR"},
+	{"devices", "GEMU_DEVICES", "N"},
+	{"device-memory", "GEMU_MEMORY", "BYTES"},
+	{"workers", "GEMU_WORKERS", "N"},
+	{"steps", "GEMU_STEPS", "N"},
+	{"time-limit", "GEMU_TIME_LIMIT", "TIME"},
+	{"exit-wait", "GEMU_EXIT_WAIT", "TIME"},
+	{"tolerate", "GEMU_TOLERATE", "FAULT,…"},
+	{"on-fault", "GEMU_ON_FAULT", "ACTION"},
+	{"machine", "GEMU_MACHINE", "NAME,…"},
+	{"regfile", "GEMU_REGFILE", "MODEL,…"},
+	{"record", "GEMU_RECORD", "FILE"},
+	{"record-with", "GEMU_RECORD_WITH", "PART,…"},
+	{"log", "GEMU_LOG", "FILE"},
+	{"dump", "GEMU_DUMP", "DIR"},
+	{"trace", "GEMU_TRACE", "LEVEL"},
+}
+
+// newSettingFlags returns a pointer to a structure with a string for each of settingFlags. Help and default are those of the
+// driver's variable.
+func newSettingFlags() any {
+	var fields []reflect.StructField
+	for _, f := range settingFlags {
+		v := driver.Variables[slices.IndexFunc(driver.Variables, func(v driver.Variable) bool { return v.Name == f.variable })]
+		help := v.Doc
+		if strings.Contains(v.Values, " ") { // more than a placeholder
+			help += " Values: " + strings.TrimPrefix(v.Values, f.placeholder+", ") + "."
+		}
+		tag := fmt.Sprintf("name:%q help:%q unset:%q placeholder:%q", f.name, help, v.Default, f.placeholder)
+		fields = append(fields, reflect.StructField{Name: "F" + v.Name, Type: reflect.TypeFor[string](), Tag: reflect.StructTag(tag)})
+	}
+	return reflect.New(reflect.StructOf(fields)).Interface()
+}
+
+// settings returns the variables of the driver that the flags set. The error names the flag.
+func (c *execCmd) settings() (list []string, err error) {
+	values := map[string]string{}
+	fields := reflect.ValueOf(c.Settings[0]).Elem()
+	for i, f := range settingFlags {
+		if value := fields.Field(i).String(); value != "" {
+			values[f.variable] = value
+			list = append(list, f.variable+"="+value)
+		}
+	}
+	// The settings of the environment are checked here, too: every process would print the same message.
+	s := driver.DefaultSettings()
+	err = s.Environment(func(name string) string {
+		value, ok := values[name]
+		switch {
+		case !ok:
+			value = os.Getenv(name)
+		case name == "GEMU_MACHINE" || name == "GEMU_REGFILE":
+			values["GEMU_STATS"] = "-" // reports and their statistics are in the report of each process
+		}
+		return value
+	})
+	if err != nil {
+		text := err.Error()
+		for _, f := range settingFlags {
+			if rest, ok := strings.CutPrefix(text, f.variable+"="); ok && values[f.variable] != "" {
+				text = "--" + f.name + " " + rest
+			}
+		}
+		return nil, errors.New(text)
+	}
+	return list, nil
+}
+
+// Run runs the program and reports its processes.
+func (c *execCmd) Run(a *app) error {
+	if err := checkMinimums(minimum{"--findings-status", int64(c.FindingsStatus), 0}, minimum{"--sanitize-limit", int64(c.SanitizeLimit), 0}); err != nil {
+		return err
+	}
+	if len(c.Program) == 0 && !c.Environment {
+		return errors.New("no program: want gemu exec [FLAGS] -- PROGRAM [ARGUMENTS]")
+	}
+	if c.FindingsStatus > 255 {
+		return fmt.Errorf("--findings-status %d: want a status up to 255", c.FindingsStatus)
+	}
+	settings, err := c.settings()
+	if err != nil {
+		return err
+	}
+	if c.Python != "" {
+		if _, err := exec.LookPath(c.Python); err != nil {
+			return fmt.Errorf("--python: %w", err)
+		}
+	}
+	libraries, err := findLibraries(c.Libraries)
+	if err != nil {
+		return err
+	}
+	if c.Environment {
+		if len(c.Program) > 0 {
+			return errors.New("--environment runs no program")
+		}
+		for _, v := range slices.Concat(c.variables(a.ctx, libraries, ""), settings) {
+			fmt.Fprintln(a.stdout, v)
+		}
+		return nil
+	}
+	if err := checkOutput(c.JSON); err != nil {
+		return fmt.Errorf("--json %s: %w", c.JSON, err)
+	}
+	program, err := exec.LookPath(c.Program[0])
+	if err != nil {
+		status := exitNotFound
+		if errors.Is(err, fs.ErrPermission) {
+			status = exitCannotRun
+		}
+		return &failure{fmt.Errorf("%s: %w", c.Program[0], errors.Unwrap(err)), status}
+	}
+	reports, remove, err := cleanup.Dir("", "gemu-exec")
+	if err != nil {
+		return err
+	}
+	defer remove()
+	settings = append(settings, "GEMU_REPORT="+reports)
+	if c.Stats || slices.ContainsFunc(settings, func(s string) bool {
+		return strings.HasPrefix(s, "GEMU_MACHINE=") || strings.HasPrefix(s, "GEMU_REGFILE=")
+	}) {
+		settings = append(settings, "GEMU_STATS="+filepath.Join(reports, "statistics-%p"))
+	}
+	cmd := exec.Command(program, c.Program[1:]...)
+	cmd.Args[0] = c.Program[0]
+	cmd.Env = slices.Concat(os.Environ(), c.variables(a.ctx, libraries, program), settings)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, fileOf(a.stdout), fileOf(a.stderr)
+	start := time.Now()
+	status, err := runProgram(cmd)
+	if err != nil {
+		return &failure{fmt.Errorf("%s: %w", program, err), exitCannotRun}
+	}
+	processes, err := readProcesses(reports)
+	if err != nil {
+		return err
+	}
+	r := report.New(c.Program, status, processes)
+	r.Seconds = time.Since(start).Seconds()
+	return c.finish(a, r)
+}
+
+// finish writes the reports, and returns a failure with the exit status.
+func (c *execCmd) finish(a *app, r *report.Report) error {
+	if !c.Quiet || r.Errors+r.Notices > 0 {
+		if err := r.Text(a.stderr, c.SanitizeLimit); err != nil {
+			return err
+		}
+	}
+	if c.JSON != "" {
+		if err := writeJSON(a, c.JSON, r); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.FindingsStatus != 0 && r.Errors > 0:
+		return &exitStatus{c.FindingsStatus}
+	case c.FindingsStatus != 0 && c.RequireLaunches && r.Launches == 0 && r.Status == 0:
+		return &failure{errors.New("--require-launches: the program has run no kernel"), c.FindingsStatus}
+	case r.Status != 0:
+		return &exitStatus{r.Status}
+	}
+	return nil
+}
+
+// exitStatus is an error that only sets the exit status: everything has been printed.
+type exitStatus struct{ status int }
+
+func (e *exitStatus) Error() string { return fmt.Sprintf("exit status %d", e.status) }
+
+// readProcesses reads the reports of processes, in the order of their first use of the driver.
+func readProcesses(dir string) (list []*driver.ProcessReport, err error) {
+	files, err := filepath.Glob(filepath.Join(dir, "process-*.json"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		p := new(driver.ProcessReport)
+		if err := json.Unmarshal(b, p); err != nil || p.Schema != "gemu-process/1" || p.Findings == nil || p.Statistics == nil {
+			return nil, fmt.Errorf("the report of a process is not of this version of gemu: libraries and command must have the same version")
+		}
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(p, q *driver.ProcessReport) int { return p.Started.Compare(q.Started) })
+	return list, nil
+}
+
+// driverName is the file name of gemu's driver.
+const driverName = "libcuda.so.1"
+
+// errOtherSystem is the error of gemu exec on systems without the libraries.
+var errOtherSystem = fmt.Errorf("gemu's libraries need Linux, and this is %s: use WSL 2, a container or a virtual machine with Linux; gemu run, structure and all other commands work here", runtime.GOOS)
+
+// findLibraries returns the directory of gemu's libraries. asked is the directory that the user names; "": the places in which
+// installations have them, relative to the command.
+func findLibraries(asked string) (string, error) {
+	if runtime.GOOS != "linux" {
+		return "", &failure{errOtherSystem, exitBad}
+	}
+	if asked != "" {
+		dir, err := filepath.Abs(asked)
+		if err == nil {
+			_, err = os.Stat(filepath.Join(dir, driverName))
+		}
+		if err != nil {
+			return "", fmt.Errorf("--libraries (GEMU_LIBRARIES) %s: there is no %s", asked, driverName)
+		}
+		return checkLibraries(dir)
+	}
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return "", fmt.Errorf("the directory of the command: %w", err)
+	}
+	here := filepath.Dir(self)
+	for _, dir := range []string{filepath.Join(here, "..", "lib", "gemu"), filepath.Join(here, "lib", "gemu"), filepath.Join(here, "..", "lib"), here} {
+		if _, err := os.Stat(filepath.Join(dir, driverName)); err == nil {
+			return checkLibraries(filepath.Clean(dir))
+		}
+	}
+	return "", fmt.Errorf("gemu's libraries are not next to %s (../lib/gemu/%s): pip install gemu and the archives of releases have them, cmd/install.sh PREFIX builds them from the source, --libraries DIR or GEMU_LIBRARIES names their directory", self, driverName)
+}
+
+// checkLibraries returns the directory, or an error if the loader cannot take it from a variable.
+func checkLibraries(dir string) (string, error) {
+	if strings.ContainsAny(dir, ": ;") {
+		return "", fmt.Errorf("the directory of gemu's libraries is %q: the loader takes no directory with a colon, semicolon or space from its variables; move or link it", dir)
+	}
+	return dir, nil
+}
+
+// variables returns the environment variables by which programs find gemu's libraries, as NAME=VALUE. program is the file of the
+// program; "": it is not known. docs/libraries.md says which client needs which.
+func (c *execCmd) variables(ctx context.Context, libraries, program string) []string {
+	in := func(name string) string { return filepath.Join(libraries, name) }
+	list := []string{
+		"LD_LIBRARY_PATH=" + before(libraries, os.Getenv("LD_LIBRARY_PATH")),
+		"PATH=" + before(libraries, os.Getenv("PATH")), // for ptxas
+		"NUMBA_CUDA_DRIVER=" + in(driverName),
+		"DRJIT_LIBCUDA_PATH=" + in(driverName),
+		"TRITON_LIBCUDA_PATH=" + libraries,
+		"TRITON_PTXAS_PATH=" + in(ptxasName),
+		"TRITON_PTXAS_BLACKWELL_PATH=" + in(ptxasName),
+		"CUPY_COMPILE_WITH_PTX=1",
+	}
+	// Programs that bring NVIDIA's libraries with them find those first. Libraries of an older version lack the library that
+	// redirects the loader.
+	if redirect := in("libredirect.so"); isFile(redirect) {
+		list = append(list, "LD_AUDIT="+before(redirect, os.Getenv("LD_AUDIT")), "LD_PRELOAD="+before(redirect, os.Getenv("LD_PRELOAD")))
+	}
+	if os.Getenv("GEMU_NVJITLINK") == "" {
+		if file := c.linkerOfNVIDIA(ctx, program); file != "" {
+			list = append(list, "GEMU_NVJITLINK="+file)
+		}
+	}
+	if c.Toolkit != "" {
+		dir, _ := filepath.Abs(c.Toolkit)
+		for _, name := range []string{"CUDA_PATH", "CUDA_HOME", "CUDA_ROOT", "CUDA_TOOLKIT_ROOT_DIR", "CUDAToolkit_ROOT"} {
+			list = append(list, name+"="+dir)
+		}
+		list[0] = "LD_LIBRARY_PATH=" + before(libraries, before(filepath.Join(dir, "lib64"), os.Getenv("LD_LIBRARY_PATH")))
+		list[1] = "PATH=" + before(libraries, before(filepath.Join(dir, "bin"), os.Getenv("PATH")))
+	}
+	return list
+}
+
+// before puts a path at the beginning of a list of paths, unless it is there.
+func before(path, list string) string {
+	if list == "" || list == path || strings.HasPrefix(list, path+":") {
+		return path + strings.TrimPrefix(list, path)
+	}
+	return path + ":" + list
+}
+
+func isFile(name string) bool {
+	st, err := os.Stat(name)
+	return err == nil && st.Mode().IsRegular()
+}
+
+// fileOf returns the file of an output, so that a program writes to it directly, or the writer if it is no file.
+func fileOf(w io.Writer) io.Writer {
+	if o, ok := w.(*output); ok && o.direct != nil {
+		return o.direct
+	}
+	return w
+}
+
+// passSignal receives the signals that end the command, and passes them on to a program; nil: they end the command.
+var passSignal atomic.Pointer[func(os.Signal)]
+
+// runProgram runs a program and returns its exit status. Signals to this process are passed on to the program. An interrupt on a
+// terminal reaches the program by itself, because it is in the same process group.
+func runProgram(cmd *exec.Cmd) (status int, err error) {
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	onTerminal := term.IsTerminal(int(os.Stdin.Fd()))
+	pass := func(s os.Signal) {
+		if s != os.Interrupt || !onTerminal {
+			cmd.Process.Signal(s)
+		}
+	}
+	passSignal.Store(&pass)
+	defer passSignal.Store(nil)
+	further := make(chan os.Signal, 8)
+	signal.Notify(further, furtherSignals...)
+	defer signal.Stop(further)
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for {
+			select {
+			case s := <-further:
+				cmd.Process.Signal(s)
+			case <-done:
+				return
+			}
+		}
+	}()
+	err = cmd.Wait()
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		return 0, err
+	}
+	if n := endingSignal(cmd.ProcessState); n > 0 {
+		return exitSignalBase + n, nil
+	}
+	return cmd.ProcessState.ExitCode(), nil
+}
+
+// linkerOfNVIDIA returns the file of NVIDIA's nvJitLink in the packages of the program's Python; "": there is none.
+func (c *execCmd) linkerOfNVIDIA(ctx context.Context, program string) string {
+	python := c.Python
+	if python == "" {
+		python = pythonOf(program)
+	}
+	if python == "" {
+		return ""
+	}
+	for _, site := range sitePackages(ctx, python) {
+		for _, name := range []string{"nvidia/cu13/lib/libnvJitLink.so.13", "nvidia/nvjitlink/lib/libnvJitLink.so.12"} {
+			if file := filepath.Join(site, name); isFile(file) {
+				return file
+			}
+		}
+	}
+	return ""
+}
+
+// pythonOf returns the Python interpreter of a program: itself, that of its first line, or python3; "" if there is none.
+func pythonOf(program string) string {
+	if strings.HasPrefix(filepath.Base(program), "python") {
+		return program
+	}
+	if f, err := os.Open(program); err == nil {
+		defer f.Close()
+		head := make([]byte, 256)
+		n, _ := f.Read(head)
+		line, _, _ := strings.Cut(string(head[:n]), "\n")
+		if fields := strings.Fields(strings.TrimPrefix(line, "#!")); strings.HasPrefix(line, "#!") && len(fields) > 0 && strings.HasPrefix(filepath.Base(fields[0]), "python") {
+			return fields[0]
+		}
+	}
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		return ""
+	}
+	return python
+}
+
+// sitePackages returns the directories in which a Python interpreter finds packages.
+func sitePackages(ctx context.Context, python string) (list []string) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, python, "-c", "import json, sys; print(json.dumps([p for p in sys.path if p]))").Output()
+	if err != nil || json.Unmarshal(out, &list) != nil {
+		return nil
+	}
+	return list
+}

@@ -1,0 +1,86 @@
+//go:build cgo && linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gemu/cmd/internal/libtest"
+	"gemu/report"
+)
+
+// installed returns a directory with gemu's driver and redirecting library in lib/gemu, and the command in bin.
+func installed(t *testing.T) string {
+	dir := t.TempDir()
+	libraries := filepath.Join(dir, "lib", "gemu")
+	if err := os.MkdirAll(libraries, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	libtest.Driver(t, libraries)
+	for _, args := range [][]string{{"go", "build", "-o", filepath.Join(dir, "bin", "gemu"), "."}, {"../libredirect/build.sh", libraries}} {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, out)
+		}
+	}
+	return dir
+}
+
+// gemu exec redirects a program to gemu's driver and reports each of its processes, whether it ends by exit, by _exit or by a signal.
+func TestExecReportsProcesses(t *testing.T) {
+	dir := installed(t)
+	program := libtest.Program(t, "testdata/processes.c")
+	for _, c := range []struct {
+		name      string
+		flags     []string
+		ways      string
+		status    int
+		launches  int64
+		errors    int
+		processes int
+		stderr    string
+	}{
+		{"one process", nil, "here", 0, 1, 0, 1, "1 process, 1 launch of 1 kernel: 0 errors"},
+		{"children", nil, "fork fork", 0, 2, 0, 2, "2 processes, 2 launches of 1 kernel"},
+		{"vfork", nil, "here vfork here", 0, 2, 0, 1, "1 process, 2 launches"},
+		{"fault", nil, "bad", 3, 0, 1, 1, "Error: launch: trap: out-of-bounds global load"},
+		{"fault, own status", []string{"--findings-status", "0"}, "bad", 0, 0, 1, 1, "1 error"},
+		{"judged", []string{"--sanitize", "all"}, "fork", 3, 1, 1, 1, "Error: init:"},
+		{"killed", nil, "killed", 0, 0, 0, 1, "without its exit handlers"},
+		{"killed, not judged", []string{"--sanitize", "race"}, "killed", 3, 0, 1, 1, "its launches were not judged"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "report.json")
+			args := append(append([]string{"exec", "--json", file}, c.flags...), "--", program)
+			cmd := exec.Command(filepath.Join(dir, "bin", "gemu"), append(args, strings.Fields(c.ways)...)...)
+			var stdout, stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			var ended *exec.ExitError
+			if err := cmd.Run(); err != nil && !errors.As(err, &ended) {
+				t.Fatal(err)
+			}
+			if got := cmd.ProcessState.ExitCode(); got != c.status || stdout.String() != "done\n" || !strings.Contains(stderr.String(), c.stderr) {
+				t.Errorf("status %d, want %d; stdout %q; stderr, which should contain %q:\n%s", got, c.status, stdout.String(), c.stderr, stderr.String())
+			}
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r report.Report
+			if err := json.Unmarshal(b, &r); err != nil {
+				t.Fatal(err)
+			}
+			// A process that a signal ends has only the launches up to its last change of the report.
+			if killed := strings.HasPrefix(c.name, "killed"); r.Launches != c.launches && !killed || r.Errors != c.errors || len(r.Processes) != c.processes || r.Status != 0 {
+				t.Errorf("%s", b)
+			}
+		})
+	}
+}

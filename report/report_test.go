@@ -1,0 +1,61 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"gemu/driver"
+	"gemu/sanitize"
+	"gemu/sanitize/finding"
+)
+
+// process returns the report of a process with the given findings.
+func process(number int, ended bool, tools []string, list ...finding.Finding) *driver.ProcessReport {
+	p := &driver.ProcessReport{
+		Process: number, Program: []string{"/usr/bin/python3", "a.py"}, Ended: ended,
+		Findings: sanitize.NewReport(list, finding.Coverage{Tools: tools, Judged: 2}), Refused: []driver.RefusedCall{{Call: "cuModuleLoadData", Reason: "machine code", Count: 2}},
+		Statistics: &driver.Statistics{Kernels: []driver.KernelStat{{Module: "m.ptx", Kernel: "k"}}},
+	}
+	p.Statistics.Total.Launches = 2
+	return p
+}
+
+var race = finding.Finding{
+	Tool: "race", Kind: "write after write", Message: "the accesses are not ordered", Count: 3,
+	Place: finding.Place{Role: "write", Kernel: "_Z4histPi", File: "m.ptx", Line: 12, Column: 3, Instr: "st.global.u32 [%rd1], %r1;", Source: "/src/hist.cu:7:5"},
+}
+
+// The text has the findings with their processes, the processes, and sums over them.
+func TestText(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		processes []*driver.ProcessReport
+		want      []string
+		not       string
+	}{
+		{"none", nil, []string{"no process has used gemu's driver"}, "launch"},
+		{"one", []*driver.ProcessReport{process(5, true, nil)}, []string{"gemu: 1 process, 2 launches of 1 kernel: 0 errors, 0 notices; no sanitizers", "not supported: cuModuleLoadData: machine code (2 times)"}, "process 5"},
+		{
+			"two", []*driver.ProcessReport{process(5, true, []string{"race"}, race), process(6, false, []string{"race"})},
+			[]string{
+				"Error: race: the accesses are not ordered", "in process 5\n", "process 5: python3 a.py: 2 launches of 1 kernel, 1 error\n", "4 launches judged by race", "machine code (4 times)",
+				"process 6: python3 a.py: 2 launches of 1 kernel, 1 error; it runs on", "Error: launch: the process runs on", "2 processes, 4 launches of 1 kernel: 2 errors, 0 notices; sanitizers: race",
+			}, "no sanitizers",
+		},
+		{"killed without sanitizers", []*driver.ProcessReport{process(6, false, nil)}, []string{"Notice: launch: the process runs on", "0 errors, 1 notice"}, "judged by"},
+	} {
+		r := New([]string{"python3"}, 0, c.processes)
+		var b strings.Builder
+		if err := r.Text(&b, 0); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s: %q is not in\n%s", c.name, want, b.String())
+			}
+		}
+		if strings.Contains(b.String(), c.not) {
+			t.Errorf("%s: %q is in\n%s", c.name, c.not, b.String())
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemu/driver"
+	"gemu/sanitize/finding"
+)
+
+// Text writes the report for people: at most limit findings (0: all) in the form of sanitizers, a line for each process, and
+// the totals.
+func (r *Report) Text(w io.Writer, limit int) error {
+	var b strings.Builder
+	var shown []finding.Finding
+	for _, f := range r.Findings {
+		if len(r.Processes) > 1 {
+			f.Notes = append(slices.Clone(f.Notes), fmt.Sprintf("in process %d", f.Process))
+		}
+		shown = append(shown, f.Finding)
+	}
+	if len(shown) > 0 || len(r.Sanitizers) > 0 {
+		coverage := r.coverage()
+		if err := finding.Print(&b, shown, coverage, limit); err != nil {
+			return err
+		}
+	}
+	for _, c := range r.refused() {
+		fmt.Fprintf(&b, "gemu: not supported: %s: %s%s\n", c.Call, c.Reason, times(c.Count))
+	}
+	for _, p := range r.Processes {
+		if len(r.Processes) > 1 {
+			fmt.Fprintf(&b, "gemu: process %d: %s: %s of %s, %s%s\n", p.Process, commandText(p.Program), counted(p.Statistics.Total.Launches, "launch", "launches"),
+				counted(int64(len(p.Statistics.Kernels)), "kernel", "kernels"), counted(r.errorsOf(p.Process), "error", "errors"), unended(p))
+		}
+	}
+	b.WriteString("gemu: " + r.Summary() + "\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// coverage returns the sums of the processes' coverages; nil without sanitizers.
+func (r *Report) coverage() *finding.Coverage {
+	if len(r.Sanitizers) == 0 || r.Processes == nil {
+		return nil
+	}
+	c := &finding.Coverage{Tools: r.Sanitizers}
+	for _, p := range r.Processes {
+		c.Judged += p.Findings.Launches.Judged
+		c.NotJudged += p.Findings.Launches.NotJudged
+	}
+	return c
+}
+
+// errorsOf returns the number of errors of a process.
+func (r *Report) errorsOf(process int) (n int64) {
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Process == process && f.Severity == finding.Error {
+			n++
+		}
+	}
+	return n
+}
+
+// Summary describes the run in a sentence.
+func (r *Report) Summary() string {
+	if r.Processes == nil {
+		return "no process has used gemu's driver: nothing was run or looked at"
+	}
+	s := fmt.Sprintf("%s, %s of %s: %s, %s", counted(int64(len(r.Processes)), "process", "processes"), counted(r.Launches, "launch", "launches"),
+		counted(int64(r.Kernels), "kernel", "kernels"), counted(int64(r.Errors), "error", "errors"), counted(int64(r.Notices), "notice", "notices"))
+	if len(r.Sanitizers) == 0 {
+		return s + "; no sanitizers (--sanitize), so only failed launches are errors"
+	}
+	return s + "; sanitizers: " + strings.Join(r.Sanitizers, ", ")
+}
+
+// unended says whether a process has ended.
+func unended(p *driver.ProcessReport) string {
+	if p.Ended {
+		return ""
+	}
+	return "; it runs on, or it ended without its exit handlers"
+}
+
+// maxCommand is the maximum number of characters of a command line in a text.
+const maxCommand = 60
+
+// commandText returns a command line, shortened, with the program's name without its directory.
+func commandText(program []string) string {
+	if len(program) == 0 {
+		return "?"
+	}
+	text := strings.Join(append([]string{filepath.Base(program[0])}, program[1:]...), " ")
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > maxCommand {
+		text = string(r[:maxCommand-1]) + "…"
+	}
+	return text
+}
+
+func counted(n int64, singular, plural string) string {
+	if n == 1 {
+		return "1 " + singular
+	}
+	return fmt.Sprintf("%d %s", n, plural)
+}
+
+func times(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d times)", n)
+}
