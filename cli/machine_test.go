@@ -574,8 +574,8 @@ func TestMachineWith(t *testing.T) {
 	for _, c := range []struct{ with, want string }{
 		{"ldesc=auto+ldesc=" + file, "ldesc=auto and ldesc=" + file + " both replace the dispatcher: leave one of them out"},
 		{"ldsc=auto", `unknown system "ldsc" (did you mean ldesc?); want one of ldesc, xmem`},
-		{"ldesc", "want ldesc=auto or ldesc=FILE"},
-		{"xmem=auto", "want xmem=FILE; gemu machine --write-descriptors writes a file with atoms"},
+		{"ldesc", "want ldesc=auto, ldesc=program or ldesc=FILE"},
+		{"xmem=auto", "want xmem=FILE or xmem=program; gemu machine --write-descriptors writes a file with atoms"},
 		{"xmem=" + dir + "/none", "no such file"},
 		{"xmem=../docs/histo.ptx", "histo.ptx:1: "},
 		{"ldesc=auto,ldesc=auto", "is listed twice: change --spec, --sweep or --with"},

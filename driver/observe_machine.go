@@ -10,6 +10,7 @@ import (
 
 	"gemu/machine"
 	"gemu/machine/stream"
+	"gemu/machine/systems"
 )
 
 // MachineStat is all launches on a machine.
@@ -33,6 +34,21 @@ type MachineKernel struct {
 type MachineLine struct {
 	Line   int            `json:"line"`   // number of the line in the PTX of its function's module, from 1 on
 	Counts machine.Counts `json:"counts"` // counts of the instructions of the line; write-backs are 0
+}
+
+// SetDescriptors sets the descriptors of data of the program, in place of earlier ones: the text of a file that docs/json.md describes as
+// gemu-descriptors/1, or "" for none. Machines with the systems ldesc=program and xmem=program (GEMU_MACHINE) take them for launches that begin
+// later. They are those of the process, not of a device. The error InvalidValue has the line of a wrong text.
+func (d *Driver) SetDescriptors(text string) error {
+	var f *systems.File
+	if text != "" {
+		var err error
+		if f, err = systems.Read("descriptors", []byte(text)); err != nil {
+			return fail(InvalidValue, "%v", err)
+		}
+	}
+	systems.SetHost(f)
+	return nil
 }
 
 // machineStatistics sums the launches of a machine by kernel, and forgets them. It is the consumer of a recorder.

@@ -69,6 +69,34 @@ func TestMachinesWithDescriptors(t *testing.T) {
 	}
 }
 
+// TestMachinesWithProgramDescriptors: a machine of GEMU_MACHINE takes the descriptors that the host gives for launches that begin later. Data
+// without reuse bypass the L1, so that stores do not hit there: of three launches with 8 sectors each, the second has such a descriptor.
+func TestMachinesWithProgramDescriptors(t *testing.T) {
+	c := newClient(t, func(s *Settings) {
+		err := s.Environment(func(name string) string {
+			return map[string]string{"GEMU_MACHINE": "v100,v100+ldesc=program", "GEMU_STATS": filepath.Join(t.TempDir(), "s.json")}[name]
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	defer c.d.SetDescriptors("")
+	at := c.alloc(256)
+	for _, text := range []string{"", fmt.Sprintf(`{"schema": "gemu-descriptors/1", "locality": [{"base": %d, "type": "NO_REUSE"}]}`, at), ""} {
+		if err := c.d.SetDescriptors(text); err != nil {
+			t.Fatal(err)
+		}
+		c.ok(c.launch("add", 1, 64, at, 10))
+		c.ok(c.CtxSynchronize(0))
+	}
+	if list := c.d.Statistics().Machines; len(list) != 2 || list[0].Total.L1StoreHits != 24 || list[1].Total.L1StoreHits != 16 {
+		t.Errorf("%+v and %+v, want 24 and 16 hits of stores", list[0], list[1])
+	}
+	if err := c.d.SetDescriptors("{"); ResultOf(err) != InvalidValue || !strings.Contains(err.Error(), "descriptors:1: the text ends too early") {
+		t.Error(err)
+	}
+}
+
 // TestMachinePaths: the files of machines and of descriptors may have plus signs in their paths.
 func TestMachinePaths(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c++", "m+ldesc.txt")

@@ -200,7 +200,7 @@ var Variables = []Variable{
 		s.Models, err = catalog.Select(v, warpSize)
 		return err
 	}},
-	{"GEMU_MACHINE", "some of " + strings.Join(machine.Names(), ", ") + ", or files, each with the systems of papers that it has: v100+ldesc=FILE+xmem=FILE", "none", "Run the memory requests of all launches on machines, and add the counts to the file of GEMU_STATS: see docs/machine.md.", func(s *Settings, v string) error {
+	{"GEMU_MACHINE", "some of " + strings.Join(machine.Names(), ", ") + ", or files, each with the systems of papers that it has: v100+ldesc=FILE+xmem=program", "none", "Run the memory requests of all launches on machines, and add the counts to the file of GEMU_STATS: see docs/machine.md.", func(s *Settings, v string) error {
 		for name := range strings.SplitSeq(v, ",") {
 			base, with := cutSystems(name)
 			spec, err := machine.Load(base, machine.Policies{})

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -75,11 +76,13 @@ func (c *Clock) Err() error {
 
 // newClock returns a machine with a clock, on a memory. parts are those of withSystems.
 func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
-	return &Clock{parts: parts, Machine: core.New(core.Config{Spec: *s.clock(), SMs: s.SMs, L1Lines: s.L1Lines, StoresEvict: s.StoresEvict, Memory: m, Plan: func(l *stream.Launch) core.Plan {
+	c := &Clock{parts: parts}
+	c.Machine = core.New(core.Config{Spec: *s.clock(), SMs: s.SMs, L1Lines: s.L1Lines, StoresEvict: s.StoresEvict, Memory: m, Plan: func(l *stream.Launch) core.Plan {
 		resident, _, l1 := s.resources(l, registers)
 		resident = max(resident, 1)
 		run := &Run{l, s.SMs}
-		own, policy := parts.begin(run, l1.Policy)
+		own, policy, err := parts.begin(run, l1.Policy)
+		c.err = cmp.Or(c.err, err)
 		plan := core.Plan{Resident: resident, L1: l1.shape(), Policy: policy, Dispatcher: s.dispatcher(l, own, resident)}
 		switch {
 		case parts.Prefetch != nil:
@@ -88,7 +91,8 @@ func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
 			plan.Prefetch = s.Prefetch(l1.Bytes, resident)
 		}
 		return plan
-	}})}
+	}})
+	return c
 }
 
 // Reading is a parameter of a machine with a clock whose value is unknown.

@@ -290,7 +290,8 @@ func (m *Machine) BeginLaunch(l *stream.Launch) {
 	for i := range r.lastUse {
 		r.lastUse[i].buffer = -1
 	}
-	own, policy := m.parts.begin(&Run{l, m.spec.SMs}, level.Policy)
+	own, policy, err := m.parts.begin(&Run{l, m.spec.SMs}, level.Policy)
+	m.err = cmp.Or(m.err, err)
 	r.dispatcher = m.spec.dispatcher(l, own, max(out.Resident, 1))
 	if l.Memory != nil {
 		r.image, out.Changed = newImage(l.Memory), map[int]int64{}

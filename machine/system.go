@@ -25,8 +25,8 @@ type System struct {
 type Parts struct {
 	// Infer receives the accesses of a launch before it runs on the machine: the launch runs there after its end.
 	Infer func(l *locality.Launch, forms []locality.Form) error
-	// Begin begins a launch, before all parts below.
-	Begin func(*Run)
+	// Begin begins a launch, before all parts below. Its error is that of the machine.
+	Begin func(*Run) error
 	// Dispatcher returns the dispatcher of a launch; nil is that of the machine.
 	Dispatcher func(*Run) *dispatch.Policy
 	// L1 returns the policy of the L1 of a multiprocessor for a launch.
@@ -89,7 +89,7 @@ func CombineParts(list []*System) (all Parts, err error) {
 		if before := all.Begin; before == nil {
 			all.Begin = p.Begin
 		} else if p.Begin != nil {
-			all.Begin = func(r *Run) { before(r); p.Begin(r) }
+			all.Begin = func(r *Run) error { return cmp.Or(before(r), p.Begin(r)) } // both begin
 		}
 		if before := all.Infer; before == nil {
 			all.Infer = p.Infer
@@ -146,17 +146,19 @@ func (s Spec) withSystems() (Spec, *Parts) {
 }
 
 // begin begins a launch, and returns its dispatcher and the policy of its L1.
-func (p *Parts) begin(r *Run, own *Replacement) (d *dispatch.Policy, l1 func(cache.Shape) cache.Policy) {
+func (p *Parts) begin(r *Run, own *Replacement) (d *dispatch.Policy, l1 func(cache.Shape) cache.Policy, err error) {
 	if p.Begin != nil {
-		p.Begin(r)
+		if err = p.Begin(r); err != nil {
+			err = fmt.Errorf("kernel %s: %w", r.Kernel.Name, err)
+		}
 	}
 	if p.Dispatcher != nil {
 		d = p.Dispatcher(r)
 	}
 	if p.L1 == nil {
-		return d, own.New
+		return d, own.New, err
 	}
-	return d, func(s cache.Shape) cache.Policy { return p.L1(r, s) }
+	return d, func(s cache.Shape) cache.Policy { return p.L1(r, s) }, err
 }
 
 // replay runs a launch that has ended on a machine. A launch whose requests were not kept is an error.

@@ -95,6 +95,8 @@ type cursors struct {
 	traps    cursor[TrapRow]
 	images   cursor[ImageRow]
 	orders   cursor[OrderRow]
+
+	arguments cursor[ArgumentRow]
 }
 
 // cursor reads the rows of a table in their order.
@@ -346,6 +348,9 @@ func (p *player) beginLaunch(row uint32) error {
 		return err
 	}
 	info.Program, info.Kernel, info.Module = program, program.kernel, program.module
+	if err := p.readArguments(info, program, row, r); err != nil {
+		return err
+	}
 	l := &replayedLaunch{info, p, row, r.Device, program, map[int][]probe.Sink{}, nil}
 	p.running[row] = l
 	p.Launches = append(p.Launches, info)
@@ -796,6 +801,27 @@ func (p *player) effect(l *replayedLaunch, n uint64, e *probe.Event) error {
 	})
 }
 
+// maxParameters is the maximum size of the parameters of a kernel in bytes.
+const maxParameters = 1 << 16
+
+// readArguments reads the parameters of a launch, whose row is r.
+func (p *player) readArguments(info *probe.LaunchInfo, program *replayedProgram, row uint32, r *LaunchRow) error {
+	for _, v := range program.params {
+		if end := v.Offset + v.Var.Size(); end > len(info.Parameters) {
+			info.Parameters = append(info.Parameters, make([]byte, end-len(info.Parameters))...)
+		}
+	}
+	first := uint64(r.FirstVariable) + uint64(r.Variables) - uint64(len(program.params))
+	return rowsFor(p, &p.arguments, func(a *ArgumentRow) uint64 { return uint64(a.Launch) }, uint64(row), func(_ uint64, a *ArgumentRow) error {
+		i := uint64(a.Variable) - first
+		if i >= uint64(len(program.params)) {
+			return p.errorf("launch %d: the number of a parameter is damaged", row)
+		}
+		v := program.params[i]
+		return p.readData(a.Data, info.Parameters[v.Offset:][:v.Var.Size()])
+	})
+}
+
 // replayedProgram is the program of a launch.
 type replayedProgram struct {
 	kernel  *ptx.Func
@@ -804,6 +830,7 @@ type replayedProgram struct {
 	instrs  []*ptx.Instr
 	funcs   []*ptx.Func
 	locals  map[string][]probe.Variable // by function
+	params  []probe.Variable            // parameters of the kernel
 	checked bool                        // by checkMemory
 }
 
@@ -852,7 +879,15 @@ func (p *player) program(r *LaunchRow) (*replayedProgram, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, v := range variables[:max(len(variables)-len(out.kernel.Params), 0)] { // the parameters of the kernel are the last
+	params := max(len(variables)-len(out.kernel.Params), 0) // the parameters of the kernel are the last
+	for i, v := range variables[params:] {
+		declared := out.kernel.Params[i]
+		if v.Offset > maxParameters || v.Offset+uint64(declared.Size()) > maxParameters {
+			return nil, p.errorf("kernel %s: the place of parameter %s is damaged", r.Kernel, declared.Name)
+		}
+		out.params = append(out.params, probe.Variable{Var: declared, Offset: int(v.Offset)})
+	}
+	for _, v := range variables[:params] {
 		if (v.Space == Local || v.Space == Param) && v.Bytes <= math.MaxInt32 && v.Offset <= math.MaxInt32 {
 			declared := &ptx.Var{Name: v.Name, Space: spaces[v.Space], Type: ptx.B8, Dims: []int{int(v.Bytes)}}
 			out.locals[v.Function] = append(out.locals[v.Function], probe.Variable{Var: declared, Offset: int(v.Offset)})
@@ -909,7 +944,7 @@ func (p *replayedProgram) Shared() []probe.Variable { return nil }
 
 func (p *replayedProgram) Globals() []probe.Variable { return nil }
 
-func (p *replayedProgram) Params() []probe.Variable { return nil }
+func (p *replayedProgram) Params() []probe.Variable { return p.params }
 
 func (p *replayedProgram) Locals(f *ptx.Func) []probe.Variable { return p.locals[f.Name] }
 

@@ -326,6 +326,12 @@ int gemu_read_shared(gemu_run run, uint32_t block, void *to, uint64_t from, size
 // failed are 0.
 int gemu_stop(gemu_run run, gemu_counts *counts);
 
+// gemu_descriptors describes the data of the program for the machines of GEMU_MACHINE with ldesc=program or xmem=program, in
+// place of the descriptions of earlier calls. json is a text as docs/json.md describes it (gemu-descriptors/1), with the device
+// addresses of buffers as "base"; NULL is none. It has an effect on launches that begin later. A wrong text is
+// GEMU_INVALID_VALUE; the error has its line.
+int gemu_descriptors(const char *json);
+
 // gemu_statistics returns the counts of all launches of this process so far, by kernel, as JSON: the text that
 // GEMU_STATS=FILE writes. It includes the value structure if that variable is set. The caller must free the text with
 // free. It is NULL if memory is exhausted.

@@ -251,6 +251,21 @@ func countsOf(r *interp.Result) C.gemu_counts {
 	}
 }
 
+//export gemu_descriptors
+func gemu_descriptors(text *C.char) C.int {
+	return call(func(*client) error {
+		d, err := process.Driver()
+		if err != nil {
+			return err
+		}
+		json := ""
+		if text != nil {
+			json = C.GoString(text)
+		}
+		return d.SetDescriptors(json)
+	})
+}
+
 // statistics implements gemu_statistics. A child of fork does not call it.
 //
 //export statistics

@@ -3,6 +3,7 @@ package systems
 import (
 	"cmp"
 	"math"
+	"reflect"
 	"slices"
 
 	"gemu/machine"
@@ -15,6 +16,7 @@ import (
 // atomParts are the atoms of a machine.
 type atomParts struct {
 	atoms    []Atom
+	program  bool      // they are those of the program, for each launch
 	active   []bool    // by atom
 	fixed    []span    // units of the data that descriptors give by address, in ascending order, without overlaps
 	spans    []span    // those, and the units of the data that the launch in progress has by name
@@ -38,17 +40,33 @@ type span struct {
 // their own (section 2.6), if the address map keeps a page in a bank.
 func Atoms(name string, list []Atom) *machine.System {
 	return &machine.System{Name: name, New: func() machine.Parts {
-		p := &atomParts{atoms: list, active: make([]bool, len(list)), bytes: make([]uint64, len(list)), share: make([]float64, len(list))}
-		for i := range list {
-			for k := range list[i].Map {
-				if r := &list[i].Map[k]; r.Base != 0 && (r.Bytes != 0 || r.Width != 0) {
-					p.add(i, r.ranges(r.Base, r.Bytes))
-				}
-			}
-		}
-		p.fixed = p.spans
+		p := &atomParts{}
+		p.setAtoms(list)
 		return machine.Parts{Begin: p.begin, L2: p.l2, Pages: p.pages()}
 	}}
+}
+
+// ProgramAtoms returns XMem with the atoms that the program gives: the host (SetHost), and pragmas of kernels. They choose no frames of pages,
+// because a page may have a frame before the launch whose kernel describes it.
+func ProgramAtoms(name string) *machine.System {
+	return &machine.System{Name: name, New: func() machine.Parts {
+		p := &atomParts{program: true}
+		return machine.Parts{Begin: p.begin, L2: p.l2}
+	}}
+}
+
+// setAtoms sets the atoms, none of which is active.
+func (p *atomParts) setAtoms(list []Atom) {
+	p.atoms, p.spans = list, nil
+	p.active, p.bytes, p.share = make([]bool, len(list)), make([]uint64, len(list)), make([]float64, len(list))
+	for i := range list {
+		for k := range list[i].Map {
+			if r := &list[i].Map[k]; r.Base != 0 && (r.Bytes != 0 || r.Width != 0) {
+				p.add(i, r.ranges(r.Base, r.Bytes))
+			}
+		}
+	}
+	p.fixed = p.spans
 }
 
 // add maps ranges, in ascending order, to an atom. A unit has a single atom: that of the latest map.
@@ -93,8 +111,17 @@ func (p *atomParts) set(list []span) {
 
 // begin makes atoms active, and chooses the data that the L2 keeps. Buffers of the launch before may be freed, and others at their addresses:
 // data by name are mapped again by the first access of the launch to their buffer.
-func (p *atomParts) begin(r *machine.Run) {
+func (p *atomParts) begin(r *machine.Run) error {
 	changed := p.named
+	var err error
+	if p.program {
+		var f *File
+		f, err = programFile(r)
+		if !reflect.DeepEqual(f.Atoms, p.atoms) { // the L2 keeps the lines of atoms that stay as they are
+			p.setAtoms(f.Atoms)
+			changed = true
+		}
+	}
 	if p.named {
 		p.set(p.fixed)
 	}
@@ -107,6 +134,7 @@ func (p *atomParts) begin(r *machine.Run) {
 	if changed {
 		p.choose()
 	}
+	return err
 }
 
 // choose sets the shares of the atoms in the L2.

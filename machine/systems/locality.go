@@ -14,6 +14,7 @@ import (
 // localityParts are the Locality Descriptors of a machine.
 type localityParts struct {
 	all     []Locality // of all launches
+	program bool       // they are those of the program, for each launch
 	current []Locality // of the launch in progress, the greatest priority first
 
 	treatment *locality.Treatment // of the lines of the launch's buffers
@@ -44,15 +45,27 @@ func (p *localityParts) parts() machine.Parts {
 	return machine.Parts{Begin: p.begin, Dispatcher: p.dispatcher, L1: p.l1, Prefetch: p.prefetch}
 }
 
+// ProgramLocality returns the system with the descriptors that the program gives: the host (SetHost), and pragmas of kernels.
+func ProgramLocality(name string) *machine.System {
+	return &machine.System{Name: name, New: func() machine.Parts { return (&localityParts{program: true}).parts() }}
+}
+
 // begin chooses the descriptors of a launch.
-func (p *localityParts) begin(r *machine.Run) {
+func (p *localityParts) begin(r *machine.Run) error {
 	p.current, p.treatment = nil, nil
+	var err error
+	if p.program {
+		var f *File
+		f, err = programFile(r)
+		p.all = f.Locality
+	}
 	for _, l := range p.all {
 		if (l.Kernel == "" || l.Kernel == r.Kernel.Name) && (l.Grid == [3]int{} || l.Grid == r.Grid.Dims()) {
 			p.current = append(p.current, l)
 		}
 	}
 	slices.SortStableFunc(p.current, func(a, b Locality) int { return cmp.Compare(b.Priority, a.Priority) })
+	return err
 }
 
 // descriptor returns the descriptor as package locality has it, without its buffer.

@@ -31,12 +31,14 @@ func readFile(name string) (*File, error) {
 
 // Makers are the systems of this package.
 var Makers = []Maker{
-	{Name: "ldesc", Doc: "Locality Descriptors: ldesc=auto infers them from the addresses of each launch, ldesc=FILE reads them. They choose groups of CTAs, bypass and pin lines of the L1, and prefetch on machines with a clock", New: func(value string) (*machine.System, error) {
+	{Name: "ldesc", Doc: "Locality Descriptors: ldesc=auto infers them from the addresses of each launch, ldesc=FILE reads them, ldesc=program takes those of the program (pragmas of its kernels, gemu_descriptors of its host). They choose groups of CTAs, bypass and pin lines of the L1, and prefetch on machines with a clock", New: func(value string) (*machine.System, error) {
 		switch value {
 		case "":
-			return nil, errors.New("want ldesc=auto or ldesc=FILE")
+			return nil, errors.New("want ldesc=auto, ldesc=program or ldesc=FILE")
 		case "auto":
 			return InferredLocality("ldesc=auto"), nil
+		case "program":
+			return ProgramLocality("ldesc=program"), nil
 		}
 		f, err := readFile(value)
 		if err != nil {
@@ -44,9 +46,12 @@ var Makers = []Maker{
 		}
 		return LocalityDescriptors("ldesc="+value, f.Locality), nil
 	}},
-	{Name: "xmem", Doc: "XMem: xmem=FILE reads atoms. They reserve a part of the L2, and choose the banks of memory (--show rows)", New: func(value string) (*machine.System, error) {
-		if value == "" || value == "auto" {
-			return nil, errors.New("want xmem=FILE; gemu machine --write-descriptors writes a file with atoms")
+	{Name: "xmem", Doc: "XMem: xmem=FILE reads atoms, xmem=program takes those of the program. They reserve a part of the L2, and choose the banks of memory (--show rows)", New: func(value string) (*machine.System, error) {
+		switch value {
+		case "program":
+			return ProgramAtoms("xmem=program"), nil
+		case "", "auto":
+			return nil, errors.New("want xmem=FILE or xmem=program; gemu machine --write-descriptors writes a file with atoms")
 		}
 		f, err := readFile(value)
 		if err != nil {

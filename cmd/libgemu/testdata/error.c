@@ -187,6 +187,17 @@ static void fault(void)
 	OK(gemu_unload(m));
 }
 
+// wrong_descriptors: a wrong description of data is described with its line.
+static void wrong_descriptors(void)
+{
+	EQUAL(gemu_descriptors("{\"schema\": \"gemu-descriptors/1\",\n\"tiles\": []}"), GEMU_INVALID_VALUE);
+	gemu_error e = last();
+	EQUAL(e.kind, GEMU_ERROR_CALL);
+	EQUAL(strstr(e.message, "descriptors:2: unknown field \"tiles\": want schema, locality or atoms") != NULL, 1);
+	OK(gemu_descriptors("{\"schema\": \"gemu-descriptors/1\", \"locality\": [{\"base\": 4096, \"type\": \"NO_REUSE\"}]}"));
+	OK(gemu_descriptors(NULL));
+}
+
 int main(void)
 {
 	pthread_t t;
@@ -196,6 +207,7 @@ int main(void)
 	not_ptx();
 	unsupported();
 	fault();
+	wrong_descriptors();
 	EQUAL(pthread_create(&t, NULL, other_thread, NULL), 0);
 	EQUAL(pthread_join(t, NULL), 0);
 	pid_t child = fork();

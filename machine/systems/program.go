@@ -1,0 +1,213 @@
+package systems
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"gemu/machine"
+	"gemu/probe"
+	"gemu/ptx"
+)
+
+// This file has descriptors that a program gives: .pragma directives in the PTX of its kernels, and the host's descriptors.
+
+// hostDescriptors are the descriptors of SetHost.
+var hostDescriptors atomic.Pointer[File]
+
+// SetHost sets the descriptors of the host program of this process, in place of earlier ones; nil: none. The systems ldesc=program and
+// xmem=program of all machines take them for launches that begin later. The caller must not change f.
+func SetHost(f *File) { hostDescriptors.Store(f) }
+
+// The pragmas of this package: a word, and pairs NAME=VALUE with the names of a Locality or an Atom in JSON, and param=NAME, the parameter of the
+// kernel that points to the data.
+const (
+	localityPragma = "gemu.locality"
+	atomPragma     = "gemu.atom"
+)
+
+// pragma is a descriptor in the PTX of a kernel.
+type pragma struct {
+	place    string // file and line
+	param    string
+	locality *Locality
+	atom     *Atom
+}
+
+// programFile returns the descriptors of a program for a launch: those of the host, then those of the kernel. With an error there are none.
+func programFile(r *machine.Run) (*File, error) {
+	out := &File{}
+	if host := hostDescriptors.Load(); host != nil {
+		*out = File{Locality: slices.Clone(host.Locality), Atoms: slices.Clone(host.Atoms)}
+	}
+	list, err := pragmasOf(r.Kernel, r.Module)
+	if err != nil {
+		return &File{}, err
+	}
+	for i := range list {
+		p := &list[i]
+		base, err := p.address(r.LaunchInfo)
+		if err != nil {
+			return &File{}, fmt.Errorf("%s: %w", p.place, err)
+		}
+		if p.locality != nil {
+			p.locality.Data = Data{Base: base}
+			out.Locality = append(out.Locality, *p.locality)
+		} else {
+			p.atom.Map[0].Data = Data{Base: base}
+			out.Atoms = append(out.Atoms, *p.atom)
+		}
+	}
+	if len(out.Atoms) > maxAtoms {
+		return &File{}, fmt.Errorf("%d atoms of the host and of the kernel: want at most %d", len(out.Atoms), maxAtoms)
+	}
+	return out, nil
+}
+
+// address returns the value of the pragma's parameter.
+func (p *pragma) address(l *probe.LaunchInfo) (uint64, error) {
+	var names []string
+	for _, v := range l.Program.Params() {
+		names = append(names, v.Var.Name)
+		if v.Var.Name != p.param {
+			continue
+		}
+		var word [8]byte
+		n, want := v.Var.Size(), l.Module.AddressSize/8
+		if n != want || v.Offset+n > len(l.Parameters) {
+			return 0, fmt.Errorf("parameter %s has %d bytes: want an address, of %d bytes", p.param, n, want)
+		}
+		copy(word[:], l.Parameters[v.Offset:][:n])
+		base := binary.LittleEndian.Uint64(word[:])
+		if base == 0 {
+			return 0, fmt.Errorf("parameter %s is 0: want an address of memory", p.param)
+		}
+		return base, nil
+	}
+	return 0, fmt.Errorf("param=%s: kernel %s has no such parameter; it has %s", p.param, l.Kernel.Name, cmp.Or(strings.Join(names, ", "), "none"))
+}
+
+// pragmasOf returns the descriptors in the PTX of a kernel.
+func pragmasOf(kernel *ptx.Func, m *ptx.Module) (list []pragma, err error) {
+	var texts []string
+	for _, d := range kernel.Directives {
+		if d.Name == ".pragma" {
+			for _, text := range d.Args {
+				texts = append(texts, strings.Trim(text, `"`))
+			}
+		}
+	}
+	for _, p := range kernel.Pragmas {
+		texts = append(texts, p...)
+	}
+	for _, text := range texts {
+		word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+		if word != localityPragma && word != atomPragma {
+			continue
+		}
+		p, err := parsePragma(text)
+		p.place = placeOf(kernel, m, text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: .pragma %q: %w", p.place, word, err)
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// placeOf returns the file and the line of a text in a kernel.
+func placeOf(kernel *ptx.Func, m *ptx.Module, text string) string {
+	line := int(kernel.Pos.Line)
+	for n := line; n <= int(kernel.End.Line); n++ {
+		if strings.Contains(m.Line(n), text) {
+			line = n
+			break
+		}
+	}
+	return fmt.Sprintf("%s:%d", filepath.Base(m.Name), line)
+}
+
+// parsePragma parses the text of a pragma.
+func parsePragma(text string) (p pragma, err error) {
+	words := strings.Fields(text)
+	isAtom := words[0] == atomPragma
+	fields, data := map[string]json.RawMessage{}, map[string]json.RawMessage{} // of the descriptor, and of an atom's range
+	for _, word := range words[1:] {
+		name, value, ok := strings.Cut(word, "=")
+		switch {
+		case !ok || value == "":
+			return p, fmt.Errorf("%s: want NAME=VALUE", word)
+		case fields[name] != nil || data[name] != nil || name == "param" && p.param != "":
+			return p, fmt.Errorf("%s is given twice", name)
+		case name == "param":
+			p.param = value
+		case slices.Contains([]string{"kernel", "kernels", "grid", "buffer", "base", "bytes", "map"}, name) && (isAtom || name != "map"):
+			return p, fmt.Errorf("%s: the data are those of param=NAME, in the launches of this kernel", name)
+		case isAtom && slices.Contains([]string{"offset", "width", "length", "height"}, name):
+			data[name] = jsonOf(name, value)
+		default:
+			fields[name] = jsonOf(name, value)
+		}
+	}
+	if p.param == "" {
+		return p, errors.New("want param=NAME, the parameter of the kernel that points to the data")
+	}
+	buffer, err := json.Marshal("parameter " + p.param)
+	if err != nil {
+		return p, err
+	}
+	if !isAtom {
+		p.locality = &Locality{}
+		fields["buffer"] = buffer
+		return p, decodeFields(fields, p.locality, p.locality.check)
+	}
+	data["buffer"] = buffer
+	ranges, err := json.Marshal([]map[string]json.RawMessage{data})
+	if err != nil {
+		return p, err
+	}
+	fields["map"] = ranges
+	p.atom = &Atom{}
+	return p, decodeFields(fields, p.atom, p.atom.check)
+}
+
+// jsonOf returns the JSON of a value of a pragma: a number, true or false, a list with commas, or a string.
+func jsonOf(name, value string) json.RawMessage {
+	one := func(v string) json.RawMessage {
+		if _, err := strconv.ParseInt(v, 10, 64); err == nil || v == "true" || v == "false" {
+			return json.RawMessage(v)
+		}
+		text, _ := json.Marshal(v) // strings have no errors
+		return text
+	}
+	if name != "properties" && !strings.Contains(value, ",") {
+		return one(value)
+	}
+	var list [][]byte
+	for v := range strings.SplitSeq(value, ",") {
+		list = append(list, one(v))
+	}
+	return json.RawMessage("[" + string(bytes.Join(list, []byte(","))) + "]")
+}
+
+// decodeFields decodes and checks a descriptor.
+func decodeFields(fields map[string]json.RawMessage, to any, check func() error) error {
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := valueError(d.Decode(to)); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return check()
+}
