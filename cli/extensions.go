@@ -13,6 +13,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/fuzz"
+	"gemu/internal/version"
 	"gemu/interp"
 	"gemu/machine"
 	"gemu/machine/core"
@@ -286,7 +287,7 @@ func (x *Extensions) vars() kong.Vars {
 	}
 	machinePartNames, machineShown := machinePartNames()
 	return kong.Vars{
-		"version":         version(),
+		"version":         version.Text(),
 		"arguments":       "An argument is one of:" + helpList(argumentForms...),
 		"engines":         helpList(engines...),
 		"modes":           helpList(modes...),

@@ -9,8 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
-	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -225,32 +223,6 @@ func (x *Extensions) newParser(grammar any, options ...kong.Option) *kong.Kong {
 	}
 	parser.Model.HelpFlag.Help = "Print the help of the command."
 	return parser
-}
-
-// version describes the build of gemu. In a command of a foreign module, gemu is a dependency of this module.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "gemu"
-	}
-	gemu, settings := &info.Main, info.Settings
-	for _, m := range info.Deps {
-		if m.Path == "gemu" {
-			gemu, settings = m, nil // the build settings describe the main module
-		}
-	}
-	s := fmt.Sprintf("gemu %s", gemu.Version)
-	for _, setting := range settings {
-		switch setting.Key {
-		case "vcs.revision":
-			s += ", revision " + setting.Value
-		case "vcs.modified":
-			if setting.Value == "true" {
-				s += " with changes"
-			}
-		}
-	}
-	return fmt.Sprintf("%s, %s %s/%s", s, info.GoVersion, runtime.GOOS, runtime.GOARCH)
 }
 
 // workloadNames returns the completions of "@".

@@ -18,6 +18,7 @@ import (
 
 	"gemu/internal/cubin"
 	"gemu/internal/input"
+	"gemu/internal/version"
 	"gemu/internal/wholefile"
 	"gemu/interp"
 	"gemu/ptx"
@@ -282,7 +283,7 @@ func (c *ptxasCmd) Run(a *app) error {
 	}
 	switch {
 	case options.version:
-		_, err := fmt.Fprintf(a.stdout, "ptxas: gemu's assembler, which checks PTX and packs it for gemu's driver\n%s\nCuda compilation tools, release %s, V%[2]s.0\n", version(), cudaRelease)
+		_, err := fmt.Fprintf(a.stdout, "ptxas: gemu's assembler, which checks PTX and packs it for gemu's driver\n%s\nCuda compilation tools, release %s, V%[2]s.0\n", version.Text(), cudaRelease)
 		return err
 	case options.help || len(c.Args) == 0:
 		return printPtxasHelp(a)

@@ -27,6 +27,6 @@ $cc "${flags[@]}" -c "$work/refused.c" -o "$work/refused.o"
   sed 's/$/;/' "$work/names"
   echo 'local: *; };'
 } >"$work/exports.map"
-$cc -shared -pthread -o "$out/libcudart.so.$major" "$work"/*.o "$out/libcuda.so.1" \
+$cc -shared -s -pthread -o "$out/libcudart.so.$major" "$work"/*.o "$out/libcuda.so.1" \
   -Wl,-soname,"libcudart.so.$major" -Wl,--version-script="$work/exports.map" -Wl,-rpath,'$ORIGIN' -Wl,--no-undefined
 cat "$work/refused" >"$list"

@@ -5,15 +5,21 @@
 
 #include "_cgo_export.h"
 
-int gemu_abi_version(void) { return GEMU_ABI_VERSION; }
+#ifdef _WIN32 // Go exports its own functions
+#define EXPORTED __declspec(dllexport)
+#else
+#define EXPORTED
+#endif
 
-const char *gemu_last_error(void)
+EXPORTED int gemu_abi_version(void) { return GEMU_ABI_VERSION; }
+
+EXPORTED const char *gemu_last_error(void)
 {
 	char *text;
 	return last_error(&text) == 0 ? text : "gemu does not work in a child of fork that has not called exec";
 }
 
-char *gemu_statistics(void)
+EXPORTED char *gemu_statistics(void)
 {
 	char *text;
 	return statistics(&text) == 0 ? text : strdup("{}");

@@ -25,5 +25,5 @@ for name in $(nm --defined-only -g "$work/plain.o" | awk '$3 != "nvJitLinkVersio
 done >"$work/versions.h"
 $cc "${flags[@]}" -c src/nvjitlink.c -o "$work/nvjitlink.o"
 echo "libnvJitLink.so.$major { global: nvJitLink*; __nvJitLink*; local: *; };" >"$work/exports.map"
-$cc -shared -o "$out/libnvJitLink.so.$major" "$work/nvjitlink.o" "$out/libcuda.so.1" -ldl -pthread \
+$cc -shared -s -o "$out/libnvJitLink.so.$major" "$work/nvjitlink.o" "$out/libcuda.so.1" -ldl -pthread \
   -Wl,-soname,"libnvJitLink.so.$major" -Wl,--version-script="$work/exports.map" -Wl,-rpath,'$ORIGIN' -Wl,--no-undefined

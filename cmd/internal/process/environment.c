@@ -5,7 +5,9 @@
 
 // The program may change the environment at any time from another thread. Therefore the variables are copied while the
 // library is loaded: the loading thread waits for that.
+#ifndef _WIN32 // there, stdlib.h defines it
 extern char **environ;
+#endif
 
 static char **variables; // each NAME=VALUE; NULL-terminated
 

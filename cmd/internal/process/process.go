@@ -1,7 +1,7 @@
 package process
 
 /*
-#cgo LDFLAGS: -Wl,-wrap=crosscall2
+#cgo !windows LDFLAGS: -Wl,-wrap=crosscall2
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

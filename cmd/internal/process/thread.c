@@ -16,11 +16,9 @@ struct thread {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // guards ended_threads and last
 static pthread_once_t once = PTHREAD_ONCE_INIT;    // makes key
-static pthread_once_t started = PTHREAD_ONCE_INIT; // waits until Go has started
 static pthread_key_t key; // each thread's struct thread
 static struct thread *ended_threads;
 static uint64_t last; // the last number of a thread
-static int forked;    // 1 in a child of fork
 
 // end_thread runs at the end of a thread: it puts the thread into the list of ended threads.
 static void end_thread(void *p)
@@ -31,6 +29,10 @@ static void end_thread(void *p)
 	ended_threads = t;
 	pthread_mutex_unlock(&mutex);
 }
+
+#ifndef _WIN32 // Windows has neither fork nor signal stacks
+static int forked;                                 // 1 in a child of fork
+static pthread_once_t started = PTHREAD_ONCE_INIT; // waits until Go has started
 
 // x_crosscall2_ptr is a variable of runtime/cgo: the function that enters Go at the end of a thread. NULL: none.
 extern void (*x_crosscall2_ptr)(void (*)(void *), void *, int, size_t);
@@ -63,11 +65,13 @@ void __wrap_crosscall2(void (*fn)(void *), void *a, int n, size_t context)
 	else if (n >= (int)sizeof result)
 		memcpy((char *)a + n - sizeof result, &result, sizeof result);
 }
+#endif
 
 static void make_key(void) { pthread_key_create(&key, end_thread); }
 
 void process_enter(void)
 {
+#ifndef _WIN32
 	enum { size = 64 << 10 };
 	stack_t stack;
 	if (sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_DISABLE) != 0) {
@@ -76,6 +80,7 @@ void process_enter(void)
 		if (stack.ss_sp == NULL || sigaltstack(&stack, NULL) != 0)
 			abort();
 	}
+#endif
 }
 
 uint64_t process_thread(void)
