@@ -14,6 +14,7 @@ import (
 
 	"gemu/driver"
 	"gemu/fuzz"
+	"gemu/internal/document"
 	"gemu/machine"
 	"gemu/machine/systems"
 	"gemu/models"
@@ -31,12 +32,12 @@ type jsonOutput struct {
 
 // reports lists the JSON output, by schema.
 var reports = []jsonOutput{
-	{"gemu-run/2", "`gemu run --json`", runJSON{}},
+	{"gemu-run/2", "`gemu run --json`, and `gemu_report` of libgemu", document.Run{}},
 	{"gemu-findings/1", "`GEMU_SANITIZE_LOG=FILE.json`, and `gemu_report` of libgemu", sanitize.Report{}},
 	{"gemu-exec/1", "`gemu exec --json`", report.Report{}},
 	{"gemu-process/1", "`GEMU_REPORT`, and `gemu_process_report` of libcuda.so.1", driver.ProcessReport{}},
-	{"gemu-structure/2", "`gemu structure --json`", structureJSON{}},
-	{"gemu-profile/2", "`gemu profile --json`", profileJSON{}},
+	{"gemu-structure/2", "`gemu structure --json`, and `gemu_report` of libgemu", document.Structure{}},
+	{"gemu-profile/2", "`gemu profile --json`, and `gemu_report` of libgemu", document.Profile{}},
 	{"counts", "`gemu profile --json`, of all, of a line, and of a loop", profile.Counts{}},
 	{"gemu-machine/1", "`gemu machine --json`", machineJSON{}},
 	{"gemu-descriptors/1", "`gemu machine --write-descriptors`, and read by `--with ldesc=FILE` and `--with xmem=FILE`", systems.File{}},

@@ -19,6 +19,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/argument"
+	"gemu/internal/document"
 	"gemu/internal/input"
 	"gemu/internal/notation"
 	"gemu/interp"
@@ -353,32 +354,11 @@ func (j *job) total() *interp.Result {
 	return t
 }
 
-// launchJSON is the common part of all reports in JSON. For several launches, kernel and extents
-// are from the last launch.
-type launchJSON struct {
-	File       string `json:"file"`             // name of the PTX file or workload, as on the command line
-	Kernel     string `json:"kernel"`           // kernel of the last launch
-	Grid       [3]int `json:"grid"`             // numbers of CTAs in x, y and z
-	Block      [3]int `json:"block"`            // threads of a CTA in x, y and z
-	Cluster    [3]int `json:"cluster,omitzero"` // CTAs of a cluster in x, y and z; missing without clusters
-	Warp       int    `json:"warp"`             // number of lanes of a warp
-	Mode       string `json:"mode"`             // "check", "affine" or "vector"; "" for a recording
-	Reconverge string `json:"reconverge"`       // the reconvergence policy
-	Policy     string `json:"policy,omitempty"` // value policy, if value structure was counted
-	Launches   int    `json:"launches"`         // number of finished launches
-}
-
-func dims(d ptx.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
-
 // facts describes the finished launches of a job.
-func (j *job) facts() launchJSON {
-	r := j.results[len(j.results)-1]
-	f := launchJSON{File: j.flags.File, Kernel: r.Kernel, Grid: dims(r.Grid), Block: dims(r.Block), Cluster: dims(r.Cluster), Warp: r.WarpSize, Mode: r.Mode.String(), Reconverge: r.Reconverge.Name(), Launches: len(j.results)}
-	if r.Structure != nil {
-		f.Policy = r.Structure.Policy.Name
-	}
-	return f
-}
+func (j *job) facts() document.Launch { return document.LaunchOf(j.flags.File, j.results) }
+
+// groups returns the launches of a job, grouped.
+func (j *job) groups() []document.Group { return document.Groups(j.results) }
 
 // parsePolicy returns the policy with a name; "" selects the default.
 func parsePolicy(name string) (*affinetrack.Policy, error) {

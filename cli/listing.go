@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"gemu/affinetrack"
+	"gemu/internal/document"
 	"gemu/internal/input"
 	"gemu/internal/visible"
 	"gemu/ptx"
@@ -62,11 +63,11 @@ func (r *listingRow) chips() []chip {
 		return []chip{{"d", "d " + share, doc, ""}}
 	}
 	space, _ := r.in.Space()
-	if space != ptx.Param && r.paths.FewLanes > 0 && 2*r.paths.FewLanes >= label.Total() && mainClass(label) != affinetrack.Generic {
+	if space != ptx.Param && r.paths.FewLanes > 0 && 2*r.paths.FewLanes >= label.Total() && document.MainClass(label) != affinetrack.Generic {
 		few = fmt.Sprintf("; in %s %% of the executions only one or two lanes, whose values are always uniform or affine", percentText(share(r.paths.FewLanes, label.Total()), 0))
 	}
 	one := func(subject string, s affinetrack.ClassCounts, lead string) chip {
-		text := chip{Class: mainClass(s).String(), Text: classText(s), Doc: fmt.Sprintf("%s: %d uniform, %d affine, %d generic%s", subject, s.Uniform, s.Affine, s.Generic, few), Lead: lead}
+		text := chip{Class: document.MainClass(s).String(), Text: classText(s), Doc: fmt.Sprintf("%s: %d uniform, %d affine, %d generic%s", subject, s.Uniform, s.Affine, s.Generic, few), Lead: lead}
 		if few != "" {
 			text.Class, text.Text = "few", text.Text+"?"
 		}
@@ -162,7 +163,7 @@ func (l *listing) fill(counts map[*ptx.Instr]*structure.Instr, sources *sourceFi
 			if n := counts[instr]; n != nil {
 				row.counts, row.paths = &n.Counts, n.Paths
 			}
-			if row.place = placeOf(l.fn, instr); row.place != "" {
+			if row.place = document.PlaceOf(l.fn, instr); row.place != "" {
 				name, line := sourceOf(l.fn, instr)
 				if place := fmt.Sprintf("%s:%d", name, line); line > 0 && place != shown {
 					shown = place

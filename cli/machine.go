@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"gemu/internal/document"
 	"gemu/internal/input"
 	"gemu/interp"
 	"gemu/machine"
@@ -220,8 +221,8 @@ func (c *machineCmd) Run(a *app, parsed *kong.Context) error {
 
 // machineRan describes the launches that have run.
 type machineRan struct {
-	launchJSON
-	groups  []launchGroup
+	document.Launch
+	groups  []document.Group
 	sources *input.Sources // sources of the PTX's compilation
 }
 
@@ -267,12 +268,12 @@ func (c *machineCmd) replay(a *app, data bool, probes ...probe.Probe) (*machineR
 		return nil, err
 	}
 	last := r.Launches[len(r.Launches)-1]
-	facts := launchJSON{File: cmp.Or(r.Title, last.Module.Name), Kernel: last.Kernel.Name, Grid: dims(last.Grid), Block: dims(last.Block), Warp: last.WarpSize, Reconverge: last.Reconverge.Name, Launches: len(r.Launches)}
+	facts := document.Launch{File: cmp.Or(r.Title, last.Module.Name), Kernel: last.Kernel.Name, Grid: document.Dims(last.Grid), Block: document.Dims(last.Block), Warp: last.WarpSize, Reconverge: last.Reconverge.Name, Launches: len(r.Launches)}
 	if last.Cluster.Count() > 1 {
-		facts.Cluster = dims(last.Cluster)
+		facts.Cluster = document.Dims(last.Cluster)
 	}
-	return &machineRan{facts, groupsOf(slices.Values(r.Launches), func(l *probe.LaunchInfo) launchGroup {
-		return launchGroup{l.Kernel.Name, dims(l.Grid), dims(l.Block), 0}
+	return &machineRan{facts, document.GroupsOf(slices.Values(r.Launches), func(l *probe.LaunchInfo) document.Group {
+		return document.Group{Kernel: l.Kernel.Name, Grid: document.Dims(l.Grid), Block: document.Dims(l.Block)}
 	}), input.GivenSources(texts)}, r.Err
 }
 
@@ -445,10 +446,10 @@ type machinePlace struct {
 // machineJSON is the report of --json. Names and meanings do not change.
 type machineJSON struct {
 	Schema string `json:"schema"` // "gemu-machine/1"
-	launchJSON
+	document.Launch
 	Only     int                   `json:"launch,omitempty"`   // number of the reported launch, from 1 on; only with --launch
 	Trapped  string                `json:"trapped,omitempty"`  // trap of the last launch; all counts end there
-	Groups   []launchGroup         `json:"kernels"`            // numbers of launches, by kernel and extents
+	Groups   []document.Group      `json:"kernels"`            // numbers of launches, by kernel and extents
 	Machines []machineResultJSON   `json:"machines"`           // machines, in the order of the command line
 	Locality []machineLocalityJSON `json:"locality,omitempty"` // data that CTAs share, on the first machine; only with --show locality
 }
@@ -509,7 +510,7 @@ type machineBufferJSON struct {
 
 func newMachineReport(in *machineRun, ran *machineRan) *machineReport {
 	r := &machineReport{
-		machineJSON: machineJSON{Schema: "gemu-machine/1", launchJSON: ran.launchJSON, Groups: ran.groups, Only: in.flags.Launch},
+		machineJSON: machineJSON{Schema: "gemu-machine/1", Launch: ran.Launch, Groups: ran.groups, Only: in.flags.Launch},
 		flags:       in.flags, sources: sourceFiles{ran.sources}, texts: map[machinePlace]string{}, files: map[string]bool{}, modules: map[string]*ptx.Module{}, instrs: map[machinePlace][]machineInstr{}, clocked: in.clocks != nil,
 	}
 	for i, m := range in.machines {

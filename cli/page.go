@@ -6,6 +6,7 @@ package cli
 import (
 	"fmt"
 
+	"gemu/internal/document"
 	"gemu/internal/strip"
 	"gemu/play/site"
 	"gemu/ptx"
@@ -189,7 +190,7 @@ func (r *structureReport) pageData(title string) *pageData {
 	for _, b := range r.bars {
 		s := pageShares{Name: b.Name, Parts: []pagePart{}}
 		if b.Shares.Total() > 0 {
-			s.Parts = pageParts(b.Kinds, classShares(b.Shares))
+			s.Parts = pageParts(b.Kinds, document.ClassShares(b.Shares))
 		}
 		d.Shares = append(d.Shares, s)
 	}
@@ -212,7 +213,7 @@ func pageParts(kinds [3]string, counts []int64) []pagePart {
 	var parts []pagePart
 	for i, n := range counts {
 		p := share(n, total)
-		parts = append(parts, pagePart{classes[i].String(), kinds[i], percentText(p, 1), n, p})
+		parts = append(parts, pagePart{document.Classes[i].String(), kinds[i], percentText(p, 1), n, p})
 	}
 	return parts
 }
@@ -282,7 +283,7 @@ func (r *structureReport) pageCounts(row *listingRow) *pageCounts {
 	c, chips := row.counts, row.chips()
 	_, doc := chipText(chips)
 	p := &pageCounts{
-		Title: fmt.Sprintf("%d executions; %s", c.Execs, doc), Execs: countText(c.Execs), Chips: chips, Parts: pageParts(valueKinds, classShares(c.Label)),
+		Title: fmt.Sprintf("%d executions; %s", c.Execs, doc), Execs: countText(c.Execs), Chips: chips, Parts: pageParts(document.ValueKinds, document.ClassShares(c.Label)),
 		Lanes: fmt.Sprintf("%.1f", row.lanes()), LanesPercent: row.lanes() / float64(r.Warp) * 100,
 	}
 	if row.paths.Divergent > 0 {

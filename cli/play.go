@@ -23,6 +23,7 @@ import (
 	"gemu/docs/learn"
 	"gemu/internal/cleanup"
 	"gemu/internal/compile"
+	"gemu/internal/document"
 	"gemu/internal/input"
 	"gemu/internal/notation"
 	"gemu/interp"
@@ -322,7 +323,7 @@ func (c *playCmd) request(a *app) (*play.Request, error) {
 		if err != nil {
 			return nil, err
 		}
-		*d.to = dims(dim)
+		*d.to = document.Dims(dim)
 	}
 	var err error
 	if filepath.Ext(c.File) == ".cu" {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"gemu/affinetrack"
+	"gemu/internal/document"
 	"gemu/internal/strip"
 	"gemu/interp"
 	"gemu/occupancy"
@@ -171,44 +172,25 @@ func draw(a *app, t *profile.Timeline) ([]byte, error) {
 
 // profileReport is the content of a report.
 type profileReport struct {
-	launchJSON
+	document.Launch
 	flags   *profileCmd
-	groups  []launchGroup
+	groups  []document.Group
 	profile *profile.Profile
 	total   profile.Counts
 	classes map[*ptx.Instr]affinetrack.ClassCounts // classes of the results of each instruction
 	lines   []*profile.Line
 	loops   []*profile.Loop
-	blocks  []profileBlock
+	blocks  []document.Block
 	cliffs  []blockCliffs // blocks whose cliffs are shown
 	plain   bool          // standard output is plain text
 	sources sourceFiles
 }
 
-// profileBlock is the block of a launched kernel, for its occupancy.
-type profileBlock struct {
-	kernel *ptx.Func
-	occupancy.Block
-}
-
 func newProfileReport(c *profileCmd, j *job, p *profile.Profile) *profileReport {
 	all := j.total()
 	r := &profileReport{
-		launchJSON: j.facts(), flags: c, groups: j.groups(), profile: p, total: p.Total(), classes: map[*ptx.Instr]affinetrack.ClassCounts{},
+		Launch: j.facts(), flags: c, groups: j.groups(), profile: p, total: p.Total(), classes: document.ClassesOf(all.Structure), blocks: document.Blocks(p, c.Regs),
 		lines: p.Lines(c.PTX), loops: p.Loops(), sources: sourceFiles{j.sources},
-	}
-	for i := range all.Structure.Instrs {
-		instr := &all.Structure.Instrs[i]
-		r.classes[instr.Instr] = instr.Label
-	}
-	for _, l := range p.Launches {
-		b := profileBlock{l.Kernel, occupancy.Block{Threads: l.Block.Count(), Registers: c.Regs, Shared: l.Shared}}
-		if c.Regs == 0 {
-			b.Registers = min(l.Kernel.MaxRegisters(), occupancy.MaxRegisters)
-		}
-		if !slices.Contains(r.blocks, b) {
-			r.blocks = append(r.blocks, b)
-		}
 	}
 	return r
 }
@@ -371,11 +353,8 @@ func (r *profileReport) head(s *screen, more string) {
 }
 
 // class returns the classes of the results of a line.
-func (r *profileReport) class(l *profile.Line) (shares affinetrack.ClassCounts) {
-	for i := range l.Instrs {
-		shares.Add(r.classes[l.Instrs[i].Instr])
-	}
-	return shares
+func (r *profileReport) class(l *profile.Line) affinetrack.ClassCounts {
+	return document.LineClasses(l, r.classes)
 }
 
 // text returns the text of a line of the source, or of the PTX.
@@ -421,7 +400,7 @@ func (r *profileReport) printLines(s *screen) {
 		if l.Execs == 0 {
 			style = dim
 		}
-		c := mainClass(r.class(l))
+		c := document.MainClass(r.class(l))
 		pad := width // numbers are aligned to the right, names to the left
 		if !several {
 			pad = -width
@@ -457,14 +436,13 @@ func (r *profileReport) printLoops(s *screen) {
 
 // place returns the source position of an instruction, in the form of lines.
 func (r *profileReport) place(f *ptx.Func, instr *ptx.Instr) string {
-	frame := profile.Frames(f, instr, r.flags.PTX)[0]
-	return fmt.Sprintf("%s:%d", filepath.Base(frame.File), frame.Line)
+	return document.SourcePlace(f, instr, r.flags.PTX)
 }
 
 // loopText returns the position of a loop.
 func (r *profileReport) loopText(l *profile.Loop) string {
 	text := l.Func.Name
-	if instr := firstOf(l.Headers[0]); instr != nil {
+	if instr := document.FirstOf(l.Headers[0]); instr != nil {
 		text += " at " + r.place(l.Func, instr)
 	}
 	if n := len(l.Headers); n > 1 {
@@ -474,13 +452,6 @@ func (r *profileReport) loopText(l *profile.Loop) string {
 }
 
 // firstOf returns the first instruction of a block, nil for an empty block.
-func firstOf(b *ptx.Block) *ptx.Instr {
-	if len(b.Instrs) == 0 {
-		return nil
-	}
-	return b.Instrs[0]
-}
-
 // printCalls prints the call tree, if there were calls.
 func (r *profileReport) printCalls(s *screen) {
 	if !slices.ContainsFunc(r.profile.Roots, func(n *profile.Node) bool { return len(n.Children) > 0 }) {
@@ -515,7 +486,7 @@ var registerSteps = []int{32, 40, 48, 64, 80, 96, 128, 168, 255}
 // printOccupancy prints the number of resident blocks per multiprocessor, by generation.
 func (r *profileReport) printOccupancy(s *screen) {
 	for _, b := range r.blocks {
-		s.heading("occupancy of " + b.kernel.Name)
+		s.heading("occupancy of " + b.Kernel.Name)
 		known := "number of registers unknown (set it with --regs)"
 		switch {
 		case r.flags.Regs > 0:
@@ -535,7 +506,7 @@ func (r *profileReport) printOccupancy(s *screen) {
 		s.printf("%s\n", s.paint(dim, head+"  sm"))
 		var rows []string // rows common to several generations
 		var columns [][]string
-		for _, g := range shownGenerations() {
+		for _, g := range document.Generations() {
 			row := r.occupancyRow(g, b.Block)
 			rowIndex := slices.Index(rows, row)
 			if rowIndex < 0 {
@@ -552,16 +523,6 @@ func (r *profileReport) printOccupancy(s *screen) {
 			s.printf("%s\n", s.paint(style, row+"  "+strings.Join(columns[i], " ")))
 		}
 	}
-}
-
-// shownGenerations returns the generations that CUDA supports since release 11: 3.5 and later.
-func shownGenerations() (list []*occupancy.Limits) {
-	for i := range occupancy.Generations {
-		if g := &occupancy.Generations[i]; g.SM >= 35 {
-			list = append(list, g)
-		}
-	}
-	return list
 }
 
 // occupancyRow returns a row of the table, without the generation.
@@ -581,106 +542,9 @@ func (r *profileReport) occupancyRow(g *occupancy.Limits, b occupancy.Block) str
 	return row + fitted("", len(" registers"))
 }
 
-// profileJSON is the report of --json. Names and meanings do not change.
-type profileJSON struct {
-	Schema string `json:"schema"` // "gemu-profile/2"
-	launchJSON
-	Trapped   string                `json:"trapped,omitempty"` // trap of the last launch; all counts end there, and value structure is missing
-	Groups    []launchGroup         `json:"kernels"`           // numbers of launches, by kernel and extents
-	Total     profile.Counts        `json:"total"`             // counts of all instructions
-	Lines     []profileLineJSON     `json:"lines"`             // lines of the source (or of the PTX), in their order
-	Loops     []profileLoopJSON     `json:"loops"`             // executed loops, outer loops first
-	Calls     []profileCallJSON     `json:"calls"`             // functions with their chains of callers, callers first
-	Occupancy []profileOccupantJSON `json:"occupancy"`         // occupancy for each launched kernel and generation of GPUs
-	Cliffs    []profileCliffsJSON   `json:"cliffs,omitempty"`  // with --show cliffs: resident warps by size of the block, and the changes of the block that change them
-}
-
-// profileLineJSON is a line of the source or of the PTX.
-type profileLineJSON struct {
-	File   string         `json:"file"`   // file name in .file, or of the PTX
-	Line   int            `json:"line"`   // number of the line, from 1 on
-	Counts profile.Counts `json:"counts"` // counts of the instructions of the line
-	U      int64          `json:"u"`      // uniform results
-	A      int64          `json:"a"`      // affine results
-	G      int64          `json:"g"`      // generic results
-}
-
-// profileLoopJSON is a loop.
-type profileLoopJSON struct {
-	Func       string         `json:"func"`       // function of the loop
-	Line       int            `json:"line"`       // line of the header in the PTX; 0 if the header has no instruction
-	Source     string         `json:"source"`     // "file:line" of the .loc at the header, or of the PTX
-	Depth      int            `json:"depth"`      // nesting depth, from 1 on
-	Headers    int            `json:"headers"`    // number of headers; a loop with two or more is irreducible
-	Entries    int64          `json:"entries"`    // number of lanes entering from outside
-	Iterations int64          `json:"iterations"` // number of lanes executing a header, summed
-	Counts     profile.Counts `json:"counts"`     // counts of the instructions of the loop, including inner loops
-}
-
-// profileCallJSON is a function at a node of the call tree.
-type profileCallJSON struct {
-	Func   string `json:"func"`             // name of the function
-	Parent int    `json:"parent"`           // index of the caller's entry; -1 for a kernel
-	Source string `json:"source,omitempty"` // "file:line" of the call
-	Calls  int64  `json:"calls"`            // calls by warps; for a kernel, the number of warps
-	Own    int64  `json:"own"`              // warp instructions of the function alone
-	Total  int64  `json:"total"`            // warp instructions of the function and its callees
-}
-
-// profileOccupantJSON is a kernel's occupancy on a generation.
-type profileOccupantJSON struct {
-	Kernel    string  `json:"kernel"`    // name of the kernel
-	SM        int     `json:"sm"`        // compute capability, 80 for 8.0
-	Threads   int     `json:"threads"`   // threads of a block
-	Shared    int     `json:"shared"`    // bytes of shared memory of a block
-	Registers int     `json:"registers"` // registers of a thread; 0 if unknown, and then they are no limit
-	Blocks    int     `json:"blocks"`    // resident blocks of a multiprocessor
-	Warps     int     `json:"warps"`     // warps of these blocks
-	Occupancy float64 `json:"occupancy"` // share of the possible warps of a multiprocessor, from 0 to 1
-	Limit     string  `json:"limit"`     // resource that limits the blocks
-}
-
-func (r *profileReport) json() *profileJSON {
-	output := &profileJSON{
-		Schema: "gemu-profile/2", launchJSON: r.launchJSON, Groups: r.groups, Total: r.total,
-		Lines: []profileLineJSON{}, Loops: []profileLoopJSON{}, Calls: []profileCallJSON{}, Occupancy: []profileOccupantJSON{},
-	}
-	if r.profile.Err != nil {
-		output.Trapped = r.profile.Err.Error()
-	}
-	for _, l := range r.lines {
-		c := r.class(l)
-		output.Lines = append(output.Lines, profileLineJSON{l.File, l.Line, l.Counts, c.Uniform, c.Affine, c.Generic})
-	}
-	for _, l := range r.loops {
-		n := profileLoopJSON{Func: l.Func.Name, Depth: l.Depth, Headers: len(l.Headers), Entries: l.Entries, Iterations: l.Iterations, Counts: l.Counts}
-		if instr := firstOf(l.Headers[0]); instr != nil {
-			n.Line, n.Source = int(instr.Pos.Line), r.place(l.Func, instr)
-		}
-		output.Loops = append(output.Loops, n)
-	}
-	var call func(n *profile.Node, parent int)
-	call = func(n *profile.Node, parent int) {
-		all, own := n.Total(), n.Own()
-		c := profileCallJSON{Func: n.Func.Name, Parent: parent, Calls: n.Calls, Own: own.Execs, Total: all.Execs}
-		if n.Site != nil {
-			c.Source = r.place(n.Parent.Func, n.Site)
-		}
-		parent = len(output.Calls)
-		output.Calls = append(output.Calls, c)
-		for _, o := range n.Children {
-			call(o, parent)
-		}
-	}
-	for _, n := range r.profile.Roots {
-		call(n, -1)
-	}
-	for _, b := range r.blocks {
-		for _, g := range shownGenerations() {
-			n, limit := g.Resident(b.Block)
-			output.Occupancy = append(output.Occupancy, profileOccupantJSON{b.kernel.Name, g.SM, b.Threads, b.Shared, b.Registers, n, n * g.WarpsOf(b.Block), g.Occupancy(b.Block, n), string(limit)})
-		}
-	}
+// json returns the report of --json.
+func (r *profileReport) json() *document.Profile {
+	output := document.NewProfile(r.Launch, r.groups, r.profile, r.classes, r.blocks, r.flags.PTX)
 	output.Cliffs = r.cliffsJSON()
 	return output
 }

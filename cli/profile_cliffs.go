@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemu/internal/document"
 	"gemu/interp"
 	"gemu/occupancy"
 	"gemu/ptx"
@@ -25,7 +26,7 @@ const (
 
 // blockCliffs is a launched block whose cliffs are shown.
 type blockCliffs struct {
-	profileBlock
+	document.Block
 	registersBy string // source of the number of registers
 	unknown     error  // reason for an unknown number of registers
 }
@@ -33,7 +34,7 @@ type blockCliffs struct {
 // on returns the block on a generation. A compiler uses no more registers than a thread of the generation has, but a
 // number given by the user is left as it is.
 func (c *blockCliffs) on(g *occupancy.Limits) occupancy.Block {
-	b := c.Block
+	b := c.Block.Block
 	if c.registersBy != registersGiven {
 		b.Registers = min(b.Registers, g.PerThread)
 	}
@@ -45,16 +46,16 @@ func (c *blockCliffs) on(g *occupancy.Limits) occupancy.Block {
 func (r *profileReport) findCliffs(a *app) error {
 	estimates := map[*ptx.Func]spill.Range{}
 	for _, b := range r.blocks {
-		c := blockCliffs{profileBlock: b, registersBy: registersMaximum}
+		c := blockCliffs{Block: b, registersBy: registersMaximum}
 		switch {
 		case r.flags.Regs > 0:
 			c.registersBy = registersGiven
 		case b.Registers == 0:
 			c.registersBy = registersEstimate
-			estimate, ok := estimates[b.kernel]
+			estimate, ok := estimates[b.Kernel]
 			if !ok {
 				var err error
-				if estimate, err = spill.RangeOf(a.ctx, b.kernel); err != nil {
+				if estimate, err = spill.RangeOf(a.ctx, b.Kernel); err != nil {
 					unsupported := (*spill.Error)(nil)
 					if !errors.As(err, &unsupported) {
 						return err
@@ -62,7 +63,7 @@ func (r *profileReport) findCliffs(a *app) error {
 					c.registersBy, c.unknown = registersUnknown, err
 					break
 				}
-				estimates[b.kernel] = estimate
+				estimates[b.Kernel] = estimate
 			}
 			c.Registers = min(estimate.Base, occupancy.MaxRegisters)
 		}
@@ -83,7 +84,7 @@ func (r *profileReport) cliffLimits() *occupancy.Limits {
 func (r *profileReport) printCliffs(s *screen) {
 	g := r.cliffLimits()
 	for _, c := range r.cliffs {
-		s.heading("cliffs of " + c.kernel.Name)
+		s.heading("cliffs of " + c.Kernel.Name)
 		s.printf("blocks of %s, %s of shared memory, %s\n", counted(c.Threads, "thread"), counted(c.Shared, "byte"), c.registersText())
 		switch c.registersBy {
 		case registersEstimate:
@@ -117,7 +118,7 @@ func (r *profileReport) pageCliffs() (list []pageSection) {
 	g := r.cliffLimits()
 	for i := range r.cliffs {
 		c := &r.cliffs[i]
-		section := pageSection{"Cliffs of " + c.kernel.Name, []string{fmt.Sprintf("Blocks of %s, %s of shared memory, %s.", counted(c.Threads, "thread"), counted(c.Shared, "byte"), c.registersText())}, nil}
+		section := pageSection{"Cliffs of " + c.Kernel.Name, []string{fmt.Sprintf("Blocks of %s, %s of shared memory, %s.", counted(c.Threads, "thread"), counted(c.Shared, "byte"), c.registersText())}, nil}
 		switch c.registersBy {
 		case registersEstimate:
 			section.Notes = append(section.Notes, "The estimate is the least number without spilling. ptxas -v prints the real one; set it with --regs.")
@@ -309,49 +310,15 @@ func printPorting(s *screen, shown *occupancy.Limits, c *blockCliffs) {
 	}
 }
 
-// profileCliffsJSON has the cliffs of a launched kernel and block.
-type profileCliffsJSON struct {
-	Kernel      string                  `json:"kernel"`       // name of the kernel
-	Threads     int                     `json:"threads"`      // threads of a block
-	Shared      int                     `json:"shared"`       // bytes of shared memory of a block
-	Registers   int                     `json:"registers"`    // registers of a thread; 0 if unknown, and then they are no limit
-	RegistersBy string                  `json:"registers_by"` // source of the number of registers: "--regs", ".maxnreg", "estimate" (the least number without spilling) or "unknown"
-	Surface     profileSurfaceJSON      `json:"surface"`      // resident warps by threads and registers, on the generation of --sm
-	Generations []profileGenerationJSON `json:"generations"`  // resident warps and cliffs of the block, for each generation
-}
-
-// profileSurfaceJSON has the resident warps of blocks with the same shared memory.
-type profileSurfaceJSON struct {
-	SM        int     `json:"sm"`        // compute capability, 80 for 8.0
-	Threads   []int   `json:"threads"`   // threads of a block; fewer have the warps of the next number
-	Registers []int   `json:"registers"` // registers of a thread; fewer have the warps of the next number
-	Warps     [][]int `json:"warps"`     // resident warps, by index of threads and of registers
-}
-
-// profileGenerationJSON has the cliffs of a block on a generation.
-type profileGenerationJSON struct {
-	SM       int                `json:"sm"`        // compute capability, 80 for 8.0
-	Blocks   int                `json:"blocks"`    // resident blocks of a multiprocessor
-	Warps    int                `json:"warps"`     // warps of these blocks
-	MaxWarps int                `json:"max_warps"` // maximum number of resident warps
-	Limit    string             `json:"limit"`     // resource that limits the blocks
-	Cliffs   []profileCliffJSON `json:"cliffs"`    // smallest changes with which fewer or more warps are resident
-}
-
-// profileCliffJSON is a cliff.
-type profileCliffJSON struct {
-	Resource string `json:"resource"` // changed resource: "threads", "registers" or "shared memory"
-	Change   int    `json:"change"`   // added threads, registers or bytes; negative if they are removed
-	Warps    int    `json:"warps"`    // resident warps after the change; 0 if no block fits
-	Limit    string `json:"limit"`    // resource that limits the blocks after the change
-}
-
 // cliffsJSON returns the cliffs for --json.
-func (r *profileReport) cliffsJSON() (list []profileCliffsJSON) {
+func (r *profileReport) cliffsJSON() (list []document.Cliffs) {
 	for _, c := range r.cliffs {
 		g := r.cliffLimits()
 		surface := g.Surface(c.Shared)
-		j := profileCliffsJSON{c.kernel.Name, c.Threads, c.Shared, c.Registers, c.registersBy, profileSurfaceJSON{SM: g.SM, Threads: surface.Threads, Registers: surface.Registers}, nil}
+		j := document.Cliffs{
+			Kernel: c.Kernel.Name, Threads: c.Threads, Shared: c.Shared, Registers: c.Registers, RegistersBy: c.registersBy,
+			Surface: document.CliffSurface{SM: g.SM, Threads: surface.Threads, Registers: surface.Registers},
+		}
 		for _, points := range surface.Points {
 			var warps []int
 			for _, p := range points {
@@ -363,9 +330,9 @@ func (r *profileReport) cliffsJSON() (list []profileCliffsJSON) {
 			g := &occupancy.Generations[i]
 			b := c.on(g)
 			p := g.Point(b)
-			n := profileGenerationJSON{g.SM, p.Blocks, p.Warps, g.Warps, string(p.Limit), []profileCliffJSON{}}
+			n := document.CliffGeneration{SM: g.SM, Blocks: p.Blocks, Warps: p.Warps, MaxWarps: g.Warps, Limit: string(p.Limit), Cliffs: []document.Cliff{}}
 			for _, f := range g.Cliffs(b) {
-				n.Cliffs = append(n.Cliffs, profileCliffJSON{string(f.Resource), f.Change, f.To.Warps, string(f.To.Limit)})
+				n.Cliffs = append(n.Cliffs, document.Cliff{Resource: string(f.Resource), Change: f.Change, Warps: f.To.Warps, Limit: string(f.To.Limit)})
 			}
 			j.Generations = append(j.Generations, n)
 		}

@@ -11,12 +11,13 @@ import (
 
 	"github.com/google/pprof/profile"
 
+	"gemu/internal/document"
 	"gemu/internal/part"
 	"gemu/occupancy"
 )
 
 // profileOf runs "gemu profile" with all its outputs: the JSON, the page and the profile.
-func profileOf(t *testing.T, args ...string) (*profileJSON, []byte, *profile.Profile) {
+func profileOf(t *testing.T, args ...string) (*document.Profile, []byte, *profile.Profile) {
 	t.Helper()
 	dir := t.TempDir()
 	name := func(s string) string { return filepath.Join(dir, s) }
@@ -31,7 +32,7 @@ func profileOf(t *testing.T, args ...string) (*profileJSON, []byte, *profile.Pro
 		}
 		return b
 	}
-	var j profileJSON
+	var j document.Profile
 	d := json.NewDecoder(bytes.NewReader(read("j")))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&j); err != nil {
@@ -71,7 +72,7 @@ func TestProfileAddsUp(t *testing.T) {
 		if all := j.Total.Execs; execs != all || own != all || sampled != all || s.Summary.Instructions != all {
 			t.Errorf("@%s: %d instructions; %d by lines, %d by functions, %d samples, %d of the structure", w.Name, all, execs, own, sampled, s.Summary.Instructions)
 		}
-		if b := s.Bars["instructions"]; (sharesJSON{u, a, g}) != b {
+		if b := s.Bars["instructions"]; (document.Shares{Uniform: u, Affine: a, Generic: g}) != b {
 			t.Errorf("@%s: %d uniform, %d affine, %d generic, want %d", w.Name, u, a, g, b)
 		}
 		for _, o := range j.Occupancy {
@@ -149,7 +150,7 @@ func TestProfileCliffs(t *testing.T) {
 		t.Errorf("surface %+v", s)
 	}
 	for _, g := range c.Generations {
-		if want := []profileCliffJSON{{"threads", -32, 63, "warps"}, {"threads", 1, 63, "warps"}, {"registers", 1, 48, "registers"}, {"shared memory", 12289, 56, "shared memory"}}; g.SM == 70 && (g.Warps != 64 || g.MaxWarps != 64 || g.Blocks != 8 || !slices.Equal(g.Cliffs, want)) {
+		if want := []document.Cliff{{Resource: "threads", Change: -32, Warps: 63, Limit: "warps"}, {Resource: "threads", Change: 1, Warps: 63, Limit: "warps"}, {Resource: "registers", Change: 1, Warps: 48, Limit: "registers"}, {Resource: "shared memory", Change: 12289, Warps: 56, Limit: "shared memory"}}; g.SM == 70 && (g.Warps != 64 || g.MaxWarps != 64 || g.Blocks != 8 || !slices.Equal(g.Cliffs, want)) {
 			t.Errorf("%+v, want %+v", g, want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"gemu/internal/document"
 	"gemu/profile"
 	"gemu/ptx"
 )
@@ -112,7 +113,7 @@ func (r *profileReport) pageLine(n int, text string, l *profile.Line) pageRow {
 	p.Counts = &pageCounts{Title: fmt.Sprintf("%d executions of %s", l.Execs, counted(len(l.Instrs), "instruction")), More: r.memory(&l.Counts)}
 	if l.Execs > 0 {
 		p.Counts.Execs, p.Counts.Share, p.Counts.SharePercent, p.Counts.Lanes = countText(l.Execs), percentText(percent, 1)+" %", percent, fmt.Sprintf("%.1f", l.MeanLanes())
-		p.Counts.Chips, p.Counts.Parts = []chip{{Class: mainClass(shares).String(), Text: classText(shares)}}, pageParts(valueKinds, classShares(shares))
+		p.Counts.Chips, p.Counts.Parts = []chip{{Class: document.MainClass(shares).String(), Text: classText(shares)}}, pageParts(document.ValueKinds, document.ClassShares(shares))
 	}
 	return p
 }

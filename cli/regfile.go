@@ -14,10 +14,10 @@ import (
 
 	_ "embed"
 
+	"gemu/internal/document"
 	"gemu/interp"
 	"gemu/models"
 	"gemu/models/catalog"
-	"gemu/ptx"
 )
 
 type regfileCmd struct {
@@ -63,8 +63,8 @@ func (c *regfileCmd) Run(a *app) error {
 // regfileReport is the report of the models; --json writes it.
 type regfileReport struct {
 	Schema string `json:"schema"` // "gemu-regfile/2"
-	launchJSON
-	Groups []launchGroup    `json:"kernels"` // numbers of launches, by kernel and extents
+	document.Launch
+	Groups []document.Group `json:"kernels"` // numbers of launches, by kernel and extents
 	Total  storageCounts    `json:"total"`   // storage of the results of all instructions
 	Lines  []regfileLine    `json:"lines"`   // instructions with register results, in the order of the source
 	Models []*models.Report `json:"models"`  // reports of the models, in the order of --model
@@ -105,7 +105,7 @@ type regfileLine struct {
 }
 
 func newRegfileReport(j *job, side *models.Comparison) *regfileReport {
-	r := &regfileReport{Schema: "gemu-regfile/2", launchJSON: j.facts(), Groups: j.groups(), Lines: []regfileLine{}, Models: side.Reports()}
+	r := &regfileReport{Schema: "gemu-regfile/2", Launch: j.facts(), Groups: j.groups(), Lines: []regfileLine{}, Models: side.Reports()}
 	var names []string
 	for _, m := range side.Models() {
 		names = append(names, m.Name())
@@ -114,21 +114,12 @@ func newRegfileReport(j *job, side *models.Comparison) *regfileReport {
 	for _, n := range side.Instrs() {
 		total.Add(n)
 		r.Lines = append(r.Lines, regfileLine{
-			File: n.Func.Module().Name, Line: int(n.Pos.Line), Func: n.Func.Name, Text: n.Format(n.Func) + ";", Source: placeOf(n.Func, n.Instr),
+			File: n.Func.Module().Name, Line: int(n.Pos.Line), Func: n.Func.Name, Text: n.Format(n.Func) + ";", Source: document.PlaceOf(n.Func, n.Instr),
 			storageCounts: keptBy(n, names), names: names,
 		})
 	}
 	r.Total = keptBy(total, names)
 	return r
-}
-
-// placeOf returns file:line of the .loc in force, "" if there is none.
-func placeOf(f *ptx.Func, instr *ptx.Instr) string {
-	if instr.Loc < 0 || f.Locs[instr.Loc].Line <= 0 {
-		return ""
-	}
-	loc := &f.Locs[instr.Loc]
-	return fmt.Sprintf("%s:%d", f.Module().FileName(loc.File), loc.Line)
 }
 
 // keptBy returns the storage counts of an instruction, by the names of the models.

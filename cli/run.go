@@ -13,11 +13,9 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/argument"
+	"gemu/internal/document"
 	"gemu/interp"
 	"gemu/models/traffic"
-	"gemu/probe"
-	"gemu/sanitize"
-	"gemu/structure"
 )
 
 type runCmd struct {
@@ -215,92 +213,14 @@ func (c *runCmd) statistics(a *app, j *job, registers traffic.Counts) {
 	}
 }
 
-// runJSON is the report of --json.
-type runJSON struct {
-	Schema string `json:"schema"` // "gemu-run/2"
-	launchJSON
-	Exit    string    `json:"exit"`           // "ok", "trap", "expectation failed", "findings" or "stopped"
-	Trap    *trapJSON `json:"trap,omitempty"` // trap at the end of the last launch
-	Seconds float64   `json:"seconds"`        // duration of the launches in seconds, without loading
-
-	ThreadInstructions int64   `json:"thread_instructions"` // instructions executed by lanes with a true guard; branches, returns and exits count for all lanes at their place
-	WarpInstructions   int64   `json:"warp_instructions"`   // instructions executed by warps
-	ActiveLanesMean    float64 `json:"active_lanes_mean"`   // mean number of active lanes of a warp instruction
-	Branches           int64   `json:"branches"`            // branches executed by warps
-	DivergentBranches  int64   `json:"divergent_branches"`  // conditional branches with diverging lanes
-	Splits             int64   `json:"splits"`              // divergences of lanes, at branches and elsewhere
-	Reconvergences     int64   `json:"reconvergences"`      // reconvergences of diverged lanes
-
-	Structure *structure.Summary `json:"structure,omitempty"` // with --stats: columns of table 1 of Kim et al. 2013
-	Tolerated []toleratedJSON    `json:"tolerated,omitempty"` // with --tolerate: faults after which kernels have continued
-	Findings  *sanitize.Report   `json:"findings,omitempty"`  // with --sanitize: findings of the sanitizers
-}
-
-type trapJSON struct {
-	Message   string `json:"message"`                      // kind of the trap with its details
-	Kind      string `json:"kind"`                         // kind of the trap, such as "out-of-bounds access"
-	File      string `json:"file"`                         // name of the PTX file
-	Line      int    `json:"line"`                         // line of the instruction in the PTX, from 1 on
-	Column    int    `json:"column"`                       // column of the instruction in the PTX, from 1 on
-	CTA       [3]int `json:"cta"`                          // index of the CTA in x, y and z
-	Warp      int    `json:"warp"`                         // index of the warp in its CTA; -1 if the trap concerns no single warp
-	Lanes     string `json:"lanes"`                        // faulty lanes of the warp in hexadecimal: bit 0 is lane 0
-	Address   string `json:"address,omitempty"`            // address of the first faulty lane, if the instruction accesses memory
-	Source    string `json:"source,omitempty"`             // "file:line:col" of the .loc in force
-	Nearest   string `json:"nearest_allocation,omitempty"` // description of the nearest allocation, with its end
-	Tolerable string `json:"tolerable,omitempty"`          // values of --tolerate with which the kernel continues after this fault
-}
-
-// toleratedJSON is a fault after which kernels have continued.
-type toleratedJSON struct {
-	Severity string   `json:"severity"` // severity of the fault: "notice"
-	Names    string   `json:"names"`    // values of --tolerate for this fault
-	Times    int64    `json:"times"`    // number of faulty lanes, summed over executions; of an access to a matrix in memory, faulty rows
-	First    trapJSON `json:"first"`    // trap of the first CTA and warp, as it would be without --tolerate
-}
-
-// newTrapJSON describes a trap.
-func newTrapJSON(t *probe.Trap) *trapJSON {
-	n := &trapJSON{
-		Message: t.Msg, Kind: t.Kind.Error(), File: t.File, Line: int(t.Pos.Line), Column: int(t.Pos.Col), CTA: dims(t.CTA), Warp: t.Warp,
-		Lanes: fmt.Sprintf("%#x", t.Lanes), Source: t.Source, Nearest: t.Nearby,
-	}
-	if t.Bytes > 0 {
-		n.Address = fmt.Sprintf("%#x", t.Addr)
-	}
-	if t.Tolerable != probe.Strict {
-		n.Tolerable = t.Tolerable.String()
-	}
-	return n
-}
-
 // newReport returns the report of a finished job, whose error is err.
-func newReport(j *job, err error) *runJSON {
-	r := j.total()
-	rep := &runJSON{
-		Schema:     "gemu-run/2",
-		launchJSON: j.facts(), Exit: "ok", Seconds: r.Duration.Seconds(),
-		ThreadInstructions: r.ThreadInstructions, WarpInstructions: r.WarpInstructions, ActiveLanesMean: r.ActiveLanesMean(), Branches: r.Branches, DivergentBranches: r.DivergentBranches,
-	}
-	if r.Structure != nil {
-		s := r.Structure.Summary()
-		rep.Structure = &s
-	}
-	for _, t := range j.tolerated {
-		rep.Tolerated = append(rep.Tolerated, toleratedJSON{Severity: "notice", Names: t.Tolerance.String(), Times: t.Count, First: *newTrapJSON(t.First)})
-	}
-	var t *probe.Trap
+func newReport(j *job, err error) *document.Run {
+	r := document.NewRun(j.facts(), j.total(), j.tolerated, err)
 	var f *failure
-	switch {
-	case errors.As(err, &t):
-		rep.Exit = "trap"
-		rep.Trap = newTrapJSON(t)
-	case errors.As(err, &f):
-		rep.Exit = "expectation failed"
-	case err != nil:
-		rep.Exit = "stopped"
+	if r.Exit == "stopped" && errors.As(err, &f) {
+		r.Exit = "expectation failed"
 	}
-	return rep
+	return r
 }
 
 // writeJSON writes a value as JSON to a file; "-" is standard output.

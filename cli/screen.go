@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"gemu/affinetrack"
+	"gemu/internal/document"
 	"gemu/internal/strip"
 )
 
@@ -176,8 +177,8 @@ func percentText(v float64, decimals int) string {
 // bar draws shares of a whole with a number of cells. Each nonzero share has at least a cell.
 func (s *screen) bar(width int, shares affinetrack.ClassCounts) string {
 	var b strings.Builder
-	for i, n := range cells(width, classShares(shares)) {
-		b.WriteString(s.paint(classPaints[classes[i]], strings.Repeat(string(classGlyphs[i]), n)))
+	for i, n := range cells(width, document.ClassShares(shares)) {
+		b.WriteString(s.paint(classPaints[document.Classes[i]], strings.Repeat(string(classGlyphs[i]), n)))
 	}
 	return b.String()
 }

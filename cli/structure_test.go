@@ -17,18 +17,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gemu/affinetrack"
+	"gemu/internal/document"
 	"gemu/internal/part"
 	"gemu/kernels"
 )
 
 // structureOf runs "gemu structure … --json -".
-func structureOf(t *testing.T, args ...string) *structureJSON {
+func structureOf(t *testing.T, args ...string) *document.Structure {
 	t.Helper()
 	var out, errs bytes.Buffer
 	if status := run(t.Context(), append([]string{"structure", "--json", "-"}, args...), strings.NewReader(""), &out, &errs); status != exitGood {
 		t.Fatalf("status %d: %s", status, &errs)
 	}
-	var s structureJSON
+	var s document.Structure
 	d := json.NewDecoder(&out)
 	d.DisallowUnknownFields()
 	if err := d.Decode(&s); err != nil {
@@ -55,7 +56,7 @@ func TestLabelsOfKimsFigure1(t *testing.T) {
 	// Each load and store of y has an affine address; the loaded value is random, the stored value
 	// is 3 times it, or the constant.
 	const warps = 16
-	want := map[string]sharesJSON{
+	want := map[string]document.Shares{
 		"load_addresses": {Affine: warps}, "store_addresses": {Affine: 2 * warps},
 		"load_data": {Generic: warps}, "store_data": {Uniform: warps, Generic: warps},
 		"instructions":    {Uniform: 9 * warps, Affine: 7 * warps, Generic: 2 * warps},
@@ -391,8 +392,8 @@ func TestClassText(t *testing.T) {
 		if text := classText(c.shares); text != c.text {
 			t.Errorf("classText(%v) = %q, want %q", c.shares, text, c.text)
 		}
-		if main := mainClass(c.shares); main != c.main {
-			t.Errorf("mainClass(%v) = %v, want %v", c.shares, main, c.main)
+		if main := document.MainClass(c.shares); main != c.main {
+			t.Errorf("document.MainClass(%v) = %v, want %v", c.shares, main, c.main)
 		}
 	}
 }

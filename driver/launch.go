@@ -103,7 +103,7 @@ func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 	return &launch{f: f, handle: p.Func, options: o, spec: interp.Launch{
 		Kernel: f.kernel.Name, Grid: p.Grid, Block: p.Block, Args: args, Shared: int(p.Shared), Cooperative: p.Cooperative, Cluster: cluster,
 		MaxSteps: o.settings.Steps, Mode: o.settings.Mode, Policy: o.settings.Policy, Reconverge: o.settings.Reconverge, EagerEffects: o.settings.Early, Structure: o.structure || o.settings.Stats != "",
-		Engine: o.settings.Engine, Workers: o.settings.Workers, TimeLimit: cmp.Or(o.settings.TimeLimit, -1), WarpSize: o.warp, Seed: o.seed,
+		Engine: o.settings.Engine, Workers: o.settings.Workers, TimeLimit: cmp.Or(o.settings.TimeLimit, -1), WarpSize: o.warp, Seed: o.seed, SM: o.settings.SM,
 		Probes: p.Probes,
 	}}, nil
 }

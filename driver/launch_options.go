@@ -10,19 +10,21 @@ import (
 	"strings"
 
 	"gemu/affinetrack"
-	"gemu/interp"
+	"gemu/record"
 	"gemu/sanitize"
 )
 
 // LaunchOptions are the options of one launch.
 type LaunchOptions struct {
-	// settings are those of the driver, changed by the options: only settings of launchVariables differ. Sanitize has the sanitizers
-	// of the launch alone.
+	// settings are those of the driver, changed by the options: only settings of launchVariables differ. Sanitize, Models and Machines
+	// have the observers of the launch alone.
 	settings Settings
 
 	warp      int    // lanes of a warp; 0: 32
 	seed      uint64 // number of the schedule
 	structure bool   // the value structure is counted
+	profile   bool   // the launch is profiled
+	record    bool   // the launch is recorded, with settings.RecordWith
 	id        uint64 // number for Interrupt; 0: none
 
 	given map[string]bool // names of the options that were given
@@ -30,7 +32,7 @@ type LaunchOptions struct {
 
 // launchVariables are the environment variables whose settings a launch can have for itself. The name of the option is
 // the name of the variable without GEMU_, in lower case.
-var launchVariables = []string{"GEMU_MODE", "GEMU_ENGINE", "GEMU_POLICY", "GEMU_RECONVERGE", "GEMU_ASYNC", "GEMU_WORKERS", "GEMU_STEPS", "GEMU_TIME_LIMIT", "GEMU_SANITIZE"}
+var launchVariables = []string{"GEMU_MODE", "GEMU_ENGINE", "GEMU_POLICY", "GEMU_RECONVERGE", "GEMU_ASYNC", "GEMU_WORKERS", "GEMU_STEPS", "GEMU_TIME_LIMIT", "GEMU_SM", "GEMU_SANITIZE", "GEMU_REGFILE", "GEMU_MACHINE"}
 
 // launchOption is an option without an environment variable.
 type launchOption struct {
@@ -64,11 +66,29 @@ var launchOptions = []launchOption{
 		o.id = n
 		return nil
 	}},
-	{"structure", func(o *LaunchOptions, v string) error {
-		n, err := atoi(v, 0, 1)
-		o.structure = n == 1
+	{"structure", func(o *LaunchOptions, v string) (err error) {
+		o.structure, err = zeroOrOne(v)
 		return err
 	}},
+	{"profile", func(o *LaunchOptions, v string) (err error) {
+		o.profile, err = zeroOrOne(v)
+		return err
+	}},
+	{"record", func(o *LaunchOptions, v string) (err error) {
+		o.record = true
+		if v == "events" {
+			o.settings.RecordWith = record.Contents{}
+			return nil
+		}
+		o.settings.RecordWith, err = record.ParseContents(strings.Split(v, ","))
+		return err
+	}},
+}
+
+// zeroOrOne parses 0 as false and 1 as true.
+func zeroOrOne(v string) (bool, error) {
+	n, err := atoi(v, 0, 1)
+	return n == 1, err
 }
 
 // variableOf returns the environment variable with the name of an option; nil if there is none.
@@ -95,7 +115,7 @@ func optionNames() string {
 // defaultOptions returns the options of a launch without options of its own.
 func (d *Driver) defaultOptions() *LaunchOptions {
 	o := &LaunchOptions{settings: d.settings}
-	o.settings.Sanitize = nil // the driver's sanitizers observe all launches
+	o.settings.Sanitize, o.settings.Models, o.settings.Machines = nil, nil, nil // the driver's own observe all launches
 	return o
 }
 
@@ -121,6 +141,8 @@ func (d *Driver) ParseLaunchOptions(text string) (*LaunchOptions, error) {
 	switch s := &d.settings; {
 	case s.Stats != "" && cmp.Or(o.settings.Policy, affinetrack.Policies[0]) != cmp.Or(s.Policy, affinetrack.Policies[0]):
 		return nil, fail(InvalidValue, "launch option policy: the file of GEMU_STATS has all launches under one policy, which GEMU_POLICY sets")
+	case o.warp != 0 && o.warp != 32 && (len(o.settings.Models) > 0 || len(o.settings.Machines) > 0):
+		return nil, fail(InvalidValue, "launch option warp=%d: models and machines, of the options regfile and machine, observe warps of 32 lanes", o.warp)
 	case o.warp != 0 && o.warp != 32 && (len(s.Models) > 0 || len(s.Machines) > 0 || s.Accelsim != ""):
 		return nil, fail(InvalidValue, "launch option warp=%d: GEMU_REGFILE, GEMU_MACHINE and GEMU_ACCELSIM observe warps of 32 lanes", o.warp)
 	}
@@ -158,42 +180,10 @@ func (o *LaunchOptions) nameOf(variable string) string {
 	return variable
 }
 
-// HasReports reports whether results are requested that only an Outcome has: findings or the value structure.
-func (o *LaunchOptions) HasReports() bool { return o.structure || len(o.settings.Sanitize) > 0 }
+// HasReports reports whether results are requested that only an Outcome has.
+func (o *LaunchOptions) HasReports() bool {
+	return o.structure || o.profile || o.record || len(o.settings.Sanitize) > 0 || len(o.settings.Models) > 0 || len(o.settings.Machines) > 0
+}
 
 // HasID reports whether the launch has a number for Driver.Interrupt.
 func (o *LaunchOptions) HasID() bool { return o.id != 0 }
-
-// Outcome holds the results of a launch as data.
-type Outcome struct {
-	Result     *interp.Result   // nil if the launch has failed
-	Statistics *Statistics      // counts of the launch; of no launch if it has failed
-	Findings   *sanitize.Report // findings of the launch's own sanitizers, up to its end or trap; nil without them
-}
-
-// RunForOutcome is Run with the results as data. If the launch has begun and then failed, the outcome is returned together
-// with the error. The outcome is nil if the launch did not begin.
-func (t *Thread) RunForOutcome(p *LaunchParams) (*Outcome, error) {
-	params := *p
-	if params.Options == nil {
-		params.Options = t.d.defaultOptions()
-	}
-	watch := sanitize.New(params.Options.settings.Sanitize, sanitize.Options{})
-	params.Probes = slices.Concat(p.Probes, watch.Probes)
-	l, r, err := t.runLaunch(&params)
-	if r == nil {
-		return nil, err
-	}
-	stats := newStatistics(&params.Options.settings)
-	if err != nil {
-		r = nil // the statistics and the outcome have no counts of a failed launch
-	} else {
-		stats.add(l.f.kernel, r) // another thread may have unloaded the module
-	}
-	o := &Outcome{Result: r, Statistics: stats.snapshot()}
-	if len(watch.Probes) > 0 {
-		watch.Finish()
-		o.Findings = watch.Report()
-	}
-	return o, err
-}

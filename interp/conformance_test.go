@@ -117,7 +117,7 @@ func asynchronous(m *ptx.Module) (any bool) {
 // inMode returns an engine that runs launches in a mode, with the settings of launch.
 func inMode(name string, launch Launch) engine {
 	return engine{name: name, run: func(m *Module, l *Launch) error {
-		l.Mode, l.Policy, l.Structure, l.CompileEagerly, l.EagerEffects, l.Engine = launch.Mode, launch.Policy, launch.Structure, launch.CompileEagerly, launch.EagerEffects, launch.Engine
+		l.Mode, l.Policy, l.Structure, l.CompileEagerly, l.EagerEffects, l.Engine, l.SM = launch.Mode, launch.Policy, launch.Structure, launch.CompileEagerly, launch.EagerEffects, launch.Engine, launch.SM
 		_, err := m.Run(context.Background(), l)
 		return err
 	}}

@@ -84,6 +84,9 @@ type Launch struct {
 
 	// WarpSize is the number of lanes of a warp: 1, 2, 4, … 64; 0 means 32.
 	WarpSize int
+	// SM is the compute capability in place of Config.SM for this launch: the sums of its tensor cores, the units of shared memory
+	// and the number that probes receive. 0 means Config.SM.
+	SM int
 	// MaxSteps is the limit of instructions per warp, after which the launch traps with probe.ErrStepLimit; 0 means 2^27.
 	MaxSteps int64
 	// TimeLimit replaces Config.TimeLimit for this launch. 0 means Config.TimeLimit, and a negative number means no limit.
@@ -173,6 +176,7 @@ func (m *Module) Launch(ctx context.Context, kernel string, grid, block ptx.Dim3
 // kernelKey identifies a lowered kernel.
 type kernelKey struct {
 	fn *ptx.Func
+	sm int // compute capability
 	lower.Options
 }
 
@@ -307,7 +311,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	}
 	launch := &machine.Launch{
 		Dispatch: order, TimeLimit: max(cmp.Or(l.TimeLimit, d.cfg.TimeLimit), 0), Workers: cmp.Or(l.Workers, d.cfg.Workers),
-		Device: &d.simtDevice, Grid: extent, Block: l.Block, Cluster: cluster, WarpSize: width, DynamicShared: uint64(l.Shared), MaxSteps: l.MaxSteps, Seed: l.Seed, Cooperative: l.Cooperative,
+		Device: &d.simtDevice, SM: cmp.Or(l.SM, d.cfg.SM), Grid: extent, Block: l.Block, Cluster: cluster, WarpSize: width, DynamicShared: uint64(l.Shared), MaxSteps: l.MaxSteps, Seed: l.Seed, Cooperative: l.Cooperative,
 		Mode: machine.Mode(l.Mode), Backend: engine.backend(), CompileEagerly: l.CompileEagerly, VerifyProofs: l.verifyProofs, EagerEffects: l.EagerEffects, Reconverge: reconverge.orDefault(), Rules: rules, Probes: slices.Concat(d.simtDevice.Probes, l.Probes), Order: l.Order,
 	}
 	var values *structure.Probe
@@ -318,7 +322,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 		}
 		launch.Probes = append(launch.Probes, values)
 	}
-	code, err := m.lowered(kernelKey{fn, grid.Lowering(launch)})
+	code, err := m.lowered(kernelKey{fn, launch.SM, grid.Lowering(launch)})
 	if err != nil {
 		return nil, err
 	}
@@ -410,7 +414,7 @@ func (m *Module) lowered(key kernelKey) (*machine.Kernel, error) {
 	if c := m.kernels[key]; c != nil {
 		return c, nil
 	}
-	c, err := m.lower(key.fn, key.Options)
+	c, err := m.lowerFor(key)
 	if err == nil {
 		m.kernels[key] = c
 	}
@@ -757,7 +761,7 @@ func (m *Module) Info(kernel string, mode Mode) (*KernelInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := m.lowered(kernelKey{fn, lower.Options{Width: 32, Pack: mode == Vector}})
+	c, err := m.lowered(kernelKey{fn, m.dev.cfg.SM, lower.Options{Width: 32, Pack: mode == Vector}})
 	if err != nil {
 		return nil, err
 	}

@@ -15,12 +15,18 @@ import (
 	"gemu/ptx"
 )
 
-// lower prepares a kernel of the module to run.
+// lower prepares a kernel of the module to run, with the compute capability of the device.
 func (m *Module) lower(k *ptx.Func, opt lower.Options) (*machine.Kernel, error) {
+	return m.lowerFor(kernelKey{k, m.dev.cfg.SM, opt})
+}
+
+// lowerFor prepares a kernel of the module to run.
+func (m *Module) lowerFor(key kernelKey) (*machine.Kernel, error) {
+	k := key.fn
 	if err := m.checkParams(k); err != nil {
 		return nil, err
 	}
-	p, err := lower.Kernel(m.Module, k, linker{m}, opt)
+	p, err := lower.Kernel(m.Module, k, linker{m, key.sm}, key.Options)
 	if fault, ok := err.(*lower.VerifyError); ok {
 		return nil, m.lowerFault(k, fault)
 	}
@@ -56,11 +62,14 @@ func (m *Module) lowerFault(k *ptx.Func, fault *lower.VerifyError) *probe.Trap {
 }
 
 // linker gives lowering the facts about the device of a module.
-type linker struct{ m *Module }
+type linker struct {
+	m  *Module
+	sm int // compute capability
+}
 
 func (a linker) Address(s ptx.Symbol) (uint64, bool) { return a.m.symbolAddress(s) }
 
-func (a linker) SM() int { return a.m.dev.cfg.SM }
+func (a linker) SM() int { return a.sm }
 
 // Params sizes the parameter block, whose contents are then those of no launch in flight.
 func (a linker) Params(bytes int) {

@@ -215,7 +215,7 @@ func spoil(t *testing.T, mod *Module, spoil func(c *machine.Kernel, f *regfile.F
 		t.Fatal(err)
 	}
 	launch := machine.Launch{Block: ptx.Dim(32), WarpSize: 32, Mode: machine.Check, CompileEagerly: true, Reconverge: Reconvergers()[0].policy}
-	c, err := mod.lowered(kernelKey{fn, grid.Lowering(&launch)})
+	c, err := mod.lowered(kernelKey{fn, mod.dev.cfg.SM, grid.Lowering(&launch)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -449,7 +449,7 @@ func TestInstructionWithTwoAccesses(t *testing.T) {
 			t.Fatal(err)
 		}
 		launch := machine.Launch{Block: l.Block, WarpSize: 32, Mode: machine.Mode(mode), Reconverge: Reconvergers()[0].policy, Probes: l.Probes}
-		k, err := mod.lowered(kernelKey{fn, grid.Lowering(&launch)})
+		k, err := mod.lowered(kernelKey{fn, mod.dev.cfg.SM, grid.Lowering(&launch)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,8 +33,8 @@ func TestTensorCoresOfGenerations(t *testing.T) {
 			var all [][]byte
 			for i := range list {
 				c := &list[i]
-				run := func(e engine) []byte {
-					mod, err := NewDevice(Config{SM: sm}).LoadModule(m)
+				run := func(e engine, config Config) []byte {
+					mod, err := NewDevice(config).LoadModule(m)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -51,9 +51,12 @@ func TestTensorCoresOfGenerations(t *testing.T) {
 					}
 					return bytes.Clone(result.(interface{ Bytes() []byte }).Bytes())
 				}
-				got, want := run(inMode("vector", Launch{Mode: Vector})), run(engine{run: runOracle})
+				got, want := run(inMode("vector", Launch{Mode: Vector}), Config{SM: sm}), run(engine{run: runOracle}, Config{SM: sm})
 				if !bytes.Equal(got, want) {
 					t.Errorf("line %d, sm_%d: the engine has %x, the oracle %x", c.Line, sm, got, want)
+				}
+				if got := run(inMode("vector", Launch{Mode: Vector, SM: sm}), Config{SM: 61}); !bytes.Equal(got, want) {
+					t.Errorf("line %d, a launch for sm_%d: the engine has %x, the oracle %x", c.Line, sm, got, want)
 				}
 				all = append(all, got)
 			}

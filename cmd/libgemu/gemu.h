@@ -74,7 +74,7 @@ typedef struct {
 
 // gemu_observer is called for every instruction of every warp. Calls do not overlap. The device is busy during a call:
 // an observer must not call any function below except ptx_run, gemu_last_error, gemu_get_error, gemu_abi_version,
-// gemu_compile, gemu_interrupt, gemu_report, gemu_forget and gemu_statistics. The events of one block come in the order of
+// gemu_compile, gemu_interrupt, gemu_report, gemu_get_recording, gemu_forget and gemu_statistics. The events of one block come in the order of
 // execution. Blocks may run in parallel: GEMU_WORKERS=1 makes the order of all events the same in every run.
 typedef void (*gemu_observer)(const gemu_event *event, void *user);
 
@@ -163,7 +163,7 @@ typedef struct {
 // number. An addition is a function, a number of an enum, or a member at the end of a structure that begins with its
 // size. Nothing is removed, and names, numbers and the layout of structures without a size keep their meaning: a program
 // works with every library whose version is at least that of the program's header.
-#define GEMU_ABI_VERSION 2
+#define GEMU_ABI_VERSION 3
 
 // The kinds of error.
 enum gemu_error_kind {
@@ -272,20 +272,23 @@ int gemu_launch(const gemu_launch_params *params, gemu_counts *counts);
 
 // gemu_launch_with is gemu_launch with options of the launch, and with its results as data. options holds pairs
 // NAME=VALUE between white space, such as "mode=check sanitize=race,init time_limit=5s":
-//   mode, engine, policy, reconverge, async, workers, steps, time_limit: as the environment variables GEMU_MODE,
+//   mode, engine, policy, reconverge, async, workers, steps, time_limit, sm: as the environment variables GEMU_MODE,
 //     GEMU_ENGINE and so on (docs/libraries.md); without an option, the variable applies
 //   warp: lanes of a warp: 1, 2, 4, 8, 16, 32 (the default) or 64. GEMU_STATS and gemu_statistics add up the counts of
 //     launches of all widths
 //   seed: the schedule: each number runs the warps in another order, the same in every run; 0 is the default
-//   structure: 1 counts the value structure for the report "statistics"; 0 is the default. If GEMU_STATS is set, it is
-//     always counted
+//   structure: 1 counts the value structure for the reports "structure" and "statistics"; 0 is the default. If GEMU_STATS is set,
+//     it is always counted
+//   profile: 1 counts executions, divergence and memory accesses for the report "profile"; 0 is the default
+//   record: events, or some of results, accesses, memory, stack, source, or all: the parts of a recording for gemu_get_recording
+//   regfile, machine: as GEMU_REGFILE and GEMU_MACHINE, for the members models and machines of the report "statistics"
 //   id: a number from 1 for gemu_interrupt
 //   sanitize: some of race, init, bounds, sync, or all, for the report "findings". Device memory counts as initialised
 //     when the launch begins. The sanitizers of GEMU_SANITIZE observe the launch in addition
 // An unknown, repeated or wrong option is GEMU_INVALID_VALUE, and nothing runs. options may be NULL, which is "".
 // time_limit=0 means no limit. If outcome is not NULL, the function stores a handle there for gemu_report, also after a
 // fault of the kernel; it stores 0 if the launch did not begin. The caller must release the handle with gemu_forget.
-// sanitize and structure need an outcome. counts may be NULL; *counts does not change if the function fails.
+// sanitize, structure, profile, record, regfile and machine need an outcome. counts may be NULL; *counts does not change if the function fails.
 int gemu_launch_with(const gemu_launch_params *params, const char *options, gemu_counts *counts, gemu_outcome *outcome);
 
 // gemu_interrupt stops the launches in flight that have the option id=N, from another thread, and does not wait for their end.
@@ -295,20 +298,28 @@ int gemu_interrupt(uint64_t id);
 
 // gemu_report returns a result of a launch as JSON; docs/json.md documents the fields. The reports are:
 //   "statistics": the counts of the launch (gemu-statistics/2); after a fault they are 0
-//   "findings": the findings of its sanitizers (gemu-findings/1), up to the fault if there was one. GEMU_NOT_FOUND
-//     without the option sanitize
-// The caller must free the text with free. *json is NULL if the call fails.
+//   "run": the counts, the trap and the findings (gemu-run/2)
+//   "findings": the findings of its sanitizers (gemu-findings/1), up to the fault if there was one; with the option sanitize
+//   "structure": the value structure by instruction (gemu-structure/2); with the option structure, not after a fault
+//   "profile": counts by line, loop and call (gemu-profile/2), up to the fault; with the option profile. The classes u, a and g of
+//     lines are 0 without the option structure
+// GEMU_NOT_FOUND if the launch has no such report. The caller must free the text with free. *json is NULL if the call fails.
 int gemu_report(gemu_outcome outcome, const char *name, char **json);
+
+// gemu_get_recording returns the recording of a launch with the option record, as gemu record writes it to a file:
+// docs/recording.md describes it, and has readers. After a fault it has the events up to the fault. The caller must free *data
+// with free; it is NULL if the call fails. GEMU_NOT_FOUND if the launch was not recorded.
+int gemu_get_recording(gemu_outcome outcome, void **data, size_t *size);
 
 // gemu_forget releases an outcome. 0 is allowed and has no effect.
 int gemu_forget(gemu_outcome outcome);
 
-// gemu_start_with is gemu_start with the options of gemu_launch_with, without sanitize, structure and id.
+// gemu_start_with is gemu_start with the options of gemu_launch_with, without id and the options that need an outcome.
 int gemu_start_with(const gemu_launch_params *params, const char *options, gemu_run *run);
 
 // gemu_start prepares a launch for gemu_next; observer must be NULL. Until gemu_stop, only gemu_next, gemu_read,
-// gemu_read_shared, ptx_run, gemu_last_error, gemu_get_error, gemu_abi_version, gemu_compile, gemu_report, gemu_forget and
-// gemu_statistics work.
+// gemu_read_shared, ptx_run, gemu_last_error, gemu_get_error, gemu_abi_version, gemu_compile, gemu_report, gemu_get_recording,
+// gemu_forget and gemu_statistics work.
 int gemu_start(const gemu_launch_params *params, gemu_run *run);
 
 // gemu_next runs the launch until max_steps steps have happened or the launch ends. It stores the steps in steps and

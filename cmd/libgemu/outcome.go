@@ -9,8 +9,11 @@ package main
 import "C"
 
 import (
+	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"gemu/cmd/internal/process"
 	"gemu/driver"
@@ -48,7 +51,7 @@ func gemu_launch_with(p *C.gemu_launch_params, text *C.char, counts *C.gemu_coun
 			return err
 		}
 		if outcome == nil && options.HasReports() {
-			return &driver.Error{Result: driver.InvalidValue, Detail: "the launch options sanitize and structure need a pointer for the outcome"}
+			return &driver.Error{Result: driver.InvalidValue, Detail: "launch options with results, such as sanitize and profile, need a pointer for the outcome"}
 		}
 		l := launchParams(p)
 		l.Options = options
@@ -75,7 +78,7 @@ func gemu_start_with(params *C.gemu_launch_params, text *C.char, run *C.gemu_run
 	return call(func(*client) error {
 		options, err := launchOptions(text)
 		if err == nil && (options.HasReports() || options.HasID()) {
-			err = &driver.Error{Result: driver.InvalidValue, Detail: "the launch options sanitize, structure and id do not work with gemu_start_with: it has no outcome, and gemu_stop ends it"}
+			err = &driver.Error{Result: driver.InvalidValue, Detail: "launch options with results, such as sanitize and profile, and id do not work with gemu_start_with: it has no outcome, and gemu_stop ends it"}
 		}
 		if err != nil {
 			return err
@@ -113,19 +116,69 @@ func gemu_report(outcome C.gemu_outcome, name *C.char, text **C.char) C.int {
 		if name == nil || text == nil {
 			return errNull
 		}
-		var report any
-		switch name := C.GoString(name); {
-		case name == "statistics":
-			report = o.Statistics
-		case name == "findings" && o.Findings != nil:
-			report = o.Findings
-		case name == "findings":
-			return &driver.Error{Result: driver.NotFound, Detail: "no sanitizer has observed the launch: the launch option sanitize selects them"}
-		default:
-			return &driver.Error{Result: driver.InvalidValue, Detail: "unknown report " + name + ": want statistics or findings"}
+		report, err := reportOf(o, C.GoString(name))
+		if err != nil {
+			return err
 		}
 		storeJSON(text, report)
 		return nil
+	})
+}
+
+// reports are the reports of an outcome. option is the launch option that makes a report; "" if every launch has it.
+var reports = []struct {
+	name, option string
+	of           func(o *driver.Outcome) any
+}{
+	{"statistics", "", func(o *driver.Outcome) any { return o.Statistics }},
+	{"run", "", func(o *driver.Outcome) any { return o.Run }},
+	{"findings", "sanitize", func(o *driver.Outcome) any { return existing(o.Findings) }},
+	{"structure", "structure", func(o *driver.Outcome) any { return existing(o.Structure) }},
+	{"profile", "profile", func(o *driver.Outcome) any { return existing(o.Profile) }},
+}
+
+// existing returns a report as any: nil for a nil pointer.
+func existing[T any](report *T) any {
+	if report == nil {
+		return nil
+	}
+	return report
+}
+
+// reportOf returns a report of an outcome.
+func reportOf(o *driver.Outcome, name string) (any, error) {
+	var names []string
+	for _, r := range reports {
+		if names = append(names, r.name); r.name != name {
+			continue
+		}
+		report := r.of(o)
+		if report == nil {
+			return nil, &driver.Error{Result: driver.NotFound, Detail: fmt.Sprintf("the launch has no report %s: the launch option %s makes it, and a launch that has failed has no structure", name, r.option)}
+		}
+		return report, nil
+	}
+	return nil, &driver.Error{Result: driver.InvalidValue, Detail: fmt.Sprintf("unknown report %q: want one of %s", name, strings.Join(names, ", "))}
+}
+
+//export gemu_get_recording
+func gemu_get_recording(outcome C.gemu_outcome, data *unsafe.Pointer, size *C.size_t) C.int {
+	if data != nil {
+		*data = nil
+	}
+	return callAnytime(func() error {
+		kept, ok := outcomes.Load(uint64(outcome))
+		switch o, _ := kept.(*driver.Outcome); {
+		case !ok:
+			return errNoOutcome
+		case data == nil || size == nil:
+			return errNull
+		case o.Recording == nil:
+			return &driver.Error{Result: driver.NotFound, Detail: "the launch has no recording: the launch option record makes it"}
+		default:
+			*data, *size = C.CBytes(o.Recording), C.size_t(len(o.Recording))
+			return nil
+		}
 	})
 }
 

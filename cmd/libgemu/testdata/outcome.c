@@ -101,6 +101,16 @@ static void reports(void)
 	report_has("sanitize=init,sync", "findings", TEXTS("\"schema\": \"gemu-findings/1\"", "\"errors\": 0,", "\"complete\": true"), "\"tool\"");
 	report_has("sanitize=race", "findings", TEXTS("\"tool\": \"race\"", "\"kernel\": \"race\""), "\"errors\": 0,");
 
+	report_has("", "run", TEXTS("\"schema\": \"gemu-run/2\"", "\"exit\": \"ok\"", "\"kernel\": \"race\"", "\"warp_instructions\": 14,"), "\"structure\"");
+	report_has("sanitize=race structure=1", "run", TEXTS("\"exit\": \"findings\"", "\"tool\": \"race\"", "\"dynamic_instructions\": 14,"), "\"exit\": \"ok\"");
+	// The seven instructions in order; both warps execute each. The last one returns.
+	report_has("structure=1", "structure", TEXTS("\"schema\": \"gemu-structure/2\"", "\"text\": \"st.shared.u32 [%r3], %r1;\"", "\"execs\": 2,", "\"text\": \"ret;\""), "\"execs\": 1,");
+	// A store of 32 lanes in a row has a pass, and so has a load of the same word.
+	report_has("profile=1", "profile", TEXTS("\"schema\": \"gemu-profile/2\"", "\"execs\": 14,", "\"threads\": 64,", "\"occupancy\""), "\"u\": 2,");
+	report_has("profile=1 structure=1", "profile", TEXTS("\"u\": 2,"), "\"trapped\"");
+	report_has("machine=v100 regfile=kim", "statistics", TEXTS("\"machines\": [", "\"name\": \"v100\"", "\"models\": ["), "\"launches\": 0,");
+	report_has("sm=9.0", "run", TEXTS("\"exit\": \"ok\""), "\"trap\"");
+
 	// The options of launches do not change the statistics of the process.
 	char *json = gemu_statistics();
 	HAS(json, "\"mode\": \"vector\"", 1);
@@ -126,6 +136,23 @@ static void after_a_fault(void)
 	HAS(json, "\"launches\": 0,", 1);
 	free(json);
 	OK(gemu_forget(outcome));
+	EQUAL(gemu_launch_with(&launch, "profile=1 structure=1 record=all", NULL, &outcome), GEMU_ILLEGAL_ADDRESS);
+	OK(gemu_report(outcome, "run", &json));
+	HAS(json, "\"exit\": \"trap\"", 1);
+	HAS(json, "\"kind\": \"out-of-bounds access\"", 1);
+	free(json);
+	OK(gemu_report(outcome, "profile", &json));
+	HAS(json, "\"trapped\": \"", 1);
+	HAS(json, "\"execs\": 3,", 1); // ld.param, mov, add
+	free(json);
+	EQUAL(gemu_report(outcome, "structure", &json), GEMU_NOT_FOUND);
+	HAS(gemu_last_error(), "a launch that has failed has no structure", 1);
+	void *data;
+	size_t size;
+	OK(gemu_get_recording(outcome, &data, &size));
+	EQUAL(size > 8 && memcmp(data, "gemurec", 7) == 0, 1);
+	free(data);
+	OK(gemu_forget(outcome));
 	launch.block[0] = 2000;
 	EQUAL(gemu_launch_with(&launch, "sanitize=all", NULL, &outcome), GEMU_INVALID_VALUE);
 	EQUAL(outcome, 0); // the launch did not begin
@@ -140,7 +167,7 @@ static void wrong_calls(void)
 		{"mode=", "NAME=VALUE"}, {"mode = check", "NAME=VALUE"}, {"mode=fast", "want vector, affine or check"},
 		{"mode=check mode=check", "given twice"}, {"warp=3", "want 1, 2, 4"}, {"warp=128", "want 1, 2, 4"}, {"seed=-1", "want a number"},
 		{"workers=0", "want a number"}, {"time_limit=soon", "time_limit=soon"}, {"policy=none", "want one of"}, {"reconverge=never", "reconverge=never"},
-		{"structure=2", "structure=2"}, {"sm=9.0", "set GEMU_SM before"}, {"id=0", "want a number from 1"}, {"sanitize=leak", "GEMU_SANITIZE"}, {"sanitize=x", "unknown sanitizer"},
+		{"structure=2", "structure=2"}, {"sm=9", "sm=9"}, {"memory=1G", "set GEMU_MEMORY before"}, {"profile=2", "profile=2"}, {"record=everything", "record=everything"}, {"machine=none", "machine=none"}, {"machine=v100 warp=8", "warps of 32 lanes"}, {"id=0", "want a number from 1"}, {"sanitize=leak", "GEMU_SANITIZE"}, {"sanitize=x", "unknown sanitizer"},
 	};
 	gemu_launch_params launch = {.kernel = race, .block = {64}};
 	gemu_outcome outcome = 7;
@@ -163,6 +190,13 @@ static void wrong_calls(void)
 	EQUAL(gemu_report(outcome, "statistics", NULL), GEMU_INVALID_VALUE);
 	EQUAL(gemu_report(outcome, "everything", &json), GEMU_INVALID_VALUE);
 	EQUAL(gemu_report(outcome, "findings", &json), GEMU_NOT_FOUND);
+	HAS(gemu_last_error(), "the launch option sanitize makes it", 1);
+	void *data = json;
+	size_t size;
+	EQUAL(gemu_get_recording(outcome, &data, &size), GEMU_NOT_FOUND);
+	EQUAL(data == NULL, 1);
+	EQUAL(gemu_get_recording(outcome, NULL, &size), GEMU_INVALID_VALUE);
+	EQUAL(gemu_get_recording(0, &data, &size), GEMU_INVALID_HANDLE);
 	OK(gemu_forget(outcome));
 	EQUAL(gemu_forget(outcome), GEMU_INVALID_HANDLE);
 }

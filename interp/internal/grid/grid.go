@@ -61,7 +61,7 @@ func NewGrid(l *machine.Launch) *machine.Grid {
 		Kernel: l.Kernel, Device: d,
 		Extents: machine.Extents{Dim: l.Grid, Block: l.Block, NumCTAs: l.Grid.Count(), Threads: l.Block.Count()},
 		GridMemory: machine.GridMemory{
-			SharedLen: l.Shared, SharedUnit: uint64(occupancy.LimitsOf(d.SM).Unit), DynShared: l.DynamicShared, StackWords: d.Stack / 4,
+			SharedLen: l.Shared, SharedUnit: uint64(occupancy.LimitsOf(l.SM).Unit), DynShared: l.DynamicShared, StackWords: d.Stack / 4,
 		},
 		Execution: machine.Execution{
 			Mode: l.Mode, VerifyProofs: l.VerifyProofs || l.Mode == machine.Check, Backend: l.Backend, Reconverge: l.Reconverge,
@@ -76,7 +76,7 @@ func NewGrid(l *machine.Launch) *machine.Grid {
 	}
 	g.ClusterSize = g.ClusterDim.Count()
 	g.Info = &probe.LaunchInfo{
-		ID: d.Grids, Device: d.Number, SM: d.SM, Kernel: l.Kernel.Kernel, Module: l.Kernel.Module, Grid: l.Grid, Block: l.Block, Cluster: g.ClusterDim, WarpSize: l.WarpSize, Shared: int(l.DynamicShared),
+		ID: d.Grids, Device: d.Number, SM: l.SM, Kernel: l.Kernel.Kernel, Module: l.Kernel.Module, Grid: l.Grid, Block: l.Block, Cluster: g.ClusterDim, WarpSize: l.WarpSize, Shared: int(l.DynamicShared),
 		SharedBytes: int(l.Shared), Cooperative: l.Cooperative, Seed: l.Seed, MaxSteps: l.MaxSteps, EagerEffects: l.EagerEffects,
 		Mode: l.Mode.String(), Reconverge: l.Reconverge.Policy(), Program: event.Program{K: l.Kernel}, Order: l.Order, Dispatch: l.Dispatch,
 	}

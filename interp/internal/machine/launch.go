@@ -45,6 +45,7 @@ type Device struct {
 // Launch is a validated launch.
 type Launch struct {
 	Device        *Device
+	SM            int     // compute capability
 	Kernel        *Kernel // lowered for this launch
 	Grid, Block   ptx.Dim3
 	Cluster       ptx.Dim3 // CTAs of a cluster; the zero value: no clusters
