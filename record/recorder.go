@@ -750,8 +750,9 @@ func (s *sink) recordEffect(e *probe.Event, at uint64) {
 			}
 		}
 	}
-	for _, a := range trace.EffectAccesses(x) {
-		s.tables.addLoggedAccess(at, e.Lanes, &a, e.Launch.WarpSize, false)
+	s.list = trace.AppendEffectAccesses(s.list[:0], x)
+	for i := range s.list {
+		s.tables.addLoggedAccess(at, e.Lanes, &s.list[i], e.Launch.WarpSize, false)
 	}
 }
 

@@ -91,9 +91,9 @@ func (s *Accesses) Append(list []Access, e *probe.Event) []Access {
 	return list
 }
 
-// EffectAccesses returns the accesses of a stage of an asynchronous operation: for each segment a load, a
-// store or atomic, or both.
-func EffectAccesses(x *probe.Effect) (list []Access) {
+// AppendEffectAccesses appends the accesses of a stage of an asynchronous operation to a list: for each segment a load, a store or
+// atomic, or both.
+func AppendEffectAccesses(list []Access, x *probe.Effect) []Access {
 	add := func(kind AccessKind, alloc *probe.Allocation, offset uint64, bytes int, data []byte) {
 		addr := alloc.Base + offset
 		if alloc.Space() == ptx.Shared { // addr becomes an offset, which includes the rank of the CTA in its cluster

@@ -337,14 +337,12 @@ func (s *sink) isDeferred(e *probe.Event) bool {
 // instruction records an executed instruction.
 func (s *sink) instruction(e *probe.Event) {
 	w := &s.warps[e.Warp]
-	r := &s.record
-	*r = Record{CTA: s.part.cta.Number, Warp: uint64(e.Warp), Seq: w.seq, Code: uint64(e.Index) + 1, Lanes: e.Lanes, Active: e.Active, Depth: uint64(e.Depth), Results: r.Results[:0], Accesses: r.Accesses[:0]}
+	r, c := s.newRecord(e, Instruction)
+	r.Active = e.Active
 	w.seq++
 	if s.omits && !s.number(w, r, e) {
 		return
 	}
-	c := &s.code[e.Index]
-	r.Line, r.Name = c.Line, e.Instr.Text
 	if e.Lanes != 0 {
 		if !IsDeferred(e.Instr) {
 			r.results(e, e.Lanes)
@@ -406,9 +404,10 @@ func (s *sink) write(r *Record, c *Code) {
 	}
 }
 
-// newRecord returns a record of a kind other than Instruction, and the instruction of the event; nil if it has none.
+// newRecord returns s.record for an event, and the instruction of the event; nil if it has none.
 func (s *sink) newRecord(e *probe.Event, kind Kind) (r *Record, c *Code) {
-	r = &Record{Kind: kind, CTA: s.part.cta.Number, Lanes: e.Lanes, Active: e.Lanes, Depth: uint64(e.Depth)}
+	r = &s.record
+	*r = Record{Kind: kind, CTA: s.part.cta.Number, Lanes: e.Lanes, Active: e.Lanes, Depth: uint64(e.Depth), Results: r.Results[:0], Accesses: r.Accesses[:0]}
 	if e.Warp >= 0 {
 		r.Warp, r.Seq = uint64(e.Warp), s.warps[e.Warp].seq
 	}
@@ -441,7 +440,7 @@ func (s *sink) effect(e *probe.Event) {
 	x := e.Effect
 	r, c := s.newRecord(e, Effect)
 	r.Note = effectNote(x.Number, x.Issued, x.Reads, x.Writes)
-	r.Accesses = EffectAccesses(x)
+	r.Accesses = AppendEffectAccesses(r.Accesses, x)
 	if len(e.Writes) > 0 {
 		r.Lanes, r.Active = e.Active, e.Active
 		r.results(e, e.Active)

@@ -120,7 +120,7 @@ func (p *stepper) OnEvent(e *probe.Event) {
 	p.accessList = p.accessList[:0]
 	switch x := e.Effect; {
 	case e.Kind == probe.OnEffect:
-		p.accessList = trace.EffectAccesses(x)
+		p.accessList = trace.AppendEffectAccesses(p.accessList, x)
 		s.effect = C.uint64_t(x.Number)
 		for _, phase := range []struct {
 			happens bool

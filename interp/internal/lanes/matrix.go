@@ -91,7 +91,8 @@ func moveMatrix(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	}
 }
 
-// executeMultiply executes mma and wmma.mma.
+// executeMultiply executes mma and wmma.mma. Machine code multiplies if the launch uses it and this instruction is executed in Go for
+// another reason: it has events.
 func executeMultiply(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if !w.RequireAllLanes(h, instr, m) {
 		return
@@ -107,6 +108,9 @@ func executeMultiply(w *machine.Warp, h int, f *regfile.File, instr *code.Instr,
 				to.R[k] = f.Src32(e.Row)
 			}
 		}
+	}
+	if w.CTA.Grid.MatricesInMachineCode && w.CTA.Code.Native.Multiplication(instr.Side).Execute(&d, &a, &b, &c, &e) {
+		return
 	}
 	if u := frags.Multiply.Execute(&d, &a, &b, &c, &e); u != nil {
 		w.Fail(w.SourceOf(instr), uint64(u.Lanes)<<(32*h), probe.ErrMatrix, "%v: %s with %s, in %s", probe.ErrMatrix, w.SourceOf(instr).Text, u.Description, probe.LaneText(uint64(u.Lanes)<<(32*h)))

@@ -77,7 +77,7 @@ type Execution struct {
 	Workers               int           // goroutines that run CTAs
 	TimeLimit             time.Duration // maximum run time; 0: no limit
 	InOrder               bool          // CTAs run in sequence, because a probe needs events in one order
-	MatricesInMachineCode bool          // wgmma and tcgen05.mma multiply panels in machine code (native.Panels)
+	MatricesInMachineCode bool          // Go calls machine code for the products of matrices (native.Panels, native.Multiplication)
 	EagerEffects          bool          // asynchronous effects happen where they are issued
 	HostAtomics           bool          // atomics on global memory must be host atomics: CTAs run in parallel, or the host changes memory too
 	CatchesFaults         bool          // machine code makes accesses that may fault on the host, and exits at a fault

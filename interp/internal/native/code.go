@@ -32,8 +32,9 @@ type Code struct {
 	catching     bool         // see Catching
 	makeCatching func() *Code // see Catching
 
-	panels []func() *Panels // by index of operands: see Panels
-	exits  []byte           // by pc: AlwaysExit or MayLog for an instruction before which the code exits with Observed; nil: none
+	panels          []func() *Panels         // by index of operands: see Panels
+	multiplications []func() *Multiplication // by index of operands: see Multiplication
+	exits           []byte                   // by pc: AlwaysExit or MayLog for an instruction before which the code exits with Observed; nil: none
 }
 
 // bodies has a program's code for all lanes and for the lanes of a mask.
@@ -45,7 +46,7 @@ type bodies struct {
 
 // New returns the machine code of a program, from these stencils. The program's constants must be laid out.
 func (l *Library) New(p *code.Program) *Code {
-	c := &Code{lib: l, prog: p, constants: p.Consts.Pointer(), fixedAllocations: make([]*mem.Allocation, len(p.Access)), Uniform: uniformSources(p), Sources: sourcesOf(p), panels: wgmmaPanels(p.Fragments)}
+	c := &Code{lib: l, prog: p, constants: p.Consts.Pointer(), fixedAllocations: make([]*mem.Allocation, len(p.Access)), Uniform: uniformSources(p), Sources: sourcesOf(p), panels: wgmmaPanels(p.Fragments), multiplications: l.newMultiplications(p.Fragments)}
 	for i := range p.Access {
 		c.fixedAllocations[i] = p.Access[i].Fixed
 	}
@@ -72,7 +73,7 @@ func (c *Code) WithExits(exits []byte) *Code {
 
 // variant returns code of the same program with other exits. difference identifies the variant.
 func (c *Code) variant(difference string) *Code {
-	n := &Code{lib: c.lib, prog: c.prog, constants: c.constants, fixedAllocations: c.fixedAllocations, Uniform: c.Uniform, Sources: c.Sources, panels: c.panels}
+	n := &Code{lib: c.lib, prog: c.prog, constants: c.constants, fixedAllocations: c.fixedAllocations, Uniform: c.Uniform, Sources: c.Sources, panels: c.panels, multiplications: c.multiplications}
 	n.bodies.contentSum = sync.OnceValue(func() [sha256.Size]byte {
 		d := new(digest)
 		d.addProgram(c.prog)

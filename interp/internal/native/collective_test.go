@@ -68,6 +68,11 @@ func differs(p *code.Program, f, want *regfile.File, ctx *Context, may bool) str
 	if ctx.PC != pc || ctx.Reason != reason || ctx.Lanes != ctx.Mask {
 		return fmt.Sprintf("it stops at %d for %d with lanes %#x, not at %d for %d", ctx.PC, ctx.Reason, ctx.Lanes, pc, reason)
 	}
+	return differentRegisters(p, f, want)
+}
+
+// differentRegisters describes the first difference of two register files; "" if they are equal.
+func differentRegisters(p *code.Program, f, want *regfile.File) string {
 	for i := range p.Consts.Size().R {
 		if got, want := *f.Src32(^int32(i)), *want.Src32(^int32(i)); got != want {
 			return fmt.Sprintf("a constant is %#x, not %#x", got, want)

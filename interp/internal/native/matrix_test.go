@@ -406,21 +406,21 @@ func TestMultiplications(t *testing.T) {
 			}
 			fill(rng, f, frags.C, &m.C, min(c, s))
 		}
-		want := copied(p, f)
-		var operands [5]matrix.Registers
-		for i, elems := range [][]code.Elem{frags.D, frags.A, frags.B, frags.C, frags.E} {
-			for k, e := range elems {
-				if e.Slot == code.Q {
-					operands[i].Q[k] = want.Src64(e.Row)
-				} else {
-					operands[i].R[k] = want.Src32(e.Row)
-				}
-			}
-		}
+		want, alone := copied(p, f), copied(p, f)
+		operands := registersOf(want, &frags)
 		undefined := m.Execute(&operands[0], &operands[1], &operands[2], &operands[3], &operands[4])
+		operands = registersOf(alone, &frags)
+		library := randomLibrary(rng)
+		if library.newMultiplication(&frags).Execute(&operands[0], &operands[1], &operands[2], &operands[3], &operands[4]) {
+			if diff := differentRegisters(p, alone, want); undefined != nil || diff != "" {
+				t.Fatalf("%s, spread %d, in registers of its own: %s", m.name, s, diff)
+			}
+		} else if diff := differentRegisters(p, alone, f); ordinary && undefined == nil || diff != "" {
+			t.Fatalf("%s leaves in registers of its own: %s", m.name, diff)
+		}
 		ctx := &Context{Mask: regfile.Full, Live: regfile.Full, ReconvergeAt: -1, CountLimit: 1 << 40}
 		ctx.SetFragments(new(Fragments))
-		randomLibrary(rng).New(p).RunBlock(ctx, f, 0)
+		library.New(p).RunBlock(ctx, f, 0)
 		if ctx.PC == 0 && ctx.Reason == Unsupported {
 			if ordinary && undefined == nil {
 				t.Fatalf("%s leaves with ordinary numbers", m.name)
@@ -443,6 +443,20 @@ func TestMultiplications(t *testing.T) {
 			t.Errorf("%s is executed %d times", list[i].name, n)
 		}
 	}
+}
+
+// registersOf returns the registers of the operands D, A, B, C and the others of a multiplication.
+func registersOf(f *regfile.File, frags *code.Fragments) (operands [5]matrix.Registers) {
+	for i, elems := range [][]code.Elem{frags.D, frags.A, frags.B, frags.C, frags.E} {
+		for k, e := range elems {
+			if e.Slot == code.Q {
+				operands[i].Q[k] = f.Src64(e.Row)
+			} else {
+				operands[i].R[k] = f.Src32(e.Row)
+			}
+		}
+	}
+	return operands
 }
 
 // BenchmarkMultiplications measures multiplications in machine code.
