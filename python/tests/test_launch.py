@@ -152,10 +152,6 @@ def test_options(module, x, y):
         a = module.saxpy[2, 64](128 - 28, 2.0, x, y)
         b = module.saxpy[2, 64](128 - 28, 2.0, x, y, warp=32)
     assert (a.warp_instructions, b.warp_instructions) == (2 * 18, 4 * 18)
-    structure = module.saxpy[4, 32](100, 2.0, x, y, structure=True, policy="kim").structure
-    assert structure["dynamic_instructions"] == 72
-    with pytest.raises(ValueError, match="structure=True"):
-        module.saxpy[4, 32](100, 2.0, x, y).structure
     for seed in (1, 2):
         module.saxpy[4, 32](100, 0.0, x, y, seed=seed, workers=1, engine="portable", reconverge="its:8", asynchronous="early")
 
@@ -171,7 +167,7 @@ def test_options(module, x, y):
         ({"warp": 3}, ValueError, "want 1, 2, 4"),
         ({"warp": 2.5}, TypeError, "integer"),
         ({"workers": True}, TypeError, "integer"),
-        ({"structure": 1}, TypeError, "True or False"),
+        ({"profile": 1}, TypeError, "True or False"),
         ({"sanitize": ["race", "nothing"]}, ValueError, "unknown sanitizer"),
         ({"sanitize": 5}, TypeError, "list of names"),
         ({"time_limit": -1}, ValueError, "want seconds"),

@@ -14,10 +14,12 @@
 ``load``, ``load_ptx`` and ``load_cuda`` make a ``Module``; its attributes are ``Kernel`` objects. docs/python.md has more.
 """
 
+from ._document import Record, Rows
 from ._errors import CallError, CompileError, Error, InternalError, LibraryError, OutOfMemory, PTXError, SanitizerError, Trap, UnsupportedPTX
 from ._memory import Buffer, array, share, zeros
 from ._module import Kernel, Launcher, Module, Parameter, Variable, load, load_cuda, load_ptx
 from ._options import options
+from ._recorded import Recording
 from ._result import Finding, Memory, Place, Result
 
 __version__ = "0.1.0"
@@ -38,7 +40,10 @@ __all__ = [
     "PTXError",
     "Parameter",
     "Place",
+    "Record",
+    "Recording",
     "Result",
+    "Rows",
     "SanitizerError",
     "Trap",
     "UnsupportedPTX",

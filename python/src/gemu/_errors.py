@@ -77,6 +77,7 @@ class Trap(Error, RuntimeError):
     address: Optional[int] = None  #: address of the first faulting lane, if the instruction accesses memory
     bytes: int = 0  #: bytes of the access per lane
     findings: List["Finding"] = []  #: findings of the sanitizers up to the fault
+    result: Optional["Result"] = None  #: reports up to the fault that options have requested: profile and recording. Counts are 0
 
 
 class InternalError(Error, RuntimeError):

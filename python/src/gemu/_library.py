@@ -12,7 +12,7 @@ from typing import Any, List, Optional, Sequence
 
 from . import _errors
 
-ABI_VERSION = 2  # of the functions below: GEMU_ABI_VERSION
+ABI_VERSION = 3  # of the functions below: GEMU_ABI_VERSION
 
 _NAMES = {"win32": "gemu.dll", "darwin": "libgemu.dylib"}
 
@@ -89,6 +89,7 @@ _FUNCTIONS = {
     "gemu_launch_with": [POINTER(LaunchParams), c_char_p, POINTER(Counts), POINTER(c_uint64)],
     "gemu_interrupt": [c_uint64],
     "gemu_report": [c_uint64, c_char_p, POINTER(c_void_p)],
+    "gemu_get_recording": [c_uint64, POINTER(c_void_p), POINTER(c_size_t)],
     "gemu_forget": [c_uint64],
 }
 
@@ -204,6 +205,16 @@ def take_text(pointer: c_void_p) -> str:
     finally:
         _libc.free(pointer)
         pointer.value = None
+
+
+def take_bytes(function: str, *arguments: Any) -> bytes:
+    """Calls a function whose last arguments receive bytes that it allocates, and their number."""
+    data, size = c_void_p(), c_size_t()
+    call(function, *arguments, ctypes.byref(data), ctypes.byref(size))
+    try:
+        return ctypes.string_at(data.value, size.value) if data.value else b""
+    finally:
+        _libc.free(data)
 
 
 def call_for_json(function: str, *arguments: Any) -> Any:

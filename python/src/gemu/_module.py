@@ -185,7 +185,12 @@ class Kernel:
     time_limit: seconds, or a text such as "5m"; 0 is no limit.
     warp: lanes of a warp: 1, 2, 4, 8, 16, 32 or 64.
     seed: number of another schedule of the warps.
+    sm: compute capability, such as "9.0": tensor cores add as those of such a device.
     structure: count the value structure for ``Result.structure``.
+    profile: count executions, divergence and memory accesses for ``Result.profile``.
+    record: True, or some of "results", "accesses", "memory", "stack", "source", or "all": for ``Result.recording``.
+    regfile: models of register files, such as "kim", for ``Result.models``.
+    machine: machines, such as "v100", for ``Result.machines``.
     sanitize: some of "race", "init", "bounds", "sync", or "all".
     findings: "raise" raises ``SanitizerError`` if sanitizers find errors; "return" only returns them in ``Result.findings``.
 
@@ -270,13 +275,14 @@ class Kernel:
             try:
                 _library.call("gemu_launch_with", ctypes.byref(params), text.encode(), ctypes.byref(counts), ctypes.byref(outcome))
             except Trap as trap:
-                reports = read_pointer(outcome)
-                if reports and "sanitize" in chosen.names:
-                    trap.findings = reports.findings()
+                reports = read_pointer(outcome, chosen.names)
+                if reports:
+                    trap.findings = reports.findings() if "sanitize" in chosen.names else []
+                    trap.result = result_of(counts, reports, trap.findings)
                 raise
         finally:
             shares.close()
-        reports = read_pointer(outcome)
+        reports = read_pointer(outcome, chosen.names)
         findings = reports.findings() if reports and "sanitize" in chosen.names else []
         result = result_of(counts, reports, findings)
         if chosen.findings == "raise" and any(f.severity == "error" for f in findings):

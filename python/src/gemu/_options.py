@@ -51,6 +51,16 @@ def _names(name: str, value: Any) -> str:
         raise TypeError(f"{name}={value!r}: want a name, or a list of names") from None
 
 
+def _version(name: str, value: Any) -> str:
+    if isinstance(value, float):
+        value = f"{value:.1f}"
+    return _word(name, value)
+
+
+def _parts(name: str, value: Any) -> str:
+    return "events" if value is True else _names(name, value)
+
+
 _OPTIONS: Dict[str, Callable[[str, Any], str]] = {
     "mode": _word,
     "engine": _word,
@@ -62,8 +72,13 @@ _OPTIONS: Dict[str, Callable[[str, Any], str]] = {
     "time_limit": _time,
     "warp": _number,
     "seed": _number,
+    "sm": _version,
     "structure": _flag,
+    "profile": _flag,
+    "record": _parts,
     "sanitize": _names,
+    "regfile": _names,
+    "machine": _names,
 }
 
 # Names of the options in libgemu, where they differ.
@@ -86,7 +101,7 @@ class Chosen:
 
     def __init__(self, given: Dict[str, Any]) -> None:
         check_names(given)
-        merged = {k: v for k, v in {**_defaults.get(), **given}.items() if v is not None and v != [] and v != ()}
+        merged = {k: v for k, v in {**_defaults.get(), **given}.items() if v is not None and v is not False and v != [] and v != ()}
         self.findings = merged.pop("findings", "raise")
         if self.findings not in ("raise", "return"):
             raise ValueError(f"findings={self.findings!r}: want 'raise' or 'return'")

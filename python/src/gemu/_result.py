@@ -5,9 +5,11 @@ from __future__ import annotations
 import ctypes
 import weakref
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Collection, Dict, List, Optional, Tuple
 
 from . import _library
+from ._document import Record, Rows
+from ._recorded import Recording
 
 __all__ = ["Finding", "Memory", "Place", "Result"]
 
@@ -121,8 +123,10 @@ def _forget(outcome: int) -> None:
 class Reports:
     """The reports of a launch, as libgemu keeps them."""
 
-    def __init__(self, outcome: int) -> None:
+    def __init__(self, outcome: int, options: Collection[str]) -> None:
+        self.options = options
         self._outcome = outcome
+        self._recording: Optional[Recording] = None
         self._finalizer = weakref.finalize(self, _forget, outcome)
         self._finalizer.atexit = False
         self._documents: Dict[str, Any] = {}
@@ -133,6 +137,12 @@ class Reports:
             self._documents[name] = _library.call_for_json("gemu_report", self._outcome, name.encode())
         return self._documents[name]
 
+    def recording(self) -> Recording:
+        """The recording of the launch."""
+        if self._recording is None:
+            self._recording = Recording(_library.take_bytes("gemu_get_recording", self._outcome))
+        return self._recording
+
     def findings(self) -> List[Finding]:
         """The findings of the sanitizers of the launch."""
         return [Finding._of(f) for f in self.get("findings")["findings"] or []]
@@ -140,7 +150,7 @@ class Reports:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a launch."""
+    """The result of a launch. Reports that options request, such as ``profile``, are attributes."""
 
     seconds: float  #: duration
     thread_instructions: int  #: instructions executed by threads
@@ -157,20 +167,58 @@ class Result:
         return self.lane_slots / self.warp_instructions if self.warp_instructions else 0.0
 
     def report(self, name: str) -> Any:
-        """A report of libgemu as dictionaries and lists: "statistics", and "findings" with the option sanitize. docs/json.md
+        """A report of libgemu as dictionaries and lists: "run", "statistics", "findings", "structure", "profile". docs/json.md
         has the fields."""
         if self._reports is None:
             raise ValueError("the launch has no reports")
         return self._reports.get(name)
 
+    def _document(self, name: str, option: str) -> Record:
+        if self._reports is None or option not in self._reports.options:
+            raise ValueError(f"the launch has no report {name}: launch with {option}")
+        return Record(self._reports.get(name))
+
     @property
-    def structure(self) -> Dict[str, Any]:
-        """The value structure of the launch, with the option structure=True: the columns of docs/json.md."""
-        kernels = self.report("statistics")["kernels"]
-        found = kernels[0].get("structure") if kernels else None
-        if found is None:
-            raise ValueError("the value structure was not counted: launch with structure=True")
-        return found
+    def structure(self) -> Record:
+        """The value structure, with the option structure: the fields of gemu-structure in docs/json.md, such as ``summary``,
+        ``bars`` and ``instructions``, and in addition ``lines``: the sums of the instructions by line of the source."""
+        d = self._document("structure", "structure")
+        d.__dict__["lines"] = _by_line(d.instructions)
+        return d
+
+    @property
+    def profile(self) -> Record:
+        """The profile, with the option profile: the fields of gemu-profile in docs/json.md, such as ``total``, ``lines``, ``loops``,
+        ``calls`` and ``occupancy``. The classes u, a and g of lines need the option structure."""
+        return self._document("profile", "profile")
+
+    @property
+    def machines(self) -> Rows:
+        """The machines of the option machine, in the order of the option, with the fields of ``machines`` in gemu-statistics."""
+        return self._document("statistics", "machine").machines
+
+    @property
+    def models(self) -> Rows:
+        """The register files of the option regfile, with the fields of the schema "report" in docs/json.md."""
+        return self._document("statistics", "regfile").models
+
+    @property
+    def recording(self) -> "Recording":
+        """The recording, with the option record."""
+        if self._reports is None or "record" not in self._reports.options:
+            raise ValueError("the launch was not recorded: launch with record")
+        return self._reports.recording()
+
+
+def _by_line(instructions: Rows) -> Rows:
+    """The sums of instructions by line of the source, or of the PTX without .loc."""
+    lines: Dict[str, Dict[str, Any]] = {}
+    for n in instructions:
+        place = getattr(n, "source", "") if "source" in n.keys() else f"PTX:{n.line}"
+        line = lines.setdefault(place, {"source": place, "execs": 0, "u": 0, "a": 0, "g": 0})
+        for name in ("execs", "u", "a", "g"):
+            line[name] += n[name]
+    return Rows(Record(line) for line in lines.values())
 
 
 def result_of(counts: "_library.Counts", reports: Optional[Reports], findings: List[Finding]) -> Result:
@@ -179,6 +227,6 @@ def result_of(counts: "_library.Counts", reports: Optional[Reports], findings: L
     return Result(**values, findings=findings, _reports=reports)
 
 
-def read_pointer(value: "ctypes.c_uint64") -> Optional[Reports]:
-    """The reports of an outcome; None if the launch did not begin."""
-    return Reports(value.value) if value.value else None
+def read_pointer(value: "ctypes.c_uint64", options: Collection[str]) -> Optional[Reports]:
+    """The reports of an outcome, which the options have requested; None if the launch did not begin."""
+    return Reports(value.value, options) if value.value else None

@@ -1,0 +1,1 @@
+../../../record/readers/gemu_recording.py
