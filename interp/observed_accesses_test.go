@@ -447,11 +447,12 @@ NEXT:
 `
 
 // loadCounter counts the events of the first load from global memory in each CTA. It needs no events of the first CTA until refuses
-// is true, and all events of the second CTA.
+// is true, and all events of the second CTA, unless the condition lasts.
 type loadCounter struct {
 	selected []probe.Events
 	events   [2]int
 	refuses  bool
+	lasting  bool
 }
 
 func (r *loadCounter) Subscription() probe.Subscription {
@@ -486,18 +487,19 @@ type loadCounterCTA struct {
 func (c *loadCounterCTA) OnEvent(e *probe.Event) { c.events[c.index]++ }
 
 func (c *loadCounterCTA) FilterLoads(*probe.Event, *probe.Access) (probe.LoadCondition, bool) {
-	return probe.LoadCondition{End: math.MaxUint64}, c.index == 0 && !c.refuses
+	return probe.LoadCondition{End: math.MaxUint64, Lasting: c.lasting}, c.index == 0 && !c.refuses
 }
 
-// TestConditionsOfLoadsEnd: the condition of a sink holds for its CTA only, and until the launch's turn ends.
+// TestConditionsOfLoadsEnd: the condition of a sink holds for its CTA only, unless it lasts, and until the launch's turn ends.
 func TestConditionsOfLoadsEnd(t *testing.T) {
 	if !interp.Native.Available() {
 		t.Skip("this host has no native engine")
 	}
-	for _, yields := range []bool{false, true} {
+	for k := range 4 {
+		yields, lasting := k&1 != 0, k&2 != 0
 		mod, b := linker(t, interp.Config{HostMemory: 1}, windowKernel, 12) // one CTA at a time, which have the same context
 		words := interp.Slice[uint32](b)
-		r := &loadCounter{}
+		r := &loadCounter{lasting: lasting}
 		before, turns := 0, 0
 		l := &interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(32), Args: []any{b}, Mode: interp.Vector, Engine: interp.Native, Probes: []probe.Probe{r}}
 		if words[0] = 1; yields {
@@ -515,9 +517,23 @@ func TestConditionsOfLoadsEnd(t *testing.T) {
 		if _, err := mod.Run(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}
+		if !yields && lasting {
+			first := r.events
+			if _, err := mod.Run(t.Context(), l); err != nil {
+				t.Fatal(err)
+			}
+			if r.events != [2]int{2, 0} {
+				t.Errorf("%v events after another launch, want 2 in the first CTA, and none after it", r.events)
+			}
+			r.events = first
+		}
 		switch {
-		case !yields && r.events != [2]int{1, 8}:
+		case !yields && !lasting && r.events != [2]int{1, 8}:
 			t.Errorf("%v events, want 1 in the first CTA, whose later loads need none, and 8 in the second", r.events)
+		case !yields && lasting && r.events != [2]int{1, 0}:
+			t.Errorf("%v events, want 1 in the first CTA, and none after it", r.events)
+		case yields && r.events[1] != 8:
+			t.Errorf("%d events in the second CTA, which begins in another turn, want 8", r.events[1])
 		case yields && (before != 1 || r.events[0] < 3):
 			t.Errorf("%d events in %d turns, %d of them in the first; want 1 in the first, and further ones in the other turns", r.events[0], turns, before)
 		}

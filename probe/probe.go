@@ -50,9 +50,9 @@ type EventReducer interface {
 type LoadFilter interface {
 	Sink
 	// FilterLoads is called after the event e of a load that has no other events, with the access a. It returns the condition
-	// for later loads of the same instruction and the same CTA, by warps with the same selection of events, until the CTA or the
-	// launch's turn on the device ends (interp.Launch.Yield). It returns false if the sink needs the event of every such load before
-	// the load.
+	// for later loads of the same instruction and the same CTA (LoadCondition.Lasting: and later CTAs), by warps with the same
+	// selection of events, until the CTA or the launch's turn on the device ends (interp.Launch.Yield). It returns false if the sink
+	// needs the event of every such load before the load.
 	FilterLoads(e *Event, a *Access) (c LoadCondition, ok bool)
 }
 
@@ -69,6 +69,9 @@ type LoadCondition struct {
 	Late bool
 	// Quiet may be set if Late is true. If it is not nil, the sink needs no event of a load that executes while its value is not 0.
 	Quiet *atomic.Int64
+	// Lasting means that the condition does not end with the CTA. It then also holds, for the sinks of the same probe, in later CTAs
+	// of the launch with the same shared memory (Event.Shared) and the same selections of events, whose FilterLoads may not be called.
+	Lasting bool
 }
 
 // Selectable is the set of events that an EventSelector filters by instruction.

@@ -36,6 +36,7 @@ type launch struct {
 	info    *probe.LaunchInfo
 	plan    *plan
 	buffers []*probe.Pointer // by id, less plan.buffers
+	bases   []uint64         // cta.bases of a CTA that begins
 }
 
 // launch returns the state of a launch.
@@ -62,6 +63,15 @@ func (p *tool) launch(l *probe.LaunchInfo) *launch {
 		text += fmt.Sprintf("%d:%d ", l.Pointers[i].Offset, k)
 	}
 	n.plan = p.plans.GetKind(l, text, func(l *probe.LaunchInfo) *plan { return newPlan(l, kind) })
+	n.bases = make([]uint64, len(n.plan.vars))
+	for i := range n.plan.vars {
+		if v := &n.plan.vars[i]; v.Var != nil && (v.Space == ptx.Global || v.Space == ptx.Const) {
+			n.bases[i] = v.off
+		}
+	}
+	for i, b := range n.buffers {
+		n.bases[int(n.plan.buffers)+i] = b.Begin
+	}
 	p.last = n
 	return n
 }
@@ -87,11 +97,7 @@ func (p *tool) CTA(l *probe.LaunchInfo, _ int, _ ptx.Dim3) probe.Sink {
 	if !slices.ContainsFunc(plan.actions, func(a action) bool { return len(a.addr) > 0 }) {
 		return nil
 	}
-	c := &cta{log: p.log, plan: plan, bases: make([]uint64, len(plan.vars)), buffers: launched.buffers}
-	for i, b := range launched.buffers {
-		c.bases[int(plan.buffers)+i] = b.Begin
-	}
-	return c
+	return &cta{log: p.log, plan: plan, bases: slices.Clone(launched.bases), buffers: launched.buffers}
 }
 
 // cta tracks a CTA.
@@ -333,10 +339,9 @@ func (c *cta) predicate(e *probe.Event, a *action) uint64 {
 	return m
 }
 
-// noteAddress stores the address of a variable outside shared and local memory when an instruction takes it.
+// noteAddress stores the address of a parameter of the kernel when an instruction takes it.
 func (c *cta) noteAddress(e *probe.Event, id uint32) {
-	v := &c.plan.vars[id]
-	if v.Space == ptx.Shared || v.Space == ptx.Local {
+	if c.plan.vars[id].Space != ptx.Param {
 		return
 	}
 	for i := range e.Instr.Ops {

@@ -32,7 +32,7 @@ func (c *cta) FilterLoads(e *probe.Event, x *probe.Access) (l probe.LoadConditio
 		return l, false
 	}
 	base, size, _, ok := c.extent(origin{id: a.addr[0].baseID}, x.Space)
-	return probe.LoadCondition{Begin: base, End: base + size}, ok
+	return probe.LoadCondition{Begin: base, End: base + size, Lasting: true}, ok
 }
 
 // wanted returns the number of bytes of each lane that must be in bounds. Bytes that are never read need not

@@ -14,7 +14,7 @@ func (p *plan) buffer(id uint32) bool { return id >= p.buffers && id < unset }
 // isConstantOrigin reports whether a register that always has this origin needs no row, because the origin does
 // not change during a launch.
 func (p *plan) isConstantOrigin(id uint32) bool {
-	return !p.variable(id) || p.vars[id].Space == ptx.Shared
+	return !p.variable(id) || p.vars[id].Space != ptx.Local && p.vars[id].Space != ptx.Param
 }
 
 // either returns the origin of a sum.

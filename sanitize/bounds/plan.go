@@ -4,12 +4,14 @@ package bounds
 // into the same buffer, and the action of each instruction. Nearly all instructions have none.
 
 import (
+	"slices"
+
 	"gemu/probe"
 	"gemu/ptx"
 )
 
 // variable is a variable that pointers can refer to, and its position: an offset from the beginning of shared
-// memory, or of the function's frame in local memory.
+// memory, or of the function's frame in local memory; the address of a variable in global or constant memory.
 type variable struct {
 	*ptx.Var
 	off  uint64
@@ -158,7 +160,7 @@ func newPlan(l *probe.LaunchInfo, bufferOf []int) *plan {
 	p := &plan{funcs: map[*ptx.Func]*function{}, vars: make([]variable, firstID), shared: prog.Shared(), params: prog.Params()}
 	p.actions, p.functionOf = make([]action, prog.Len()), make([]*function, prog.Len())
 	ids := map[*ptx.Var]uint32{}
-	for _, v := range p.shared {
+	for _, v := range slices.Concat(p.shared, prog.Globals()) {
 		ids[v.Var] = p.add(v.Var, v.Offset)
 	}
 	instrs := make([]*ptx.Instr, prog.Len())
@@ -197,15 +199,9 @@ func newPlan(l *probe.LaunchInfo, bufferOf []int) *plan {
 			if def, ok := fn.Module().Lookup(v.Name).(*ptx.Var); ok && v.Linkage == ptx.Extern {
 				v = def
 			}
-			if f.ids[v] != notPointer {
-				return
+			if f.ids[v] == notPointer {
+				f.ids[v] = ids[v]
 			}
-			if v.Space == ptx.Global || v.Space == ptx.Const {
-				if ids[v] == notPointer {
-					ids[v] = p.add(v, 0)
-				}
-			}
-			f.ids[v] = ids[v]
 		})
 	}
 	p.point(l, bufferOf)

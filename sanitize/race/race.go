@@ -233,7 +233,7 @@ type cta struct {
 	effects       map[int64]view        // the view of the issuing thread at the time of issue, by number of the asynchronous operation
 	channels      map[channelKey]agent
 	queues        map[channelKey]*queue
-	quiet         syncatomic.Int64 // not 0: in this interval between barriers of the whole CTA, shared memory is only read (nextActions.isQuiet)
+	quiet         *syncatomic.Int64 // shadow.quiet of its shared memory
 }
 
 type warp struct {
@@ -273,7 +273,7 @@ func (p *Probe) begin(l *probe.LaunchInfo) *run {
 		o := newRole(instr)
 		r.roles = append(r.roles, o)
 		kinds := probe.Events(0)
-		if o.sync != 0 || instr.Form.Effects.Any(ptx.Reads|ptx.Writes|ptx.Atomic) {
+		if space, _ := instr.Space(); o.sync != 0 || instr.Form.Effects.Any(ptx.Reads|ptx.Writes|ptx.Atomic) && !isPrivate(space) {
 			kinds = probe.OnAccess
 		}
 		if o.sync&ordersAfter != 0 {
@@ -318,6 +318,10 @@ func (s *sink) OnEvent(e *probe.Event) {
 	}
 	switch e.Kind {
 	case probe.OnWarp:
+		if c.quiet == nil {
+			c.quiet = &r.shadow(e.Shared()).quiet
+			c.quiet.Store(0)
+		}
 		c.warps[e.Warp].begin(e.Lanes, e.Launch.WarpSize)
 	case probe.OnAccess:
 		r.access(c, e)
@@ -343,9 +347,9 @@ func (s *sink) FilterLoads(e *probe.Event, a *probe.Access) (l probe.LoadConditi
 	if s.run.roles[e.Index].sync != 0 {
 		return l, false
 	}
-	l = probe.LoadCondition{End: math.MaxUint64, Late: !isPrivate(a.Space)}
+	l = probe.LoadCondition{End: math.MaxUint64, Late: !isPrivate(a.Space), Lasting: true}
 	if a.Space == ptx.Shared && s.run.ownMemory(true) {
-		l.End, l.Quiet = e.Shared().Size, &s.c.quiet // see keepRaw
+		l.End, l.Quiet = e.Shared().Size, s.c.quiet // see keepRaw
 	}
 	return l, true
 }

@@ -5,6 +5,7 @@ package race
 import (
 	"math/bits"
 	"slices"
+	syncatomic "sync/atomic"
 
 	"gemu/probe"
 )
@@ -70,6 +71,10 @@ type shadow struct {
 	bytes [][4]cell // cells of the bytes of split words
 
 	backlog backlog
+
+	// quiet is not 0 in an interval between barriers of the whole CTA in which its shared memory is only read (nextActions.isQuiet).
+	// The word outlasts the CTA, as conditions for loads do (sink.FilterLoads).
+	quiet syncatomic.Int64
 }
 
 func newShadow(a *probe.Allocation) *shadow {

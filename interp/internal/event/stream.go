@@ -93,9 +93,11 @@ func OpenStream(c *machine.CTA) {
 	if !same || len(before) != len(s.Sinks) {
 		s.Unions = s.Unions[:0]
 	}
+	scope := machine.LoadScope{Turn: c.Grid.Turn, Shared: c.SharedMem.Public()}
 	for i := range s.Unions {
-		s.Unions[i].CloseWindows()
+		s.Unions[i].CloseWindows(scope == s.Filtered)
 	}
+	s.Filtered = scope
 	clear(before) // releases the old sinks to the garbage collector
 	s.PreviousSinks = before
 	if len(s.Sinks) > 0 {
@@ -113,6 +115,7 @@ func selectStreamEvents(s *machine.EventStream, i int) {
 
 // ReselectEvents lets the probes select again the instruction events of all CTAs in flight. It ends the conditions of sinks for loads.
 func ReselectEvents(g *machine.Grid) {
+	g.Turn++
 	for i := range g.Flights {
 		if c := g.Flights[i].CTA; c != nil && c.Stream != nil {
 			for k := range c.Stream.Sinks {

@@ -90,6 +90,7 @@ type Observation struct {
 	Probes         []ProbeState
 	MayPause       bool   // probes may pause the launch
 	PauseRequested bool   // a probe has requested a pause
+	Turn           int    // number of turns on the device so far
 	Steps          int64  // instructions begun so far; counted only if InOrder (see Event.Step)
 	PauseStep      int64  // the step before which the launch pauses
 	Visited        []bool // whether each block, by index, has begun since the last call of VisitedBlocks; nil unless MayPause

@@ -36,7 +36,14 @@ type EventStream struct {
 
 	Materialised probe.Value // value of an event of a materialisation
 
-	StopErr error // error with which the launch must end; nil: none
+	Filtered LoadScope // of the conditions of the sinks for loads
+	StopErr  error     // error with which the launch must end; nil: none
+}
+
+// LoadScope identifies the CTAs of a launch in which lasting conditions for loads hold (probe.LoadCondition.Lasting).
+type LoadScope struct {
+	Turn   int               // Observation.Turn
+	Shared *probe.Allocation // the shared memory of the CTA
 }
 
 // Subscriber is a sink with the subscription of its probe.
@@ -67,7 +74,8 @@ type LoggableLoad struct {
 	Rest   int32  // the number of PTX instructions from it to the end of its block
 	Late   uint64 // the sinks that receive the logged loads: a bit for each index in EventStream.Sinks
 	Listed uint64 // the sinks of Late that receive lists (probe.LoadReceiver); all others receive events
-	Asked  bool   // the sinks have been asked for their conditions, in this CTA and this turn of its launch
+	Asked  bool   // the sinks have been asked for their conditions, in this turn of the launch
+	Lasts  bool   // the conditions are lasting ones (probe.LoadCondition.Lasting)
 }
 
 // LoadsPlace is the place of a list of late loads.
@@ -80,14 +88,13 @@ type LoadsPlace struct {
 	Places []int32             // by index of the list: the index of the log
 }
 
-// CloseWindows ends the conditions of the union's sinks for loads.
-func (u *EventUnion) CloseWindows() {
-	if u.Log == nil {
-		return
-	}
-	u.Log.Close()
+// CloseWindows ends the conditions of the union's sinks for loads; with keep, only those that end with their CTA.
+func (u *EventUnion) CloseWindows(keep bool) {
 	for i := range u.Loggable {
-		u.Loggable[i].Asked = false
+		if x := &u.Loggable[i]; x.Asked && !(keep && x.Lasts) {
+			x.Asked = false
+			u.Log.Close(i)
+		}
 	}
 }
 

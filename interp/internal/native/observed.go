@@ -68,16 +68,14 @@ func NewLoadLog(n int) *LoadLog {
 	}
 	l := &LoadLog{limit: logCapacity * uint64(LoggedLoadBytes), entries: new([logCapacity]LoggedLoad), list: make([]LoadWindow, n)}
 	l.windows = &l.list[0]
-	l.Close()
+	for i := range l.list {
+		l.Close(i)
+	}
 	return l
 }
 
-// Close closes all windows.
-func (l *LoadLog) Close() {
-	for i := range l.list {
-		l.list[i].Closed, l.list[i].Quiet = &closed, &open
-	}
-}
+// Close closes window i.
+func (l *LoadLog) Close(i int) { l.list[i].Closed, l.list[i].Quiet = &closed, &open }
 
 // Open sets window i. A nil w.Closed or w.Quiet stands for 0. If logged is false, loads in the window are executed, but not logged.
 func (l *LoadLog) Open(i int, w LoadWindow, logged bool) {

@@ -164,9 +164,9 @@ func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 	if x.Asked {
 		return
 	}
-	x.Asked, x.Late, x.Listed = true, 0, 0
+	x.Asked, x.Lasts, x.Late, x.Listed = true, false, 0, 0
 	a := &x.Accesses[0]
-	begin, end := uint64(0), uint64(1)<<63
+	begin, end, lasts := uint64(0), uint64(1)<<63, true
 	window := native.LoadWindow{}
 	for k := range s.Sinks {
 		if !event.Receives(s, k, u.ReducedSinks, x.Source.Index, probe.OnAccess) {
@@ -176,6 +176,7 @@ func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 		if !ok || c.Unless != nil && window.Closed != nil {
 			return
 		}
+		lasts = lasts && c.Lasting
 		if begin, end = max(begin, c.Begin), min(end, c.End); c.Unless != nil {
 			window.Closed = (*int64)(unsafe.Pointer(c.Unless))
 		}
@@ -194,6 +195,7 @@ func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 		return
 	}
 	window.Begin, window.Last = begin, end-begin-uint64(a.Bytes)
+	x.Lasts = lasts
 	u.Log.Open(int(number), window, x.Late != 0)
 }
 
