@@ -11,7 +11,7 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// private is a kernel with accesses to memory that threads share, and to memory of a thread and constant memory.
+// private is a kernel with accesses to memory that threads share, to memory of a thread and to constant memory, and barriers.
 const private = `.version 8.0
 .target sm_80
 .address_size 64
@@ -28,6 +28,7 @@ const private = `.version 8.0
 	st.global.u32 [%p], %x;
 	ld.u32 %x, [%p];
 	bar.sync 0;
+	bar.warp.sync -1;
 	ret;
 }
 `
@@ -49,7 +50,8 @@ func (s *selecting) SelectEvents(l *probe.LaunchInfo) []probe.Events {
 	return list
 }
 
-// TestPrivateAccessesHaveNoEvents: race selects no events of accesses to parameters, local memory and constant memory.
+// TestPrivateAccessesHaveNoEvents: race selects no events of accesses to parameters, local memory and constant memory, nor of
+// barriers of the CTA, whose lanes have events when they wait and continue.
 func TestPrivateAccessesHaveNoEvents(t *testing.T) {
 	d := interp.NewDevice(interp.Config{})
 	mod, err := d.Load("k.ptx", []byte(private))
@@ -64,7 +66,7 @@ func TestPrivateAccessesHaveNoEvents(t *testing.T) {
 	if _, err := mod.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: []any{b}, Probes: []probe.Probe{s}}); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"st.shared.u32", "st.global.u32", "ld.u32", "bar.sync"}; !slices.Equal(s.opcodes, want) {
+	if want := []string{"st.shared.u32", "st.global.u32", "ld.u32", "bar.warp.sync"}; !slices.Equal(s.opcodes, want) {
 		t.Errorf("race selects %q, want %q", s.opcodes, want)
 	}
 }

@@ -273,7 +273,7 @@ func (p *Probe) begin(l *probe.LaunchInfo) *run {
 		o := newRole(instr)
 		r.roles = append(r.roles, o)
 		kinds := probe.Events(0)
-		if space, _ := instr.Space(); o.sync != 0 || instr.Form.Effects.Any(ptx.Reads|ptx.Writes|ptx.Atomic) && !isPrivate(space) {
+		if space, _ := instr.Space(); o.sync&mbarriers != 0 || instr.Form.Effects.Any(ptx.Reads|ptx.Writes|ptx.Atomic) && !isPrivate(space) {
 			kinds = probe.OnAccess
 		}
 		if o.sync&ordersAfter != 0 {
