@@ -22,6 +22,14 @@ from ._options import options
 from ._recorded import Recording
 from ._result import Finding, Memory, Place, Result
 
+
+def load_ipython_extension(shell: "object") -> None:
+    """Registers the magics ``%%cuda`` and ``%%ptx``: ``%load_ext gemu`` in a notebook."""
+    from ._magics import register
+
+    register(shell)
+
+
 __version__ = "0.1.0"
 
 __all__ = [
