@@ -16,8 +16,9 @@ import (
 
 // completionCmd prints the code by which a shell completes command lines.
 type completionCmd struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: bash, zsh or fish."`
-	Code  bool   `short:"c" help:"Print the code for the shell, not how to use it."`
+	Shell   string `arg:"" enum:"bash,zsh,fish" help:"The shell: bash, zsh or fish."`
+	Code    bool   `short:"c" help:"Print the code for the shell, not how to use it."`
+	Program string `placeholder:"PROGRAM" help:"The program that the shell runs for completions (default: this one, with its path)."`
 }
 
 // completionCode maps each shell to the code that sets up completion in it; %[1]s is the command's name, %[2]s its quoted path. A
@@ -40,11 +41,14 @@ func (c *completionCmd) Run(a *app, k *kong.Kong) error {
 	if c.Code {
 		text = completionCode[c.Shell]
 	}
-	program, err := os.Executable()
-	if err != nil {
-		program = k.Model.Name
+	program := c.Program
+	if program == "" {
+		var err error
+		if program, err = os.Executable(); err != nil {
+			program = k.Model.Name
+		}
 	}
-	_, err = fmt.Fprintf(dataOf(a.stdout), text, k.Model.Name, "'"+strings.ReplaceAll(program, "'", `'\''`)+"'")
+	_, err := fmt.Fprintf(dataOf(a.stdout), text, k.Model.Name, "'"+strings.ReplaceAll(program, "'", `'\''`)+"'")
 	return err
 }
 

@@ -42,3 +42,11 @@ func TestChangelog(t *testing.T) {
 		t.Errorf("CHANGELOG.md begins with %q, want Unreleased, or %s and a date", first, Number())
 	}
 }
+
+// The Python package has this version.
+func TestPython(t *testing.T) {
+	b, err := os.ReadFile("../../python/pyproject.toml")
+	if want := "\nversion = \"" + Number() + "\"\n"; err != nil || !strings.Contains(string(b), want) {
+		t.Errorf("python/pyproject.toml lacks %q: %v", want, err)
+	}
+}

@@ -25,19 +25,19 @@ type Engine struct {
 	Licenses []byte // the licenses of Go and of the modules in the engine, as text
 }
 
-// Names of the engine's files, which FindEngine looks for next to the command.
+// Names of the engine's files, which FindEngine looks for in ../lib/gemu and next to the command.
 const (
 	moduleName   = "gemu.wasm"
 	loaderName   = "wasm_exec.js"
 	licensesName = "gemu.wasm.licenses.txt"
 )
 
-// Files returns the files of the engine by name: next to a command, FindEngine finds them.
+// Files returns the files of the engine by name: in ../lib/gemu from a command or next to it, FindEngine finds them.
 func (e *Engine) Files() map[string][]byte {
 	return map[string][]byte{moduleName: e.Module, loaderName: e.Loader, licensesName: e.Licenses}
 }
 
-// FindEngine returns the engine: from the files next to the running command, or built by Go from the source of the command. It calls
+// FindEngine returns the engine: from files near the running command, or built by Go from the source of the command. It calls
 // building before a build; the first build takes up to a minute. The error names the missing file or program and a remedy.
 func FindEngine(ctx context.Context, building func()) (*Engine, error) {
 	e, beside, err := besideCommand()
@@ -48,15 +48,16 @@ func FindEngine(ctx context.Context, building func()) (*Engine, error) {
 	program, err := exec.LookPath("go")
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the engine for browsers is missing: there is no %s and %s in %s, next to the command, and no Go (https://go.dev/dl) on the path to build it", moduleName, loaderName, beside)
+		return nil, fmt.Errorf("the engine for browsers is missing: there is no %s and %s in %s, next to the command, or in ../lib/gemu, and no Go (https://go.dev/dl) on the path to build it", moduleName, loaderName, beside)
 	case source == "":
-		return nil, fmt.Errorf("the engine for browsers is missing: there is no %s and %s in %s, next to the command, and the source of gemu is not here to build it: run the command in a clone of gemu", moduleName, loaderName, beside)
+		return nil, fmt.Errorf("the engine for browsers is missing: there is no %s and %s in %s, next to the command, or in ../lib/gemu, and the source of gemu is not here to build it: run the command in a clone of gemu", moduleName, loaderName, beside)
 	}
 	building()
 	return BuildEngine(ctx, program, source)
 }
 
-// besideCommand returns the engine beside the running command; nil if it is not there.
+// besideCommand returns the engine from ../lib/gemu, seen from the running command, or from the directory of the command; nil if it is
+// in neither. dir is the directory of the command, for messages.
 func besideCommand() (e *Engine, dir string, err error) {
 	command, err := os.Executable()
 	if err != nil {
@@ -66,20 +67,23 @@ func besideCommand() (e *Engine, dir string, err error) {
 		command = resolved
 	}
 	dir = filepath.Dir(command)
-	module, err := os.ReadFile(filepath.Join(dir, moduleName))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, dir, nil
-	}
-	if err != nil {
-		return nil, dir, err
-	}
-	e = &Engine{Module: module}
-	for name, to := range map[string]*[]byte{loaderName: &e.Loader, licensesName: &e.Licenses} {
-		if *to, err = os.ReadFile(filepath.Join(dir, name)); err != nil {
-			return nil, dir, fmt.Errorf("%s is not complete: %w", filepath.Join(dir, moduleName), err)
+	for _, of := range []string{filepath.Join(dir, "..", "lib", "gemu"), dir} {
+		module, err := os.ReadFile(filepath.Join(of, moduleName))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
 		}
+		if err != nil {
+			return nil, dir, err
+		}
+		e = &Engine{Module: module}
+		for name, to := range map[string]*[]byte{loaderName: &e.Loader, licensesName: &e.Licenses} {
+			if *to, err = os.ReadFile(filepath.Join(of, name)); err != nil {
+				return nil, dir, fmt.Errorf("%s is not complete: %w", filepath.Join(of, moduleName), err)
+			}
+		}
+		return e, dir, nil
 	}
-	return e, dir, nil
+	return nil, dir, nil
 }
 
 // sourceDir returns the directory of package play/wasm: in the source from which the command was built, or else below the current
@@ -120,7 +124,7 @@ func BuildEngine(ctx context.Context, program, source string) (*Engine, error) {
 	for _, name := range coldPackages {
 		args = append(args, "-gcflags="+name+"=-l")
 	}
-	if _, err := runGo(ctx, program, source, "js", "wasm", append(args, ".")...); err != nil {
+	if _, err := runGo(ctx, program, source, "js", "wasm", false, append(args, ".")...); err != nil {
 		return nil, err
 	}
 	module, err := os.ReadFile(out)
@@ -135,7 +139,7 @@ func BuildEngine(ctx context.Context, program, source string) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts, err := Licenses(ctx, program, source, "js", "wasm")
+	texts, err := Licenses(ctx, program, source, "js", "wasm", ".")
 	if err != nil {
 		return nil, err
 	}
@@ -144,16 +148,19 @@ func BuildEngine(ctx context.Context, program, source string) (*Engine, error) {
 
 // goroot returns the directory of the Go that builds a package: the go.mod there can choose another version of Go.
 func goroot(ctx context.Context, program, dir string) (string, error) {
-	text, err := runGo(ctx, program, dir, "", "", "env", "GOROOT")
+	text, err := runGo(ctx, program, dir, "", "", false, "env", "GOROOT")
 	return strings.TrimSpace(string(text)), err
 }
 
 // runGo runs a Go command for a system and a processor in a directory, and returns its output.
-func runGo(ctx context.Context, program, dir, system, processor string, args ...string) ([]byte, error) {
+func runGo(ctx context.Context, program, dir, system, processor string, cgo bool, args ...string) ([]byte, error) {
 	var messages bytes.Buffer
 	run := exec.CommandContext(ctx, program, args...)
 	run.Dir, run.Stderr = dir, &messages
 	run.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+processor, "CGO_ENABLED=0")
+	if cgo {
+		run.Env = append(run.Env, "CGO_ENABLED=1")
+	}
 	text, err := run.Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(run.Args, " "), err, messages.Bytes())
@@ -164,22 +171,23 @@ func runGo(ctx context.Context, program, dir, system, processor string, args ...
 // licenseFile matches the names of files with a license.
 var licenseFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice)(\.\w+)?$`)
 
-// Licenses returns the licenses of Go and of the modules that a program for a system and a processor contains. The program is a
-// package of gemu in a directory; program is the command of Go.
-func Licenses(ctx context.Context, program, dir, system, processor string) ([]byte, error) {
+// Licenses returns the licenses of Go and of the modules that packages for a system and a processor contain. The packages are programs
+// and libraries of gemu, as paths below a directory; program is the command of Go.
+func Licenses(ctx context.Context, program, dir, system, processor string, packages ...string) ([]byte, error) {
 	root, err := goroot(ctx, program, dir)
 	if err != nil {
 		return nil, err
 	}
 	const form = "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}\n{{.Path}} {{.Version}}\t{{$.Dir}}\n{{end}}{{end}}"
-	list, err := runGo(ctx, program, dir, system, processor, "list", "-deps", "-f", form, ".")
+	cgo := system != "js" // the libraries' packages are Go packages only with cgo; go list compiles nothing
+	list, err := runGo(ctx, program, dir, system, processor, cgo, append([]string{"list", "-deps", "-f", form}, packages...)...)
 	if err != nil {
 		return nil, err
 	}
 	dirs := strings.FieldsFunc(string(list), func(r rune) bool { return r == '\n' })
 	slices.Sort(dirs) // a module before its packages
 	var to bytes.Buffer
-	to.WriteString("The program contains Go and these modules.\n")
+	to.WriteString("gemu contains Go and these modules.\n")
 	for _, line := range slices.Compact(append([]string{"Go\t" + root}, dirs...)) {
 		name, dir, _ := strings.Cut(line, "\t")
 		files, err := os.ReadDir(dir)

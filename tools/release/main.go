@@ -1,36 +1,40 @@
-// Command release makes the archives of a release: the command gemu for each host, with the engine in WebAssembly, which gemu play
-// finds next to the command, and the licenses of all parts. It builds with Go alone, on any host. The same source and version of Go
-// make the same bytes.
+// Command release makes what users install: for each host an archive with the command, the engine of the page, the manual page,
+// completions, the licenses of all parts and, for Linux and Windows, the shared libraries, and the same as a wheel for pip; for
+// Linux also packages of Debian and an OCI image.
 //
-//	go run -C tools ./release -o /tmp/release [-hosts linux/amd64,darwin/arm64]
+//	go run -C tools ./release -o /tmp/release [-hosts linux/amd64,darwin/arm64] [-kinds archive,wheel,deb,image] [-libraries=false]
+//
+// The same commit, version of Go and version of zig make the same bytes, in any directory.
 package main
 
 import (
-	"archive/tar"
-	"archive/zip"
-	"bytes"
-	"compress/gzip"
 	"context"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"gemu/internal/version"
 	"gemu/play/site"
 )
 
 // hosts are the hosts of a release. Machine code runs on Linux; on the others, the portable engine.
 const hosts = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
 
+// kinds are the kinds of files that release makes.
+const kinds = "archive,wheel,deb,image"
+
 func main() {
-	out := flag.String("o", "", "the directory of the archives; it is made if necessary")
+	out := flag.String("o", "", "the directory of the files; it is made if necessary")
 	list := flag.String("hosts", hosts, "the systems and processors, as SYSTEM/PROCESSOR, separated by commas")
+	kind := flag.String("kinds", kinds, "the kinds of files, separated by commas; a deb and an image are for Linux")
+	libraries := flag.Bool("libraries", true, "build the shared libraries with zig's C compiler")
 	flag.Parse()
 	if *out == "" || flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "release: -o DIR is missing, or there are other arguments")
@@ -38,7 +42,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	names, err := release(ctx, "..", *out, strings.Split(*list, ","))
+	names, err := release(ctx, &options{root: "..", out: *out, hosts: strings.Split(*list, ","), kinds: strings.Split(*kind, ","), libraries: *libraries})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
@@ -48,41 +52,88 @@ func main() {
 	}
 }
 
-// release writes the archives of hosts to a directory, and returns their names. root is the root of gemu's source.
-func release(ctx context.Context, root, out string, hosts []string) (names []string, err error) {
-	for _, host := range hosts {
+// options are the options of a release.
+type options struct {
+	root      string   // the root of gemu's source
+	out       string   // the directory of the files
+	hosts     []string // SYSTEM/PROCESSOR
+	kinds     []string // of kinds
+	libraries bool     // the shared libraries are part of it
+}
+
+// builder has the parts that all hosts have in common.
+type builder struct {
+	root    string
+	program string       // the command of Go
+	zig     *zigCompiler // nil: no libraries
+	engine  *site.Engine
+	common  tree      // manual page, completions, list of changes
+	date    time.Time // the date of all files
+}
+
+// release makes the files of a release, and returns their names.
+func release(ctx context.Context, o *options) (names []string, err error) {
+	for _, host := range o.hosts {
 		if system, processor, ok := strings.Cut(host, "/"); !ok || system == "" || processor == "" {
 			return nil, fmt.Errorf("%q is no host: want SYSTEM/PROCESSOR, such as linux/amd64", host)
 		}
 	}
-	if err := os.MkdirAll(out, 0o777); err != nil {
+	for _, kind := range o.kinds {
+		if !slices.Contains(strings.Split(kinds, ","), kind) {
+			return nil, fmt.Errorf("%q is no kind of files: want some of %s", kind, kinds)
+		}
+	}
+	if err := os.MkdirAll(o.out, 0o777); err != nil {
 		return nil, err
 	}
-	program, err := exec.LookPath("go")
+	b, err := newBuilder(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	engine, err := site.BuildEngine(ctx, program, filepath.Join(root, "play", "wasm"))
-	if err != nil {
-		return nil, err
-	}
-	for _, host := range hosts {
+	var images []image
+	for _, host := range o.hosts {
 		system, processor, _ := strings.Cut(host, "/")
-		files, err := filesOf(ctx, program, root, system, processor)
+		files, err := b.files(ctx, system, processor)
 		if err != nil {
-			return names, err
+			return names, fmt.Errorf("%s: %w", host, err)
 		}
-		maps.Copy(files, engine.Files())
-		name := filepath.Join(out, fmt.Sprintf("gemu-%s-%s", system, processor))
-		pack := tarball
-		if name += ".tar.gz"; system == "windows" {
-			name, pack = strings.TrimSuffix(name, ".tar.gz")+".zip", zipped
+		if slices.Contains(o.kinds, "archive") {
+			name, pack := fmt.Sprintf("gemu-%s-%s.tar.gz", system, processor), tarball
+			if system == "windows" {
+				name, pack = fmt.Sprintf("gemu-%s-%s.zip", system, processor), zipped
+			}
+			data, err := pack(files, b.date)
+			if err != nil {
+				return names, err
+			}
+			name = filepath.Join(o.out, name)
+			if err := os.WriteFile(name, data, 0o666); err != nil {
+				return names, err
+			}
+			names = append(names, name)
 		}
-		b, err := pack(files)
-		if err != nil {
-			return names, err
+		if slices.Contains(o.kinds, "wheel") {
+			name, err := writeWheel(ctx, o.root, o.out, host, files, b.date)
+			if err != nil {
+				return names, err
+			}
+			names = append(names, name)
 		}
-		if err := os.WriteFile(name, b, 0o666); err != nil {
+		if system != "linux" {
+			continue
+		}
+		if slices.Contains(o.kinds, "deb") {
+			name := filepath.Join(o.out, fmt.Sprintf("gemu_%s_%s.deb", version.Number(), processor))
+			if err := writeDeb(ctx, name, files, processor, b.date); err != nil {
+				return names, err
+			}
+			names = append(names, name)
+		}
+		images = append(images, image{processor, files})
+	}
+	if slices.Contains(o.kinds, "image") && len(images) > 0 {
+		name := filepath.Join(o.out, fmt.Sprintf("gemu-%s-oci.tar", version.Number()))
+		if err := writeImage(name, images, b.date); err != nil {
 			return names, err
 		}
 		names = append(names, name)
@@ -90,83 +141,49 @@ func release(ctx context.Context, root, out string, hosts []string) (names []str
 	return names, nil
 }
 
-// filesOf returns the files of a host by name: the command, and the licenses of its parts.
-func filesOf(ctx context.Context, program, root, system, processor string) (map[string][]byte, error) {
-	dir, err := os.MkdirTemp("", "gemu-release-*")
-	if err != nil {
+// newBuilder makes the parts that all hosts have in common.
+func newBuilder(ctx context.Context, o *options) (b *builder, err error) {
+	b = &builder{root: o.root}
+	if b.program, err = exec.LookPath("go"); err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	command := "gemu"
-	if system == "windows" {
-		command += ".exe"
+	if o.libraries {
+		if b.zig, err = findZig(ctx); err != nil {
+			return nil, err
+		}
 	}
-	build := exec.CommandContext(ctx, program, "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", filepath.Join(dir, command), "./cmd/gemu")
-	build.Dir = root
-	build.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+processor, "CGO_ENABLED=0")
-	if text, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%s/%s: %s: %w\n%s", system, processor, strings.Join(build.Args, " "), err, text)
-	}
-	b, err := os.ReadFile(filepath.Join(dir, command))
-	if err != nil {
+	if b.date, err = commitDate(ctx, o.root); err != nil {
 		return nil, err
 	}
-	texts, err := site.Licenses(ctx, program, filepath.Join(root, "cmd", "gemu"), system, processor)
-	if err != nil {
+	if b.engine, err = site.BuildEngine(ctx, b.program, filepath.Join(o.root, "play", "wasm")); err != nil {
 		return nil, err
 	}
-	return map[string][]byte{command: b, command + ".licenses.txt": texts}, nil
+	b.common, err = b.accompanying(ctx)
+	return b, err
 }
 
-// date is the date of all files in archives, so that the same files make the same archive.
-var date = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// modeOf returns the permissions of a file.
-func modeOf(name string) os.FileMode {
-	if strings.HasPrefix(name, "gemu") && (filepath.Ext(name) == "" || filepath.Ext(name) == ".exe") {
-		return 0o755
+// commitDate returns the date of the commit in a directory, or a fixed date if it is no clone: the same commit makes the same files.
+func commitDate(ctx context.Context, dir string) (time.Time, error) {
+	fixed := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	if _, err := os.Stat(filepath.Join(dir, ".git")); err != nil {
+		return fixed, nil
 	}
-	return 0o644
-}
-
-// tarball packs files with tar and gzip.
-func tarball(files map[string][]byte) ([]byte, error) {
-	var to bytes.Buffer
-	z, err := gzip.NewWriterLevel(&to, gzip.BestCompression)
+	text, err := output(ctx, dir, nil, "git", "show", "-s", "--format=%ct", "HEAD")
 	if err != nil {
-		return nil, err
+		return fixed, err
 	}
-	w := tar.NewWriter(z)
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: int64(modeOf(name)), Size: int64(len(files[name])), ModTime: date}); err != nil {
-			return nil, err
-		}
-		if _, err := w.Write(files[name]); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	err = z.Close()
-	return to.Bytes(), err
+	seconds, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	return time.Unix(seconds, 0).UTC(), err
 }
 
-// zipped packs files with zip.
-func zipped(files map[string][]byte) ([]byte, error) {
-	var to bytes.Buffer
-	w := zip.NewWriter(&to)
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: date}
-		h.SetMode(modeOf(name))
-		f, err := w.CreateHeader(h)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := f.Write(files[name]); err != nil {
-			return nil, err
-		}
+// output runs a program in a directory, with additional variables of the environment, and returns its output. The error has its messages.
+func output(ctx context.Context, dir string, env []string, program string, args ...string) ([]byte, error) {
+	var messages strings.Builder
+	run := exec.CommandContext(ctx, program, args...)
+	run.Dir, run.Stderr, run.Env = dir, &messages, append(os.Environ(), env...)
+	text, err := run.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s%s", strings.Join(run.Args, " "), err, text, messages.String())
 	}
-	err := w.Close()
-	return to.Bytes(), err
+	return text, nil
 }
