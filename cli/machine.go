@@ -398,6 +398,7 @@ var machineParts = []machinePart{
 	localityPart,
 	rowsPart,
 	compressionPart,
+	valuesPart,
 }
 
 // machinePartNamed returns a part whose name the parser of the command line has accepted.
@@ -475,6 +476,9 @@ type machineResultJSON struct {
 	Rows *machineRowsJSON `json:"rows,omitempty"` // memory behind the L2; only with --show rows
 
 	Compression *machineCompressionJSON `json:"compression,omitempty"` // compressed lines; only with --show compression
+
+	Values      *machineValuesJSON `json:"values,omitempty"`       // values in the order of the machine; only with --show values
+	ClockValues *machineValuesJSON `json:"clock_values,omitempty"` // the same in the order of the clock; only with --show values and a part with a clock
 }
 
 // machineCacheJSON is a cache.

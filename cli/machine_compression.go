@@ -51,13 +51,6 @@ type machineCompressionJSON struct {
 	Buffers  []machineCompressionBufferJSON `json:"buffers"`  // buffers, in the order of addresses
 }
 
-// machineChangedJSON is loads of a line of the source.
-type machineChangedJSON struct {
-	File  string `json:"file"`  // file name in .file, or of the PTX
-	Line  int    `json:"line"`  // number of the line, from 1 on
-	Count int64  `json:"count"` // transactions that would have seen another value
-}
-
 // machineCompressionBufferJSON is the compressed lines of a buffer.
 type machineCompressionBufferJSON struct {
 	Name           string              `json:"name"`            // name as in messages
@@ -110,9 +103,9 @@ func (v *compressionView) addJSON(r *machineReport) error {
 		if err := counts.Verify(); err != nil {
 			return fmt.Errorf("machine %s: %w", r.Machines[i].Name, err)
 		}
-		out := &machineCompressionJSON{Total: counts.Total(), Metadata: counts.Metadata, Changed: []machineChangedJSON{}, Buffers: []machineCompressionBufferJSON{}}
+		out := &machineCompressionJSON{Total: counts.Total(), Metadata: counts.Metadata, Buffers: []machineCompressionBufferJSON{}}
 		uses := map[stream.Buffer]*bufferUses{}
-		changed := map[machineUseJSON]int64{}
+		changed := changedLines{}
 		for _, l := range r.flags.reported(v.machines[i]) {
 			out.Image.Add(&l.Image)
 			place := func(index int) machineUseJSON {
@@ -120,9 +113,7 @@ func (v *compressionView) addJSON(r *machineReport) error {
 				frame := profile.Frames(f, instr, r.flags.PTX)[0]
 				return machineUseJSON{frame.File, frame.Line}
 			}
-			for index, n := range l.Changed {
-				changed[place(index)] += n
-			}
+			changed.add(l.LaunchInfo, l.Changed, r.flags.PTX)
 			for _, u := range l.Uses {
 				if uses[u.Buffer] == nil {
 					uses[u.Buffer] = newBufferUses()
@@ -131,12 +122,7 @@ func (v *compressionView) addJSON(r *machineReport) error {
 				uses[u.Buffer].add(place(u.Instr), u.Kind, instr.Text)
 			}
 		}
-		for at, n := range changed {
-			out.Changed = append(out.Changed, machineChangedJSON{at.File, at.Line, n})
-		}
-		slices.SortFunc(out.Changed, func(a, b machineChangedJSON) int {
-			return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
-		})
+		out.Changed = changed.sorted()
 		for _, b := range counts.Buffers() {
 			u := cmp.Or(uses[b.Buffer], newBufferUses())
 			text := machineCompressionBufferJSON{Name: b.Name, Base: b.Base, Bytes: b.Bytes, Counts: b.BurstCounts, Drain: b.Drain, Fits: fittingAlgorithm(&b.BurstCounts), Encodings: encodingsOf(&b.Encodings), DrainEncodings: encodingsOf(&b.DrainEncodings)}

@@ -87,7 +87,7 @@ func New(s Settings) *Driver {
 		probes = append(probes, d.stats.models)
 	}
 	if len(s.Machines) > 0 {
-		probes = append(probes, d.stats.addMachines(s.Machines, d.reportMachine))
+		probes = append(probes, d.stats.addMachines(s.Machines, s.MachineValues, d.reportMachine))
 	}
 	ordered := slices.Concat(s.Probes, d.sanitizer.Probes) // probes that may need the order of operations
 	if s.Log != "" {

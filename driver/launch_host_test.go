@@ -174,6 +174,8 @@ func TestInvalidEnvironment(t *testing.T) {
 		{"GEMU_MACHINE=v200 GEMU_STATS=s.json", "GEMU_MACHINE=v200: v200: no such machine or file; want one of v100"},
 		{"GEMU_MACHINE=v100+ldesc=auto GEMU_STATS=s.json", "GEMU_MACHINE=v100+ldesc=auto: v100+ldesc=auto: a program's launches run while they are recorded"},
 		{"GEMU_MACHINE=v100+ldsc GEMU_STATS=s.json", "GEMU_MACHINE=v100+ldsc: v100+ldsc: unknown system \"ldsc\" (did you mean ldesc?); want one of ldesc, xmem"},
+		{"GEMU_MACHINE_VALUES=1", "GEMU_MACHINE_VALUES=1: the machines are those of GEMU_MACHINE, which is not set"},
+		{"GEMU_MACHINE=v100 GEMU_STATS=s.json GEMU_MACHINE_VALUES=x", "GEMU_MACHINE_VALUES=x: want 0 or 1"},
 		{"GEMU_MACHINE=v100", "GEMU_MACHINE=v100: the counts go to the file of GEMU_STATS, which is not set"},
 		{"GEMU_MACHINE=v100 GEMU_STATS=s.json GEMU_DEBUG=1", "GEMU_MACHINE=v100: a machine cannot go back with the debugger; unset GEMU_DEBUG"},
 		{"GEMU_WORKERS=0", "want a number from 1"},

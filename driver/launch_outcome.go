@@ -44,7 +44,7 @@ func newLaunchWatch(o *LaunchOptions) (*launchWatch, []probe.Probe, error) {
 		probes = append(probes, w.stats.models)
 	}
 	if len(o.settings.Machines) > 0 {
-		probes = append(probes, w.stats.addMachines(o.settings.Machines, func(error) {})) // the report has the error
+		probes = append(probes, w.stats.addMachines(o.settings.Machines, o.settings.MachineValues, func(error) {})) // the report has the error
 	}
 	if o.profile {
 		w.profile = profile.New()

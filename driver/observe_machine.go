@@ -19,6 +19,8 @@ type MachineStat struct {
 	Total   machine.Counts  `json:"total"`           // counts of all launches
 	Kernels []MachineKernel `json:"kernels"`         // one entry for each kernel, in the order of the first end of a launch
 	Error   string          `json:"error,omitempty"` // first contradiction of the counts, which are then wrong
+
+	Values *machine.ImageCounts `json:"values,omitempty"` // differences between the order of the machine and the execution; only with GEMU_MACHINE_VALUES
 }
 
 // MachineKernel is all launches of a kernel on a machine.
@@ -34,6 +36,8 @@ type MachineKernel struct {
 type MachineLine struct {
 	Line   int            `json:"line"`   // number of the line in the PTX of its function's module, from 1 on
 	Counts machine.Counts `json:"counts"` // counts of the instructions of the line; write-backs are 0
+
+	Changed int64 `json:"changed,omitempty"` // loads of lines of memory that would have seen another value; only with GEMU_MACHINE_VALUES
 }
 
 // SetDescriptors sets the descriptors of data of the program, in place of earlier ones: the text of a file that docs/json.md describes as
@@ -60,12 +64,19 @@ type machineStatistics struct {
 	stat MachineStat
 }
 
-// addMachines adds machines to the statistics, and returns the probe that feeds them. report reports the first error of a machine.
-func (s *statistics) addMachines(specs []machine.Spec, report func(err error)) *stream.Recorder {
+// addMachines adds machines to the statistics, and returns the probe that feeds them. With values they compare the values of loads. report
+// reports the first error of a machine.
+func (s *statistics) addMachines(specs []machine.Spec, values bool, report func(err error)) *stream.Recorder {
 	var consumers stream.Consumers
 	for _, spec := range specs {
 		m := &machineStatistics{Machine: machine.New(spec, 0), report: report, stat: MachineStat{Name: spec.Name}}
+		if values {
+			m.stat.Values = new(machine.ImageCounts)
+		}
 		s.machines, consumers = append(s.machines, m), append(consumers, m)
+	}
+	if values {
+		return stream.NewDataRecorder(consumers)
 	}
 	return stream.NewRecorder(consumers)
 }
@@ -98,6 +109,9 @@ func (m *machineStatistics) add() {
 // add adds the counts of a launch.
 func (s *MachineStat) add(l *machine.Launch) {
 	s.Total.Add(&l.Counts)
+	if s.Values != nil {
+		s.Values.Add(&l.Image)
+	}
 	module, name := l.Kernel.Module().Name, l.Kernel.Name
 	i := slices.IndexFunc(s.Kernels, func(k MachineKernel) bool { return k.Module == module && k.Kernel == name })
 	if i < 0 {
@@ -118,6 +132,7 @@ func (s *MachineStat) add(l *machine.Launch) {
 			k.Lines = slices.Insert(k.Lines, at, MachineLine{Line: line})
 		}
 		k.Lines[at].Counts.Add(&l.Instrs[n])
+		k.Lines[at].Changed += l.Changed[n]
 	}
 }
 
@@ -126,6 +141,10 @@ func (m *machineStatistics) snapshot() *MachineStat {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := m.stat
+	if out.Values != nil {
+		values := *out.Values
+		out.Values = &values
+	}
 	out.Kernels = slices.Clone(m.stat.Kernels)
 	for i := range out.Kernels {
 		out.Kernels[i].Lines = slices.Clone(out.Kernels[i].Lines)

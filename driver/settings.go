@@ -50,6 +50,8 @@ type Settings struct {
 	Models []catalog.Entry // models of register files for all launches; their reports are in the statistics
 
 	Machines []machine.Spec // machines that run the memory requests of all launches; their counts are in the statistics
+	// MachineValues means that the machines compare the values of loads in their order with those of the execution.
+	MachineValues bool
 
 	Dump  string // directory for the PTX of loaded modules; "": none
 	Trace int    // 0: silent; 1: failed or unsupported calls; 2: all calls
@@ -218,6 +220,13 @@ var Variables = []Variable{
 		}
 		return nil
 	}},
+	{"GEMU_MACHINE_VALUES", "0 or 1", "0", "With 1, the machines of GEMU_MACHINE count the loads that would have seen another value in their order, and the bytes of memory that would differ: see docs/machine.md. Launches then run on a single host thread.", func(s *Settings, v string) (err error) {
+		s.MachineValues, err = strconv.ParseBool(v)
+		if err != nil {
+			err = errors.New("want 0 or 1")
+		}
+		return err
+	}},
 	{"GEMU_LOG", "FILE", "none", "Write the commit log of all launches to FILE, one entry for each warp instruction: in binary if the name ends in .gtr, otherwise in text. FILE grows as kernels run. If the process ends without its exit handlers, FILE is incomplete, and readers report where it ends.", func(s *Settings, v string) error {
 		s.Log = v
 		return nil
@@ -359,6 +368,9 @@ func (s *Settings) Environment(lookup func(name string) string) error {
 	}
 	if len(s.Models) > 0 && s.Stats == "" {
 		return fmt.Errorf("GEMU_REGFILE=%s: the reports of models go to the file of GEMU_STATS, which is not set", lookup("GEMU_REGFILE"))
+	}
+	if s.MachineValues && len(s.Machines) == 0 {
+		return errors.New("GEMU_MACHINE_VALUES=1: the machines are those of GEMU_MACHINE, which is not set")
 	}
 	if len(s.Machines) > 0 {
 		switch name := lookup("GEMU_MACHINE"); {

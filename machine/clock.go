@@ -9,6 +9,7 @@ import (
 	"gemu/machine/dram"
 	"gemu/machine/memory"
 	"gemu/machine/stream"
+	"gemu/probe"
 )
 
 // Clock is a machine with a clock. It takes launches of a recorder that records instructions (stream.Recorder.RecordInstructions).
@@ -19,6 +20,7 @@ type Clock struct {
 	known   map[stream.Buffer]bool
 	parts   *Parts // of the systems of the spec
 	err     error  // first error of a system
+	values  map[*probe.LaunchInfo]*Values
 }
 
 // NewClock returns a machine with a clock. registers is that of New. It returns an error if the memory cannot be built. The spec must pass its
@@ -74,9 +76,39 @@ func (c *Clock) Err() error {
 	return c.system.Verify()
 }
 
+// Values are the differences between a launch on a machine and its execution.
+type Values struct {
+	ImageCounts
+	Changed map[int]int64 // loads that would have seen another value, by index of the instruction
+}
+
+// Values returns the differences of a launch that has ended; nil if its recorder records no data, or if it began here after its end.
+func (c *Clock) Values(l *core.Launch) *Values { return c.values[l.LaunchInfo] }
+
+// compareValues makes a launch compare the values of its loads, in the order in which memory units take the accesses.
+func (c *Clock) compareValues(l *stream.Launch, plan *core.Plan) {
+	m, changed := newImage(l.Memory), map[int]int64{}
+	plan.Access = func(w *stream.Warp, q *stream.Request, transaction int32) {
+		t, content := &w.Transactions[transaction], &w.Contents[transaction]
+		switch {
+		case t.Local:
+		case q.Kind != probe.AccessLoad:
+			m.write(t.Line, content)
+		case !m.load(t.Line, content):
+			changed[int(q.Instr)]++
+		}
+	}
+	plan.End = func(err error) {
+		if err == nil { // CTAs after that of a trap have not arrived
+			m.end()
+		}
+		c.values[l.LaunchInfo] = &Values{m.ImageCounts, changed}
+	}
+}
+
 // newClock returns a machine with a clock, on a memory. parts are those of withSystems.
 func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
-	c := &Clock{parts: parts}
+	c := &Clock{parts: parts, values: map[*probe.LaunchInfo]*Values{}}
 	c.Machine = core.New(core.Config{Spec: *s.clock(), SMs: s.SMs, L1Lines: s.L1Lines, StoresEvict: s.StoresEvict, Memory: m, Plan: func(l *stream.Launch) core.Plan {
 		resident, _, l1 := s.resources(l, registers)
 		resident = max(resident, 1)
@@ -89,6 +121,9 @@ func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
 			plan.Prefetch = parts.Prefetch(run, l1.Bytes, resident)
 		case s.Prefetch != nil:
 			plan.Prefetch = s.Prefetch(l1.Bytes, resident)
+		}
+		if l.Memory != nil {
+			c.compareValues(l, &plan)
 		}
 		return plan
 	}})

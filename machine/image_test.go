@@ -99,7 +99,7 @@ func TestImageOfWorkloads(t *testing.T) {
 }
 
 // TestOrderOfImage has kernels whose results depend on the order of warps. A warp of 64 threads' CTA takes many steps to its store; the
-// other warp waits for it: at the barrier of the cluster, for which the machine does not wait, or at a barrier of the CTA, where both have
+// other warp waits for it, with and without a clock: at the barrier of the cluster, for which the machine does not wait, or at a barrier of the CTA, where both have
 // the order of the execution.
 func TestOrderOfImage(t *testing.T) {
 	const begin = `.version 8.0
@@ -148,7 +148,13 @@ loop:	sub.u32 %i, %i, 1;
 				want.Changed, want.Different = 0, 0
 			}
 			m := New(Spec{Name: "one", SMs: 1, SM: 70, L1: Level{0, 1, lru, "modulo"}, L2: Level{0, 1, lru, "modulo"}, WholeLines: true}, 0)
-			d := interp.NewDevice(interp.Config{Probes: []probe.Probe{stream.NewDataRecorder(m)}})
+			clock, err := NewClock(Spec{Name: "one", SMs: 1, SM: 70, L1: Level{0, 1, lru, "modulo"}, L2: Level{0, 1, lru, "modulo"}, WholeLines: true}, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			recorder := stream.NewDataRecorder(stream.Consumers{m, clock})
+			recorder.RecordInstructions()
+			d := interp.NewDevice(interp.Config{Probes: []probe.Probe{recorder}})
 			src := begin + c.first + "\n" + how.first + "\n\tret;\nsecond:\n" + how.second + "\n" + c.second + "\n\tret;\n}"
 			module, err := d.Load("k.ptx", []byte(src))
 			if err != nil {
@@ -166,6 +172,9 @@ loop:	sub.u32 %i, %i, 1;
 			l := m.Launches()[0]
 			if l.Image != want || int64(len(l.Changed)) != want.Changed || n.unknown != 0 {
 				t.Errorf("%s, %s: %+v, want %+v; changed %v, %+v", c.name, how.name, l.Image, want, l.Changed, n)
+			}
+			if v := clock.Values(clock.Launches()[0]); clock.Err() != nil || v.ImageCounts != want || int64(len(v.Changed)) != want.Changed {
+				t.Errorf("%s, %s, with a clock: %+v, want %+v; changed %v; %v", c.name, how.name, v.ImageCounts, want, v.Changed, clock.Err())
 			}
 			d.Close()
 		}

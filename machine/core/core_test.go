@@ -397,3 +397,47 @@ func randomSpec(rng *rand.Rand) core.Spec {
 	set("shared.latency", 1+rng.Int64N(30))
 	return s
 }
+
+// TestAccess: a plan receives each transaction once, and the end of the launch; a launch that ends before it begins on the machine, because
+// another is in progress, has neither.
+func TestAccess(t *testing.T) {
+	const text = "\tld.param.u64 %b, [in];\n\tmov.u32 %t, %tid.x;\n\tmul.wide.u32 %p, %t, 128;\n\tadd.u64 %p, %p, %b;\n\tld.global.u32 %x0, [%p];\n\tst.global.u32 [%b], %x0;\n" // 32 lines and one
+	for _, late := range []bool{false, true} {
+		var calls kept
+		for range 2 {
+			record(t, program(text), ptx.Dim(1), ptx.Dim(32), &calls)
+		}
+		c := config(core.Volta, 1, 1, cache.Shape{Sets: 1, Ways: 1}, memory.NewFixed(100))
+		plan, accesses, ends := c.Plan, map[*stream.Launch]int{}, map[*stream.Launch]int{}
+		c.Plan = func(l *stream.Launch) core.Plan {
+			p, seen := plan(l), map[*stream.Transaction]bool{}
+			p.Access = func(w *stream.Warp, q *stream.Request, transaction int32) {
+				if at := &w.Transactions[transaction]; transaction >= q.First && transaction < q.First+q.N && !seen[at] {
+					seen[at] = true
+					accesses[l]++
+				}
+			}
+			p.End = func(error) { ends[l]++ }
+			return p
+		}
+		m := core.New(c)
+		order := []int{0, 1, 2, 3, 4, 5} // begin, CTA and end of each launch
+		if late {
+			order = []int{0, 3, 4, 5, 1, 2}
+		}
+		for _, i := range order {
+			calls[i](m)
+		}
+		var got []int
+		for _, n := range accesses {
+			got = append(got, n)
+		}
+		want := []int{33, 33}
+		if late {
+			want = want[:1]
+		}
+		if !slices.Equal(got, want) || len(ends) != len(want) || m.Err() != nil {
+			t.Errorf("late %t: accesses %v, %d ends, %v; want %v", late, got, len(ends), m.Err(), want)
+		}
+	}
+}

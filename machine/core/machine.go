@@ -34,6 +34,11 @@ type Plan struct {
 	// Prefetch returns the line to read when a load misses a line in the L1; nil: none. The prefetch is dropped if the L1 has the line, or
 	// has no free MSHR, or if the memory does not take it.
 	Prefetch func(line uint64) (next uint64, ok bool)
+	// Access receives the accesses to memory in the order in which memory units take them: a transaction of a request, by its index in
+	// w.Transactions; nil: none. It is not called for a launch that ends before it begins on the machine, because of the launches before it.
+	Access func(w *stream.Warp, q *stream.Request, transaction int32)
+	// End is called when the launch ends, unless Access is not called; err is the error that ended it. It may be nil.
+	End func(err error)
 }
 
 // Launch is the cycles of a launch.
@@ -87,11 +92,10 @@ type run struct {
 	instrs     []Instr
 	counts     Counts
 	idle       int64
-	begun      bool
 	stopped    bool // an error has ended the simulation: no further CTA begins, and no further cycle is executed
-	begin      int64
 	sms        []*sm
 	events
+	progress
 	residency
 	queued     int   // instructions in the memory units
 	unanswered int   // requests to the memory without a reply so far
@@ -103,6 +107,13 @@ type events struct {
 	next    []int64 // by multiprocessor: cycle of its next event
 	soonest int64   // minimum of next
 	retry   []bool  // by multiprocessor: the memory behind the L1 did not take its request
+}
+
+// progress is how far a launch is.
+type progress struct {
+	begun bool
+	late  bool // it has ended before it begins here
+	begin int64
 }
 
 // residency is the CTAs of a launch.
@@ -148,7 +159,7 @@ func (m *Machine) CTA(l *stream.Launch, c *stream.CTA) {
 // EndLaunch ends a launch. It runs the launch to its end, unless a launch before it is in progress.
 func (m *Machine) EndLaunch(l *stream.Launch, err error) {
 	r := m.runOf(l)
-	r.all, r.err = true, err
+	r.all, r.err, r.late = true, err, r != m.runs[0]
 	for len(m.runs) > 0 && m.runs[0].all {
 		r := m.runs[0]
 		r.advance()
@@ -181,6 +192,9 @@ func (r *run) start() {
 		r.Observer.Begin(l, r.begin)
 	}
 	r.plan = r.Plan(l)
+	if r.late {
+		r.plan.Access, r.plan.End = nil, nil
+	}
 	r.l1Bytes = r.plan.L1.Ways > 0
 	r.halves = int64(max(l.WarpSize/32, 1))
 	r.warps = (l.Block.Count() + l.WarpSize - 1) / l.WarpSize
@@ -327,6 +341,9 @@ func (r *run) result() *Launch {
 	}
 	if r.Observer != nil {
 		r.Observer.End(r.now + 1)
+	}
+	if r.plan.End != nil {
+		r.plan.End(r.err)
 	}
 	out.Counts = r.counts
 	out.Stalls.Idle = r.idle

@@ -535,6 +535,9 @@ func (s *sm) serve(now int64) {
 			if !s.transaction(a, q, &a.warp.Transactions[q.First+a.transaction], now) {
 				return
 			}
+			if access := s.run.plan.Access; access != nil {
+				access(a.warp, q, q.First+a.transaction)
+			}
 			if a.transaction++; a.transaction == q.N {
 				a.request, a.transaction = a.request+1, 0
 			}
