@@ -62,6 +62,7 @@ func TestDocs(t *testing.T) {
 	writeDocsPicture(t, filepath.Join(dir, "in.png"))
 	t.Chdir(dir)
 	t.Setenv("COLUMNS", "80")
+	t.Setenv("GITHUB_ACTIONS", "")
 	for _, name := range files {
 		t.Run(strings.TrimPrefix(name, "../"), func(t *testing.T) {
 			if name != "../README.md" && !*update {

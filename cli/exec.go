@@ -51,6 +51,7 @@ type execCmd struct {
 	RequireLaunches bool `help:"Fail with this status also if the program has run no kernel."`
 	Quiet           bool `short:"q" help:"Print a summary only if there are findings."`
 
+	findingsFlags
 	SanitizeLimit int    `default:"100" help:"Print at most N findings; 0 prints all." placeholder:"N"`
 	JSON          string `name:"json" help:"Write the reports of all processes, with their statistics, as JSON to FILE (- is standard output)." placeholder:"FILE"`
 }
@@ -167,6 +168,10 @@ func (c *execCmd) Run(a *app) error {
 	if err := checkOutput(c.JSON); err != nil {
 		return fmt.Errorf("--json %s: %w", c.JSON, err)
 	}
+	rules, err := c.readRules(a)
+	if err != nil {
+		return err
+	}
 	program, err := exec.LookPath(c.Program[0])
 	if err != nil {
 		status := exitNotFound
@@ -201,12 +206,15 @@ func (c *execCmd) Run(a *app) error {
 	}
 	r := report.New(c.Program, status, processes)
 	r.Seconds = time.Since(start).Seconds()
-	return c.finish(a, r)
+	return c.finish(a, r, rules)
 }
 
 // finish writes the reports, and returns a failure with the exit status.
-func (c *execCmd) finish(a *app, r *report.Report) error {
-	if !c.Quiet || r.Errors+r.Notices > 0 {
+func (c *execCmd) finish(a *app, r *report.Report, rules *rules) error {
+	if err := c.apply(a, rules, r); err != nil {
+		return err
+	}
+	if !c.Quiet || r.Errors+r.Notices+len(r.Unused) > 0 {
 		if err := r.Text(a.stderr, c.SanitizeLimit); err != nil {
 			return err
 		}
@@ -215,6 +223,9 @@ func (c *execCmd) finish(a *app, r *report.Report) error {
 		if err := writeJSON(a, c.JSON, r); err != nil {
 			return err
 		}
+	}
+	if err := c.findingsFlags.write(a, r); err != nil {
+		return err
 	}
 	switch {
 	case c.FindingsStatus != 0 && r.Errors > 0:

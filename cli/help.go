@@ -16,6 +16,7 @@ import (
 var flagGroups = []kong.Group{
 	{Key: "program", Title: "Kernel and arguments:"},
 	{Key: "device", Title: "Device and execution:"},
+	{Key: "reports", Title: "Reports, and findings that count:"},
 	{Key: "settings", Title: "Settings of the driver:"},
 	{Key: "page", Title: "Page:"},
 	{Key: "compare", Title: "Comparison of logs:"},

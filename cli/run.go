@@ -16,12 +16,17 @@ import (
 	"gemu/internal/document"
 	"gemu/interp"
 	"gemu/models/traffic"
+	"gemu/report"
+	"gemu/sanitize"
+	"gemu/sanitize/finding"
+	"gemu/sanitize/outcome"
 )
 
 type runCmd struct {
 	launchFlags
 	policyFlag
 	sanitizeFlags
+	findingsFlags
 
 	Out    []string `sep:"none" help:"After the launch, write a buffer to FILE (NAME.npy, NAME.png or NAME.png:WIDTHxHEIGHT; any other name gets the bytes; - prints the elements). I is the number of a kernel argument, from 0, or the name of a .global or .const variable. May be given several times." placeholder:"I=FILE"`
 	Expect []string `sep:"none" help:"After the launch, compare a buffer with ARG, an array written as for -a. A difference makes the exit status 1. I is the number of a kernel argument, from 0, or the name of a .global or .const variable. May be given several times." placeholder:"I=ARG"`
@@ -94,6 +99,10 @@ func (c *runCmd) Run(a *app) (failed error) {
 	if err := checkOutput(c.JSON); err != nil {
 		return fmt.Errorf("--json %s: %w", c.JSON, err)
 	}
+	rules, err := c.readRules(a)
+	if err != nil {
+		return err
+	}
 	mode, err := interp.ParseMode(c.Mode)
 	if err != nil {
 		return fmt.Errorf("--mode: %w", err)
@@ -134,17 +143,21 @@ func (c *runCmd) Run(a *app) (failed error) {
 	if err != nil {
 		return err
 	}
+	counted, err := c.judge(a, j, found, runErr, rules)
+	if err != nil {
+		return err
+	}
 	if c.JSON != "" {
 		r := newReport(j, runErr)
-		if r.Findings = found; runErr == nil && found != nil && found.Errors > 0 {
+		if r.Findings = found; runErr == nil && counted.Errors > 0 {
 			r.Exit = "findings"
 		}
 		if err := writeJSON(a, c.JSON, r); err != nil {
 			return err
 		}
 	}
-	if runErr == nil && found != nil && found.Errors > 0 {
-		return &failure{fmt.Errorf("sanitizers have found %s", counted(found.Errors, "error")), exitFailed}
+	if runErr == nil && counted.Errors > 0 {
+		return &failure{fmt.Errorf("sanitizers have found %d error%s", counted.Errors, plural(counted.Errors)), exitFailed}
 	}
 	if runErr != nil {
 		return runErr
@@ -157,6 +170,33 @@ func (c *runCmd) Run(a *app) (failed error) {
 		fmt.Fprintf(a.stdout, "the result is that of the host reference\n")
 	}
 	return nil
+}
+
+// judge makes the report of a run from the findings of sanitizers, which are nil without them, and from the error of the run. It
+// prints the findings that count, and writes the reports of the flags.
+func (c *runCmd) judge(a *app, j *job, found *sanitize.Report, runErr error, rules *rules) (*report.Report, error) {
+	list := found
+	status := exitGood
+	if runErr != nil {
+		status = exitFailed
+		if found == nil {
+			f := outcome.FindingOf(j.facts().Kernel, runErr)
+			if failed := (*failure)(nil); errors.As(runErr, &failed) {
+				f.Tool, f.Kind = "run", "expectation failed"
+			}
+			list = sanitize.NewReport([]finding.Finding{f}, finding.Coverage{})
+		}
+	}
+	r := report.NewSingle(append([]string{"gemu", "run", c.File}, c.Extra...), status, c.File, j.facts().Kernel, int64(len(j.results)), list)
+	if err := c.apply(a, rules, r); err != nil {
+		return nil, err
+	}
+	if found != nil {
+		if err := r.TextOfSingle(a.stderr, &found.Launches, c.SanitizeLimit); err != nil {
+			return nil, err
+		}
+	}
+	return r, c.findingsFlags.write(a, r)
 }
 
 func plural(n int) string {

@@ -43,7 +43,7 @@ func (c *sanitizeFlags) sanitizers(a *app) (*sanitize.Sanitizer, error) {
 	return sanitize.New(tools, sanitize.Options{WarpSync: c.WarpSync}), nil
 }
 
-// findings prints the findings of the sanitizers, and their findings under further schedules. It
+// findings returns the findings of the sanitizers, and their findings under further schedules. It
 // returns nil without sanitizers.
 func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, j *job, prepare func(l *interp.Launch)) (*sanitize.Report, error) {
 	if c.Sanitize == nil {
@@ -81,9 +81,6 @@ func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, j *job, prepare fun
 		other := s.Coverage()
 		coverage.Judged += other.Judged
 		coverage.NotJudged += other.NotJudged
-	}
-	if err := finding.Print(a.stderr, list, &coverage, c.SanitizeLimit); err != nil {
-		return nil, err
 	}
 	return sanitize.NewReport(list, coverage), nil
 }

@@ -1,9 +1,14 @@
 package report
 
 import (
+	"cmp"
+	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"gemu/driver"
+	"gemu/sanitize"
 	"gemu/sanitize/finding"
 )
 
@@ -16,19 +21,36 @@ type Report struct {
 	Kernels    int                     `json:"kernels"`              // number of different kernels of these launches
 	Errors     int                     `json:"errors"`               // number of findings with severity "error" and state "new"
 	Notices    int                     `json:"notices"`              // number of findings with severity "notice" and state "new"
+	Suppressed int                     `json:"suppressed"`           // number of findings with state "suppressed"
+	Known      int                     `json:"known"`                // number of findings with state "known"
 	Findings   []Item                  `json:"findings"`             // findings of all processes, in the order of processes
+	Unused     []string                `json:"unused,omitempty"`     // rules of suppressions and of the baseline that match no finding
 	Processes  []*driver.ProcessReport `json:"processes,omitempty"`  // reports of the processes that have used gemu's driver
 	Sanitizers []string                `json:"sanitizers,omitempty"` // sanitizers that have observed the launches
 
 	// Seconds is the duration of the program; 0 if it was not measured.
 	Seconds float64 `json:"seconds"` // duration of the program
+
+	module, kernel string // of the launches of a report of NewSingle
 }
 
 // Item is a finding of a process.
 type Item struct {
 	finding.Finding
-	Process int `json:"process,omitempty"` // number of the process; 0 if there is only this command
+	Process int   `json:"process,omitempty"` // number of the process; 0 if there is only this command
+	State   State `json:"state"`             // "new", "suppressed" or "known"
+	Rule    *Rule `json:"-"`                 // rule that has matched; nil if the state is StateNew
 }
+
+// State says whether a finding counts.
+type State string
+
+// The states of a finding.
+const (
+	StateNew        State = "new"        // no rule matches
+	StateSuppressed State = "suppressed" // a rule of the suppressions matches
+	StateKnown      State = "known"      // a rule of the baseline matches
+)
 
 // The kind of a finding about a process, with the tool "launch".
 const NotEnded = "process not judged"
@@ -46,7 +68,7 @@ func New(program []string, status int, processes []*driver.ProcessReport) *Repor
 			kernels[[2]string{k.Module, k.Kernel}] = true
 		}
 		for _, f := range p.Findings.Findings {
-			r.Findings = append(r.Findings, Item{Finding: f, Process: p.Process})
+			r.Findings = append(r.Findings, Item{Finding: f, Process: p.Process, State: StateNew})
 		}
 		if !p.Ended {
 			f := finding.Finding{
@@ -56,7 +78,7 @@ func New(program []string, status int, processes []*driver.ProcessReport) *Repor
 			if len(r.Sanitizers) > 0 {
 				f.Severity, f.Message = finding.Error, "the process runs on, or it ended without its exit handlers (a signal, exec): its launches were not judged"
 			}
-			r.Findings = append(r.Findings, Item{Finding: f, Process: p.Process})
+			r.Findings = append(r.Findings, Item{Finding: f, Process: p.Process, State: StateNew})
 		}
 	}
 	r.Kernels = len(kernels)
@@ -64,12 +86,31 @@ func New(program []string, status int, processes []*driver.ProcessReport) *Repor
 	return r
 }
 
+// NewSingle makes the report of the launches of a kernel by a command of gemu, without a process report. list may be nil.
+func NewSingle(program []string, status int, module, kernel string, launches int64, list *sanitize.Report) *Report {
+	r := &Report{Schema: "gemu-exec/1", Program: program, Status: status, Launches: launches, Kernels: 1, Findings: []Item{}, module: module, kernel: kernel}
+	if list != nil {
+		r.Sanitizers = list.Launches.Tools
+		for _, f := range list.Findings {
+			r.Findings = append(r.Findings, Item{Finding: f, State: StateNew})
+		}
+	}
+	r.count()
+	return r
+}
+
 // count computes the numbers of findings.
 func (r *Report) count() {
+	r.Errors, r.Notices, r.Suppressed, r.Known = 0, 0, 0, 0
 	for i := range r.Findings {
-		if r.Findings[i].Severity == finding.Error {
+		switch f := &r.Findings[i]; {
+		case f.State == StateSuppressed:
+			r.Suppressed++
+		case f.State == StateKnown:
+			r.Known++
+		case f.Severity == finding.Error:
 			r.Errors++
-		} else {
+		default:
 			r.Notices++
 		}
 	}
@@ -88,4 +129,83 @@ func (r *Report) refused() (list []driver.RefusedCall) {
 		}
 	}
 	return list
+}
+
+// spot is a place in a file.
+type spot struct {
+	file         string // relative to the working directory if it is below that, otherwise as the program names it
+	line, column int
+}
+
+// spotOf returns the place of a finding in the user's source if it is known, otherwise in the PTX. The file is "" if the place is
+// neither.
+func spotOf(p *finding.Place) spot {
+	if file, line, column, ok := splitSource(p.Source); ok {
+		return spot{relative(file), line, column}
+	}
+	return spot{relative(p.File), p.Line, p.Column}
+}
+
+// splitSource splits "file:line:column".
+func splitSource(s string) (file string, line, column int, ok bool) {
+	rest, c, ok1 := cutLast(s)
+	file, l, ok2 := cutLast(rest)
+	if !ok1 || !ok2 {
+		return "", 0, 0, false
+	}
+	_, err1 := fmt.Sscan(l, &line)
+	_, err2 := fmt.Sscan(c, &column)
+	return file, line, column, err1 == nil && err2 == nil && file != ""
+}
+
+// cutLast cuts a text at its last colon.
+func cutLast(s string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 {
+		return "", "", false
+	}
+	return s[:i], s[i+1:], true
+}
+
+// relative returns a path relative to the working directory if the file is below it.
+func relative(file string) string {
+	dir, err := filepath.Abs(".")
+	if err != nil || file == "" {
+		return file
+	}
+	path, err := filepath.Rel(dir, file)
+	if !filepath.IsAbs(file) {
+		path, err = filepath.Clean(file), nil
+	}
+	if err != nil || path == ".." || strings.HasPrefix(path, ".."+string(filepath.Separator)) {
+		return file
+	}
+	return filepath.ToSlash(path)
+}
+
+// title describes a finding in a few words.
+func (f *Item) title() string { return f.Tool + ": " + f.Kind }
+
+// message describes a finding with its memory and its second place, on one line.
+func (f *Item) message() string {
+	text := f.Message
+	if f.Memory != nil {
+		text += "; " + f.Memory.String()
+	}
+	if f.Place.Kernel != "" {
+		text += "; " + cmp.Or(f.Place.Role, "at") + " in " + finding.Name(f.Place.Kernel)
+	}
+	if p := f.OtherPlace; p != nil {
+		text += "; " + p.Role
+		if s := spotOf(p); s.file != "" {
+			text += fmt.Sprintf(" at %s:%d", s.file, s.line)
+		}
+	}
+	for _, n := range f.Notes {
+		text += "; " + n
+	}
+	if f.Count > 1 {
+		text += fmt.Sprintf("; %d times", f.Count)
+	}
+	return text
 }

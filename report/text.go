@@ -11,16 +11,18 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// Text writes the report for people: at most limit findings (0: all) in the form of sanitizers, a line for each process, and
+// Text writes the report for people: at most limit new findings (0: all) in the form of sanitizers, a line for each process, and
 // the totals.
 func (r *Report) Text(w io.Writer, limit int) error {
 	var b strings.Builder
 	var shown []finding.Finding
 	for _, f := range r.Findings {
-		if len(r.Processes) > 1 {
-			f.Notes = append(slices.Clone(f.Notes), fmt.Sprintf("in process %d", f.Process))
+		if f.State == StateNew {
+			if len(r.Processes) > 1 {
+				f.Notes = append(slices.Clone(f.Notes), fmt.Sprintf("in process %d", f.Process))
+			}
+			shown = append(shown, f.Finding)
 		}
-		shown = append(shown, f.Finding)
 	}
 	if len(shown) > 0 || len(r.Sanitizers) > 0 {
 		coverage := r.coverage()
@@ -28,6 +30,7 @@ func (r *Report) Text(w io.Writer, limit int) error {
 			return err
 		}
 	}
+	r.printRules(&b)
 	for _, c := range r.refused() {
 		fmt.Fprintf(&b, "gemu: not supported: %s: %s%s\n", c.Call, c.Reason, times(c.Count))
 	}
@@ -40,6 +43,33 @@ func (r *Report) Text(w io.Writer, limit int) error {
 	b.WriteString("gemu: " + r.Summary() + "\n")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// TextOfSingle writes the findings of a report of NewSingle for people, as Text.
+func (r *Report) TextOfSingle(w io.Writer, coverage *finding.Coverage, limit int) error {
+	var shown []finding.Finding
+	for _, f := range r.Findings {
+		if f.State == StateNew {
+			shown = append(shown, f.Finding)
+		}
+	}
+	if err := finding.Print(w, shown, coverage, limit); err != nil {
+		return err
+	}
+	var b strings.Builder
+	r.printRules(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// printRules prints the numbers of findings that do not count, and the unused rules.
+func (r *Report) printRules(b *strings.Builder) {
+	for _, rule := range r.Unused {
+		fmt.Fprintf(b, "gemu: %s matches no finding: remove it\n", rule)
+	}
+	if r.Suppressed+r.Known > 0 && r.Processes == nil {
+		fmt.Fprintf(b, "gemu: %s suppressed, %d known\n", counted(int64(r.Suppressed), "finding", "findings"), r.Known)
+	}
 }
 
 // coverage returns the sums of the processes' coverages; nil without sanitizers.
@@ -55,10 +85,10 @@ func (r *Report) coverage() *finding.Coverage {
 	return c
 }
 
-// errorsOf returns the number of errors of a process.
+// errorsOf returns the number of new errors of a process.
 func (r *Report) errorsOf(process int) (n int64) {
 	for i := range r.Findings {
-		if f := &r.Findings[i]; f.Process == process && f.Severity == finding.Error {
+		if f := &r.Findings[i]; f.Process == process && f.State == StateNew && f.Severity == finding.Error {
 			n++
 		}
 	}
@@ -67,11 +97,21 @@ func (r *Report) errorsOf(process int) (n int64) {
 
 // Summary describes the run in a sentence.
 func (r *Report) Summary() string {
-	if r.Processes == nil {
+	if r.Processes == nil && r.kernel == "" {
 		return "no process has used gemu's driver: nothing was run or looked at"
 	}
-	s := fmt.Sprintf("%s, %s of %s: %s, %s", counted(int64(len(r.Processes)), "process", "processes"), counted(r.Launches, "launch", "launches"),
+	s := ""
+	if r.Processes != nil {
+		s = counted(int64(len(r.Processes)), "process", "processes") + ", "
+	}
+	s += fmt.Sprintf("%s of %s: %s, %s", counted(r.Launches, "launch", "launches"),
 		counted(int64(r.Kernels), "kernel", "kernels"), counted(int64(r.Errors), "error", "errors"), counted(int64(r.Notices), "notice", "notices"))
+	if r.Suppressed > 0 {
+		s += fmt.Sprintf(", %d suppressed", r.Suppressed)
+	}
+	if r.Known > 0 {
+		s += fmt.Sprintf(", %d known", r.Known)
+	}
 	if len(r.Sanitizers) == 0 {
 		return s + "; no sanitizers (--sanitize), so only failed launches are errors"
 	}

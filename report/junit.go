@@ -1,0 +1,150 @@
+package report
+
+// This file writes JUnit XML, as CI systems read it: the elements of the schema of Jenkins' xUnit plugin.
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gemu/sanitize/finding"
+)
+
+type junitSuites struct {
+	XMLName  xml.Name     `xml:"testsuites"`
+	Name     string       `xml:"name,attr"`
+	Tests    int          `xml:"tests,attr"`
+	Failures int          `xml:"failures,attr"`
+	Errors   int          `xml:"errors,attr"`
+	Time     string       `xml:"time,attr"`
+	Suites   []junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name     string      `xml:"name,attr"`
+	ID       int         `xml:"id,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Errors   int         `xml:"errors,attr"`
+	Skipped  int         `xml:"skipped,attr"`
+	Time     string      `xml:"time,attr"`
+	Start    string      `xml:"timestamp,attr,omitempty"`
+	Cases    []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Class    string       `xml:"classname,attr"`
+	Name     string       `xml:"name,attr"`
+	File     string       `xml:"file,attr,omitempty"`
+	Line     int          `xml:"line,attr,omitempty"`
+	Time     string       `xml:"time,attr"`
+	Skipped  *junitText   `xml:"skipped"`
+	Failures []*junitText `xml:"failure"`
+	Output   string       `xml:"system-out,omitempty"`
+}
+
+type junitText struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
+// JUnit writes the report as JUnit XML: a suite for each process, a test case for each kernel, with a failure for each new error. A
+// case "program" fails if the program's exit status is not 0. Notices, suppressed and known findings are in the output of a case.
+func (r *Report) JUnit(w io.Writer) error {
+	out := junitSuites{Name: "gemu", Time: seconds(r.Seconds)}
+	add := func(s junitSuite) {
+		s.ID = len(out.Suites)
+		for _, c := range s.Cases {
+			s.Tests++
+			if len(c.Failures) > 0 {
+				s.Failures++
+			}
+			if c.Skipped != nil {
+				s.Skipped++
+			}
+		}
+		out.Tests, out.Failures = out.Tests+s.Tests, out.Failures+s.Failures
+		out.Suites = append(out.Suites, s)
+	}
+	program := junitCase{Class: "gemu", Name: "program", Time: seconds(r.Seconds), Output: cleanXML(r.Summary())}
+	if r.Status != 0 {
+		program.Failures = []*junitText{{Message: fmt.Sprintf("the program ended with status %d", r.Status), Type: "exit status", Text: cleanXML(strings.Join(r.Program, " "))}}
+	}
+	add(junitSuite{Name: cleanXML(commandText(r.Program)), Time: seconds(r.Seconds), Cases: []junitCase{program}})
+	if r.kernel != "" {
+		add(junitSuite{Name: "kernels", Time: seconds(0), Cases: r.junitCases(0, []junitCase{{Class: cleanXML(r.module), Name: cleanXML(finding.Name(r.kernel)), Time: seconds(0)}})})
+	}
+	for _, p := range r.Processes {
+		kernels := make([]junitCase, len(p.Statistics.Kernels))
+		for i, k := range p.Statistics.Kernels {
+			kernels[i] = junitCase{Class: cleanXML(k.Module), Name: cleanXML(finding.Name(k.Kernel)), Time: seconds(k.Seconds)}
+		}
+		add(junitSuite{
+			Name: cleanXML(fmt.Sprintf("process %d: %s", p.Process, commandText(p.Program))), Time: seconds(p.Statistics.Total.Seconds),
+			Start: p.Started.UTC().Format("2006-01-02T15:04:05"), Cases: r.junitCases(p.Process, kernels),
+		})
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(out); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// junitCases adds the findings of a process to the cases of its kernels. A finding about another kernel, or about none, has a case
+// of its own.
+func (r *Report) junitCases(process int, cases []junitCase) []junitCase {
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if f.Process != process {
+			continue
+		}
+		name := cleanXML(finding.Name(f.Place.Kernel))
+		if name == "" {
+			name = "process"
+		}
+		n := -1
+		for i := range cases {
+			if cases[i].Name == name && (n < 0 || cases[i].Class == f.Place.File) {
+				n = i
+			}
+		}
+		if n < 0 {
+			cases, n = append(cases, junitCase{Class: cleanXML(f.Place.File), Name: name, Time: seconds(0)}), len(cases)
+		}
+		c := &cases[n]
+		var text strings.Builder
+		_ = finding.Print(&text, []finding.Finding{f.Finding}, nil, 0) // a strings.Builder returns no error
+		body := cleanXML(text.String()[:strings.Index(text.String(), "========= ERROR SUMMARY")])
+		if f.State != StateNew || f.Severity != finding.Error {
+			c.Output += string(f.State) + " " + f.Severity.String() + "\n" + body
+			continue
+		}
+		c.Failures = append(c.Failures, &junitText{Message: cleanXML(f.message()), Type: cleanXML(f.title()), Text: body})
+		if s := spotOf(&f.Place); c.File == "" {
+			c.File, c.Line = cleanXML(s.file), s.line
+		}
+	}
+	return cases
+}
+
+func seconds(s float64) string { return strconv.FormatFloat(s, 'f', 6, 64) }
+
+// cleanXML replaces characters that XML cannot have.
+func cleanXML(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c == utf8.RuneError || c < 0x20 && c != '\t' && c != '\n' && c != '\r' || c == 0xfffe || c == 0xffff {
+			return '?'
+		}
+		return c
+	}, s)
+}
