@@ -479,3 +479,23 @@ func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
 }
+
+// TestCopyPackage: the copied package has the files of git, without tests, and no links: they would lead out of the package.
+func TestCopyPackage(t *testing.T) {
+	to := t.TempDir()
+	if err := copyPackage(t.Context(), "../../python", to); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile("../../record/readers/gemu_recording.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(to, "src/gemu/recording.py")
+	got, err := os.ReadFile(name)
+	if info, statErr := os.Lstat(name); err != nil || statErr != nil || !info.Mode().IsRegular() || !bytes.Equal(got, want) {
+		t.Errorf("%s is not a copy of the reader of recordings: %v", name, err)
+	}
+	if _, err := os.Stat(filepath.Join(to, "tests")); err == nil {
+		t.Error("the tests are copied")
+	}
+}

@@ -79,9 +79,17 @@ func copyPackage(ctx context.Context, from, to string) error {
 		}
 		files = known
 	}
-	for name := range files {
+	for name, f := range files {
 		if strings.HasPrefix(name, "tests/") || path.Ext(name) == ".pyc" {
 			delete(files, name)
+			continue
+		}
+		if f.link != "" { // to a file outside the package
+			data, err := os.ReadFile(filepath.Join(from, name))
+			if err != nil {
+				return err
+			}
+			files[name] = file{data: data}
 		}
 	}
 	return files.write(to)

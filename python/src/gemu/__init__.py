@@ -23,6 +23,14 @@ from ._recorded import Recording
 from ._result import Finding, Memory, Place, Result
 
 
+def __getattr__(name: str) -> "object":
+    if name == "Player":  # it needs anywidget, which is optional
+        from .widget import Player
+
+        return Player
+    raise AttributeError(f"module gemu has no attribute {name}")
+
+
 def load_ipython_extension(shell: "object") -> None:
     """Registers the magics ``%%cuda`` and ``%%ptx``: ``%load_ext gemu`` in a notebook."""
     from ._magics import register
