@@ -185,7 +185,7 @@ def test_declarations_of_functions():
     import re
     from pathlib import Path
 
-    from gemu import _library
+    from gemu import _library, _run
 
     text = (Path(__file__).resolve().parents[2] / "cmd/libgemu/gemu.h").read_text()
     assert _library.ABI_VERSION == int(re.search(r"#define GEMU_ABI_VERSION (\d+)", text).group(1))
@@ -194,7 +194,7 @@ def test_declarations_of_functions():
         declared = re.search(rf"\b{name}\(([^)]*)\)", text).group(1)
         kinds = [] if declared == "void" else [kind_of(d) for d in declared.split(",")]
         assert kinds == [kind_of_ctypes(a) for a in arguments], name
-    for name, structure in {"gemu_counts": _library.Counts, "gemu_launch_params": _library.LaunchParams, "gemu_error": _library.LastError}.items():
+    for name, structure in {"gemu_counts": _library.Counts, "gemu_launch_params": _library.LaunchParams, "gemu_error": _library.LastError, "gemu_value": _run._Value, "gemu_event": _run._Event, "gemu_access": _run._Access, "gemu_step": _run._Step}.items():
         body = re.search(rf"typedef struct {{([^{{}}]*)}} {name};", text).group(1)
         members = re.findall(r"(\w+)(?:\[\d\])?\s*(?=[,;])", body)
         assert members == [m for m, *_ in structure._fields_], name

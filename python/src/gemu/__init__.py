@@ -21,6 +21,7 @@ from ._module import Kernel, Launcher, Module, Parameter, Variable, load, load_c
 from ._options import options
 from ._recorded import Recording
 from ._result import Finding, Memory, Place, Result
+from ._run import Access, Run, Step
 
 
 def __getattr__(name: str) -> "object":
@@ -41,6 +42,7 @@ def load_ipython_extension(shell: "object") -> None:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Access",
     "Buffer",
     "CallError",
     "CompileError",
@@ -60,7 +62,9 @@ __all__ = [
     "Recording",
     "Result",
     "Rows",
+    "Run",
     "SanitizerError",
+    "Step",
     "Trap",
     "UnsupportedPTX",
     "Variable",

@@ -178,6 +178,12 @@ _lock = threading.Lock()
 _live: Dict[int, "weakref.ref[Buffer]"] = {}
 
 
+def live_buffers() -> List[Buffer]:
+    """The buffers that were not freed."""
+    with _lock:
+        return [b for b in (reference() for reference in list(_live.values())) if b is not None and not b.freed]
+
+
 def find_buffer(begin: int, end: int) -> Optional[Buffer]:
     """The live buffer that contains a range of addresses of the host."""
     with _lock:

@@ -19,6 +19,7 @@ from ._errors import CallError, SanitizerError, Trap
 from ._memory import Buffer, Shares, as_array, check_array
 from ._options import Chosen, check_names
 from ._result import Result, read_pointer, result_of
+from ._run import Run
 
 __all__ = ["Kernel", "Launcher", "Module", "Parameter", "Variable", "load", "load_cuda", "load_ptx"]
 
@@ -162,6 +163,10 @@ class Launcher:
         """Runs the kernel and waits for it: see ``Kernel``."""
         return self.kernel._launch(self, arguments, options)
 
+    def start(self, *arguments: Any, **options: Any) -> Run:
+        """Begins a launch that advances step by step: see ``Run``. Options of reports and sanitizers are errors."""
+        return self.kernel._start(self, arguments, options)
+
 
 class Kernel:
     """A kernel of a module. ``kernel[grid, block](*arguments, **options)`` runs it and waits for its end.
@@ -241,7 +246,8 @@ class Kernel:
     def __call__(self, *_: Any, **__: Any) -> Result:
         raise TypeError(f"kernel {self.name} needs a grid and a block: kernel[grid, block](...)")
 
-    def _launch(self, launcher: Launcher, arguments: Sequence[Any], options: Dict[str, Any]) -> Result:
+    def _prepare(self, arguments: Sequence[Any], options: Dict[str, Any]) -> "Tuple[Chosen, Shares, List[Union[bytes, np.ndarray]]]":
+        """Checks the arguments and the options of a launch."""
         check_names(options)
         if len(arguments) != len(self.parameters):
             names = ", ".join(f"{p._shown_type()} {p.name}" for p in self.parameters)
@@ -259,18 +265,43 @@ class Kernel:
             p.convert_array(a)
             shares.add(a, p._what())
             values.append(a)
+        return chosen, shares, values
+
+    def _launch(self, launcher: Launcher, arguments: Sequence[Any], options: Dict[str, Any]) -> Result:
+        chosen, shares, values = self._prepare(arguments, options)
         return _interrupt.run(lambda number: self._run(launcher, shares, values, chosen, number))
+
+    def _start(self, launcher: Launcher, arguments: Sequence[Any], options: Dict[str, Any]) -> Run:
+        chosen, shares, values = self._prepare(arguments, options)
+
+        def begin() -> int:
+            run = ctypes.c_uint64()
+            params, _kept = self._params(launcher, shares, values)
+            _library.call("gemu_start_with", ctypes.byref(params), chosen.text.encode(), ctypes.byref(run))
+            return run.value
+
+        shares.open()
+        try:
+            return Run(begin, shares, self._module, [v for v in values if not isinstance(v, bytes)])
+        except BaseException:
+            shares.close()
+            raise
+
+    def _params(self, launcher: Launcher, shares: Shares, values: "List[Union[bytes, np.ndarray]]") -> "Tuple[_library.LaunchParams, Any]":
+        """The parameters of a launch, and the objects that must live as long as they."""
+        data = [v if isinstance(v, bytes) else shares.address(v).to_bytes(8, "little") for v in values]
+        buffers = [ctypes.create_string_buffer(d, max(len(d), 1)) for d in data]
+        pointers = (ctypes.c_void_p * max(len(data), 1))(*[ctypes.addressof(b) for b in buffers])
+        params = _library.LaunchParams(
+            self._handle, (ctypes.c_uint32 * 3)(*launcher.grid), (ctypes.c_uint32 * 3)(*launcher.block), launcher.shared, pointers, None, None
+        )
+        return params, (buffers, pointers)
 
     def _run(self, launcher: Launcher, shares: Shares, values: "List[Union[bytes, np.ndarray]]", chosen: Chosen, number: int) -> Result:
         counts, outcome = _library.Counts(), ctypes.c_uint64()
         try:
             shares.open()
-            data = [v if isinstance(v, bytes) else shares.address(v).to_bytes(8, "little") for v in values]
-            buffers = [ctypes.create_string_buffer(d, max(len(d), 1)) for d in data]
-            pointers = (ctypes.c_void_p * max(len(data), 1))(*[ctypes.addressof(b) for b in buffers])
-            params = _library.LaunchParams(
-                self._handle, (ctypes.c_uint32 * 3)(*launcher.grid), (ctypes.c_uint32 * 3)(*launcher.block), launcher.shared, pointers, None, None
-            )
+            params, _kept = self._params(launcher, shares, values)
             text = f"{chosen.text} id={number}"
             try:
                 _library.call("gemu_launch_with", ctypes.byref(params), text.encode(), ctypes.byref(counts), ctypes.byref(outcome))
