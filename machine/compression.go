@@ -71,10 +71,11 @@ type Compression struct {
 
 	machine *Machine
 	buffers map[stream.Buffer]*CompressedBuffer
-	last    *CompressedBuffer // of the latest transfer
-	caches  []metadataCache   // the first has its counts in Metadata
-	bursts  map[uint64]uint8  // by line: bursts in the last form of BDI; absent: as many as in the first transfer
-	err     error             // first error of the codec of a system
+	last    *CompressedBuffer   // of the latest transfer
+	caches  []metadataCache     // the first has its counts in Metadata
+	bursts  stream.Table[uint8] // by line: bursts in the last form of BDI; 0: as many as in the first transfer
+	err     error               // first error of the codec of a system
+	line    codec.Line          // of the latest transfer: with a line of its own each transfer would allocate memory
 }
 
 // metadataCache is a cache of metadata with its counts.
@@ -92,7 +93,7 @@ type metadataLine struct{ dirty bool }
 // NewCompression counts the transfers of a machine from now on. The machine should transfer whole lines (Spec.WholeLines), and its launches
 // need data (stream.NewDataRecorder): other lines have unknown bytes.
 func NewCompression(m *Machine) *Compression {
-	c := &Compression{machine: m, buffers: map[stream.Buffer]*CompressedBuffer{}, bursts: map[uint64]uint8{}}
+	c := &Compression{machine: m, buffers: map[stream.Buffer]*CompressedBuffer{}}
 	c.addCache(*m.spec.metadata(), &c.Metadata)
 	m.OnTransfer(c.transfer)
 	return c
@@ -141,16 +142,15 @@ func (c *Compression) transfer(t *Transfer) {
 	} else {
 		b.Reads++
 	}
-	c.lookUp(t.Line, t.Write, uint8(c.count(b, bytesOf(t))))
+	c.lookUp(t.Line, t.Write, uint8(c.count(b, c.bytesOf(t))))
 }
 
-// bytesOf returns the line of a transfer; nil if its bytes are unknown.
-func bytesOf(t *Transfer) *codec.Line {
-	var line codec.Line
-	if !t.Bytes((*stream.Line)(&line)) {
+// bytesOf returns the line of a transfer, until the next call; nil if its bytes are unknown.
+func (c *Compression) bytesOf(t *Transfer) *codec.Line {
+	if !t.Bytes((*stream.Line)(&c.line)) {
 		return nil
 	}
-	return &line
+	return &c.line
 }
 
 // count counts the bursts of a line of a buffer, nil if its bytes are unknown. It returns the bursts of its form of BDI.
@@ -212,9 +212,9 @@ func (c *Compression) systemBursts(system func(*codec.Line) int, line *codec.Lin
 
 // lookUp looks up the number of bursts of a line in each cache of metadata.
 func (c *Compression) lookUp(line uint64, write bool, bursts uint8) {
-	last, ok := c.bursts[line]
-	c.bursts[line] = bursts
-	changed := write && (!ok || last != bursts)
+	last := c.bursts.At(line)
+	changed := write && *last != bursts
+	*last = bursts
 	for i := range c.caches {
 		c.caches[i].lookUp(line, write, changed)
 	}
@@ -249,7 +249,7 @@ func (c *Compression) Buffers() []CompressedBuffer {
 			drains[t.Buffer] = b
 		}
 		b.Writes++
-		c.count(b, bytesOf(t))
+		c.count(b, c.bytesOf(t))
 	})
 	var list []CompressedBuffer
 	for _, b := range c.buffers {

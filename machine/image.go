@@ -41,16 +41,24 @@ type imageLine struct {
 // results of atomics are those of the execution.
 type image struct {
 	ImageCounts
-	memory *stream.Memory        // nil after the launch
-	lines  map[uint64]*imageLine // written lines
+	memory *stream.Memory           // nil after the launch
+	lines  stream.Table[*imageLine] // written lines
 }
 
 // newImage returns the image of a launch that begins.
-func newImage(m *stream.Memory) *image { return &image{memory: m, lines: map[uint64]*imageLine{}} }
+func newImage(m *stream.Memory) *image { return &image{memory: m} }
+
+// written returns a line that the machine has written; nil if it has not written the line.
+func (m *image) written(number uint64) *imageLine {
+	if l := m.lines.Find(number); l != nil {
+		return *l
+	}
+	return nil
+}
 
 // line reads a line. ok is false if its bytes are unknown.
 func (m *image) line(number uint64, to *stream.Line) (ok bool) {
-	if l := m.lines[number]; l != nil {
+	if l := m.written(number); l != nil {
 		*to = l.Line
 		return !l.unknown
 	}
@@ -59,11 +67,12 @@ func (m *image) line(number uint64, to *stream.Line) (ok bool) {
 
 // write writes the bytes of a store or an atomic.
 func (m *image) write(number uint64, c *stream.Content) {
-	l := m.lines[number]
+	at := m.lines.At(number)
+	l := *at
 	if l == nil {
 		l = new(imageLine)
 		m.memory.Begin(number, &l.Line)
-		m.lines[number] = l
+		*at = l
 	}
 	switch {
 	case !c.Known():
@@ -127,7 +136,7 @@ func (m *image) load(number uint64, c *stream.Content) bool {
 func (m *image) end() {
 	for number := range m.memory.Written() {
 		var now, mine stream.Line
-		if l := m.lines[number]; l != nil && l.unknown || !m.memory.Now(number, &now) {
+		if l := m.written(number); l != nil && l.unknown || !m.memory.Now(number, &now) {
 			continue
 		}
 		m.line(number, &mine)

@@ -137,8 +137,8 @@ type Machine struct {
 	transfers []func(*Transfer)
 	l2Seen    map[uint64]uint8 // valid sectors of an L2 of unlimited size, by line
 	accesses  []func(*L2Access)
-	dirty     map[uint64]*imageLine // bytes of the dirty lines of the L2 at the end of the latest launch, if it was recorded with data
-	err       error                 // first error of a dispatcher or a system
+	dirty     stream.Table[*imageLine] // bytes of the dirty lines of the L2 at the end of the latest launch, if it was recorded with data
+	err       error                    // first error of a dispatcher or a system
 }
 
 // l1Line is the valid sectors of a line.
@@ -175,24 +175,21 @@ func (m *Machine) OnTransfer(f func(*Transfer)) { m.transfers = append(m.transfe
 // Drain calls f with each dirty line of the L2, in any order: a write that would follow the latest launch. It changes nothing. The bytes of
 // a line are those that the last launch that wrote it has left. The transfer has no access.
 func (m *Machine) Drain(f func(*Transfer)) {
+	left := &image{lines: m.dirty}
 	m.l2.All(func(number uint64, line *l2Line) {
 		if line.dirty != 0 {
-			f(&Transfer{Line: number, Local: number >= stream.FirstLocalLine, Write: true, Sectors: line.dirty, Buffer: m.buffers[line.owner], image: &image{lines: m.dirty}})
+			f(&Transfer{Line: number, Local: number >= stream.FirstLocalLine, Write: true, Sectors: line.dirty, Buffer: m.buffers[line.owner], image: left})
 		}
 	})
 }
 
 // keepDirty keeps the bytes of the dirty lines of the L2.
 func (m *Machine) keepDirty(i *image) {
-	before := m.dirty
-	m.dirty = map[uint64]*imageLine{}
+	before := &image{lines: m.dirty}
+	m.dirty = stream.Table[*imageLine]{}
 	m.l2.All(func(number uint64, line *l2Line) {
-		l := i.lines[number]
-		if l == nil {
-			l = before[number]
-		}
-		if line.dirty != 0 && l != nil {
-			m.dirty[number] = l
+		if l := cmp.Or(i.written(number), before.written(number)); line.dirty != 0 && l != nil {
+			*m.dirty.At(number) = l
 		}
 	})
 }

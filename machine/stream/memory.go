@@ -3,7 +3,6 @@ package stream
 import (
 	"encoding/binary"
 	"iter"
-	"maps"
 	"math/bits"
 	"slices"
 	"sort"
@@ -104,7 +103,7 @@ func (l *allocations) add(a *probe.Allocation) {
 	l.list = slices.Replace(l.list, from, to, a)
 	for m := range l.memories {
 		for _, number := range []uint64{a.Base / LineBytes, (a.Base + a.Span - 1) / LineBytes} { // lines that it shares with another allocation
-			if line := m.kept[number]; line != nil {
+			if line := m.keptLine(number); line != nil {
 				copyFrom(a, number*LineBytes, line[:])
 			}
 		}
@@ -136,10 +135,18 @@ func (l *allocations) read(number uint64, to *Line) (ok bool) {
 // Memory is the global memory of a launch, as it was at the begin of the launch, and as it is.
 type Memory struct {
 	allocs *allocations
-	kept   map[uint64]*Line // lines that the launch has written, as they were at its begin
+	kept   Table[*Line] // lines that the launch has written, as they were at its begin
 }
 
-func newMemory(l *allocations) *Memory { return &Memory{l, map[uint64]*Line{}} }
+func newMemory(l *allocations) *Memory { return &Memory{allocs: l} }
+
+// keptLine returns a line that the launch has written, as it was at its begin; nil if it has not written the line.
+func (m *Memory) keptLine(number uint64) *Line {
+	if line := m.kept.Find(number); line != nil {
+		return *line
+	}
+	return nil
+}
 
 // keep keeps bytes of an allocation, which are about to be written.
 func (m *Memory) keep(a *probe.Allocation, offset uint64, n int) {
@@ -148,10 +155,9 @@ func (m *Memory) keep(a *probe.Allocation, offset uint64, n int) {
 	}
 	m.allocs.add(a)
 	for number := (a.Base + offset) / LineBytes; number <= (a.Base+offset+uint64(n)-1)/LineBytes; number++ {
-		if m.kept[number] == nil {
-			line := new(Line)
-			m.allocs.read(number, line)
-			m.kept[number] = line
+		if line := m.kept.At(number); *line == nil {
+			*line = new(Line)
+			m.allocs.read(number, *line)
 		}
 	}
 }
@@ -159,7 +165,7 @@ func (m *Memory) keep(a *probe.Allocation, offset uint64, n int) {
 // Begin reads a line as it was at the begin of the launch. ok is false if no launch has accessed an allocation with the line, or if it was
 // freed.
 func (m *Memory) Begin(number uint64, to *Line) (ok bool) {
-	if line := m.kept[number]; line != nil {
+	if line := m.keptLine(number); line != nil {
 		*to = *line
 		return true
 	}
@@ -170,4 +176,12 @@ func (m *Memory) Begin(number uint64, to *Line) (ok bool) {
 func (m *Memory) Now(number uint64, to *Line) (ok bool) { return m.allocs.read(number, to) }
 
 // Written yields the lines that the launch has written, in any order.
-func (m *Memory) Written() iter.Seq[uint64] { return maps.Keys(m.kept) }
+func (m *Memory) Written() iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for number, line := range m.kept.All() {
+			if *line != nil && !yield(number) {
+				return
+			}
+		}
+	}
+}
