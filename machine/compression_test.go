@@ -3,12 +3,12 @@ package machine
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"gemu/internal/part"
+	"gemu/internal/recount"
 	"gemu/interp"
 	"gemu/kernels"
 	"gemu/machine/codec"
@@ -17,142 +17,12 @@ import (
 	"gemu/ptx"
 )
 
-// This file counts bursts a second time, from docs/caba.md: no code of package codec or of Compression is used, and numbers of values are
-// computed as such, not as bits.
-
-// naiveValues are the signed values of a line.
-func naiveValues(l *stream.Line, size int) (list []int64) {
-	for at := 0; at < len(l); at += size {
-		switch size {
-		case 8:
-			list = append(list, int64(binary.LittleEndian.Uint64(l[at:])))
-		case 4:
-			list = append(list, int64(int32(binary.LittleEndian.Uint32(l[at:]))))
-		case 2:
-			list = append(list, int64(int16(binary.LittleEndian.Uint16(l[at:]))))
-		}
-	}
-	return list
-}
-
-// naiveFits reports whether a number has a two's complement of some bytes.
-func naiveFits(v int64, bytes int) bool {
-	limit := int64(math.Pow(256, float64(bytes))) / 2
-	return v >= -limit && v < limit
-}
-
-// naiveDifference is v - base in two's complement of some bytes.
-func naiveDifference(v, base int64, bytes int) int64 {
-	switch d := v - base; bytes {
-	case 2:
-		return int64(int16(d))
-	case 4:
-		return int64(int32(d))
-	default:
-		return d
-	}
-}
-
-// naiveBDI returns the bytes of the smallest form, or, with listing, of the first that fits.
-func naiveBDI(l *stream.Line, listing bool) int {
-	if longs := naiveValues(l, 8); slices.Max(longs) == slices.Min(longs) {
-		if longs[0] == 0 {
-			return 1
-		}
-		return 9
-	}
-	smallest := 128
-	for _, size := range []int{8, 4, 2} {
-		for diff := 1; diff < size; diff *= 2 {
-			values := naiveValues(l, size)
-			var base *int64
-			if listing {
-				base = &values[0]
-			}
-			fits := true
-			for i, v := range values {
-				if naiveFits(v, diff) {
-					continue
-				}
-				if base == nil {
-					base = &values[i]
-				}
-				fits = fits && naiveFits(naiveDifference(v, *base, size), diff)
-			}
-			if bytes := 1 + size + len(values)/8 + len(values)*diff; fits && bytes < smallest {
-				if smallest = bytes; listing {
-					return smallest
-				}
-			}
-		}
-	}
-	return smallest
-}
-
-func naiveFPC(l *stream.Line) int {
-	words, bytes := naiveValues(l, 4), 2
-	for s := range 4 {
-		all := func(test func(w int64) bool) bool {
-			return !slices.ContainsFunc(words[8*s:8*s+8], func(w int64) bool { return !test(w) })
-		}
-		switch {
-		case all(func(w int64) bool { return w == 0 }):
-		case all(func(w int64) bool { return naiveFits(w, 1) }), all(func(w int64) bool { return uint32(w) == uint32(w)%256*0x01010101 }):
-			bytes += 8
-		case all(func(w int64) bool { return naiveFits(w, 2) }):
-			bytes += 16
-		default:
-			bytes += 32
-		}
-	}
-	return bytes
-}
-
-func naiveCPack(l *stream.Line) int {
-	var dictionary []uint32
-	low := false
-	for _, v := range naiveValues(l, 4) {
-		w := uint32(v)
-		switch {
-		case w == 0 || slices.Contains(dictionary, w):
-		case w < 256 || slices.ContainsFunc(dictionary, func(d uint32) bool { return d/256 == w/256 }):
-			low = true
-		default:
-			dictionary = append(dictionary, w)
-		}
-	}
-	switch {
-	case len(dictionary) > 4:
-		return 128
-	case low:
-		return 16 + 4*len(dictionary) + 32
-	}
-	return 16 + 4*len(dictionary)
-}
-
-func naiveBytewise(l *stream.Line) int {
-	words := naiveValues(l, 4)
-	for common := 4; common > 0; common-- {
-		unit := uint32(1) << (8 * (4 - common)) // 0 for no common byte, but then the loop has ended
-		if common == 4 {
-			unit = 1
-		}
-		if !slices.ContainsFunc(words, func(w int64) bool { return uint32(w)/unit != uint32(words[0])/unit }) {
-			return 1 + common + (4-common)*32
-		}
-	}
-	return 128
-}
+// This file counts transfers a second time, with the bursts of package recount.
 
 // naiveBursts returns the bursts of all forms of a line.
-func naiveBursts(l *stream.Line) (n BurstCounts) {
-	bursts := func(bytes int) int64 { return min(4, int64(math.Ceil(float64(bytes)/32))) }
-	n = BurstCounts{BDI: bursts(naiveBDI(l, false)), FPC: bursts(naiveFPC(l)), CPack: bursts(naiveCPack(l)), Bytewise: bursts(naiveBytewise(l)), Listing: bursts(naiveBDI(l, true))}
-	n.Best = min(n.BDI, n.FPC, n.CPack)
-	if min(n.Best, n.Bytewise) == 4 {
-		n.Raw = 1
-	}
-	return n
+func naiveBursts(l *stream.Line) BurstCounts {
+	n := recount.BurstsOf((*[128]byte)(l))
+	return BurstCounts{BDI: n.BDI, FPC: n.FPC, CPack: n.CPack, Bytewise: n.Bytewise, Listing: n.Listing, Best: n.Best, Raw: n.Raw}
 }
 
 // naiveCompression counts the transfers of a machine. A set of its cache of metadata is a list, the latest access last.

@@ -5,7 +5,13 @@ import (
 	"testing"
 
 	"gemu/internal/part"
+	"gemu/internal/recount"
+	"gemu/interp"
+	"gemu/kernels"
+	"gemu/machine"
+	"gemu/machine/stream"
 	"gemu/occupancy"
+	"gemu/probe"
 )
 
 // TestCABAUnallocated has the registers that no CTA has by hand: 32768 registers, 1536 threads, 8 CTAs, 32 KB of shared memory.
@@ -83,5 +89,53 @@ func TestCABATables(t *testing.T) {
 	}
 	if wide := values["md "+cabaLine128]; wide["hits"] < md["hits"] || wide["lookups"] != md["lookups"] {
 		t.Errorf("%v, %v", wide, md)
+	}
+}
+
+// TestRecountOfCABABursts recounts the table bursts of small programs: each line that the machine transfers is compressed again.
+func TestRecountOfCABABursts(t *testing.T) {
+	part.SkipShort(t)
+	defer func(list []cabaProgram) { cabaPrograms = list }(cabaPrograms)
+	table := caba2016().Table("bursts")
+	for _, p := range []cabaProgram{{name: "nw", workload: "nw", size: 64}, {name: "BFS", workload: "bfs", size: 512}, {name: "backprop", workload: "backprop", size: 256}} {
+		cabaPrograms = []cabaProgram{p}
+		spec, _ := machine.Find("caba")
+		again := machine.New(spec, 0)
+		var n recount.Bursts
+		again.OnTransfer(func(x *machine.Transfer) {
+			if line := new([128]byte); x.Bytes((*stream.Line)(line)) {
+				n.Add(recount.BurstsOf(line))
+			} else {
+				n.Add(recount.BurstsOf(nil))
+			}
+		})
+		s, err := kernels.Start(t.Context(), kernels.Lookup(p.workload), interp.NewDevice(interp.Config{Probes: []probe.Probe{stream.NewDataRecorder(again)}}), p.size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Prepare = func(l *interp.Launch) { l.Mode = interp.Vector }
+		if err := kernels.Lookup(p.workload).Run(s); err != nil {
+			t.Fatal(err)
+		}
+		m := NewMeter(t.Context(), 0, 0, nil)
+		defer m.Close()
+		for _, name := range []string{cabaHeadline, cabaListing} {
+			got, err := table.Measure(m, &Row{Name: p.name, Workload: p.workload}, &Interpretation{Name: name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ratio := func(bursts int64) float64 { return float64(4*n.Lines) / float64(bursts) }
+			want := map[string]float64{"bdi": ratio(n.BDI), "fpc": ratio(n.FPC), "c_pack": ratio(n.CPack), "best": ratio(n.Best), "byte_wise": ratio(n.Bytewise), "raw": share(n.Raw, n.Lines), "better": 0, "changed": 0}
+			bdi := n.BDI
+			if name == cabaListing {
+				bdi = n.Listing
+				want["bdi"] = ratio(bdi)
+				delete(want, "best")
+			}
+			if bdi <= min(n.FPC, n.CPack) {
+				want["better"] = 1
+			}
+			sameValues(t, p.name+", "+name, got, want)
+		}
 	}
 }
