@@ -72,6 +72,15 @@ type machineClockJSON struct {
 	Kernels  []machineClockKernelJSON `json:"kernels"`     // kernels, in the order of their first launch
 	Lines    []machineClockLineJSON   `json:"lines"`       // lines of the source (or of the PTX) with instructions, in their order
 	Readings []machine.Reading        `json:"readings"`    // unknown numbers
+
+	MissingWaits []machineWaitJSON `json:"missing_waits"` // lines at which warps wait in the execution, and not on the machine: the cycles may be too few
+}
+
+// machineWaitJSON is a line of the source or of the PTX at which warps wait.
+type machineWaitJSON struct {
+	File    string `json:"file"`    // file name in .file, or of the PTX
+	Line    int    `json:"line"`    // number of the line, from 1 on
+	Barrier string `json:"barrier"` // "mbarrier" or "barrier of the cluster"
 }
 
 // machineClockKernelJSON is the launches of a kernel.
@@ -115,7 +124,7 @@ func (r *machineReport) clockOf(c *machineClock, s *machine.Spec) *machineClockJ
 		}
 		return list
 	}
-	out := &machineClockJSON{Kernels: []machineClockKernelJSON{}, Lines: []machineClockLineJSON{}, Readings: append([]machine.Reading{}, s.Readings()...)}
+	out := &machineClockJSON{MissingWaits: []machineWaitJSON{}, Kernels: []machineClockKernelJSON{}, Lines: []machineClockLineJSON{}, Readings: append([]machine.Reading{}, s.Readings()...)}
 	for _, l := range reported(c[1]) {
 		out.Fast += l.Cycles
 	}
@@ -143,6 +152,11 @@ func (r *machineReport) clockOf(c *machineClock, s *machine.Spec) *machineClockJ
 			instr, f := l.Program.At(i)
 			frame := profile.Frames(f, instr, r.flags.PTX)[0]
 			at := machinePlace{frame.File, frame.Line}
+			if barrier := core.MissingWait(instr); barrier != "" {
+				if wait := (machineWaitJSON{at.file, at.line, barrier}); !slices.Contains(out.MissingWaits, wait) {
+					out.MissingWaits = append(out.MissingWaits, wait)
+				}
+			}
 			if r.addText(l.Module, at); !r.flags.Lines.has(at) {
 				continue
 			}
@@ -213,6 +227,28 @@ func (v cyclesView) print(r *machineReport, s *screen) {
 	if hint := r.readingsHint(); hint != "" {
 		s.printf("%s\n", s.paint(dim, hint))
 	}
+	if text := r.missingWaitsText(); text != "" {
+		for _, line := range wrap(text, 120) {
+			s.printf("%s\n", line)
+		}
+	}
+}
+
+// missingWaitsText names the lines at which the first machine does not wait; "" if there are none.
+func (r *machineReport) missingWaitsText() string {
+	const most = 6
+	list := r.Machines[0].Clock.MissingWaits
+	if len(list) == 0 {
+		return ""
+	}
+	var places []string
+	for _, w := range list[:min(len(list), most)] {
+		places = append(places, fmt.Sprintf("%s:%d (%s)", filepath.Base(w.File), w.Line, w.Barrier))
+	}
+	if len(list) > most {
+		places = append(places, fmt.Sprintf("and %d more lines", len(list)-most))
+	}
+	return "The machine does not wait at " + strings.Join(places, ", ") + ": the cycles may be too few."
 }
 
 // printMachines prints a table with a row for each machine: cells of a width below columns, and, if there are several machines, a further cell
@@ -256,6 +292,9 @@ func (v cyclesView) page(r *machineReport) []pageSection {
 		c := r.Machines[i].Clock
 		b.Bars.addBar(r.Machines[i].Name, countText(c.Cycles), float64(c.Cycles))
 		b.Table.Rows = append(b.Table.Rows, append([]string{r.Machines[i].Name}, r.cyclesCells(i)...))
+	}
+	if text := r.missingWaitsText(); text != "" {
+		b.Notes = append(b.Notes, text)
 	}
 	return []pageSection{{"Cycles", []string{}, append([]pageBlock{b}, r.readingsBlocks()...)}}
 }

@@ -606,3 +606,20 @@ func TestMachineMemory(t *testing.T) {
 		t.Error("memory without --show memory")
 	}
 }
+
+// TestMachineMissingWaits: the cycles name the lines at which the clock does not wait, also with --lines, and on the page.
+func TestMachineMissingWaits(t *testing.T) {
+	const want = "The machine does not wait at clusters.ptx:24 (barrier of the cluster), clusters.ptx:38 (barrier of the cluster): the cycles may be too few."
+	page := filepath.Join(t.TempDir(), "page.html")
+	var out, errs bytes.Buffer
+	args := []string{"machine", "../docs/clusters.ptx", "-k", "histogram", "-g", "2", "--cluster", "2", "-b", "4", "-a", "u32[8]", "u32[8]", "--show", "cycles", "--lines", "clusters.ptx:28-29", "--html", page}
+	if status := run(t.Context(), args, strings.NewReader(""), &out, &errs); status != exitGood || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), want) {
+		t.Errorf("status %d: %s%s", status, &out, &errs)
+	}
+	if html, err := os.ReadFile(page); err != nil || !strings.Contains(string(html), want) {
+		t.Errorf("the page does not name the lines: %v", err)
+	}
+	if j := machineOf(t, "@saxpy", "--size", "64", "--show", "cycles"); len(j.Machines[0].Clock.MissingWaits) != 0 {
+		t.Errorf("%+v", j.Machines[0].Clock.MissingWaits)
+	}
+}

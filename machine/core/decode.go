@@ -108,3 +108,16 @@ func ClassOf(instr *ptx.Instr) Class {
 
 // is64 reports whether an instruction has a type of floating point of 64 bits.
 func is64(instr *ptx.Instr) bool { return slices.Contains(instr.Types(), ptx.F64) }
+
+// MissingWait names the barrier at which warps wait in an execution, and not on a machine with a clock: that of the cluster, or an mbarrier;
+// "" if the instruction waits for neither.
+func MissingWait(instr *ptx.Instr) string {
+	effects := instr.Form.Effects
+	switch {
+	case instr.Form.Family == ptx.FamilyMbarrier && effects.HasAll(ptx.Reads|ptx.Strong) && !effects.Any(ptx.Writes):
+		return "mbarrier"
+	case instr.Has("cluster") && effects.HasAll(ptx.Barrier|ptx.Waits):
+		return "barrier of the cluster"
+	}
+	return ""
+}
