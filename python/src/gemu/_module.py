@@ -77,8 +77,9 @@ class Parameter:
         if isinstance(value, (bytes, ctypes.Structure, np.void)):
             return self._bytes(value)
         dtype = self.ctype.dtype if self.ctype and not self.ctype.pointer else None
-        if dtype is not None and dtype.kind == "f" or self.type in _FLOATS:
-            return self._float(value, _FLOATS.get(self.type) or dtype.type)
+        real = _FLOATS.get(self.type) or (dtype.type if dtype is not None and dtype.kind == "f" else None)
+        if real is not None:
+            return self._float(value, real)
         if isinstance(value, np.generic) and value.dtype.kind in "fc":
             if self.type.startswith("b") and value.dtype.itemsize == self.size and dtype is None:
                 return value.tobytes()  # the bits of a float, such as half in C++
@@ -111,15 +112,13 @@ class Parameter:
         return bytes(converted.tobytes())
 
     def _bytes(self, value: Any) -> bytes:
-        if isinstance(value, np.ndarray):
-            data = np.ascontiguousarray(value).tobytes()
+        if isinstance(value, (np.ndarray, np.generic)):
+            data = value.tobytes()
         else:
             try:
                 data = bytes(memoryview(value).cast("B"))
             except (TypeError, ValueError):
-                data = value.tobytes() if isinstance(value, np.generic) else None
-                if data is None:
-                    raise self._error(value, f"it has {self.size} bytes. Pass them as bytes, a numpy.void or a ctypes.Structure") from None
+                raise self._error(value, f"it has {self.size} bytes. Pass them as bytes, a numpy.void or a ctypes.Structure") from None
         if len(data) != self.size:
             raise ValueError(f"{self._what()} has {self.size} bytes, and the value has {len(data)}")
         return data

@@ -223,7 +223,7 @@ def _by_line(instructions: Rows) -> Rows:
 
 def result_of(counts: "_library.Counts", reports: Optional[Reports], findings: List[Finding]) -> Result:
     """The result of a launch that has ended without a fault."""
-    values = {name: getattr(counts, name) for name, _ in counts._fields_}
+    values = {name: getattr(counts, name) for name, *_ in counts._fields_}
     return Result(**values, findings=findings, _reports=reports)
 
 
