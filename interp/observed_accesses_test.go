@@ -185,7 +185,8 @@ type lateReader struct {
 	late       bool // it needs the events of all loads; otherwise of no load for which the condition holds
 	begin, end uint64
 	unless     atomic.Int64
-	closeEach  int // the condition ends, or holds again, at each event with this number; 0: never
+	closeEach  int    // the condition ends, or holds again, at each event with this number; 0: never
+	marks      []byte // by address from begin: the condition also holds for loads of bytes with mark 3
 	quiet      atomic.Int64
 	quietEach  int // loads become quiet, or need events again, at each event with this number that is no load; 0: never
 	others     int // events that are no loads
@@ -196,7 +197,7 @@ func (r *lateReader) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return r
 func (r *lateReader) FilterLoads(e *probe.Event, a *probe.Access) (probe.LoadCondition, bool) {
 	c := probe.LoadCondition{Begin: r.begin, End: r.end, Late: r.late}
 	if r.closeEach > 0 {
-		c.Unless = &r.unless
+		c.Unless, c.Marks, c.Mark = &r.unless, r.marks, 3
 	}
 	if r.quietEach > 0 {
 		c.Quiet = &r.quiet
@@ -207,10 +208,10 @@ func (r *lateReader) FilterLoads(e *probe.Event, a *probe.Access) (probe.LoadCon
 func (r *lateReader) OnEvent(e *probe.Event) {
 	if e.Kind == probe.OnAccess && e.Accesses[0].Kind == probe.AccessLoad {
 		a := &e.Accesses[0]
-		needed := r.late && r.quiet.Load() == 0 || r.unless.Load() != 0
+		needed, closed := r.late && r.quiet.Load() == 0, r.unless.Load() != 0
 		for m := a.Lanes; m != 0; m &= m - 1 {
 			addr := a.Addr[bits.TrailingZeros64(m)]
-			needed = needed || addr < r.begin || addr+uint64(a.Bytes) > r.end
+			needed = needed || addr < r.begin || addr+uint64(a.Bytes) > r.end || closed && (r.marks == nil || slices.ContainsFunc(r.marks[addr-r.begin:][:a.Bytes], func(b byte) bool { return b != 3 }))
 		}
 		if !needed {
 			return
@@ -265,6 +266,11 @@ func TestLateEventsOfLoads(t *testing.T) {
 		"shared":  func() []*lateReader { return []*lateReader{{late: true, end: board / 2}} },
 		"half":    func() []*lateReader { return []*lateReader{{begin: 64, end: 512}} },
 		"closed":  func() []*lateReader { return []*lateReader{{end: math.MaxUint64, closeEach: 7}} },
+		"marked": func() []*lateReader {
+			marks := slices.Repeat([]byte{3}, 448)
+			marks[504-64] = 4 // of the last lane of a warp
+			return []*lateReader{{begin: 64, end: 512, closeEach: 7, marks: marks}, {late: true, begin: 80, end: math.MaxUint64}}
+		},
 		"reduced": func() []*lateReader {
 			return []*lateReader{{accessReader: accessReader{reduceEach: 5, reduced: some(1, 3)}, late: true, end: math.MaxUint64, closeEach: 11}}
 		},
@@ -368,6 +374,7 @@ const loadsKernel = `.version 8.0
 	mov.u32 %i, 0;
 NEXT:
 	ld.shared.u32 %x, [%s];
+	ld.shared.u32 %x, [board+16];
 	ld.global.u32 %x, [%p];
 	mul.lo.u32 %x, %t, 52;
 	and.b32 %x, %x, 1016;

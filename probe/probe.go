@@ -60,8 +60,12 @@ type LoadFilter interface {
 type LoadCondition struct {
 	// Begin and End delimit the addresses: each lane's access must lie between them, in the state space of the request.
 	Begin, End uint64
-	// Unless, if it is not nil, must be 0 at the moment of the load.
+	// Unless, if it is not nil, must be 0 at the moment of the load, or all bytes that the load reads must be marked (Marks).
 	Unless *atomic.Int64
+	// Marks may be set if Unless is not nil. It has a mark for each byte from Begin up to End; nil: no byte is marked.
+	Marks []byte
+	// Mark is the value of Marks for a marked byte.
+	Mark byte
 	// Late means that the sink needs the event, but accepts it after the load. The event then comes before all later events of
 	// the CTA, so before any store that has an event. Later instructions may have been executed, also if the sink ends the launch
 	// (Event.Stop): registers, and memory to which stores without events write, have later values. Late is false if the sink

@@ -52,7 +52,11 @@ func (c *cta) FilterLoads(e *probe.Event, a *probe.Access) (l probe.LoadConditio
 	if !c.warps[e.Warp].eased || !c.plan.steps[e.Index].singleAccess || h.m == nil || h.space != a.Space || h.m.alloc.Kind == probe.HeapMemory || h.m.alloc.Size != h.size {
 		return l, false // heap memory may be freed while the CTA runs
 	}
-	return probe.LoadCondition{Begin: h.delta, End: h.delta + h.size, Unless: &h.m.dirty, Lasting: true}, true
+	l = probe.LoadCondition{Begin: h.delta, End: h.delta + h.size, Unless: &h.m.dirty, Lasting: true}
+	if uint64(len(h.m.bits)) >= h.size {
+		l.Marks, l.Mark = h.m.bits[:h.size], byte(h.m.flip)
+	}
+	return l, true
 }
 
 // clean reports whether all bytes that the lanes access are valid and in the same allocation.

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"gemu/interp/internal/code"
+	"gemu/ptx"
 	"gemu/regfile"
 )
 
@@ -30,12 +31,15 @@ type LoadLog struct {
 const logCapacity = 64
 
 // LoadWindow is the condition under which machine code executes a load without an exit: all addresses are from Begin up to
-// Begin + Last, and *Closed is 0.
+// Begin + Last, and either *Closed is 0, or Marks is not nil and all loaded bytes have the mark Mark.
 type LoadWindow struct {
 	Begin, Last uint64 // Last must be less than 2^63
 	Closed      *int64
 	Quiet       *int64 // while *Quiet is not 0, the loads are not logged
 	step        uint64 // size of a log entry in bytes; 0: the loads are not logged
+	Marks       *byte  // mark of the byte at Begin; the marks of the following bytes follow
+	Mark        uint32 // four times the mark
+	Bytes       uint32 // bytes that each lane loads: 1, 2, or a multiple of 4; only for Marks
 }
 
 // LoggedLoad is an entry of the log.
@@ -75,7 +79,7 @@ func NewLoadLog(n int) *LoadLog {
 }
 
 // Close closes window i.
-func (l *LoadLog) Close(i int) { l.list[i].Closed, l.list[i].Quiet = &closed, &open }
+func (l *LoadLog) Close(i int) { l.list[i] = LoadWindow{Closed: &closed, Quiet: &open} }
 
 // Open sets window i. A nil w.Closed or w.Quiet stands for 0. If logged is false, loads in the window are executed, but not logged.
 func (l *LoadLog) Open(i int, w LoadWindow, logged bool) {
@@ -101,9 +105,11 @@ func (l *LoadLog) Take() []LoggedLoad {
 // SetLog sets the log of a warp. It may be nil if the code logs no loads.
 func (c *Context) SetLog(l *LoadLog) { c.log = l }
 
-// CanLog reports whether machine code can log a load: it has no guard, and the addresses are in a row.
+// CanLog reports whether machine code can log a load: it has no guard, and the addresses are in a row, or a single address of shared
+// or global memory, which has no row.
 func CanLog(instr *code.Instr, acc *code.Access) bool {
-	return instr.Guard == 0 && instr.Op != code.Atomic && !acc.Store && acc.Addr != code.NoSlot && !acc.Frame && acc.Tile == nil && !acc.SingleLane && !acc.Cluster && int64(acc.Offset) == int64(int32(acc.Offset))
+	hasPlace := acc.Addr != code.NoSlot || acc.Space == ptx.Shared || acc.Space == ptx.Global
+	return hasPlace && instr.Guard == 0 && instr.Op != code.Atomic && !acc.Store && !acc.Frame && acc.Tile == nil && !acc.SingleLane && !acc.Cluster && int64(acc.Offset) == int64(int32(acc.Offset))
 }
 
 // putLog puts the log of the load at pc.
@@ -111,6 +117,10 @@ func (a *assembler) putLog(pc int32) {
 	instr, number := &a.prog.Instrs[pc], bytes.Count(a.exits[:pc], []byte{MayLog})
 	acc := &a.prog.Access[instr.Side]
 	h := holes{n0: int64(acc.Offset), n1: int64(number) * int64(unsafe.Sizeof(LoadWindow{})), leave: a.exitLabel(pc, Observed)}
-	a.setPlace(&h, 'A', acc.Addr, instr.A)
-	a.put("log_load_"+acc.Addr.String()+a.suffix, h)
+	rows := "n" // none
+	if acc.Addr != code.NoSlot {
+		a.setPlace(&h, 'A', acc.Addr, instr.A)
+		rows = acc.Addr.String()
+	}
+	a.put("log_load_"+rows+a.suffix, h)
 }

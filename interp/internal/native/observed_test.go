@@ -2,6 +2,7 @@ package native
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -20,7 +21,7 @@ func TestLoggedLoads(t *testing.T) {
 	rng := rand.New(rand.NewPCG(part.Seed(t), 11))
 	outcomes := map[string]int{}
 	for range part.Count(3000, 6000, 200000) {
-		r := newAccessHarness(rand.New(rand.NewPCG(rng.Uint64(), 0)), rng, []string{"element", "vector", "local"}[rng.IntN(3)])
+		r := newAccessHarness(rand.New(rand.NewPCG(rng.Uint64(), 0)), rng, []string{"element", "vector", "local", "fixed"}[rng.IntN(4)])
 		if !CanLog(r.in, r.access) {
 			continue
 		}
@@ -40,7 +41,9 @@ func TestLoggedLoads(t *testing.T) {
 		var addresses [regfile.Lanes]uint64
 		least, most := ^uint64(0), uint64(0)
 		for lane := range addresses {
-			if r.access.Addr == code.R {
+			if r.access.Addr == code.NoSlot {
+				addresses[lane] = r.access.Offset
+			} else if r.access.Addr == code.R {
 				addresses[lane] = uint64(r.file.Src32(r.in.A)[lane] + uint32(r.access.Offset))
 			} else {
 				addresses[lane] = r.file.Src64(r.in.A)[lane] + r.access.Offset
@@ -59,9 +62,33 @@ func TestLoggedLoads(t *testing.T) {
 		case 2:
 			window.Begin, window.Last = 0, 1<<63-1
 		}
-		word := int64(rng.IntN(8) / 7)
+		word := int64(rng.IntN(4) / 3)
 		if word != 0 || rng.IntN(2) == 0 {
 			window.Closed = &word
+		}
+		marks, marked := []byte(nil), true // all loaded bytes have the mark
+		bytes := uint64(r.access.Size * len(r.access.Elems))
+		if size := window.Last + bytes; window.Last < 1<<20 && (bytes < 3 || bytes%4 == 0) && rng.IntN(2) == 0 {
+			marks = make([]byte, size)
+			mark := byte(rng.IntN(2) * 255)
+			window.Mark, window.Bytes, window.Marks = uint32(mark)*0x01010101, uint32(bytes), &marks[0]
+			for i := range marks {
+				marks[i] = mark
+			}
+			at, lane := rng.Uint64N(size), bits.TrailingZeros32(m) // a byte with another mark, mostly one that a lane loads
+			if offset := addresses[lane] - window.Begin + rng.Uint64N(bytes); offset < size && rng.IntN(4) > 0 {
+				at = offset
+			}
+			if rng.IntN(2) == 0 {
+				marks[at] ^= 1 << rng.IntN(8)
+			}
+			for lane, addr := range addresses {
+				if begin := addr - window.Begin; m>>lane&1 != 0 && begin <= window.Last {
+					for _, b := range marks[begin:][:bytes] {
+						marked = marked && b == mark
+					}
+				}
+			}
 		}
 		quiet := int64(rng.IntN(4) / 3)
 		if quiet != 0 || rng.IntN(2) == 0 {
@@ -85,15 +112,15 @@ func TestLoggedLoads(t *testing.T) {
 		c.RunBlock(ctx, r.file, 0)
 		says := fmt.Sprintf("%+v, lanes %#x, addresses %#x, window %#x+%#x, open %v, closed by %d, full %v", *r.access, m, addresses, window.Begin, window.Last, open, word, full)
 		used := int(log.used) / int(LoggedLoadBytes)
-		if !inside || !open || word != 0 || full {
-			outcomes[fmt.Sprintf("exit: inside %v, open %v, closed by %d, full %v", inside, open, word, full)]++
+		if !inside || !open || word != 0 && !(marks != nil && marked) || full {
+			outcomes[fmt.Sprintf("exit: inside %v, open %v, closed by %d, full %v, marks %v", inside, open, word, full, marks != nil)]++
 			if ctx.PC != 0 || ctx.Reason != Observed || log.used%uint64(LoggedLoadBytes) != 0 || !full && used != first || full && used != logCapacity {
 				t.Fatalf("%s: stopped at %d for %d, and the log has %d entries", says, ctx.PC, ctx.Reason, used)
 			}
 			continue
 		}
 		logged = logged && quiet == 0
-		outcomes[fmt.Sprintf("no exit: logged %v, quiet %d", logged, quiet)]++
+		outcomes[fmt.Sprintf("no exit: logged %v, quiet %d, closed by %d", logged, quiet, word)]++
 		if ctx.Reason == Observed {
 			t.Fatalf("%s: it exits before the load", says)
 		}
@@ -113,7 +140,7 @@ func TestLoggedLoads(t *testing.T) {
 		}
 	}
 	t.Logf("%v", outcomes)
-	if len(outcomes) < 9 {
+	if len(outcomes) < 16 {
 		t.Errorf("only %v", outcomes)
 	}
 }

@@ -167,6 +167,7 @@ func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 	x.Asked, x.Lasts, x.Late, x.Listed = true, false, 0, 0
 	a := &x.Accesses[0]
 	begin, end, lasts := uint64(0), uint64(1)<<63, true
+	marks, marksBegin := []byte(nil), uint64(0)
 	window := native.LoadWindow{}
 	for k := range s.Sinks {
 		if !event.Receives(s, k, u.ReducedSinks, x.Source.Index, probe.OnAccess) {
@@ -179,6 +180,8 @@ func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 		lasts = lasts && c.Lasting
 		if begin, end = max(begin, c.Begin), min(end, c.End); c.Unless != nil {
 			window.Closed = (*int64)(unsafe.Pointer(c.Unless))
+			marks, marksBegin = c.Marks, c.Begin
+			window.Mark, window.Bytes = uint32(c.Mark)*0x01010101, uint32(a.Bytes)
 		}
 		if c.Late {
 			window.Quiet = nil // several sinks are quiet at different moments
@@ -195,6 +198,9 @@ func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 		return
 	}
 	window.Begin, window.Last = begin, end-begin-uint64(a.Bytes)
+	if uint64(len(marks)) >= end-marksBegin && (a.Bytes < 3 || a.Bytes%4 == 0) {
+		window.Marks = &marks[begin-marksBegin]
+	}
 	x.Lasts = lasts
 	u.Log.Open(int(number), window, x.Late != 0)
 }
@@ -279,6 +285,9 @@ func findStride(to *probe.Access, a *code.Access, lanes uint64) {
 
 // strideOf returns the distance of the addresses of consecutive lanes, if the access has a proved pattern that gives it.
 func strideOf(a *code.Access, addr []uint64, lanes uint64) (stride int64, ok bool) {
+	if a.Addr == code.NoSlot && !a.Frame && lanes != 0 {
+		return 0, true
+	}
 	if a.Pattern == code.AnyPattern || lanes == 0 {
 		return 0, false
 	}
