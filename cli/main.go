@@ -45,6 +45,7 @@ type cli struct {
 	Replay     replayCmd     `cmd:"" help:"Run a kernel and compare it with another simulator's log, up to the first difference."`
 	Compare    compareCmd    `cmd:"" help:"Run the benchmarks of a paper and print its tables next to gemu's."`
 	Exec       execCmd       `cmd:"" help:"Run a program that uses CUDA with gemu's libraries, and report its launches and findings."`
+	Toolkit    toolkitCmd    `cmd:"" help:"Lay out a CUDA toolkit from NVIDIA's Python packages: NVRTC, headers and nvcc, without a driver."`
 	Bench      benchCmd      `cmd:"" help:"Measure the speed of the modes on workloads of the library."`
 	Play       playCmd       `cmd:"" help:"Open a page that shows each step of each lane, under several reconvergence policies, and runs kernels. Or write the page to files."`
 	Fuzz       fuzzCmd       `cmd:"" help:"Write random programs with their results, and test another implementation with them."`
