@@ -36,6 +36,7 @@ type tool struct {
 	mu       sync.Mutex
 	launch   *probe.LaunchInfo // the running launch
 	clusters map[ptx.Dim3]*cluster
+	free     [][]*warp // the warps of CTAs that have ended
 }
 
 // New returns a checker that writes its findings to log.
@@ -68,15 +69,34 @@ func (p *tool) CTA(l *probe.LaunchInfo, _ int, id ptx.Dim3) probe.Sink {
 	if !plan.isNeeded {
 		return nil
 	}
-	c := &cta{log: p.log, plan: plan}
+	c := &cta{log: p.log, plan: plan, tool: p, warps: p.takeWarps()}
 	if plan.remote && l.Cluster.Count() > 1 {
 		c.cluster, c.rank = p.clusterOf(l, id)
 	}
 	return c
 }
 
+// takeWarps returns warps of a CTA that has ended; nil if there are none. New warps for each CTA would take longer than their events.
+func (p *tool) takeWarps() (list []*warp) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.free) - 1; n >= 0 {
+		list, p.free = p.free[n], p.free[:n]
+	}
+	return list
+}
+
+// releaseWarps keeps the warps of a CTA that has ended for another CTA.
+func (c *cta) releaseWarps() {
+	c.tool.mu.Lock()
+	defer c.tool.mu.Unlock()
+	c.tool.free = append(c.tool.free, c.warps)
+	c.warps = nil
+}
+
 // cta is the state of a CTA.
 type cta struct {
+	tool  *tool
 	log   *finding.Log
 	plan  *plan
 	warps []*warp
@@ -175,7 +195,10 @@ func (c *cta) OnEvent(e *probe.Event) {
 		}
 	case probe.OnWarp:
 		w := c.warp(e.Warp)
-		w.live, w.lanes = e.Lanes, e.Lanes
+		*w = warp{
+			lanes: e.Lanes, live: e.Lanes,
+			pending: w.pending[:0], waiting: w.waiting[:0], exited: w.exited[:0], missed: w.missed[:0], guardedOff: w.guardedOff[:0],
+		}
 		e.ReduceEvents(w.live == 1<<32-1)
 	case probe.OnExit:
 		w := c.warp(e.Warp)
@@ -207,6 +230,7 @@ func (c *cta) OnEvent(e *probe.Event) {
 		}
 	case probe.OnCTAEnd:
 		c.finish(e)
+		c.releaseWarps()
 	}
 }
 
