@@ -163,7 +163,7 @@ typedef struct {
 // number. An addition is a function, a number of an enum, or a member at the end of a structure that begins with its
 // size. Nothing is removed, and names, numbers and the layout of structures without a size keep their meaning: a program
 // works with every library whose version is at least that of the program's header.
-#define GEMU_ABI_VERSION 3
+#define GEMU_ABI_VERSION 4
 
 // The kinds of error.
 enum gemu_error_kind {
@@ -206,6 +206,11 @@ typedef struct {
 // gemu_abi_version returns the GEMU_ABI_VERSION of the library. A program that needs a newer function compares it with its
 // own GEMU_ABI_VERSION. The function works at any time, also in a child of fork.
 int gemu_abi_version(void);
+
+// gemu_release frees memory that the caller must free, such as the text of gemu_report. free does the same in a program that uses
+// the C library with which libgemu was built; on Windows a program may have another one. NULL is allowed. The function works at
+// any time, also in a child of fork.
+void gemu_release(void *memory);
 
 // ptx_run runs the first kernel of a PTX module on host memory: addresses of global memory are addresses of the caller.
 // args[i] is the 64-bit value of parameter i, not a pointer to it; a narrower parameter takes its low bytes. bx to bz

@@ -1,6 +1,7 @@
-// Functions that work in a child of fork: gemu_abi_version, and those that return a text. In such a child, a call into Go
+// Functions that work in a child of fork: gemu_abi_version, gemu_release, and those that return a text. In such a child, a call into Go
 // returns process_forked instead of entering Go (see cmd/internal/process): then the text is a constant.
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "_cgo_export.h"
@@ -12,6 +13,8 @@
 #endif
 
 EXPORTED int gemu_abi_version(void) { return GEMU_ABI_VERSION; }
+
+EXPORTED void gemu_release(void *memory) { free(memory); }
 
 EXPORTED const char *gemu_last_error(void)
 {

@@ -50,8 +50,9 @@ static void names(void)
 		"\"pointer\": true,\n          \"space\": \"global\"", "\"space\": \"const\"", "\"dims\": [\n        3,\n        5\n      ],\n      \"size\": 60", "\"block\": [\n        32,\n        2,\n        1\n      ]"};
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		HAS(json, parts[i], 1);
-	free(json);
+	gemu_release(json);
 	EQUAL(gemu_describe(module, NULL), GEMU_INVALID_VALUE);
+	gemu_release(NULL);
 	EQUAL(gemu_describe(0, &json), GEMU_INVALID_HANDLE);
 	EQUAL(json == NULL, 1);
 	gemu_load(ptx, 0, &m); // a module without a name has one made from its text

@@ -12,7 +12,7 @@ from typing import Any, List, Optional, Sequence
 
 from . import _errors
 
-ABI_VERSION = 3  # of the functions below: GEMU_ABI_VERSION
+ABI_VERSION = 4  # of the functions below: GEMU_ABI_VERSION
 
 _NAMES = {"win32": "gemu.dll", "darwin": "libgemu.dylib"}
 
@@ -138,9 +138,7 @@ def _open() -> ctypes.CDLL:
 
 lib = _open()
 
-# The allocator of the C library that libgemu uses, to free its texts.
-_libc = ctypes.CDLL("msvcrt") if sys.platform == "win32" else ctypes.CDLL(None)
-_libc.free.argtypes, _libc.free.restype = [c_void_p], None
+lib.gemu_release.argtypes, lib.gemu_release.restype = [c_void_p], None
 
 forked = False  # this process is a child of fork, in which the library does not work
 
@@ -207,7 +205,7 @@ def take_text(pointer: c_void_p) -> str:
     try:
         return decode(ctypes.string_at(pointer.value))
     finally:
-        _libc.free(pointer)
+        lib.gemu_release(pointer)
         pointer.value = None
 
 
@@ -218,7 +216,7 @@ def take_bytes(function: str, *arguments: Any) -> bytes:
     try:
         return ctypes.string_at(data.value, size.value) if data.value else b""
     finally:
-        _libc.free(data)
+        lib.gemu_release(data)
 
 
 def call_for_json(function: str, *arguments: Any) -> Any:
