@@ -284,6 +284,7 @@ type machinePart struct {
 	extra       bool   // it is printed, and is in JSON, only if --show names it
 	allLaunches bool   // it counts all launches, so that --launch excludes it
 	clocked     bool   // its counts are in the order of a clock
+	labelled    bool   // its rows say whether they have a clock
 	// begin begins the part before the first launch. It can change the run.
 	begin func(in *machineRun) machineView
 }
@@ -718,9 +719,11 @@ func (r *machineReport) unseen() string {
 	text := "counts are sectors of 32 bytes, without shared, constant and parameter memory, textures and surfaces; "
 	var clocked, others []string
 	for _, name := range r.flags.Show {
-		if machinePartNamed(name).clocked {
+		switch part := machinePartNamed(name); {
+		case part.labelled:
+		case part.clocked:
 			clocked = append(clocked, name)
-		} else {
+		default:
 			others = append(others, name)
 		}
 	}

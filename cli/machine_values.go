@@ -12,7 +12,7 @@ import (
 	"gemu/profile"
 )
 
-var valuesPart = machinePart{name: "values", doc: "loads that would have seen another value in the order of the machine, and bytes of memory that would differ; with --show cycles also in the order of the clock", extra: true, begin: func(in *machineRun) machineView {
+var valuesPart = machinePart{name: "values", doc: "loads that would have seen another value in the order of the machine, and bytes of memory that would differ; with --show cycles also in the order of the clock", extra: true, labelled: true, begin: func(in *machineRun) machineView {
 	in.data = true
 	return &valuesView{in}
 }}

@@ -65,6 +65,9 @@ execution, not that of the machine: `
 	if got := text(exitGood, append(append([]string{"machine"}, kernel...), "--show", "values,cycles", "--html", page)...); !strings.Contains(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
+	if got := text(exitGood, append(append([]string{"machine"}, kernel...), "--show", "total,values,cycles")...); !strings.Contains(got, "; those of cycles are in the order of the clock, those of total have no clock (") {
+		t.Errorf("%s", got)
+	}
 	if html, err := os.ReadFile(page); err != nil || !strings.Contains(string(html), "early.ptx:23 1") {
 		t.Errorf("the page does not name the load: %v", err)
 	}
