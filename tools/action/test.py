@@ -54,7 +54,7 @@ def run_action(root, **given):
             directory = Path(given["workspace"], expand(step.get("working-directory", "."), inputs, source))
             words = ["env", "-i", "-C", str(directory), *(f"{n}={v}" for n, v in env.items()), "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
             if root:
-                words = ["chroot", str(root), *words]
+                words = ["unshare", "--mount", "--pid", "--fork", "--mount-proc", f"--root={root}", *words]  # with /proc of its own
             done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             if done.returncode != 0:
                 break
@@ -64,7 +64,7 @@ def run_action(root, **given):
 def check(what, ok, output):
     if not ok:
         sys.exit(f"{what}:\n{output}")
-    print("ok:", what)
+    print("ok:", what, flush=True)
 
 
 def test(root, archive, workspace):
