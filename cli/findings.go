@@ -90,6 +90,7 @@ func (f *findingsFlags) apply(a *app, rules *rules, r *report.Report) error {
 
 // write writes the reports of the flags.
 func (f *findingsFlags) write(a *app, r *report.Report) error {
+	r.Root = os.Getenv("GITHUB_WORKSPACE") // GitHub resolves names of files there
 	for _, out := range []struct {
 		flag, name string
 		write      func(w io.Writer) error

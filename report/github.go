@@ -21,7 +21,7 @@ func (r *Report) GitHub(w io.Writer) error {
 			command = "notice"
 		}
 		var fields []string
-		if s := spotOf(&f.Place); s.file != "" {
+		if s := r.spot(f, &f.Place); s.file != "" {
 			fields = append(fields, "file="+escapeProperty(s.file))
 			if s.line > 0 {
 				fields = append(fields, fmt.Sprintf("line=%d", s.line))
@@ -31,7 +31,7 @@ func (r *Report) GitHub(w io.Writer) error {
 			}
 		}
 		fields = append(fields, "title="+escapeProperty("gemu "+f.title()))
-		fmt.Fprintf(&b, "::%s %s::%s\n", command, strings.Join(fields, ","), escapeData(f.message()))
+		fmt.Fprintf(&b, "::%s %s::%s\n", command, strings.Join(fields, ","), escapeData(r.message(f)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

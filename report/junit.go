@@ -29,7 +29,6 @@ type junitSuite struct {
 	Tests    int         `xml:"tests,attr"`
 	Failures int         `xml:"failures,attr"`
 	Errors   int         `xml:"errors,attr"`
-	Skipped  int         `xml:"skipped,attr"`
 	Time     string      `xml:"time,attr"`
 	Start    string      `xml:"timestamp,attr,omitempty"`
 	Cases    []junitCase `xml:"testcase"`
@@ -41,7 +40,6 @@ type junitCase struct {
 	File     string       `xml:"file,attr,omitempty"`
 	Line     int          `xml:"line,attr,omitempty"`
 	Time     string       `xml:"time,attr"`
-	Skipped  *junitText   `xml:"skipped"`
 	Failures []*junitText `xml:"failure"`
 	Output   string       `xml:"system-out,omitempty"`
 }
@@ -63,9 +61,6 @@ func (r *Report) JUnit(w io.Writer) error {
 			if len(c.Failures) > 0 {
 				s.Failures++
 			}
-			if c.Skipped != nil {
-				s.Skipped++
-			}
 		}
 		out.Tests, out.Failures = out.Tests+s.Tests, out.Failures+s.Failures
 		out.Suites = append(out.Suites, s)
@@ -78,14 +73,14 @@ func (r *Report) JUnit(w io.Writer) error {
 	if r.kernel != "" {
 		add(junitSuite{Name: "kernels", Time: seconds(0), Cases: r.junitCases(0, []junitCase{{Class: cleanXML(r.module), Name: cleanXML(finding.Name(r.kernel)), Time: seconds(0)}})})
 	}
-	for _, p := range r.Processes {
+	for i, p := range r.Processes {
 		kernels := make([]junitCase, len(p.Statistics.Kernels))
-		for i, k := range p.Statistics.Kernels {
-			kernels[i] = junitCase{Class: cleanXML(k.Module), Name: cleanXML(finding.Name(k.Kernel)), Time: seconds(k.Seconds)}
+		for n, k := range p.Statistics.Kernels {
+			kernels[n] = junitCase{Class: cleanXML(k.Module), Name: cleanXML(finding.Name(k.Kernel)), Time: seconds(k.Seconds)}
 		}
 		add(junitSuite{
 			Name: cleanXML(fmt.Sprintf("process %d: %s", p.Process, commandText(p.Program))), Time: seconds(p.Statistics.Total.Seconds),
-			Start: p.Started.UTC().Format("2006-01-02T15:04:05"), Cases: r.junitCases(p.Process, kernels),
+			Start: p.Started.UTC().Format("2006-01-02T15:04:05"), Cases: r.junitCases(i, kernels),
 		})
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
@@ -100,37 +95,35 @@ func (r *Report) JUnit(w io.Writer) error {
 	return err
 }
 
-// junitCases adds the findings of a process to the cases of its kernels. A finding about another kernel, or about none, has a case
+// junitCases adds the findings of a process, by the index of its report, to the cases of its kernels. A finding about another kernel, or about none, has a case
 // of its own.
-func (r *Report) junitCases(process int, cases []junitCase) []junitCase {
+func (r *Report) junitCases(index int, cases []junitCase) []junitCase {
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.Process != process {
+		if f.index != index {
 			continue
 		}
 		name := cleanXML(finding.Name(f.Place.Kernel))
 		if name == "" {
 			name = "process"
 		}
-		n := -1
+		class, n := cleanXML(f.Place.File), -1
 		for i := range cases {
-			if cases[i].Name == name && (n < 0 || cases[i].Class == f.Place.File) {
+			if cases[i].Name == name && (n < 0 || cases[i].Class == class) {
 				n = i
 			}
 		}
 		if n < 0 {
-			cases, n = append(cases, junitCase{Class: cleanXML(f.Place.File), Name: name, Time: seconds(0)}), len(cases)
+			cases, n = append(cases, junitCase{Class: class, Name: name, Time: seconds(0)}), len(cases)
 		}
 		c := &cases[n]
-		var text strings.Builder
-		_ = finding.Print(&text, []finding.Finding{f.Finding}, nil, 0) // a strings.Builder returns no error
-		body := cleanXML(text.String()[:strings.Index(text.String(), "========= ERROR SUMMARY")])
+		body := cleanXML(f.Text())
 		if f.State != StateNew || f.Severity != finding.Error {
 			c.Output += string(f.State) + " " + f.Severity.String() + "\n" + body
 			continue
 		}
-		c.Failures = append(c.Failures, &junitText{Message: cleanXML(f.message()), Type: cleanXML(f.title()), Text: body})
-		if s := spotOf(&f.Place); c.File == "" {
+		c.Failures = append(c.Failures, &junitText{Message: cleanXML(r.message(f)), Type: cleanXML(f.title()), Text: body})
+		if s := r.spot(f, &f.Place); c.File == "" {
 			c.File, c.Line = cleanXML(s.file), s.line
 		}
 	}

@@ -31,7 +31,11 @@ type Report struct {
 	// Seconds is the duration of the program; 0 if it was not measured.
 	Seconds float64 `json:"seconds"` // duration of the program
 
+	// Root is the directory to which the outputs for CI name files, such as that of the repository; "": the working directory.
+	Root string `json:"-"`
+
 	module, kernel string // of the launches of a report of NewSingle
+	compared       bool   // Apply had a baseline
 }
 
 // Item is a finding of a process.
@@ -40,6 +44,8 @@ type Item struct {
 	Process int   `json:"process,omitempty"` // number of the process; 0 if there is only this command
 	State   State `json:"state"`             // "new", "suppressed" or "known"
 	Rule    *Rule `json:"-"`                 // rule that has matched; nil if the state is StateNew
+
+	index int // index of the process's report in Report.Processes: reports before and after exec have the same number of the process
 }
 
 // State says whether a finding counts.
@@ -59,7 +65,7 @@ const NotEnded = "process not judged"
 func New(program []string, status int, processes []*driver.ProcessReport) *Report {
 	r := &Report{Schema: "gemu-exec/1", Program: program, Status: status, Processes: processes, Findings: []Item{}}
 	kernels := map[[2]string]bool{}
-	for _, p := range processes {
+	for index, p := range processes {
 		if r.Sanitizers == nil {
 			r.Sanitizers = p.Findings.Launches.Tools
 		}
@@ -68,7 +74,7 @@ func New(program []string, status int, processes []*driver.ProcessReport) *Repor
 			kernels[[2]string{k.Module, k.Kernel}] = true
 		}
 		for _, f := range p.Findings.Findings {
-			r.Findings = append(r.Findings, Item{Finding: f, Process: p.Process, State: StateNew})
+			r.Findings = append(r.Findings, Item{Finding: f, Process: p.Process, State: StateNew, index: index})
 		}
 		if !p.Ended {
 			f := finding.Finding{
@@ -78,7 +84,7 @@ func New(program []string, status int, processes []*driver.ProcessReport) *Repor
 			if len(r.Sanitizers) > 0 {
 				f.Severity, f.Message = finding.Error, "the process runs on, or it ended without its exit handlers (a signal, exec): its launches were not judged"
 			}
-			r.Findings = append(r.Findings, Item{Finding: f, Process: p.Process, State: StateNew})
+			r.Findings = append(r.Findings, Item{Finding: f, Process: p.Process, State: StateNew, index: index})
 		}
 	}
 	r.Kernels = len(kernels)
@@ -133,17 +139,20 @@ func (r *Report) refused() (list []driver.RefusedCall) {
 
 // spot is a place in a file.
 type spot struct {
-	file         string // relative to the working directory if it is below that, otherwise as the program names it
+	file         string // relative to Report.Root with slashes if it is below that, otherwise absolute; "": the place has no file
 	line, column int
 }
 
-// spotOf returns the place of a finding in the user's source if it is known, otherwise in the PTX. The file is "" if the place is
-// neither.
-func spotOf(p *finding.Place) spot {
-	if file, line, column, ok := splitSource(p.Source); ok {
-		return spot{relative(file), line, column}
+// spot returns a place of a finding in the user's source if it is known, otherwise in the PTX.
+func (r *Report) spot(f *Item, p *finding.Place) spot {
+	directory := ""
+	if f.index < len(r.Processes) {
+		directory = r.Processes[f.index].Directory
 	}
-	return spot{relative(p.File), p.Line, p.Column}
+	if file, line, column, ok := splitSource(p.Source); ok {
+		return spot{r.relative(directory, file), line, column}
+	}
+	return spot{r.relative(directory, p.File), p.Line, p.Column}
 }
 
 // splitSource splits "file:line:column".
@@ -167,27 +176,34 @@ func cutLast(s string) (before, after string, ok bool) {
 	return s[:i], s[i+1:], true
 }
 
-// relative returns a path relative to the working directory if the file is below it.
-func relative(file string) string {
-	dir, err := filepath.Abs(".")
-	if err != nil || file == "" {
-		return file
+// relative returns the path relative to r.Root of a file that a process with the given working directory names. A file outside r.Root
+// has an absolute path.
+func (r *Report) relative(directory, file string) string {
+	if file == "" {
+		return ""
 	}
-	path, err := filepath.Rel(dir, file)
 	if !filepath.IsAbs(file) {
-		path, err = filepath.Clean(file), nil
+		file = filepath.Join(directory, file)
 	}
-	if err != nil || path == ".." || strings.HasPrefix(path, ".."+string(filepath.Separator)) {
-		return file
+	file, err1 := filepath.Abs(file)
+	root, err2 := filepath.Abs(cmp.Or(r.Root, "."))
+	if err1 != nil || err2 != nil {
+		return filepath.ToSlash(file)
 	}
-	return filepath.ToSlash(path)
+	resolved, _ := filepath.EvalSymlinks(root)
+	for _, root := range []string{root, resolved} {
+		if path, err := filepath.Rel(root, file); err == nil && filepath.IsLocal(path) {
+			return filepath.ToSlash(path)
+		}
+	}
+	return filepath.ToSlash(file)
 }
 
 // title describes a finding in a few words.
 func (f *Item) title() string { return f.Tool + ": " + f.Kind }
 
 // message describes a finding with its memory and its second place, on one line.
-func (f *Item) message() string {
+func (r *Report) message(f *Item) string {
 	text := f.Message
 	if f.Memory != nil {
 		text += "; " + f.Memory.String()
@@ -197,7 +213,7 @@ func (f *Item) message() string {
 	}
 	if p := f.OtherPlace; p != nil {
 		text += "; " + p.Role
-		if s := spotOf(p); s.file != "" {
+		if s := r.spot(f, p); s.file != "" {
 			text += fmt.Sprintf(" at %s:%d", s.file, s.line)
 		}
 	}

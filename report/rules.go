@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"gemu/sanitize/finding"
+	"gemu/sanitize/outcome"
 )
 
 // Rule matches findings by their fields. A rule is a line of a file:
@@ -37,7 +39,7 @@ var fieldValues = map[string]func(f *finding.Finding) string{
 	"function":    func(f *finding.Finding) string { return f.Place.Function },
 	"ptx":         func(f *finding.Finding) string { return fmt.Sprintf("%s:%d", f.Place.File, f.Place.Line) },
 	"source":      func(f *finding.Finding) string { return sourceLine(&f.Place) },
-	"file":        func(f *finding.Finding) string { return sourceFile(&f.Place) },
+	"file":        func(f *finding.Finding) string { return baseName(&f.Place) },
 	"instruction": func(f *finding.Finding) string { return f.Place.Instr },
 	"other":       func(f *finding.Finding) string { return otherInstruction(f) },
 	"message":     func(f *finding.Finding) string { return f.Message },
@@ -54,12 +56,16 @@ func sourceLine(p *finding.Place) string {
 	return ""
 }
 
-// sourceFile returns the name of the user's source without its directory, or "" if it is not known.
-func sourceFile(p *finding.Place) string {
-	if file, _, _, ok := splitSource(p.Source); ok {
-		return filepath.Base(file)
+// baseName returns the name of the user's source, or else of the PTX, without its directory; "" if the place has neither.
+func baseName(p *finding.Place) string {
+	file, _, _, ok := splitSource(p.Source)
+	if !ok {
+		file = p.File
 	}
-	return ""
+	if file == "" {
+		return ""
+	}
+	return filepath.Base(file)
 }
 
 func otherInstruction(f *finding.Finding) string {
@@ -69,10 +75,10 @@ func otherInstruction(f *finding.Finding) string {
 	return f.OtherPlace.Instr
 }
 
-// ParseRules reads a file of rules. Empty lines and lines that begin with # are skipped.
+// ParseRules reads a file of rules. Empty lines, lines that begin with #, and a byte order mark at the beginning are skipped.
 func ParseRules(name, text string) (rules []*Rule, err error) {
 	n := 0
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		n++
 		fields, reason, err := splitFields(strings.TrimSpace(line))
 		if err == nil && len(fields) == 0 {
@@ -90,7 +96,7 @@ func ParseRules(name, text string) (rules []*Rule, err error) {
 			case r.fields[key] != nil:
 				err = fmt.Errorf("the field %s is there twice", key)
 			default:
-				r.fields[key] = compilePattern(pattern)
+				r.fields[key] = compilePattern(pattern, key == "instruction" || key == "other")
 				r.Text = strings.TrimSpace(r.Text + " " + key + "=" + quoted(pattern))
 			}
 		}
@@ -125,7 +131,7 @@ func splitFields(line string) (fields []string, comment string, err error) {
 			}
 			field, inField, i = field+value, true, i+len(text)-1
 		default:
-			field, inField = field+string(c), true
+			field, inField = field+line[i:i+1], true
 		}
 	}
 	if inField {
@@ -136,24 +142,28 @@ func splitFields(line string) (fields []string, comment string, err error) {
 
 // quoted writes a pattern so that splitFields reads it.
 func quoted(pattern string) string {
-	if pattern == "" || strings.ContainsAny(pattern, " \t\"#\\") {
+	unprintable := func(c rune) bool { return !unicode.IsPrint(c) }
+	if pattern == "" || strings.ContainsAny(pattern, " \"#\\") || strings.ContainsFunc(pattern, unprintable) {
 		return strconv.Quote(pattern)
 	}
 	return pattern
 }
 
-// compilePattern returns the expression of a pattern. A backslash before a character makes it an ordinary character.
-func compilePattern(pattern string) *regexp.Regexp {
+// compilePattern returns the expression of a pattern. A backslash before a character makes it an ordinary character. In the text of an
+// instruction a lone % stands for any register.
+func compilePattern(pattern string, instruction bool) *regexp.Regexp {
 	var b strings.Builder
 	b.WriteString(`\A(?s:`)
 	literal := false
-	for _, c := range pattern {
+	for i, c := range pattern {
 		switch {
 		case literal:
 			b.WriteString(regexp.QuoteMeta(string(c)))
 			literal = false
 		case c == '\\':
 			literal = true
+		case c == '%' && instruction && register.FindString(pattern[i:]) == "%":
+			b.WriteString(`%[\w$]+`)
 		case c == '*':
 			b.WriteString(".*")
 		case c == '?':
@@ -165,6 +175,9 @@ func compilePattern(pattern string) *regexp.Regexp {
 	b.WriteString(`)\z`)
 	return regexp.MustCompile(b.String())
 }
+
+// register matches the name of a register.
+var register = regexp.MustCompile(`%[\w$*?]*`)
 
 // escapePattern returns the pattern that matches only the given text.
 func escapePattern(text string) string {
@@ -197,7 +210,7 @@ func (r *Report) Apply(suppressions, baseline []*Rule) {
 			}
 		}
 	}
-	r.Unused = nil
+	r.Unused, r.compared = nil, baseline != nil
 	for _, rule := range slices.Concat(suppressions, baseline) {
 		if rule.uses == 0 {
 			r.Unused = append(r.Unused, fmt.Sprintf("%s:%d: %s", rule.File, rule.Line, rule.Text))
@@ -214,19 +227,41 @@ const baselineHead = `# Known findings, written by gemu. A finding that matches 
 // baselineFields are the fields of the rules of a baseline. They do not change with lines, addresses and threads.
 var baselineFields = []string{"tool", "kind", "kernel", "function", "file", "instruction", "other"}
 
-// Baseline returns the text of a baseline that has all findings except the suppressed ones.
+// anyModule is the pattern for the names of modules from memory, which have a hash of the PTX.
+const anyModule = "module-*.ptx"
+
+var moduleFromMemory = regexp.MustCompile(`^module-[0-9a-f]{8}\.ptx$`)
+
+// baselinePattern returns the pattern of a field in a baseline. Registers have other names after each compilation, so it has none.
+func baselinePattern(name string, f *finding.Finding) string {
+	value := fieldValues[name](f)
+	if name == "file" && moduleFromMemory.MatchString(value) {
+		return anyModule
+	}
+	value = escapePattern(value)
+	if name == "instruction" || name == "other" {
+		value = register.ReplaceAllStringFunc(value, func(name string) string {
+			if name == "%" { // no register
+				return `\%`
+			}
+			return "%"
+		})
+	}
+	return value
+}
+
+// Baseline returns the text of a baseline that has all findings, except the suppressed ones and processes that were not judged: their
+// further findings are not known.
 func (r *Report) Baseline() string {
 	var lines []string
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.State == StateSuppressed {
+		if f.State == StateSuppressed || f.Tool == outcome.Name && f.Kind == NotEnded {
 			continue
 		}
 		var fields []string
 		for _, name := range baselineFields {
-			if v := fieldValues[name](&f.Finding); v != "" {
-				fields = append(fields, name+"="+quoted(escapePattern(v)))
-			}
+			fields = append(fields, name+"="+quoted(baselinePattern(name, &f.Finding)))
 		}
 		lines = append(lines, strings.Join(fields, " ")+"\n")
 	}

@@ -31,6 +31,12 @@ func TestRulesMatch(t *testing.T) {
 		`other=ld.global.*`:                           true,
 		`message="*not ordered" # a comment, "quoted`: true,
 		`function=?*`:                                 false,
+		`instruction="st.global.u32 [%], %;"`:         true,
+		`instruction="st.global.u32 [%+4], %;"`:       false,
+		`instruction="ld.global.u32 [%], %;"`:         false,
+		`instruction="st.global.u32 [%*], %r?;"`:      true,
+		`instruction="st.global.u32 [%r], %r1;"`:      false,
+		`other="ld.global.u32 %, [%];"`:               true,
 		`*`:                                           false,
 	} {
 		rules, err := ParseRules("rules", "# comment\n\n"+line+"\n")
@@ -95,10 +101,62 @@ func TestStatesOfFindings(t *testing.T) {
 	other := race
 	other.Place.Kernel = "scan"
 	r = New(nil, 0, []*driver.ProcessReport{process(6, true, []string{"race"}, other)})
-	if baseline, _ = ParseRules("b", text); baseline != nil {
-		if r.Apply(nil, baseline); r.Known != 0 || r.Errors != 1 || len(r.Unused) != 2 {
-			t.Errorf("another finding: %+v", r)
+	baseline, err = ParseRules("b", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Apply(nil, baseline); r.Known != 0 || r.Errors != 1 || len(r.Unused) != 2 {
+		t.Errorf("another finding: %+v", r)
+	}
+}
+
+// A baseline matches the findings that it was written from, also if registers have other names, and no findings in other files or about
+// other places.
+func TestBaseline(t *testing.T) {
+	noSource := func(file, instruction string) finding.Finding {
+		f := race
+		f.Place.Source, f.Place.File, f.Place.Instr = "", file, instruction
+		return f
+	}
+	withOther := race
+	withOther.OtherPlace = &finding.Place{Instr: "ld.global.u32 %r2, [%rd1];"}
+	inFunction := race
+	inFunction.Place.Function = "f"
+	umlaut := race
+	umlaut.Place.Source = "/src/größe.cu:7:5"
+	blank := withOther
+	blank.OtherPlace = &finding.Place{Instr: "bar.sync;\u00a0"}
+	for _, c := range []struct {
+		name         string
+		known, found finding.Finding
+		want         bool
+	}{
+		{"same", race, race, true},
+		{"not ASCII", umlaut, umlaut, true},
+		{"a blank of Unicode at the end", blank, blank, true},
+		{"other name", umlaut, race, false},
+		{"registers", noSource("d/m.ptx", "st.global.u32 [%b], %v;"), noSource("m.ptx", "st.global.u32 [%bb], %vv2;"), true},
+		{"offset", noSource("m.ptx", "st.global.u32 [%b], %v;"), noSource("m.ptx", "st.global.u32 [%b+4], %v;"), false},
+		{"a percent sign", noSource("m.ptx", "st.global.u32 [%b], 1; // 100% *"), noSource("m.ptx", "st.global.u32 [%c], 1; // 100% *"), true},
+		{"PTX", noSource("race.ptx", "st.global.u32 [%b], %v;"), noSource("other.ptx", "st.global.u32 [%b], %v;"), false},
+		{"module from memory", noSource("module-12ab34cd.ptx", "st.global.u32 [%b], %v;"), noSource("module-00ab34cd.ptx", "st.global.u32 [%b], %v;"), true},
+		{"further place", race, withOther, false},
+		{"function", race, inFunction, false},
+	} {
+		text := New(nil, 0, []*driver.ProcessReport{process(5, true, nil, c.known)}).Baseline()
+		for _, text := range []string{text, "\ufeff" + text} {
+			rules, err := ParseRules("b", text)
+			if err != nil || len(rules) != 1 {
+				t.Fatalf("%s: %v\n%s", c.name, err, text)
+			}
+			r := New(nil, 0, []*driver.ProcessReport{process(6, true, nil, c.found)})
+			if r.Apply(nil, rules); (r.Known == 1) != c.want {
+				t.Errorf("%s: known: %t, want %t:\n%s", c.name, r.Known == 1, c.want, text)
+			}
 		}
+	}
+	if text := New(nil, 0, []*driver.ProcessReport{process(5, false, []string{"race"})}).Baseline(); text != baselineHead {
+		t.Errorf("a process that was not judged is known:\n%s", text)
 	}
 }
 
@@ -109,7 +167,10 @@ func TestGitHub(t *testing.T) {
 	known := race
 	known.Place.Kernel = "known"
 	r := New(nil, 0, []*driver.ProcessReport{process(5, false, nil, f, known)})
-	rules, _ := ParseRules("s", "kernel=known")
+	rules, err := ParseRules("s", "kernel=known")
+	if err != nil {
+		t.Fatal(err)
+	}
 	r.Apply(rules, nil)
 	var b strings.Builder
 	if err := r.GitHub(&b); err != nil {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gemu/sanitize/finding"
@@ -31,9 +32,10 @@ type (
 		Driver sarifDriver `json:"driver"`
 	}
 	sarifDriver struct {
-		Name    string      `json:"name"`
-		Version string      `json:"version,omitempty"`
-		Rules   []sarifRule `json:"rules"`
+		Name          string      `json:"name"`
+		Version       string      `json:"version,omitempty"`
+		Rules         []sarifRule `json:"rules"`
+		Notifications []sarifRule `json:"notifications,omitempty"`
 	}
 	sarifRule struct {
 		ID    string    `json:"id"`
@@ -47,13 +49,25 @@ type (
 		Arguments  []string `json:"arguments,omitempty"`
 		Successful bool     `json:"executionSuccessful"`
 		Status     int      `json:"exitCode"`
+
+		Notifications []sarifNotification `json:"toolExecutionNotifications,omitempty"`
+	}
+	sarifNotification struct {
+		Descriptor sarifReference  `json:"descriptor"`
+		Level      string          `json:"level"`
+		Message    sarifText       `json:"message"`
+		Locations  []sarifLocation `json:"locations,omitempty"`
+	}
+	sarifReference struct {
+		ID    string `json:"id"`
+		Index int    `json:"index"`
 	}
 	sarifResult struct {
 		Rule         string             `json:"ruleId"`
 		RuleIndex    int                `json:"ruleIndex"`
 		Level        string             `json:"level"`
 		Message      sarifText          `json:"message"`
-		Locations    []sarifLocation    `json:"locations,omitempty"`
+		Locations    []sarifLocation    `json:"locations"`
 		Related      []sarifLocation    `json:"relatedLocations,omitempty"`
 		Fingerprints map[string]string  `json:"partialFingerprints"`
 		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
@@ -89,35 +103,43 @@ type (
 )
 
 // SARIF writes the report as SARIF 2.1.0. version is that of gemu. A finding has its place in the user's source if the PTX names it,
-// otherwise in the PTX. Suppressed findings have a suppression, known ones the baseline state "unchanged"; with a baseline all other
-// findings are "new".
+// otherwise in the PTX. A finding without a file, such as a leak, is a notification: GitHub rejects a log in which a result has no file.
+// Suppressed findings have a suppression; with a baseline known findings have the state "unchanged" and all other ones "new". Notifications
+// have no states: one that does not count has the level "none".
 func (r *Report) SARIF(w io.Writer, version string) error {
 	run := sarifRun{
 		Tool: sarifTool{sarifDriver{Name: "gemu", Version: version, Rules: []sarifRule{}}}, Results: []sarifResult{}, ColumnKind: "unicodeCodePoints",
 		Invocations: []sarifInvocation{{Arguments: r.Program, Successful: r.Status == 0, Status: r.Status}},
 	}
-	rules := map[string]int{}
+	invocation := &run.Invocations[0]
+	levels := map[finding.Severity]string{finding.Error: "error", finding.Notice: "note"}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		id := ruleID(f)
-		n, ok := rules[id]
-		if !ok {
-			n = len(rules)
-			rules[id] = n
-			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{ID: id, Name: ruleName(f), Short: sarifText{f.title()}})
+		if r.spot(f, &f.Place).file == "" {
+			n := sarifNotification{Level: "none", Message: sarifText{r.message(f)}, Locations: r.sarifLocations(f, &f.Place, 0)}
+			n.Descriptor.ID, n.Descriptor.Index = addRule(&run.Tool.Driver.Notifications, f)
+			if f.State == StateNew {
+				n.Level = levels[f.Severity]
+				invocation.Successful = invocation.Successful && f.Severity != finding.Error // as the standard demands
+			}
+			invocation.Notifications = append(invocation.Notifications, n)
+			continue
 		}
+		id, n := addRule(&run.Tool.Driver.Rules, f)
 		result := sarifResult{
-			Rule: id, RuleIndex: n, Level: map[finding.Severity]string{finding.Error: "error", finding.Notice: "note"}[f.Severity],
-			Message: sarifText{f.message()}, Locations: sarifLocations(&f.Place, 0), Fingerprints: map[string]string{"gemu/1": fingerprint(f)}, Occurrences: max(f.Count, 1),
+			Rule: id, RuleIndex: n, Level: levels[f.Severity],
+			Message: sarifText{r.message(f)}, Locations: r.sarifLocations(f, &f.Place, 0), Fingerprints: map[string]string{"gemu/1": fingerprint(f)}, Occurrences: max(f.Count, 1),
 		}
 		if f.OtherPlace != nil {
-			result.Related = sarifLocations(f.OtherPlace, 1)
+			result.Related = r.sarifLocations(f, f.OtherPlace, 1)
 		}
-		switch {
-		case f.State == StateSuppressed:
+		if f.State == StateSuppressed {
 			result.Suppressions = []sarifSuppression{{Kind: "external", Justification: f.Rule.Reason}}
-		case f.State == StateKnown:
+		}
+		if f.State == StateKnown {
 			result.Baseline = "unchanged"
+		} else if r.compared {
+			result.Baseline = "new"
 		}
 		run.Results = append(run.Results, result)
 	}
@@ -127,6 +149,17 @@ func (r *Report) SARIF(w io.Writer, version string) error {
 	}
 	_, err = w.Write(append(b, '\n'))
 	return err
+}
+
+// addRule adds the kind of a finding to a list, unless it is there, and returns its ID and index.
+func addRule(list *[]sarifRule, f *Item) (id string, index int) {
+	id = ruleID(f)
+	index = slices.IndexFunc(*list, func(r sarifRule) bool { return r.ID == id })
+	if index < 0 {
+		index = len(*list)
+		*list = append(*list, sarifRule{ID: id, Name: ruleName(f), Short: sarifText{f.title()}})
+	}
+	return id, index
 }
 
 // ruleID names the kind of a finding: "race/write-after-write".
@@ -141,10 +174,10 @@ func ruleName(f *Item) string {
 	return b.String()
 }
 
-// sarifLocations returns the location of a place; id is that of a related location. A place without a file and a kernel has none.
-func sarifLocations(p *finding.Place, id int) []sarifLocation {
+// sarifLocations returns the location of a place of a finding; id is that of a related location. A place without a file and a kernel has none.
+func (r *Report) sarifLocations(f *Item, p *finding.Place, id int) []sarifLocation {
 	l := sarifLocation{ID: id}
-	if s := spotOf(p); s.file != "" {
+	if s := r.spot(f, p); s.file != "" {
 		l.Physical = &sarifPhysical{Artifact: sarifArtifact{fileURI(s.file)}}
 		if s.line > 0 {
 			l.Physical.Region = &sarifRegion{Line: s.line, Column: s.column}
@@ -169,14 +202,14 @@ func fileURI(file string) string {
 	if strings.HasPrefix(file, "/") {
 		return (&url.URL{Scheme: "file", Path: file}).String()
 	}
-	return (&url.URL{Path: file}).EscapedPath()
+	return (&url.URL{Path: file}).String()
 }
 
 // fingerprint identifies a finding over changes elsewhere in its file: it is a hash of the fields of a baseline.
 func fingerprint(f *Item) string {
 	h := sha256.New()
 	for _, name := range baselineFields {
-		fmt.Fprintf(h, "%s=%q\n", name, fieldValues[name](&f.Finding))
+		fmt.Fprintf(h, "%s=%q\n", name, baselinePattern(name, &f.Finding))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }

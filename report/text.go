@@ -15,15 +15,7 @@ import (
 // the totals.
 func (r *Report) Text(w io.Writer, limit int) error {
 	var b strings.Builder
-	var shown []finding.Finding
-	for _, f := range r.Findings {
-		if f.State == StateNew {
-			if len(r.Processes) > 1 {
-				f.Notes = append(slices.Clone(f.Notes), fmt.Sprintf("in process %d", f.Process))
-			}
-			shown = append(shown, f.Finding)
-		}
-	}
+	shown := r.newFindings()
 	if len(shown) > 0 || len(r.Sanitizers) > 0 {
 		coverage := r.coverage()
 		if err := finding.Print(&b, shown, coverage, limit); err != nil {
@@ -32,12 +24,16 @@ func (r *Report) Text(w io.Writer, limit int) error {
 	}
 	r.printRules(&b)
 	for _, c := range r.refused() {
-		fmt.Fprintf(&b, "gemu: not supported: %s: %s%s\n", c.Call, c.Reason, times(c.Count))
+		times := ""
+		if c.Count > 1 {
+			times = fmt.Sprintf(" (%d times)", c.Count)
+		}
+		fmt.Fprintf(&b, "gemu: not supported: %s: %s%s\n", c.Call, c.Reason, times)
 	}
-	for _, p := range r.Processes {
+	for i, p := range r.Processes {
 		if len(r.Processes) > 1 {
-			fmt.Fprintf(&b, "gemu: process %d: %s: %s of %s, %s%s\n", p.Process, commandText(p.Program), counted(p.Statistics.Total.Launches, "launch", "launches"),
-				counted(int64(len(p.Statistics.Kernels)), "kernel", "kernels"), counted(r.errorsOf(p.Process), "error", "errors"), unended(p))
+			fmt.Fprintf(&b, "gemu: process %d: %s: %s of %s, %s%s\n", p.Process, commandText(p.Program), finding.Counted(p.Statistics.Total.Launches, "launch", "launches"),
+				finding.Counted(len(p.Statistics.Kernels), "kernel", "kernels"), finding.Counted(r.errorsOf(i), "error", "errors"), unended(p))
 		}
 	}
 	b.WriteString("gemu: " + r.Summary() + "\n")
@@ -47,13 +43,7 @@ func (r *Report) Text(w io.Writer, limit int) error {
 
 // TextOfSingle writes the findings of a report of NewSingle for people, as Text.
 func (r *Report) TextOfSingle(w io.Writer, coverage *finding.Coverage, limit int) error {
-	var shown []finding.Finding
-	for _, f := range r.Findings {
-		if f.State == StateNew {
-			shown = append(shown, f.Finding)
-		}
-	}
-	if err := finding.Print(w, shown, coverage, limit); err != nil {
+	if err := finding.Print(w, r.newFindings(), coverage, limit); err != nil {
 		return err
 	}
 	var b strings.Builder
@@ -62,13 +52,27 @@ func (r *Report) TextOfSingle(w io.Writer, coverage *finding.Coverage, limit int
 	return err
 }
 
+// newFindings returns the findings that count. With several processes a note names that of the finding.
+func (r *Report) newFindings() (list []finding.Finding) {
+	for _, f := range r.Findings {
+		if f.State != StateNew {
+			continue
+		}
+		if len(r.Processes) > 1 {
+			f.Notes = append(slices.Clone(f.Notes), fmt.Sprintf("in process %d", f.Process))
+		}
+		list = append(list, f.Finding)
+	}
+	return list
+}
+
 // printRules prints the numbers of findings that do not count, and the unused rules.
 func (r *Report) printRules(b *strings.Builder) {
 	for _, rule := range r.Unused {
 		fmt.Fprintf(b, "gemu: %s matches no finding: remove it\n", rule)
 	}
 	if r.Suppressed+r.Known > 0 && r.Processes == nil {
-		fmt.Fprintf(b, "gemu: %s suppressed, %d known\n", counted(int64(r.Suppressed), "finding", "findings"), r.Known)
+		fmt.Fprintf(b, "gemu: %s suppressed, %d known\n", finding.Counted(r.Suppressed, "finding", "findings"), r.Known)
 	}
 }
 
@@ -85,10 +89,10 @@ func (r *Report) coverage() *finding.Coverage {
 	return c
 }
 
-// errorsOf returns the number of new errors of a process.
-func (r *Report) errorsOf(process int) (n int64) {
+// errorsOf returns the number of new errors of a process, by the index of its report.
+func (r *Report) errorsOf(index int) (n int) {
 	for i := range r.Findings {
-		if f := &r.Findings[i]; f.Process == process && f.State == StateNew && f.Severity == finding.Error {
+		if f := &r.Findings[i]; f.index == index && f.State == StateNew && f.Severity == finding.Error {
 			n++
 		}
 	}
@@ -102,10 +106,10 @@ func (r *Report) Summary() string {
 	}
 	s := ""
 	if r.Processes != nil {
-		s = counted(int64(len(r.Processes)), "process", "processes") + ", "
+		s = finding.Counted(len(r.Processes), "process", "processes") + ", "
 	}
-	s += fmt.Sprintf("%s of %s: %s, %s", counted(r.Launches, "launch", "launches"),
-		counted(int64(r.Kernels), "kernel", "kernels"), counted(int64(r.Errors), "error", "errors"), counted(int64(r.Notices), "notice", "notices"))
+	s += fmt.Sprintf("%s of %s: %s, %s", finding.Counted(r.Launches, "launch", "launches"),
+		finding.Counted(r.Kernels, "kernel", "kernels"), finding.Counted(r.Errors, "error", "errors"), finding.Counted(r.Notices, "notice", "notices"))
 	if r.Suppressed > 0 {
 		s += fmt.Sprintf(", %d suppressed", r.Suppressed)
 	}
@@ -140,18 +144,4 @@ func commandText(program []string) string {
 		text = string(r[:maxCommand-1]) + "…"
 	}
 	return text
-}
-
-func counted(n int64, singular, plural string) string {
-	if n == 1 {
-		return "1 " + singular
-	}
-	return fmt.Sprintf("%d %s", n, plural)
-}
-
-func times(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return fmt.Sprintf(" (%d times)", n)
 }

@@ -33,22 +33,30 @@ func Print(w io.Writer, list []Finding, coverage *Coverage, limit int) error {
 		fmt.Fprintf(&b, "%s%d more are not shown\n%s\n", bar, len(list)-limit, strings.TrimSpace(bar))
 	}
 	if coverage != nil {
-		fmt.Fprintf(&b, "%s%s judged by %s", bar, countText(int(coverage.Judged), "launch", "launches"), strings.Join(coverage.Tools, ", "))
+		fmt.Fprintf(&b, "%s%s judged by %s", bar, Counted(coverage.Judged, "launch", "launches"), strings.Join(coverage.Tools, ", "))
 		if coverage.NotJudged > 0 {
 			fmt.Fprintf(&b, ", %d NOT judged", coverage.NotJudged)
 		}
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "%sERROR SUMMARY: %s, %s\n", bar, countText(counts[Error], "error", "errors"), countText(counts[Notice], "notice", "notices"))
+	fmt.Fprintf(&b, "%sERROR SUMMARY: %s, %s\n", bar, Counted(counts[Error], "error", "errors"), Counted(counts[Notice], "notice", "notices"))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func countText(n int, singular, plural string) string {
+// Counted returns a number with its noun: "1 launch".
+func Counted[N int | int64 | uint64](n N, singular, plural string) string {
 	if n == 1 {
 		return "1 " + singular
 	}
 	return fmt.Sprintf("%d %s", n, plural)
+}
+
+// Text returns the finding in the form of Print.
+func (f *Finding) Text() string {
+	var b strings.Builder
+	f.print(&b)
+	return b.String()
 }
 
 func (f *Finding) print(b *strings.Builder) {

@@ -30,7 +30,7 @@ func example(t *testing.T) *report.Report {
 		{Tool: "race", Kind: "write after write", Message: "not ordered", Place: place, OtherPlace: &place, Memory: &finding.Memory{Space: "global", Bytes: 4}, Notes: []string{"a note"}, Count: 3},
 		{Tool: "race", Kind: "same value written", Severity: finding.Notice, Message: "a notice", Place: place, Count: 1},
 		{Tool: "init", Kind: "suppressed", Message: "suppressed", Place: finding.Place{Role: "read", Kernel: "k", File: "/abs/k.ptx", Line: 1}, Count: 1},
-		{Tool: "bounds", Kind: "known", Message: "known", Place: finding.Place{Role: "read", Kernel: "k"}, Count: 1},
+		{Tool: "bounds", Kind: "known", Message: "known", Place: finding.Place{Role: "read", Kernel: "k", File: "k.ptx"}, Count: 1},
 		{Tool: "leak", Kind: "leak", Message: "a leak", Place: finding.Place{Role: "allocation"}, Count: 1},
 	}
 	p := &driver.ProcessReport{
@@ -83,8 +83,11 @@ func TestSARIF(t *testing.T) {
 			}
 			states = append(states, state)
 		}
-		if want := []string{"error ", "note ", "error with a reason", "error unchanged", "error ", "error "}; !cmp.Equal(states, want) {
+		if want := []string{"error new", "note new", "error newwith a reason", "error unchanged"}; !cmp.Equal(states, want) {
 			t.Errorf("%s: the results are %q, want %q", name, states, want)
+		}
+		if n := len(log.Runs[0].Invocations[0].ToolExecutionNotifications); n != 2 {
+			t.Errorf("%s: %d notifications, want a leak and a process that was not judged", name, n)
 		}
 		region := log.Runs[0].Results[0].Locations[0].PhysicalLocation
 		if *region.ArtifactLocation.URI != "src/hist%20file.cu" || *region.Region.StartLine != 7 {
