@@ -4,8 +4,10 @@ package driver
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"unsafe"
 
 	"gemu/interp"
@@ -26,6 +28,9 @@ type LaunchParams struct {
 	// itself.
 	Params, Extra unsafe.Pointer
 	Buffer        []byte // the arguments at the offsets of the kernel's parameters; nil: not used
+
+	// LargestShared allows all shared memory of the device, as FuncMaxDynamicShared would.
+	LargestShared bool
 
 	Probes []probe.Probe // observers of this launch
 
@@ -52,7 +57,10 @@ type launch struct {
 // device. It returns the cluster size, and does not use the arguments. The caller must not hold d.mu.
 func (f *Function) checkExtents(d *Driver, p *LaunchParams) (cluster ptx.Dim3, err error) {
 	d.mu.Lock()
-	maximum := f.dynamicLimit()
+	maximum, remedy := f.dynamicLimit(), "cuFuncSetAttribute raises the limit"
+	if p.LargestShared {
+		maximum, remedy = max(d.limits().PerBlock-f.info.Shared, 0), fmt.Sprintf("the kernel has %d bytes of static shared memory, and the device has %d for a block; another compute capability (GEMU_SM, launch option sm) may have more", f.info.Shared, d.limits().PerBlock)
+	}
 	cluster, err = f.clusterOf(p.Cluster)
 	d.mu.Unlock()
 	if err != nil {
@@ -62,7 +70,7 @@ func (f *Function) checkExtents(d *Driver, p *LaunchParams) (cluster ptx.Dim3, e
 		return cluster, d.printError(fail(InvalidValue, "%v", err))
 	}
 	if int64(p.Shared) > int64(maximum) {
-		return cluster, d.printError(fail(InvalidValue, "kernel %s: %d bytes of dynamic shared memory, at most %d are allowed; cuFuncSetAttribute raises the limit", f.kernel.Name, p.Shared, maximum))
+		return cluster, d.printError(fail(InvalidValue, "kernel %s: %d bytes of dynamic shared memory, at most %d are allowed; %s", f.kernel.Name, p.Shared, maximum, remedy))
 	}
 	if p.Cooperative {
 		n, err := f.residency(p.Block.Count(), int(p.Shared))
@@ -260,10 +268,12 @@ func (t *Thread) runLaunch(p *LaunchParams) (*launch, *interp.Result, error) {
 	if err != nil {
 		return nil, nil, t.reportRefused(p.Func, err)
 	}
+	ctx, end := s.ctx.dev.d.contextOf(l.options.id) // before the launch waits for its turn
+	defer end()
 	var r *interp.Result
 	var fault error
 	task := s.submitLaunch(l, func(o *probe.HostOrder) error {
-		r, fault = l.execute(o)
+		r, fault = l.execute(ctx, o)
 		return nil
 	}, true)
 	if err := s.finish(task, true); err != nil {
@@ -272,15 +282,13 @@ func (t *Thread) runLaunch(p *LaunchParams) (*launch, *interp.Result, error) {
 	return l, r, fault
 }
 
-// execute runs a launch and waits for it. If the launch has failed, the result is nil only if it did not begin: no probe
+// execute runs a launch until ctx ends, and waits for it. If the launch has failed, the result is nil only if it did not begin: no probe
 // has seen it.
-func (l *launch) execute(o *probe.HostOrder) (*interp.Result, error) {
+func (l *launch) execute(ctx context.Context, o *probe.HostOrder) (*interp.Result, error) {
 	d := l.f.module.ctx.dev.d
 	run := l.spec
 	run.Order = o
 	run.Yield = func(turn *interp.Turn) interp.Resumption { return d.yield(l.f.kernel.Name, turn) }
-	ctx, end := d.contextOf(l.options.id)
-	defer end()
 	launch := func() (*interp.Result, error) {
 		l.reportEngine(&run)
 		return l.f.module.mod.Run(ctx, &run)
@@ -288,7 +296,11 @@ func (l *launch) execute(o *probe.HostOrder) (*interp.Result, error) {
 	if d.debugger != nil {
 		launch = func() (*interp.Result, error) { return d.debugger.run(ctx, l, &run) }
 	}
-	r, err := launch()
+	var r *interp.Result
+	err := context.Cause(ctx) // a launch that was stopped before its turn does not begin
+	if err == nil {
+		r, err = launch()
+	}
 	if err != nil {
 		d.launchFailed(l.f.kernel.Name, r != nil, err)
 		return r, &Error{Result: faultResult(err), Detail: explain(err, l.options), cause: err}
@@ -318,9 +330,10 @@ func (l *launch) reportEngine(run *interp.Launch) {
 
 // run executes a launch for which the client does not wait: it prints the complete fault on the driver's standard error.
 func (l *launch) run(o *probe.HostOrder) error {
-	_, err := l.execute(o)
+	d := l.f.module.ctx.dev.d
+	_, err := l.execute(d.unended.ctx, o)
 	if err != nil {
-		l.f.module.ctx.dev.d.message("%v", err)
+		d.message("%v", err)
 	}
 	return err
 }

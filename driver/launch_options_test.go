@@ -123,6 +123,50 @@ func TestOutcomeOfStoppedLaunch(t *testing.T) {
 	}
 }
 
+// Interrupt stops a launch that waits for another one: it executes nothing.
+func TestInterruptOfWaitingLaunch(t *testing.T) {
+	c := newClient(t, nil)
+	c.mod = c.load(countKernel)
+	p := launchParams(c.function("count"), 1, 1)
+	p.Options = c.options("id=1 steps=1000000000000000000")
+	begun := make(chan bool, 2)
+	p.Probes = []probe.Probe{launchCounter{begun}}
+	context := must(c.CtxGetCurrent())(t)
+	run := func(p LaunchParams) chan error {
+		ended := make(chan error, 1)
+		thread := c.d.NewThread()
+		c.ok(thread.CtxSetCurrent(context))
+		go func() {
+			_, err := thread.Run(&p)
+			ended <- err
+		}()
+		return ended
+	}
+	first := run(*p)
+	<-begun
+	p.Options = c.options("id=2 steps=1000000000000000000")
+	second := run(*p)
+	for c.d.Interrupt(2) != nil {
+		time.Sleep(time.Millisecond)
+	}
+	c.ok(c.d.Interrupt(1))
+	c.want(LaunchTimeout, errInterrupted.Error(), <-first)
+	c.want(LaunchTimeout, errInterrupted.Error(), <-second)
+	if len(begun) > 0 {
+		t.Error("the second launch has begun")
+	}
+	c.want(NotFound, "no launch", c.d.Interrupt(2))
+}
+
+// launchCounter sends to a channel when a launch begins.
+type launchCounter struct{ begun chan<- bool }
+
+func (launchCounter) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnLaunch}
+}
+func (launchCounter) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return nil }
+func (p launchCounter) OnEvent(*probe.Event)                          { p.begun <- true }
+
 // stopAtBegin stops a driver's launches when a launch begins.
 type stopAtBegin struct{ d *Driver }
 

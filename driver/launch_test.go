@@ -80,7 +80,13 @@ func TestDynamicSharedMemory(t *testing.T) {
 	p.Shared = 47 << 10
 	c.ok(c.LaunchKernel(p, 0))
 	p.Shared++
-	c.want(InvalidValue, "48129 bytes of dynamic shared memory", c.LaunchKernel(p, 0))
+	c.want(InvalidValue, "48129 bytes of dynamic shared memory, at most 48128 are allowed; cuFuncSetAttribute raises", c.LaunchKernel(p, 0))
+	largest := *p
+	largest.LargestShared, largest.Shared = true, 98<<10 // compute capability 8.6, below, less 1 KiB of the kernel
+	must(c.Thread.Run(&largest))(t)
+	largest.Shared++
+	_, err := c.Thread.Run(&largest)
+	c.want(InvalidValue, "at most 100352 are allowed; the kernel has 1024 bytes of static shared memory, and the device has 101376", err)
 	c.ok(c.FuncSetAttribute(FuncMaxDynamicShared, 90<<10, f))
 	c.ok(c.LaunchKernel(p, 0))
 	c.ok(c.CtxSynchronize(0))

@@ -48,8 +48,9 @@ type launchByID struct {
 // errInterrupted is the cause for which Interrupt stops a launch.
 var errInterrupted = errors.New("the program has interrupted the launch")
 
-// Interrupt stops the launches in flight whose launch option id is a number. It does not wait for their end. A stopped launch
-// fails with the result LaunchTimeout. The error has the result NotFound if there is no such launch.
+// Interrupt stops the launches whose launch option id is a number, also launches that wait for earlier ones. It does not wait for
+// their end. A stopped launch fails with the result LaunchTimeout: it executes no instruction if it has not begun. The error has
+// the result NotFound if there is no such launch.
 func (d *Driver) Interrupt(id uint64) error {
 	l := &d.byID
 	l.mu.Lock()

@@ -82,7 +82,7 @@ typedef void (*gemu_observer)(const gemu_event *event, void *user);
 typedef struct {
 	gemu_kernel kernel;
 	uint32_t grid[3], block[3]; // extents: 0 counts as 1
-	uint32_t shared_bytes;      // dynamic shared memory
+	uint32_t shared_bytes;      // dynamic shared memory: up to that of the device for a block, less the kernel's own
 	void **args;                // pointers to the arguments, as for cuLaunchKernel
 	gemu_observer observer;     // may be NULL
 	void *user;                 // for the observer
@@ -297,8 +297,9 @@ int gemu_launch(const gemu_launch_params *params, gemu_counts *counts);
 int gemu_launch_with(const gemu_launch_params *params, const char *options, gemu_counts *counts, gemu_outcome *outcome);
 
 // gemu_interrupt stops the launches in flight that have the option id=N, from another thread, and does not wait for their end.
-// Each fails with GEMU_TIMEOUT and the kind GEMU_ERROR_CALL. The result is GEMU_NOT_FOUND if no such launch is in flight: it
-// has ended, or has not begun. The function works while the device is busy.
+// Each fails with GEMU_TIMEOUT and the kind GEMU_ERROR_CALL. The result is GEMU_NOT_FOUND if no such call is in
+// progress. A call that waits for a launch of another thread executes no instruction, but returns only when that has ended. The
+// function works while the device is busy.
 int gemu_interrupt(uint64_t id);
 
 // gemu_report returns a result of a launch as JSON; docs/json.md documents the fields. The reports are:

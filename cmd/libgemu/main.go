@@ -238,7 +238,7 @@ func gemu_launch(p *C.gemu_launch_params, counts *C.gemu_counts) C.int {
 func launchParams(p *C.gemu_launch_params) driver.LaunchParams {
 	return driver.LaunchParams{
 		Func: driver.Handle(p.kernel), Grid: extent(&p.grid), Block: extent(&p.block), Shared: uint32(p.shared_bytes),
-		Params: unsafe.Pointer(p.args),
+		Params: unsafe.Pointer(p.args), LargestShared: true,
 	}
 }
 

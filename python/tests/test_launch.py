@@ -252,3 +252,10 @@ def test_modules():
     with pytest.raises(TypeError, match="needs a grid and a block"):
         m.place(1, 2)
     assert [p.type for p in m.place.parameters] == ["u64", "u64"]
+
+
+def test_dynamic_shared_memory(module, x, y):
+    """A launch can have all shared memory of the device: 99 KiB at compute capability 8.6 (CUDA C++ Programming Guide)."""
+    module.saxpy[1, 1, 99 << 10](1, 1.0, x, y)
+    with pytest.raises(gemu.CallError, match="the device has 101376 for a block"):
+        module.saxpy[1, 1, (99 << 10) + 1](1, 1.0, x, y)

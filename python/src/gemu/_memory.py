@@ -2,34 +2,61 @@
 
 from __future__ import annotations
 
+import collections
 import ctypes
 import threading
 import weakref
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Deque, Dict, List, Optional, Tuple
 
 import numpy as np
 
-from . import _library
+from . import _interrupt, _library
 from ._errors import CallError, Error
 
 __all__ = ["Buffer", "array", "share", "zeros"]
 
 _ALIGNMENT = 16  # of gemu_share
 
-# The addresses of buffers that could not be freed because the device was busy.
-_to_free: List[int] = []
+# Memory and modules to take from the device: the function of the library that does so, its argument, and the arrays that own the
+# memory. They live until the device no longer has it. While a Run is open, the functions fail.
+_to_free: Deque[Tuple[Any, int, Any]] = collections.deque()
+
+_flushing = threading.RLock()
 
 
-def _free(address: int) -> None:
-    """Frees device memory: also from a finalizer, which must not raise."""
-    if _library.forked:
+def flush(wait: bool = True) -> None:
+    """Takes memory and modules from the device that are to be freed. With wait it waits for launches of other threads."""
+    if _library.forked or not _flushing.acquire(blocking=wait):
         return
-    _to_free.append(address)
-    while _to_free:
-        a = _to_free.pop()
-        if _library.lib.gemu_free(a) == _library.NOT_PERMITTED:
-            _to_free.append(a)
-            return
+    try:
+        while _to_free:
+            try:
+                release, handle, arrays = _to_free.popleft()
+            except IndexError:  # a finalizer within this loop has freed it
+                return
+            if release(handle) != 0:
+                _to_free.appendleft((release, handle, arrays))
+                return
+    finally:
+        _flushing.release()
+
+
+def flush_if_idle() -> None:
+    """``flush`` that does not wait, for finalizers. During a call of the device there is nothing to do: a later ``flush`` follows."""
+    if not _interrupt.active:
+        flush(wait=False)
+
+
+def unload_later(handle: int) -> None:
+    """Unloads a module, in a finalizer."""
+    _to_free.append((_library.lib.gemu_unload, handle, None))
+    flush_if_idle()
+
+
+def _free_later(address: int, arrays: Any) -> None:
+    """Frees memory, in a finalizer. It belongs to the arrays."""
+    _to_free.append((_library.lib.gemu_free, address, arrays))
+    flush_if_idle()
 
 
 def span_of(a: np.ndarray) -> Tuple[int, int]:
@@ -104,9 +131,14 @@ class Buffer:
         if array.nbytes == 0:
             raise ValueError("a buffer of 0 bytes")
         self._array = array
-        begin, end = span_of(array)
-        self._address, base = share_span(begin, end, array.flags.writeable, name)
-        self._finalizer = weakref.finalize(self, _free, base)
+
+        def share(call: _interrupt.Call) -> Tuple[int, int]:
+            flush()
+            call.check()
+            return share_span(*span_of(array), array.flags.writeable, name)
+
+        self._address, base = _interrupt.run(share, lambda shared: _free_later(shared[1], array))
+        self._finalizer = weakref.finalize(self, _free_later, base, array)
         self._finalizer.atexit = False
         with _lock:
             _live[id(self)] = weakref.ref(self)
@@ -141,8 +173,12 @@ class Buffer:
         return self._array
 
     def free(self) -> None:
-        """Takes the memory from the device: a kernel that still uses the address traps. The array stays valid."""
-        self._finalizer()
+        """Takes the memory from the device: a kernel that still uses the address traps. The array stays valid. While a ``Run`` is
+        open, its launch still has the memory, until the run ends."""
+        detached = self._finalizer.detach()
+        if detached and not _library.forked:
+            _to_free.append((_library.lib.gemu_free, *detached[2]))
+            _interrupt.run(lambda _: flush())
 
     def __enter__(self) -> "Buffer":
         return self
@@ -234,6 +270,7 @@ class Shares:
 
     def open(self) -> None:
         """Shares all arrays. Arrays that overlap are shared as one."""
+        flush()
         spans: List[List[Any]] = []
         for a, name in self._arrays:
             begin, end = span_of(a)
@@ -273,8 +310,11 @@ class Shares:
                 return address + begin - first
         raise CallError("an array of the launch was not shared")
 
-    def close(self) -> None:
-        """Takes the memory from the device."""
-        for base in self._bases:
-            _free(base)
+    def close(self, wait: bool = True) -> None:
+        """Takes the memory from the device, and what else is to be freed. Without wait, it does so now only if the device is idle."""
+        _to_free.extend((_library.lib.gemu_free, base, self._arrays) for base in self._bases)
         self._bases, self._shared = [], []
+        if wait:
+            flush()
+        else:
+            flush_if_idle()

@@ -16,10 +16,10 @@ import numpy as np
 
 from . import _interrupt, _library, _types
 from ._errors import CallError, SanitizerError, Trap
-from ._memory import Buffer, Shares, as_array, check_array
+from ._memory import Buffer, Shares, as_array, check_array, unload_later
 from ._options import Chosen, check_names
 from ._result import Result, read_pointer, result_of
-from ._run import Run
+from ._run import Run, stop_run
 
 __all__ = ["Kernel", "Launcher", "Module", "Parameter", "Variable", "load", "load_cuda", "load_ptx"]
 
@@ -268,22 +268,23 @@ class Kernel:
 
     def _launch(self, launcher: Launcher, arguments: Sequence[Any], options: Dict[str, Any]) -> Result:
         chosen, shares, values = self._prepare(arguments, options)
-        return _interrupt.run(lambda number: self._run(launcher, shares, values, chosen, number))
+        return _interrupt.run(lambda call: self._run(launcher, shares, values, chosen, call))
 
     def _start(self, launcher: Launcher, arguments: Sequence[Any], options: Dict[str, Any]) -> Run:
         chosen, shares, values = self._prepare(arguments, options)
 
-        def begin() -> int:
+        def start(call: _interrupt.Call) -> int:
+            call.check()
             run = ctypes.c_uint64()
             params, _kept = self._params(launcher, shares, values)
             _library.call("gemu_start_with", ctypes.byref(params), chosen.text.encode(), ctypes.byref(run))
             return run.value
 
-        shares.open()
+        _interrupt.run(lambda _: shares.open(), lambda _: shares.close())
         try:
-            return Run(begin, shares, self._module, [v for v in values if not isinstance(v, bytes)])
+            return Run(lambda: _interrupt.run(start, stop_run), shares, self._module, [v for v in values if not isinstance(v, bytes)])
         except BaseException:
-            shares.close()
+            shares.close(wait=False)
             raise
 
     def _params(self, launcher: Launcher, shares: Shares, values: "List[Union[bytes, np.ndarray]]") -> "Tuple[_library.LaunchParams, Any]":
@@ -296,12 +297,13 @@ class Kernel:
         )
         return params, (buffers, pointers)
 
-    def _run(self, launcher: Launcher, shares: Shares, values: "List[Union[bytes, np.ndarray]]", chosen: Chosen, number: int) -> Result:
+    def _run(self, launcher: Launcher, shares: Shares, values: "List[Union[bytes, np.ndarray]]", chosen: Chosen, call: _interrupt.Call) -> Result:
         counts, outcome = _library.Counts(), ctypes.c_uint64()
         try:
             shares.open()
             params, _kept = self._params(launcher, shares, values)
-            text = f"{chosen.text} id={number}"
+            text = f"{chosen.text} id={call.number}"
+            call.check()
             try:
                 _library.call("gemu_launch_with", ctypes.byref(params), text.encode(), ctypes.byref(counts), ctypes.byref(outcome))
             except Trap as trap:
@@ -346,7 +348,7 @@ class Variable:
         of CUDA C++ declare arrays as bytes."""
         a = np.empty(self.shape, self.dtype)
         if a.nbytes:
-            _library.call("gemu_copy_out", a.ctypes.data, self.address, a.nbytes)
+            _interrupt.run(lambda _: _library.call("gemu_copy_out", a.ctypes.data, self.address, a.nbytes))
         return a if dtype is None else np.frombuffer(a.tobytes(), dtype).copy()
 
     def set(self, value: Any) -> None:
@@ -358,12 +360,7 @@ class Variable:
             a = np.full(self.shape, value, self.dtype)
         a = np.ascontiguousarray(a)
         if a.nbytes:
-            _library.call("gemu_copy_in", self.address, a.ctypes.data, a.nbytes)
-
-
-def _unload(handle: int) -> None:
-    if not _library.forked:
-        _library.lib.gemu_unload(handle)
+            _interrupt.run(lambda _: _library.call("gemu_copy_in", self.address, a.ctypes.data, a.nbytes))
 
 
 class Module:
@@ -373,14 +370,17 @@ class Module:
     """
 
     def __init__(self, ptx: Union[str, bytes], name: str = "", types: Optional[Dict[str, List[Optional[_types.CType]]]] = None, messages: str = "") -> None:
-        self._handle = 0
         text = ptx.encode() if isinstance(ptx, str) else bytes(ptx)
         if not text:
             raise CallError("the PTX is empty")
-        handle = ctypes.c_uint64()
-        _library.call("gemu_load_named", name.encode() if name else None, text, len(text), ctypes.byref(handle))
-        self._handle = handle.value
-        weakref.finalize(self, _unload, self._handle).atexit = False
+
+        def load_text(_: _interrupt.Call) -> int:
+            handle = ctypes.c_uint64()
+            _library.call("gemu_load_named", name.encode() if name else None, text, len(text), ctypes.byref(handle))
+            return handle.value
+
+        self._handle: int = _interrupt.run(load_text, unload_later)
+        weakref.finalize(self, unload_later, self._handle).atexit = False
         described = _library.call_for_json("gemu_describe", self._handle)
         self.name: str = described["name"]  #: name in messages
         self.ptx: str = _library.decode(text)  #: the text

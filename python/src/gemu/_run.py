@@ -131,7 +131,8 @@ class _Memory:
             v.set(before)
 
 
-def _stop(run: int) -> None:
+def stop_run(run: int) -> None:
+    """Ends a run."""
     if not _library.forked:
         _library.lib.gemu_stop(run, None)
 
@@ -184,7 +185,7 @@ class Run:
         self._check()
         target = self.position - count
         self._finalizer.detach()
-        _stop(self._handle)
+        stop_run(self._handle)
         self._memory.restore()
         self._start()
         if target:
@@ -229,5 +230,5 @@ class Run:
 
 def _finish(handle: int, shares: Shares) -> None:
     """Ends a run, and takes its arrays from the device."""
-    _stop(handle)
-    shares.close()
+    stop_run(handle)
+    shares.close(wait=False)
