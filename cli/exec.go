@@ -26,6 +26,7 @@ import (
 	"gemu/driver"
 	"gemu/internal/cleanup"
 	"gemu/report"
+	"gemu/sanitize/finding"
 )
 
 // Exit statuses of gemu exec, in addition to those of all commands. The status of the program is passed on otherwise.
@@ -196,7 +197,7 @@ func (c *execCmd) Run(a *app) error {
 	cmd.Env = slices.Concat(os.Environ(), c.variables(a.ctx, libraries, program), settings)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, fileOf(a.stdout), fileOf(a.stderr)
 	start := time.Now()
-	status, err := runProgram(cmd)
+	status, endedBy, err := runProgram(cmd)
 	if err != nil {
 		return &failure{fmt.Errorf("%s: %w", program, err), exitCannotRun}
 	}
@@ -205,7 +206,10 @@ func (c *execCmd) Run(a *app) error {
 		return err
 	}
 	r := report.New(c.Program, status, processes)
-	r.Seconds = time.Since(start).Seconds()
+	r.Signal, r.Seconds = endedBy, time.Since(start).Seconds()
+	if err := readAllowed(reports, r); err != nil {
+		return err
+	}
 	return c.finish(a, r, rules)
 }
 
@@ -262,6 +266,33 @@ func readProcesses(dir string) (list []*driver.ProcessReport, err error) {
 	}
 	slices.SortFunc(list, func(p, q *driver.ProcessReport) int { return p.Started.Compare(q.Started) })
 	return list, nil
+}
+
+// allowedFile is a file that the plugin of pytest writes to the directory of reports: the findings that tests expect.
+type allowedFile struct {
+	Schema   string            `json:"schema"` // "gemu-allowed/1"
+	Process  int               `json:"process"`
+	Findings []finding.Finding `json:"findings"`
+}
+
+// readAllowed marks the findings that tests expect.
+func readAllowed(dir string, r *report.Report) error {
+	files, err := filepath.Glob(filepath.Join(dir, "allowed-*.json"))
+	if err != nil {
+		return err
+	}
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		var f allowedFile
+		if err := json.Unmarshal(b, &f); err != nil || f.Schema != "gemu-allowed/1" {
+			return errors.New("the plugin of pytest is not of this version of gemu: install the Python package of the same version")
+		}
+		r.Allow(f.Process, f.Findings)
+	}
+	return nil
 }
 
 // driverName is the file name of gemu's driver.
@@ -369,11 +400,11 @@ func fileOf(w io.Writer) io.Writer {
 // passSignal receives the signals that end the command, and passes them on to a program; nil: they end the command.
 var passSignal atomic.Pointer[func(os.Signal)]
 
-// runProgram runs a program and returns its exit status. Signals to this process are passed on to the program. An interrupt on a
+// runProgram runs a program and returns its exit status, and the signal that has ended it or 0. Signals to this process are passed on to the program. An interrupt on a
 // terminal reaches the program by itself, because it is in the same process group.
-func runProgram(cmd *exec.Cmd) (status int, err error) {
+func runProgram(cmd *exec.Cmd) (status, endedBy int, err error) {
 	if err := cmd.Start(); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	onTerminal := term.IsTerminal(int(os.Stdin.Fd()))
 	pass := func(s os.Signal) {
@@ -401,12 +432,12 @@ func runProgram(cmd *exec.Cmd) (status int, err error) {
 	err = cmd.Wait()
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) {
-		return 0, err
+		return 0, 0, err
 	}
 	if n := endingSignal(cmd.ProcessState); n > 0 {
-		return exitSignalBase + n, nil
+		return exitSignalBase + n, n, nil
 	}
-	return cmd.ProcessState.ExitCode(), nil
+	return cmd.ProcessState.ExitCode(), 0, nil
 }
 
 // linkerOfNVIDIA returns the file of NVIDIA's nvJitLink in the packages of the program's Python; "": there is none.

@@ -10,6 +10,7 @@ import (
 	"gemu/driver"
 	"gemu/sanitize"
 	"gemu/sanitize/finding"
+	"gemu/sanitize/outcome"
 )
 
 // Report describes a run: its processes and their findings.
@@ -17,8 +18,10 @@ type Report struct {
 	Schema     string                  `json:"schema"`               // "gemu-exec/1"
 	Program    []string                `json:"program"`              // command line of the program
 	Status     int                     `json:"status"`               // exit status of the program; 128+n if signal n has ended it
+	Signal     int                     `json:"signal,omitempty"`     // signal that has ended the program
 	Launches   int64                   `json:"launches"`             // number of launches that have not failed
-	Kernels    int                     `json:"kernels"`              // number of different kernels of these launches
+	Failed     int64                   `json:"failed,omitempty"`     // number of launches that have failed
+	Kernels    int                     `json:"kernels"`              // number of different kernels of all launches
 	Errors     int                     `json:"errors"`               // number of findings with severity "error" and state "new"
 	Notices    int                     `json:"notices"`              // number of findings with severity "notice" and state "new"
 	Suppressed int                     `json:"suppressed"`           // number of findings with state "suppressed"
@@ -45,7 +48,8 @@ type Item struct {
 	State   State `json:"state"`             // "new", "suppressed" or "known"
 	Rule    *Rule `json:"-"`                 // rule that has matched; nil if the state is StateNew
 
-	index int // index of the process's report in Report.Processes: reports before and after exec have the same number of the process
+	allowed bool // by Report.Allow
+	index   int  // index of the process's report in Report.Processes: reports before and after exec have the same number of the process
 }
 
 // State says whether a finding counts.
@@ -87,6 +91,15 @@ func New(program []string, status int, processes []*driver.ProcessReport) *Repor
 			r.Findings = append(r.Findings, Item{Finding: f, Process: p.Process, State: StateNew, index: index})
 		}
 	}
+	for _, p := range processes {
+		r.Failed += failedLaunches(p)
+		for _, f := range p.Findings.Findings {
+			known := func(k driver.KernelStat) bool { return k.Kernel == f.Place.Kernel }
+			if isFailedLaunch(&f) && !slices.ContainsFunc(p.Statistics.Kernels, known) {
+				kernels[[2]string{f.Place.File, f.Place.Kernel}] = true
+			}
+		}
+	}
 	r.Kernels = len(kernels)
 	r.count()
 	return r
@@ -103,6 +116,41 @@ func NewSingle(program []string, status int, module, kernel string, launches int
 	}
 	r.count()
 	return r
+}
+
+// isFailedLaunch reports whether a finding describes launches that have failed.
+func isFailedLaunch(f *finding.Finding) bool {
+	return f.Tool == outcome.Name && f.Kind != NotEnded && f.Kind != outcome.NotJudged
+}
+
+// failedLaunches returns the number of failed launches of a process.
+func failedLaunches(p *driver.ProcessReport) (n int64) {
+	for _, f := range p.Findings.Findings {
+		if isFailedLaunch(&f) {
+			n += int64(max(f.Count, 1))
+		}
+	}
+	return n
+}
+
+// Allow marks findings of a process as suppressed because the tests in which they occurred expect them. list has each of them with
+// the number of its occurrences in such tests; a finding that occurred more often than that still counts.
+func (r *Report) Allow(process int, list []finding.Finding) {
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		f.allowed = f.allowed || f.Process == process && slices.ContainsFunc(list, func(a finding.Finding) bool {
+			return a.Tool == f.Tool && a.Kind == f.Kind && a.Count >= f.Count && sameInstruction(&a.Place, &f.Place) && sameInstruction(a.OtherPlace, f.OtherPlace)
+		})
+	}
+	r.Apply(nil, nil)
+}
+
+// sameInstruction reports whether two places are the same, for any thread. Each may be nil.
+func sameInstruction(p, q *finding.Place) bool {
+	if p == nil || q == nil {
+		return p == q
+	}
+	return p.Role == q.Role && p.Kernel == q.Kernel && p.File == q.File && p.Line == q.Line && p.Column == q.Column
 }
 
 // count computes the numbers of findings.

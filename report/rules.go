@@ -194,12 +194,18 @@ func (r *Rule) matches(f *finding.Finding) bool {
 	return true
 }
 
+// allowedByTest is the rule of findings of Report.Allow.
+var allowedByTest = &Rule{Reason: "a test expects it"}
+
 // Apply sets the states of findings: StateSuppressed by the first matching rule of suppressions, otherwise StateKnown by the first of the
 // baseline. It lists the rules that match nothing in Unused.
 func (r *Report) Apply(suppressions, baseline []*Rule) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		f.State, f.Rule = StateNew, nil
+		if f.allowed {
+			f.State, f.Rule = StateSuppressed, allowedByTest
+		}
 		for _, set := range []struct {
 			state State
 			rules []*Rule

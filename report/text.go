@@ -32,8 +32,7 @@ func (r *Report) Text(w io.Writer, limit int) error {
 	}
 	for i, p := range r.Processes {
 		if len(r.Processes) > 1 {
-			fmt.Fprintf(&b, "gemu: process %d: %s: %s of %s, %s%s\n", p.Process, commandText(p.Program), finding.Counted(p.Statistics.Total.Launches, "launch", "launches"),
-				finding.Counted(len(p.Statistics.Kernels), "kernel", "kernels"), finding.Counted(r.errorsOf(i), "error", "errors"), unended(p))
+			fmt.Fprintf(&b, "gemu: process %d: %s: %s, %s%s\n", p.Process, commandText(p.Program), launchesText(p.Statistics.Total.Launches, failedLaunches(p), len(p.Statistics.Kernels)), finding.Counted(r.errorsOf(i), "error", "errors"), unended(p))
 		}
 	}
 	b.WriteString("gemu: " + r.Summary() + "\n")
@@ -102,14 +101,13 @@ func (r *Report) errorsOf(index int) (n int) {
 // Summary describes the run in a sentence.
 func (r *Report) Summary() string {
 	if r.Processes == nil && r.kernel == "" {
-		return "no process has used gemu's driver: nothing was run or looked at"
+		return "no process has used gemu's driver: nothing was run or looked at" + r.end()
 	}
 	s := ""
 	if r.Processes != nil {
 		s = finding.Counted(len(r.Processes), "process", "processes") + ", "
 	}
-	s += fmt.Sprintf("%s of %s: %s, %s", finding.Counted(r.Launches, "launch", "launches"),
-		finding.Counted(r.Kernels, "kernel", "kernels"), finding.Counted(r.Errors, "error", "errors"), finding.Counted(r.Notices, "notice", "notices"))
+	s += fmt.Sprintf("%s: %s, %s", launchesText(r.Launches, r.Failed, r.Kernels), finding.Counted(r.Errors, "error", "errors"), finding.Counted(r.Notices, "notice", "notices"))
 	if r.Suppressed > 0 {
 		s += fmt.Sprintf(", %d suppressed", r.Suppressed)
 	}
@@ -117,9 +115,29 @@ func (r *Report) Summary() string {
 		s += fmt.Sprintf(", %d known", r.Known)
 	}
 	if len(r.Sanitizers) == 0 {
-		return s + "; no sanitizers (--sanitize), so only failed launches are errors"
+		return s + "; no sanitizers (--sanitize), so only failed launches are errors" + r.end()
 	}
-	return s + "; sanitizers: " + strings.Join(r.Sanitizers, ", ")
+	return s + "; sanitizers: " + strings.Join(r.Sanitizers, ", ") + r.end()
+}
+
+// end says how the program has ended, unless its status is 0 or the command of the report is the program.
+func (r *Report) end() string {
+	switch {
+	case r.Status == 0 || r.kernel != "":
+		return ""
+	case r.Signal > 0:
+		return fmt.Sprintf("; the program ended by signal %d", r.Signal)
+	}
+	return fmt.Sprintf("; the program ended with status %d", r.Status)
+}
+
+// launchesText counts launches; failed ones are not in launches.
+func launchesText(launches, failed int64, kernels int) string {
+	text := finding.Counted(launches+failed, "launch", "launches") + " of " + finding.Counted(kernels, "kernel", "kernels")
+	if failed > 0 {
+		text += fmt.Sprintf(", %d failed", failed)
+	}
+	return text
 }
 
 // unended says whether a process has ended.

@@ -84,9 +84,10 @@ def test_launches_and_traps(tmp_path):
     assert outcomes == {
         "test_good": "passed", "test_bad": "failed", "test_without_launch": "passed", "test_allowed": "passed", "test_uninitialised": "passed", "test_own_failure": "failed",
     }, done.stdout
-    assert launches["test_good"] == launches["test_uninitialised"] == 1 and launches["test_without_launch"] == launches["test_bad"] == 0
+    assert launches["test_good"] == launches["test_uninitialised"] == launches["test_bad"] == 1 and launches["test_without_launch"] == 0
     assert "error: launch: trap: out-of-bounds global load" in done.stdout and "assert False" in done.stdout
-    assert re.search(r"^gemu: 2 launches, 2 errors$", done.stdout, re.M), done.stdout
+    assert done.stdout.count("also in earlier tests; values, addresses and threads are those of the first time") == 1, done.stdout
+    assert re.search(r"^gemu: 5 launches, 2 errors$", done.stdout, re.M), done.stdout
 
 
 def test_sanitizers(tmp_path):
@@ -98,9 +99,23 @@ def test_sanitizers(tmp_path):
     assert [name for name, outcome in outcomes.items() if outcome == "failed"] == ["test_own_failure"], done.stdout
 
 
+@pytest.mark.parametrize("tests, arguments, status, summary", [
+    ("allowed or good", [], 0, "2 launches of 1 kernel, 1 failed: 0 errors, 0 notices, 1 suppressed"),
+    ("bad", [], 3, "1 launch of 1 kernel, 1 failed: 1 error"),
+    ("bad or allowed", [], 3, "2 launches of 1 kernel, 2 failed: 1 error"),  # the same place: a part is not allowed
+    ("bad", ["--gemu-keep-going"], 0, "1 launch of 1 kernel, 1 failed: 0 errors, 0 notices, 1 suppressed"),
+    ("uninitialised", ["--gemu-keep-going", "--gemu-sanitize", "init"], 0, "1 launch of 1 kernel: 0 errors, 0 notices, 1 suppressed"),
+])
+def test_status_of_gemu_exec(tmp_path, tests, arguments, status, summary):
+    done, _, _ = run(tmp_path, "-k", tests, *arguments, prefix=[gemu, "exec", "--on-fault", "continue", "--"])
+    assert done.returncode == status and summary in done.stderr, done.stdout + done.stderr
+
+
 def test_without_gemu_exec(tmp_path, monkeypatch):
     monkeypatch.delenv("GEMU_REPORT", raising=False)
     done, _, _ = run(tmp_path, "--gemu-sanitize", "all")
     assert done.returncode == 4 and "gemu exec -- python -m pytest --gemu-sanitize all" in done.stderr
+    done, _, _ = run(tmp_path, "--gemu-sanitize", "race,rac", prefix=UNDER)
+    assert done.returncode == 4 and "there is no sanitizer 'rac'; want some of race, init" in done.stderr, done.stdout + done.stderr
     done, outcomes, _ = run(tmp_path, "-k", "without_launch")
     assert done.returncode == 0 and outcomes == {"test_without_launch": "passed"}

@@ -27,17 +27,22 @@ import pytest
 __all__ = ["Driver"]
 
 _KEY = pytest.StashKey["_Watch"]()
+_TOOLS = ("race", "init", "bounds", "sync", "leak")
+_NVIDIAS_TOOLS = ("racecheck", "initcheck", "memcheck", "synccheck")  # names of compute-sanitizer
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("gemu", "CUDA kernels on gemu")
-    group.addoption("--gemu-sanitize", metavar="TOOLS", help="Look for faults that do not stop kernels: some of race, init, bounds, sync, leak, or all. Needs gemu exec.")
+    group.addoption("--gemu-sanitize", metavar="TOOLS", help=f"Look for faults that do not stop kernels: some of {', '.join(_TOOLS)}, or all. Needs gemu exec.")
     group.addoption("--gemu-keep-going", action="store_true", help="Do not fail tests by findings; only report them.")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "gemu_allow(kind, ...): findings of gemu that the test expects, as patterns of their kinds")
     tools = config.getoption("--gemu-sanitize")
+    for tool in (tools or "").split(","):
+        if tools and tool.strip() not in (*_TOOLS, *_NVIDIAS_TOOLS, "all"):
+            raise pytest.UsageError(f"--gemu-sanitize {tools}: there is no sanitizer {tool.strip()!r}; want some of {', '.join(_TOOLS)}, or all")
     if not os.environ.get("GEMU_REPORT"):
         if tools:
             raise pytest.UsageError("--gemu-sanitize: gemu's driver is not set up; run: gemu exec -- python -m pytest --gemu-sanitize " + tools)
@@ -87,8 +92,8 @@ def _key(finding: Dict[str, Any]) -> Tuple[Any, ...]:
     return (finding["tool"], finding["kind"], finding["severity"], _place(finding["at"]), _place(finding.get("other")))
 
 
-def _text(finding: Dict[str, Any]) -> str:
-    """A finding in a few lines."""
+def _text(finding: Dict[str, Any], count: int) -> str:
+    """A finding that has occurred count times since the last look, in a few lines."""
     lines = [f"{finding['severity']}: {finding['tool']}: {finding['message']}"]
     for place in (finding["at"], finding.get("other")):
         if place:
@@ -97,6 +102,10 @@ def _text(finding: Dict[str, Any]) -> str:
             if place.get("instruction"):
                 lines.append("        " + place["instruction"])
     lines += ["    " + note for note in finding.get("notes") or ()]
+    if count > 1:
+        lines.append(f"    {count} times")
+    if finding["count"] > count:
+        lines.append("    also in earlier tests; values, addresses and threads are those of the first time")
     return "\n".join(lines)
 
 
@@ -106,11 +115,24 @@ class _Watch:
     def __init__(self, keep_going: bool) -> None:
         self.keep_going = keep_going
         self.counts: Dict[Tuple[Any, ...], int] = collections.Counter()
-        self.launches = 0
+        self.launches = 0  # with the failed ones
         self.errors = 0
+        self.allowed: Dict[Tuple[Any, ...], Dict[str, Any]] = {}  # "count" is the number of times in tests that expect the finding
 
-    def news(self) -> Tuple[int, List[Dict[str, Any]]]:
-        """The number of launches since the last call, and the findings since then."""
+    def allow(self, found: List[Tuple[Dict[str, Any], int]]) -> None:
+        """Let gemu exec not count findings, with their numbers: it reads the file when the process has ended."""
+        if not found:
+            return
+        for finding, count in found:
+            known = self.allowed.setdefault(_key(finding), {**finding, "count": 0})
+            known["count"] += count
+        file = os.path.join(os.environ["GEMU_REPORT"], f"allowed-{os.getpid()}.json")
+        with open(file + ".new", "w") as f:
+            json.dump({"schema": "gemu-allowed/1", "process": os.getpid(), "findings": list(self.allowed.values())}, f)
+        os.replace(file + ".new", file)
+
+    def news(self) -> Tuple[int, List[Tuple[Dict[str, Any], int]]]:
+        """The number of launches since the last call, and the findings since then with their numbers."""
         driver = Driver.find()
         report = driver and driver.report()
         if not report:
@@ -119,9 +141,10 @@ class _Watch:
         for finding in report["findings"]["findings"]:
             key = _key(finding)
             if finding["count"] > self.counts[key]:
+                found.append((finding, finding["count"] - self.counts[key]))
                 self.counts[key] = finding["count"]
-                found.append(finding)
-        launches = report["statistics"]["total"]["launches"]
+        failed = sum(f["count"] for f in report["findings"]["findings"] if f["tool"] == "launch" and f["kind"] != "launch not judged")
+        launches = report["statistics"]["total"]["launches"] + failed
         launches, self.launches = launches - self.launches, launches
         return launches, found
 
@@ -138,16 +161,17 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Gener
         item.user_properties.append(("gemu_launches", launches))  # the report of the teardown has them all
     if not found:
         return
-    text = "\n".join(map(_text, found))
+    text = "\n".join(_text(*f) for f in found)
     allowed = [pattern for mark in item.iter_markers("gemu_allow") for pattern in mark.args]
-    errors = [f for f in found if f["severity"] == "error" and not any(fnmatch.fnmatchcase(f["kind"], p) for p in allowed)]
+    errors = [f for f in found if f[0]["severity"] == "error" and not any(fnmatch.fnmatchcase(f[0]["kind"], p) for p in allowed)]
+    watch.allow([f for f in found if f[0]["severity"] == "error" and (watch.keep_going or f not in errors)])
     report.sections.append((f"gemu {call.when}", text))
     if errors:
         watch.errors += len(errors)
         item.user_properties.append(("gemu_errors", len(errors)))
         if report.outcome == "passed" and not watch.keep_going:
             report.outcome = "failed"
-            report.longrepr = "gemu has found errors in the launches of this test:\n" + "\n".join(map(_text, errors))
+            report.longrepr = "gemu has found errors in the launches of this test:\n" + "\n".join(_text(*f) for f in errors)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
