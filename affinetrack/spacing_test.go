@@ -572,7 +572,7 @@ func (r *laneRegister) checkLanes(i, j int, at func(i, j int) bool) error {
 func TestSpacings(t *testing.T) {
 	part.SkipShort(t)
 	seen := map[seenResult]int{}
-	if err := runLanePrograms(rand.New(rand.NewPCG(part.Seed(t), 1)), Rules, part.Count(30_000, 200_000, 3_000_000), seen); err != nil {
+	if err := runLanePrograms(rand.New(rand.NewPCG(part.Seed(t), 1)), Rules, part.Count(30_000, 60_000, 3_000_000), seen); err != nil {
 		t.Fatal(err)
 	}
 	found := func(r ptx.Affine, form int) bool {
@@ -670,7 +670,7 @@ func TestRulesOnLanes(t *testing.T) {
 	r := rand.New(rand.NewPCG(part.Seed(t), 2))
 	rules := slices.Sorted(maps.Keys(laneRules))
 	affine := map[ptx.Affine]int{} // number of results of operands that are not all uniform
-	for range part.Count(200_000, 1_000_000, 20_000_000) {
+	for range part.Count(200_000, 300_000, 20_000_000) {
 		rule := rules[r.IntN(len(rules))]
 		types := operationTypes(rule)
 		s := types[r.IntN(len(types))]
