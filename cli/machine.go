@@ -158,6 +158,11 @@ func (c *machineCmd) Run(a *app, parsed *kong.Context) error {
 	if in.err != nil {
 		return in.err
 	}
+	if in.values {
+		for i := range in.clocks {
+			in.clocks[i][0].CompareValues()
+		}
+	}
 	addresses, err := c.openAddresses(a, in)
 	if err != nil {
 		return err
@@ -297,6 +302,7 @@ type machineRun struct {
 	consumers stream.Consumers   // receive the recorded requests: the machines, and those that parts add
 	probes    []probe.Probe      // further probes, which parts add
 	data      bool               // a part needs the bytes of memory
+	values    bool               // a part compares the values of loads
 	reported  []func()           // called when the launch of --launch begins
 	clocks    []machineClock     // of specs; empty unless a part needs a clock
 

@@ -13,7 +13,7 @@ import (
 )
 
 var valuesPart = machinePart{name: "values", doc: "loads that would have seen another value in the order of the machine, and bytes of memory that would differ; with --show cycles also in the order of the clock", extra: true, labelled: true, begin: func(in *machineRun) machineView {
-	in.data = true
+	in.data, in.values = true, true
 	return &valuesView{in}
 }}
 
@@ -21,6 +21,9 @@ var valuesPart = machinePart{name: "values", doc: "loads that would have seen an
 type machineValuesJSON struct {
 	Image   machine.ImageCounts  `json:"image"`   // loads and bytes
 	Changed []machineChangedJSON `json:"changed"` // lines of the source with loads that would have seen another value
+
+	Trapped int64 `json:"trapped"` // launches that trapped; their memory at the end is not compared
+	Skipped int64 `json:"skipped"` // launches that are not compared: their execution had ended before the machine could start them
 }
 
 // machineChangedJSON is loads of a line of the source.
@@ -62,6 +65,9 @@ func (v *valuesView) addJSON(r *machineReport) error {
 		out, changed := &machineValuesJSON{}, changedLines{}
 		for _, l := range r.flags.reported(m) {
 			out.Image.Add(&l.Image)
+			if l.Err != nil {
+				out.Trapped++
+			}
 			changed.add(l.LaunchInfo, l.Changed, r.flags.PTX)
 		}
 		out.Changed = changed.sorted()
@@ -75,10 +81,16 @@ func (v *valuesView) addJSON(r *machineReport) error {
 			list = list[r.flags.Launch-1 : r.flags.Launch]
 		}
 		for _, l := range list {
-			if x := c.Values(l); x != nil {
-				out.Image.Add(&x.ImageCounts)
-				changed.add(l.LaunchInfo, x.Changed, r.flags.PTX)
+			if l.Err != nil {
+				out.Trapped++
 			}
+			x := c.Values(l)
+			if x == nil {
+				out.Skipped++
+				continue
+			}
+			out.Image.Add(&x.ImageCounts)
+			changed.add(l.LaunchInfo, x.Changed, r.flags.PTX)
 		}
 		out.Changed = changed.sorted()
 		r.Machines[i].ClockValues = out
@@ -106,22 +118,54 @@ func (r *machineReport) valuesRows() (list []valuesRow) {
 
 // valuesColumns are the columns of the differences.
 var valuesColumns = []pageHead{
-	{Name: "loads", Doc: "lines that loads access, whose bytes are known"}, {Name: "changed", Doc: "those that would have seen another value"},
-	{Name: "unknown", Doc: "lines that asynchronous copies write, whose bytes are unknown until the launch ends"}, {Name: "bytes", Doc: "bytes of memory that would differ at the end"},
+	{Name: "loads", Doc: "lines that loads access, and that are compared"}, {Name: "changed", Doc: "those that would have seen another value"},
+	{Name: "uncompared", Doc: "further lines that loads access, which cannot be compared: an asynchronous copy has written them, or their buffer is freed"},
+	{Name: "unknown", Doc: "lines that asynchronous copies write, whose bytes are unknown until the launch ends"}, {Name: "bytes", Doc: "bytes of memory that would differ at the end, without those lines"},
 }
 
 func (v *valuesRow) cells() []string {
-	return []string{countText(v.Image.Loads), countText(v.Image.Changed), countText(v.Image.Unknown), countText(v.Image.Different)}
+	return []string{countText(v.Image.Loads), countText(v.Image.Changed), countText(v.Image.Uncompared), countText(v.Image.Unknown), countText(v.Image.Different)}
 }
 
-// verdict says what the differences mean.
-func (r *machineReport) valuesVerdict() string {
-	for _, row := range r.valuesRows() {
-		if row.Image.Changed+row.Image.Different > 0 {
-			return "A launch is executed before a machine orders its accesses. Changed loads have the value of the execution, not that of the machine: the kernel has races, or its warps wait in a way that the model leaves out, as in loops that read memory. In another order they may take another path."
-		}
+// launchesText returns a number of launches.
+func launchesText(n int64) string {
+	if n == 1 {
+		return "1 launch"
 	}
-	return "No load would have seen another value: the order of the machine does not change what the kernel does."
+	return countText(n) + " launches"
+}
+
+// gaps says which values of the row are not compared.
+func (v *valuesRow) gaps() (list []string) {
+	if n := v.Trapped; n > 0 {
+		list = append(list, v.name+": "+launchesText(n)+" trapped: memory at the end is not compared.")
+	}
+	if n := v.Skipped; n > 0 {
+		list = append(list, v.name+": "+launchesText(n)+" not compared: the machine was still busy with earlier launches when the execution ended. Launch one after another.")
+	}
+	if n := v.Image.Uncompared; n > 0 {
+		list = append(list, v.name+": "+counted(int(n), "load")+" could not be compared: asynchronous copies write their lines, with bytes that are unknown until the launch ends, or their buffer is freed.")
+	}
+	if v.Image.Unknown > 0 {
+		list = append(list, v.name+": memory at the end is compared without the lines that asynchronous copies write.")
+	}
+	return list
+}
+
+// valuesVerdict says what the differences mean, and what is not compared.
+func (r *machineReport) valuesVerdict() (list []string) {
+	differs := false
+	for _, row := range r.valuesRows() {
+		differs = differs || row.Image.Changed+row.Image.Different > 0
+		list = append(list, row.gaps()...)
+	}
+	switch {
+	case differs:
+		return append([]string{"A launch is executed before a machine orders its accesses. Changed loads have the value of the execution, not that of the machine: the kernel has races, or its warps wait in a way that the model leaves out, as in loops that read memory. In another order they may take another path."}, list...)
+	case len(list) > 0:
+		return append([]string{"No compared load would have seen another value. Not all is compared, so the order of the machine could still change what the kernel does:"}, list...)
+	}
+	return []string{"No load would have seen another value: the order of the machine does not change what the kernel does."}
 }
 
 func (v *valuesView) print(r *machineReport, s *screen) {
@@ -145,14 +189,16 @@ func (v *valuesView) print(r *machineReport, s *screen) {
 			s.printf("  %s  %s:%d\n", fitted(countText(l.Count), -10), filepath.Base(l.File), l.Line)
 		}
 	}
-	for _, line := range wrap(r.valuesVerdict(), 100) {
-		s.printf("%s\n", line)
+	for _, text := range r.valuesVerdict() {
+		for _, line := range wrap(text, 100) {
+			s.printf("%s\n", line)
+		}
 	}
 }
 
 // page returns the differences of each machine.
 func (v *valuesView) page(r *machineReport) []pageSection {
-	b := pageBlock{Title: "Loads that would have seen another value", Notes: []string{r.valuesVerdict()}, Table: &pageTable{Head: append(append([]pageHead{{Name: "machine", Text: true}}, valuesColumns...), pageHead{Name: "changed loads", Text: true})}}
+	b := pageBlock{Title: "Loads that would have seen another value", Notes: r.valuesVerdict(), Table: &pageTable{Head: append(append([]pageHead{{Name: "machine", Text: true}}, valuesColumns...), pageHead{Name: "changed loads", Text: true})}}
 	for _, row := range r.valuesRows() {
 		lines := ""
 		for i, l := range row.Changed[:min(len(row.Changed), r.flags.Top)] {

@@ -18,9 +18,9 @@ type Clock struct {
 	system  *memory.System  // memory behind the L1; nil: another memory
 	buffers []stream.Buffer // that launches have accessed, the latest last
 	known   map[stream.Buffer]bool
-	parts   *Parts // of the systems of the spec
-	err     error  // first error of a system
-	values  map[*probe.LaunchInfo]*Values
+	parts   *Parts                        // of the systems of the spec
+	err     error                         // first error of a system
+	values  map[*probe.LaunchInfo]*Values // nil without CompareValues
 }
 
 // NewClock returns a machine with a clock. registers is that of New. It returns an error if the memory cannot be built. The spec must pass its
@@ -82,7 +82,11 @@ type Values struct {
 	Changed map[int]int64 // loads that would have seen another value, by index of the instruction
 }
 
-// Values returns the differences of a launch that has ended; nil if its recorder records no data, or if it began here after its end.
+// CompareValues makes the machine compare the values of launches that start later, if their recorder records data.
+func (c *Clock) CompareValues() { c.values = map[*probe.LaunchInfo]*Values{} }
+
+// Values returns the differences of a launch that has ended. It returns nil if the values were not compared: without CompareValues, without data,
+// or if the execution of the launch had ended before the machine could start it, because launches before it were still in progress.
 func (c *Clock) Values(l *core.Launch) *Values { return c.values[l.LaunchInfo] }
 
 // compareValues makes a launch compare the values of its loads, in the order in which memory units take the accesses.
@@ -108,7 +112,7 @@ func (c *Clock) compareValues(l *stream.Launch, plan *core.Plan) {
 
 // newClock returns a machine with a clock, on a memory. parts are those of withSystems.
 func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
-	c := &Clock{parts: parts, values: map[*probe.LaunchInfo]*Values{}}
+	c := &Clock{parts: parts}
 	c.Machine = core.New(core.Config{Spec: *s.clock(), SMs: s.SMs, L1Lines: s.L1Lines, StoresEvict: s.StoresEvict, Memory: m, Plan: func(l *stream.Launch) core.Plan {
 		resident, _, l1 := s.resources(l, registers)
 		resident = max(resident, 1)
@@ -122,7 +126,7 @@ func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
 		case s.Prefetch != nil:
 			plan.Prefetch = s.Prefetch(l1.Bytes, resident)
 		}
-		if l.Memory != nil {
+		if c.values != nil && l.Memory != nil {
 			c.compareValues(l, &plan)
 		}
 		return plan

@@ -8,16 +8,18 @@ import (
 
 // ImageCounts are the differences between the order of the machine and the execution.
 type ImageCounts struct {
-	Loads     int64 `json:"loads"`     // transactions of loads from global memory with known bytes
-	Changed   int64 `json:"changed"`   // those that would have seen another value
-	Unknown   int64 `json:"unknown"`   // transactions of asynchronous copies to global memory, whose bytes are unknown until the launch ends
-	Different int64 `json:"different"` // bytes that differ from the memory of the execution at the end of the launch, without lines that unknown transactions write
+	Loads      int64 `json:"loads"`      // transactions of loads from global memory whose bytes are compared
+	Changed    int64 `json:"changed"`    // those that would have seen another value
+	Uncompared int64 `json:"uncompared"` // further transactions of loads, which cannot be compared: from lines that unknown transactions have written, or of freed buffers
+	Unknown    int64 `json:"unknown"`    // transactions of asynchronous copies to global memory, whose bytes are unknown until the launch ends
+	Different  int64 `json:"different"`  // bytes that differ from the memory of the execution at the end of the launch, without lines that unknown transactions write
 }
 
 // Add adds the counts of o.
 func (c *ImageCounts) Add(o *ImageCounts) {
 	c.Loads += o.Loads
 	c.Changed += o.Changed
+	c.Uncompared += o.Uncompared
 	c.Unknown += o.Unknown
 	c.Different += o.Different
 }
@@ -33,7 +35,7 @@ type imageLine struct {
 }
 
 // image is the global memory of a launch in the order of a machine. A launch is executed first, and the machine then decides the order of its
-// requests. The image begins as memory at the begin of the launch, and takes stores in the machine's order. So it has the bytes that the
+// requests. The image starts as memory at the start of the launch, and takes stores in the machine's order. So it has the bytes that the
 // caches and the memory of the machine transfer, and it finds the loads that would have seen another value: those of programs whose
 // results depend on an order that the machine does not keep.
 //
@@ -45,7 +47,7 @@ type image struct {
 	lines  stream.Table[*imageLine] // written lines
 }
 
-// newImage returns the image of a launch that begins.
+// newImage returns the image of a launch that starts.
 func newImage(m *stream.Memory) *image { return &image{memory: m} }
 
 // written returns a line that the machine has written; nil if it has not written the line.
@@ -117,15 +119,16 @@ func (l *imageLine) atomic(c *stream.Content) {
 	l.Line.Write(&newer)
 }
 
-// load compares the bytes that a load has seen in the execution. It returns false if it would have seen other bytes in the order of the
-// machine.
+// load compares the bytes that a load has seen in the execution with those that it sees in the order of the machine. It returns false if they
+// differ; Uncompared counts loads whose bytes are unknown in one of them.
 func (m *image) load(number uint64, c *stream.Content) bool {
-	if !c.Known() {
+	var now stream.Line
+	if !c.Known() || !m.line(number, &now) {
+		m.Uncompared++
 		return true
 	}
 	m.Loads++
-	var now stream.Line
-	if !m.line(number, &now) || now.Sum(&c.Bytes) == c.Sum {
+	if now.Sum(&c.Bytes) == c.Sum {
 		return true
 	}
 	m.Changed++

@@ -152,6 +152,7 @@ loop:	sub.u32 %i, %i, 1;
 			if err != nil {
 				t.Fatal(err)
 			}
+			clock.CompareValues()
 			recorder := stream.NewDataRecorder(stream.Consumers{m, clock})
 			recorder.RecordInstructions()
 			d := interp.NewDevice(interp.Config{Probes: []probe.Probe{recorder}})

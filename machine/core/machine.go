@@ -109,11 +109,11 @@ type events struct {
 	retry   []bool  // by multiprocessor: the memory behind the L1 did not take its request
 }
 
-// progress is how far a launch is.
+// progress is the state of a launch on the machine.
 type progress struct {
 	begun bool
-	late  bool // it has ended before it begins here
-	begin int64
+	late  bool  // its execution had ended before the machine could start it
+	begin int64 // cycle of its start
 }
 
 // residency is the CTAs of a launch.
