@@ -196,7 +196,7 @@ func (c *cycleRange) UnmarshalText(text []byte) error {
 	from, err1 := strconv.ParseInt(first, 10, 64)
 	to, err2 := strconv.ParseInt(last, 10, 64)
 	if !ok || err1 != nil || err2 != nil || from < 0 || to <= from || to == math.MaxInt64 {
-		return fmt.Errorf("%s: want A-B, cycles from 0 on, as in 1000-5000", text)
+		return fmt.Errorf("%s: want A-B, cycles from 0 on with A below B, as in 1000-5000", text)
 	}
 	*c = cycleRange{from, to}
 	return nil

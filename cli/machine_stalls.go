@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"gemu/machine"
 	"gemu/machine/core"
 	"gemu/profile"
+	"gemu/ptx"
 )
 
 var (
@@ -96,10 +98,11 @@ type machineClockLineJSON struct {
 	File   string      `json:"file"`   // file name in .file, or of the PTX
 	Line   int         `json:"line"`   // number of the line, from 1 on
 	Stalls core.Stalls `json:"stalls"` // cycles of schedulers of the instructions of the line; idle is 0
-	Causes int64       `json:"causes"` // cycles of data, of any line, in which warps wait for a result of this line
+	Causes int64       `json:"causes"` // cycles of data, of any line, in which warps wait for a result of this line, or for the end of its branch or barrier
 	Full   core.Full   `json:"full"`   // cycles of memory, of any line, in which the memory unit serves this line, by the reason why it takes no other
 
 	classes map[core.Class]int64 // executed instructions, by class
+	causes  map[string]int64     // Causes, by the text of causeText
 }
 
 // cyclesView is the cycles of the machines.
@@ -161,10 +164,11 @@ func (r *machineReport) clockOf(c *machineClock, s *machine.Spec) *machineClockJ
 				continue
 			}
 			if lines[at] == nil {
-				lines[at] = &machineClockLineJSON{File: at.file, Line: at.line, classes: map[core.Class]int64{}}
+				lines[at] = &machineClockLineJSON{File: at.file, Line: at.line, classes: map[core.Class]int64{}, causes: map[string]int64{}}
 			}
 			lines[at].Stalls.Add(&x.Stalls)
 			lines[at].Causes += x.Causes
+			lines[at].causes[causeText(instr)] += x.Causes
 			lines[at].Full.Add(&x.Full)
 			lines[at].classes[core.ClassOf(instr)] += x.Active
 		}
@@ -338,6 +342,20 @@ func (l *machineClockLineJSON) lost() int64 {
 	return l.Stalls.Compute + l.Stalls.Barrier + l.Causes + l.Full.Total()
 }
 
+// causeText says for which effect of an instruction warps wait, and what would shorten or hide the wait.
+func causeText(instr *ptx.Instr) string {
+	class := core.ClassOf(instr)
+	switch {
+	case instr.Form.Class == ptx.ClassBarrier:
+		return "warps wait for the end of this barrier, after the last warp has arrived. More resident CTAs hide the wait; fewer barriers shorten it."
+	case class == core.Control:
+		return "warps wait until this line (control) has ended and the next instruction is known. More resident warps hide the wait; fewer branches shorten it, as in an unrolled loop."
+	case class == core.Memory && instr.Form.Effects.Any(ptx.Reads):
+		return "warps wait for data that this line loads. More resident warps hide the wait, as do other instructions between the load and its use; fewer sectors shorten it (--show limits)."
+	}
+	return fmt.Sprintf("warps wait for a result of this line (%s). More resident warps hide the wait, as do independent instructions between it and its use.", class)
+}
+
 // limits says what limits a line, and what would change it. total is the cycles of all schedulers.
 func (l *machineClockLineJSON) limits(c *machineClockJSON) (list []string) {
 	total := c.Stalls.Total()
@@ -352,11 +370,10 @@ func (l *machineClockLineJSON) limits(c *machineClockJSON) (list []string) {
 			class = k
 		}
 	}
-	memory := l.classes[core.Memory] > 0
-	if memory {
-		add(l.Causes, "warps wait for data that this line loads. More resident warps hide the wait, as do other instructions between the load and its use; fewer sectors shorten it (--show limits).")
-	} else {
-		add(l.Causes, "warps wait for a result of this line (%s). More resident warps hide the wait, as do independent instructions between it and its use.", class)
+	for _, text := range slices.SortedFunc(maps.Keys(l.causes), func(a, b string) int {
+		return cmp.Or(cmp.Compare(l.causes[b], l.causes[a]), cmp.Compare(a, b))
+	}) {
+		add(l.causes[text], "%s", text)
 	}
 	add(l.Stalls.Compute, "the unit of its instructions (%s) is busy. Fewer of these instructions, or cheaper ones, help.", class)
 	add(l.Full.Banks, "the memory unit is full while it passes over the banks of shared memory for this line: let the lanes of a warp access other banks (gemu profile counts the conflicts), or fewer words.")
@@ -452,7 +469,7 @@ func (v stallsView) page(r *machineReport) (list []pageSection) {
 	c := r.Machines[0].Clock
 	var series []string
 	head := []pageHead{{Name: "kernel", Text: true}, {Name: "cycles"}}
-	lineHead := []pageHead{{Name: "line", Text: true}, {Name: "waited for", Doc: "share of the cycles in which warps wait for a result of the line"}, {Name: "fills", Doc: "share of the cycles in which the memory unit is full and serves the line"}}
+	lineHead := []pageHead{{Name: "line", Text: true}, {Name: "waited for", Doc: "share of the cycles in which warps wait for a result of the line, or for the end of its branch or barrier"}, {Name: "fills", Doc: "share of the cycles in which the memory unit is full and serves the line"}}
 	for i := range stallColumns {
 		series = append(series, stallColumns[i].name)
 		h := pageHead{Name: stallColumns[i].name, Doc: stallColumns[i].doc}

@@ -30,6 +30,7 @@ func SetHost(f *File) { hostDescriptors.Store(f) }
 // The pragmas of this package: a word, and pairs NAME=VALUE with the names of a Locality or an Atom in JSON, and param=NAME, the parameter of the
 // kernel that points to the data.
 const (
+	pragmaPrefix   = "gemu."
 	localityPragma = "gemu.locality"
 	atomPragma     = "gemu.atom"
 )
@@ -109,11 +110,12 @@ func pragmasOf(kernel *ptx.Func, m *ptx.Module) (list []pragma, err error) {
 		texts = append(texts, p...)
 	}
 	for _, text := range texts {
-		word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
-		if word != localityPragma && word != atomPragma {
+		words := strings.Fields(text)
+		if len(words) == 0 || !strings.HasPrefix(words[0], pragmaPrefix) {
 			continue
 		}
-		p, err := parsePragma(text)
+		word := words[0]
+		p, err := parsePragma(words)
 		p.place = placeOf(kernel, m, text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: .pragma %q: %w", p.place, word, err)
@@ -135,16 +137,24 @@ func placeOf(kernel *ptx.Func, m *ptx.Module, text string) string {
 	return fmt.Sprintf("%s:%d", filepath.Base(m.Name), line)
 }
 
-// parsePragma parses the text of a pragma.
-func parsePragma(text string) (p pragma, err error) {
-	words := strings.Fields(text)
+// parsePragma parses the words of a pragma.
+func parsePragma(words []string) (p pragma, err error) {
 	isAtom := words[0] == atomPragma
+	if !isAtom && words[0] != localityPragma {
+		return p, fmt.Errorf("unknown word: want %s or %s", localityPragma, atomPragma)
+	}
 	fields, data := map[string]json.RawMessage{}, map[string]json.RawMessage{} // of the descriptor, and of an atom's range
 	for _, word := range words[1:] {
 		name, value, ok := strings.Cut(word, "=")
 		switch {
 		case !ok || value == "":
 			return p, fmt.Errorf("%s: want NAME=VALUE", word)
+		case name != strings.ToLower(name): // the JSON decoder ignores case
+			return p, fmt.Errorf("%s: names have small letters only: want %s", name, strings.ToLower(name))
+		case slices.Contains(strings.Split(value, ","), ""):
+			return p, fmt.Errorf("%s: a value of the list is missing", word)
+		case slices.Contains([]string{"ctile", "dtile", "map"}, name) && strings.Count(value, ",") != 2:
+			return p, fmt.Errorf("%s: want three numbers", word)
 		case fields[name] != nil || data[name] != nil || name == "param" && p.param != "":
 			return p, fmt.Errorf("%s is given twice", name)
 		case name == "param":
@@ -182,7 +192,13 @@ func parsePragma(text string) (p pragma, err error) {
 // jsonOf returns the JSON of a value of a pragma: a number, true or false, a list with commas, or a string.
 func jsonOf(name, value string) json.RawMessage {
 	one := func(v string) json.RawMessage {
-		if _, err := strconv.ParseInt(v, 10, 64); err == nil || v == "true" || v == "false" {
+		if n, err := strconv.ParseInt(v, 10, 64); err == nil {
+			return strconv.AppendInt(nil, n, 10)
+		}
+		if n, err := strconv.ParseUint(v, 10, 64); err == nil {
+			return strconv.AppendUint(nil, n, 10)
+		}
+		if v == "true" || v == "false" {
 			return json.RawMessage(v)
 		}
 		text, _ := json.Marshal(v) // strings have no errors
@@ -207,7 +223,7 @@ func decodeFields(fields map[string]json.RawMessage, to any, check func() error)
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := valueError(d.Decode(to)); err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+		return errors.New(strings.ReplaceAll(strings.TrimPrefix(err.Error(), "json: "), "JSON ", "")) // the user has written no JSON
 	}
 	return check()
 }
