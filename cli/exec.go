@@ -169,7 +169,7 @@ func (c *execCmd) Run(a *app) error {
 	if err := checkOutput(c.JSON); err != nil {
 		return fmt.Errorf("--json %s: %w", c.JSON, err)
 	}
-	rules, err := c.readRules(a)
+	rules, err := c.readRules(a, c.JSON)
 	if err != nil {
 		return err
 	}

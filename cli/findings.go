@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"gemu/internal/input"
@@ -21,14 +22,14 @@ type findingsFlags struct {
 	WriteBaseline string   `group:"reports" help:"Write all findings to FILE as known findings, and do not count them." placeholder:"FILE"`
 	JUnit         string   `group:"reports" name:"junit" help:"Write the findings as JUnit XML to FILE: a test case for each kernel." placeholder:"FILE"`
 	SARIF         string   `group:"reports" name:"sarif" help:"Write the findings as SARIF 2.1.0 to FILE." placeholder:"FILE"`
-	GitHub        bool     `group:"reports" name:"github" help:"Print a workflow command of GitHub for each finding: an annotation of the line." unset:"on if the variable GITHUB_ACTIONS is true"`
+	GitHub        *bool    `group:"reports" name:"github" help:"Print a workflow command of GitHub for each finding: an annotation of the line. --github=false prints none." unset:"on if the variable GITHUB_ACTIONS is true"`
 }
 
 // rules are the rules of findingsFlags.
 type rules struct{ suppressions, baseline []*report.Rule }
 
-// readRules reads the rules, and checks the names of outputs. It is called before anything runs.
-func (f *findingsFlags) readRules(a *app) (*rules, error) {
+// readRules reads the rules, and checks the names of outputs; json is that of --json. It is called before anything runs.
+func (f *findingsFlags) readRules(a *app, json string) (*rules, error) {
 	r := new(rules)
 	for _, name := range f.Suppress {
 		list, err := readRuleFile(a, "--suppress", name)
@@ -46,7 +47,16 @@ func (f *findingsFlags) readRules(a *app) (*rules, error) {
 	if f.Baseline != "" && f.WriteBaseline != "" {
 		return nil, errors.New("--baseline and --write-baseline: want one of both; --write-baseline replaces the file")
 	}
-	for _, out := range []struct{ flag, name string }{{"--write-baseline", f.WriteBaseline}, {"--junit", f.JUnit}, {"--sarif", f.SARIF}} {
+	flags := map[string]string{}
+	for _, out := range []struct{ flag, name string }{{"--json", json}, {"--write-baseline", f.WriteBaseline}, {"--junit", f.JUnit}, {"--sarif", f.SARIF}} {
+		if out.name == "" {
+			continue
+		}
+		file, _ := filepath.Abs(out.name)
+		if other := flags[file]; other != "" {
+			return nil, fmt.Errorf("%s and %s: both name %s; want different files", other, out.flag, out.name)
+		}
+		flags[file] = out.flag
 		if err := checkOutput(out.name); err != nil {
 			return nil, fmt.Errorf("%s %s: %w", out.flag, out.name, err)
 		}
@@ -110,7 +120,11 @@ func (f *findingsFlags) write(a *app, r *report.Report) error {
 			return &failure{fmt.Errorf("%s %s: %w", out.flag, out.name, err), exitBad}
 		}
 	}
-	if f.GitHub || os.Getenv("GITHUB_ACTIONS") == "true" {
+	github := os.Getenv("GITHUB_ACTIONS") == "true"
+	if f.GitHub != nil {
+		github = *f.GitHub
+	}
+	if github {
 		return r.GitHub(dataOf(a.stderr)) // GitHub reads both outputs, and standard output may have data
 	}
 	return nil

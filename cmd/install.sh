@@ -20,6 +20,6 @@ root=${DESTDIR:-}$prefix
 cd "$(dirname "$0")/.."
 
 mkdir -p "$root/bin" "$root/lib/gemu"
-go build -trimpath -ldflags -s -o "$root/bin/gemu" ./cmd/gemu
+go build -buildvcs=auto -trimpath -ldflags -s -o "$root/bin/gemu" ./cmd/gemu
 ln -sf ../../bin/gemu "$root/lib/gemu/ptxas"
 cmd/libraries.sh "$root"
