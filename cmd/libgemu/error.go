@@ -14,8 +14,10 @@ import (
 	"errors"
 	"runtime"
 	"strings"
+	"sync"
 	"unsafe"
 
+	"gemu/cmd/internal/process"
 	"gemu/driver"
 	"gemu/probe"
 	"gemu/ptx"
@@ -60,18 +62,29 @@ const (
 	largestError = 1 << 12
 )
 
+// notStarted is a client with the error for which the driver cannot start. All threads share it.
+var notStarted = sync.OnceValue(func() *client {
+	c := new(client)
+	_, err := process.Driver()
+	c.failed(err)
+	return c
+})
+
+// notStartedError describes the error of notStarted. Its texts are never freed.
+var notStartedError = sync.OnceValue(func() C.gemu_error { return notStarted().lastError() })
+
 //export gemu_get_error
 func gemu_get_error(to *C.gemu_error) C.int {
-	c, err := thisClient()
-	if err != nil {
-		return C.int(driver.ResultOf(err))
-	}
 	if to == nil || to.size < errorBytes || to.size > largestError {
 		return C.int(driver.InvalidValue)
 	}
 	size := to.size
 	C.memset(unsafe.Pointer(to), 0, size)
-	*to = c.lastError()
+	if c, err := thisClient(); err != nil {
+		*to = notStartedError()
+	} else {
+		*to = c.lastError()
+	}
 	to.size = size
 	return 0
 }

@@ -219,13 +219,16 @@ void gemu_release(void *memory);
 // process does not have. Modules are cached by content.
 int ptx_run(const char *ptx, int n_args, void *args[], int bx, int by, int bz, int gx, int gy, int gz, int shared_bytes);
 
-// gemu_last_error describes the last failed call of this thread; "" if none has failed. The text is valid until the
+// gemu_last_error describes the last failed call of this thread; "" if none has failed. If an environment variable is wrong, all
+// calls fail for that reason. The text is valid until the
 // thread's next call.
 const char *gemu_last_error(void);
 
-// gemu_get_error describes the last failed call of this thread, with its place. error->size must be sizeof(gemu_error).
-// Members that are newer than the library become 0. If error is NULL or has another size, the function returns
-// GEMU_INVALID_VALUE, stores nothing, and the last error stays as it is.
+// gemu_get_error describes the last failed call of this thread, with its place. error->size must be sizeof(gemu_error) in the
+// header with which the program was built: sizes from that of version 1 of the interface to 4096 are allowed. The function stores
+// no more than size bytes, and members that are newer than the library become 0. If error is NULL or has another size, the function
+// returns GEMU_INVALID_VALUE, stores nothing, and the last error stays as it is. If no call works, because an environment variable
+// is wrong, the function describes that.
 int gemu_get_error(gemu_error *error);
 
 // The following functions work on device memory and check every access. Use ptx_run for kernels that access host
@@ -233,6 +236,9 @@ int gemu_get_error(gemu_error *error);
 
 // gemu_load loads a module of size bytes of PTX, or a zero-terminated text if size is 0.
 int gemu_load(const void *ptx, size_t size, gemu_module *module);
+
+// gemu_unload unloads a module. It waits for its launches in other threads. Handles of its kernels and addresses of its variables
+// are invalid from then on. GEMU_INVALID_HANDLE if there is no such module.
 int gemu_unload(gemu_module module);
 
 // gemu_load_named is gemu_load with a name for messages, such as that of the file. name may be NULL: then the module has a
@@ -260,6 +266,11 @@ int gemu_get_variable(gemu_module module, const char *name, gemu_address *addres
 
 // gemu_alloc allocates zeroed device memory.
 int gemu_alloc(size_t size, gemu_address *address);
+
+// gemu_free frees memory of gemu_alloc, or ends the sharing of memory of gemu_share, which stays the caller's: only then may the
+// caller release it. It waits for launches of other threads. A later access of a kernel to the address is a trap.
+// GEMU_INVALID_VALUE if address is not the first byte of such memory, was freed, or is 0. If the function fails with
+// GEMU_NOT_PERMITTED, because of gemu_start or in an observer, kernels can still access the memory.
 int gemu_free(gemu_address address);
 
 // gemu_share makes size bytes of the caller's memory device memory without a copy: kernels and the caller share the bytes, and
@@ -269,6 +280,9 @@ int gemu_free(gemu_address address);
 int gemu_share(void *host, size_t size, uint32_t flags, const char *name, gemu_address *address);
 #define GEMU_READ_ONLY 1
 
+// gemu_copy_in copies size bytes of the caller to device memory, and gemu_copy_out copies in the other direction. The bytes must lie
+// within one allocation, shared memory or variable: otherwise the result is GEMU_INVALID_VALUE, and nothing is copied. Both wait for
+// launches of other threads that have begun or wait. Memory of gemu_share needs no copy: the caller has the same bytes.
 int gemu_copy_in(gemu_address to, const void *from, size_t size);
 int gemu_copy_out(void *to, gemu_address from, size_t size);
 

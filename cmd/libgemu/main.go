@@ -131,10 +131,11 @@ func ptx_run(source *C.char, n C.int, args *unsafe.Pointer, bx, by, bz, gx, gy, 
 //export last_error
 func last_error(to **C.char) C.int {
 	c, err := thisClient()
-	if err != nil || c.message == nil {
+	if err != nil {
+		c = notStarted()
+	}
+	if *to = c.message; c.message == nil {
 		*to = noMessage
-	} else {
-		*to = c.message
 	}
 	return 0
 }

@@ -159,9 +159,22 @@ def test_missing_library(tmp_path):
     assert status == 1 and "cannot be loaded" in err
 
 
-def test_wrong_variable_of_the_environment():
-    status, out, err = python("import gemu; gemu.load_ptx('.version 7.8')", GEMU_MODE="fast")
-    assert status == 1 and "GEMU_MODE" in err and "Traceback" in err
+@pytest.mark.parametrize("call", ["gemu.zeros(3)", "gemu.load_ptx('.version 7.8')"])
+def test_wrong_variable_of_the_environment(call):
+    code = f"import gemu\ntry:\n  {call}\nexcept gemu.CallError as e:\n  print(e, e.reason == str(e), e.number != 0)"
+    status, out, err = python(code, GEMU_MODE="fast")
+    assert status == 0 and out.startswith("GEMU_MODE") and "fast" in out and out.endswith(" True True\n")
+
+
+def test_version():
+    """The version of the package is that of the command."""
+    import re
+    from pathlib import Path
+
+    root = Path(__file__).resolve().parents[2]
+    version = (root / "internal/version/version.txt").read_text().strip()
+    project = re.search(r'^version = "(.*)"', (root / "python/pyproject.toml").read_text(), re.M)
+    assert gemu.__version__ == project.group(1) == version
 
 
 def python_with_tests(code):

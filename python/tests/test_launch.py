@@ -259,3 +259,45 @@ def test_dynamic_shared_memory(module, x, y):
     module.saxpy[1, 1, 99 << 10](1, 1.0, x, y)
     with pytest.raises(gemu.CallError, match="the device has 101376 for a block"):
         module.saxpy[1, 1, (99 << 10) + 1](1, 1.0, x, y)
+
+
+def test_arrays_that_overlap(module, x, y):
+    """Their bounds are those of all of them together, and those of a view of a buffer are the buffer's: see docs/python.md."""
+    module.saxpy[1, 64](50, 1.0, x[:10], x[:50])
+    with pytest.raises(gemu.Trap):
+        module.saxpy[1, 64](51, 1.0, x[:10], x[:50])
+    with gemu.array(y) as buffer:
+        module.saxpy[1, 64](50, 1.0, x, buffer[:10])
+    view = x.view()
+    view.flags.writeable = False
+    before = x.copy()
+    for arguments in ((view, x), (x, view), (view[:20], x[10:])):
+        with pytest.raises(ValueError, match="is read-only, and .* has the same memory and is writable"):
+            module.saxpy[1, 32](4, 2.0, *arguments)
+    with gemu.share(x) as shared, pytest.raises(ValueError, match="is read-only, and <gemu.Buffer"):
+        module.saxpy[1, 32](4, 2.0, y, view)
+    assert (x == before).all() and shared.freed
+    module.saxpy[1, 32](4, 2.0, view, y)
+
+
+def test_short_time_limit(module):
+    with pytest.raises(gemu.Trap, match="time limit"):
+        module.endless[1, 1](np.zeros(1, np.uint32), time_limit=1e-10, steps=1 << 32)
+
+
+def test_null_characters(module, x):
+    with pytest.raises(ValueError, match="null character"):
+        gemu.load_ptx(".version 7.8", "a\0b")
+    with pytest.raises(ValueError, match="null character"):
+        gemu.share(x, "a\0b")
+    with pytest.raises(ValueError, match="null character"):
+        module.saxpy[1, 1](0, 1.0, x, x, policy="kim\0")
+    with pytest.raises(ValueError, match="null character"):
+        gemu.load_cuda("", arguments=["-DN=1\0"])
+
+
+def test_large_extents(module):
+    with pytest.raises(ValueError, match="from 1 to 2147483647 for x"):
+        module.saxpy[1 << 40, 1]
+    with pytest.raises(ValueError, match="from 1 to 1024 for x"):
+        module.saxpy[1, 0]

@@ -52,6 +52,8 @@ def test_ptx_magic(shell, capsys):
 def test_cuda_magic(shell):
     from IPython.core.error import UsageError
 
+    shell.run_cell_magic("cuda", "-I include -DN=3", "__global__ void f(int *p) { *p = N; }")
+    assert list(shell.user_ns["module"].kernels) == ["_Z1fPi"] and "include" not in shell.user_ns
     shell.run_cell_magic("cuda", "my --keep-branches -DN=3", "__global__ void f(int *p) { *p = N; }")
     assert list(shell.user_ns["my"].kernels) == ["_Z1fPi"]
     with pytest.raises(UsageError, match="my.cu:1"):

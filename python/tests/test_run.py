@@ -71,11 +71,22 @@ def test_shared_memory(module):
 
 def test_the_device_is_busy(module, x, y):
     run = module.saxpy[1, 4].start(4, 2.0, x, y)
-    with pytest.raises(gemu.CallError, match="gemu_stop|in progress"):
+    with pytest.raises(gemu.CallError, match=r"^a run is open: end it with Run.stop\(\)"):
         module.saxpy[1, 4](4, 2.0, x, y)
     del run
     gc.collect()
     module.saxpy[1, 4](4, 2.0, x, y)
-    with pytest.raises(gemu.CallError, match="do not work with gemu_start_with"):
+    with pytest.raises(gemu.CallError, match="do not work with start: a run has no result"):
         module.saxpy[1, 4].start(4, 2.0, x, y, profile=True)
     module.saxpy[1, 4](4, 2.0, x, y)
+
+
+def test_wrong_counts(module, x, y):
+    run = module.saxpy[1, 4].start(4, 2.0, x, y)
+    for f in (run.next, run.back):
+        with pytest.raises(TypeError, match="integer"):
+            f(1.5)
+    assert len(run.next(np.int64(2))) == 2
+    run.stop()
+    with pytest.raises(gemu.CallError, match="the run has been stopped"):
+        run.next()

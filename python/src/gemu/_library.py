@@ -165,15 +165,38 @@ def lanes_of(mask: int) -> List[int]:
     return [i for i in range(64) if mask >> i & 1]
 
 
+# Texts of the library that name functions of C, and those of this package.
+_WORDS = {
+    "a launch by gemu_start is in progress: end it with gemu_stop": "a run is open: end it with Run.stop(), or leave its with block",
+    "another launch by gemu_start is in progress": "another run is open: end it with Run.stop(), or leave its with block",
+    "no launch by gemu_start is in progress": "the run has been stopped",
+    "do not work with gemu_start_with: it has no outcome, and gemu_stop ends it": "do not work with start: a run has no result",
+}
+
+
+def in_python(text: str) -> str:
+    """A message of the library with the names of this package."""
+    for c, words in _WORDS.items():
+        text = text.replace(c, words)
+    return text
+
+
+def encode(text: str, what: str) -> bytes:
+    """A text for the library, which would end at a null character."""
+    if "\0" in text:
+        raise ValueError(f"{what} {text!r} has a null character")
+    return text.encode()
+
+
 def last_error() -> _errors.Error:
     """The exception of the last failed call of this thread."""
     e = LastError(size=ctypes.sizeof(LastError))
     lib.gemu_get_error(ctypes.byref(e))
     kind = _NUMBERS.get(e.number) or _KINDS.get(e.kind, _errors.Error)
-    error = kind(decode(e.message) or f"error {e.number} of libgemu")
+    error = kind(in_python(decode(e.message)) or f"error {e.number} of libgemu")
     error.number = e.number
     for name in ("reason", "file", "text", "source", "kernel", "function", "instruction"):
-        setattr(error, name, decode(getattr(e, name)))
+        setattr(error, name, in_python(decode(getattr(e, name))))
     error.line, error.column = e.line, e.column
     if isinstance(error, _errors.PTXError):
         error.problems = e.n_problems
@@ -229,6 +252,8 @@ def call_for_json(function: str, *arguments: Any) -> Any:
 def compile_cuda(file: str, arguments: Sequence[str], keep_branches: bool) -> "tuple[str, str]":
     """The PTX of a file of CUDA C++, and the messages of the compiler."""
     check_process()
+    for text in (file, *arguments):
+        encode(text, "argument of the compiler")
     ptx, messages = c_void_p(), c_void_p()
     further = (c_char_p * (len(arguments) + 1))(*[os.fsencode(a) for a in arguments], None)
     result = lib.gemu_compile(os.fsencode(file), further, KEEP_BRANCHES if keep_branches else 0, ctypes.byref(ptx), ctypes.byref(messages))

@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-import argparse
+import keyword
 import shlex
-from typing import Any, List
+from typing import Any, List, Tuple
 
 from ._errors import CompileError, PTXError
 from ._module import load_cuda, load_ptx
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are errors of a magic."""
+def _arguments(magic: str, line: str) -> Tuple[str, List[str]]:
+    """The name of the variable, which is the first word unless that is an option, and the other words."""
+    from IPython.core.error import UsageError
 
-    def error(self, message: str) -> Any:
-        from IPython.core.error import UsageError
-
-        raise UsageError(f"{self.prog}: {message}")
-
-
-def _arguments(magic: str, line: str) -> "tuple[argparse.Namespace, List[str]]":
-    parser = _Parser(prog=magic, add_help=False, description="Makes a module of the cell and stores it in a variable.")
-    parser.add_argument("name", nargs="?", default="module")
-    if magic == "%%cuda":
-        parser.add_argument("--keep-branches", action="store_true")
     try:
         words = shlex.split(line)
     except ValueError as e:
-        parser.error(str(e))
-    parsed, further = parser.parse_known_args(words)
-    if not parsed.name.isidentifier():
-        parser.error(f"{parsed.name} is no name of a variable")
-    if further and magic == "%%ptx":
-        parser.error(f"unknown arguments: {' '.join(further)}")
-    return parsed, further
+        raise UsageError(f"{magic}: {e}") from None
+    name = words.pop(0) if words and not words[0].startswith("-") else "module"
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise UsageError(f"{magic}: {name} is no name of a variable")
+    if words and magic == "%%ptx":
+        raise UsageError(f"{magic}: unknown arguments: {' '.join(words)}")
+    return name, words
 
 
 def _make(shell: Any, name: str, make: Any) -> None:
@@ -58,13 +48,14 @@ def register(shell: Any) -> None:
         """%%cuda [NAME] [--keep-branches] [ARGUMENTS]: compiles the cell, CUDA C++, to a module in the variable NAME (module).
 
         ARGUMENTS are further arguments of the compiler, such as -DN=8."""
-        parsed, further = _arguments("%%cuda", line)
-        _make(shell, parsed.name, lambda: load_cuda(cell, parsed.name + ".cu", further, parsed.keep_branches))
+        name, words = _arguments("%%cuda", line)
+        further = [w for w in words if w != "--keep-branches"]
+        _make(shell, name, lambda: load_cuda(cell, name + ".cu", further, len(further) < len(words)))
 
     def ptx(line: str, cell: str) -> None:
         """%%ptx [NAME]: makes a module of the cell, PTX, in the variable NAME (module)."""
-        parsed, _ = _arguments("%%ptx", line)
-        _make(shell, parsed.name, lambda: load_ptx(cell, parsed.name + ".ptx"))
+        name, _ = _arguments("%%ptx", line)
+        _make(shell, name, lambda: load_ptx(cell, name + ".ptx"))
 
     shell.register_magic_function(cuda, "cell", "cuda")
     shell.register_magic_function(ptx, "cell", "ptx")

@@ -11,7 +11,7 @@ from typing import Any, Deque, Dict, List, Optional, Tuple
 import numpy as np
 
 from . import _interrupt, _library
-from ._errors import CallError, Error
+from ._errors import CallError
 
 __all__ = ["Buffer", "array", "share", "zeros"]
 
@@ -70,7 +70,7 @@ def share_span(begin: int, end: int, writable: bool, name: str) -> Tuple[int, in
     start = begin - begin % _ALIGNMENT  # in the same page
     address = ctypes.c_uint64()
     flags = 0 if writable else _library.READ_ONLY
-    _library.call("gemu_share", start, end - start, flags, name.encode() if name else None, ctypes.byref(address))
+    _library.call("gemu_share", start, end - start, flags, _library.encode(name, "name") if name else None, ctypes.byref(address))
     return address.value + begin - start, address.value
 
 
@@ -238,7 +238,8 @@ def share(value: Any, name: str = "") -> Buffer:
     """A buffer over the memory of an array, without a copy.
 
     value is a NumPy array, an object of DLPack on the CPU (such as a tensor of PyTorch), or one with Python's buffer
-    protocol. name is the name of the memory in messages.
+    protocol. name is the name of the memory in messages. The bytes count as memory of the device, of which the environment
+    variable GEMU_MEMORY sets the size (16 GiB): more is ``OutOfMemory``.
     """
     a = as_array(value)
     if a is None:
@@ -256,6 +257,11 @@ def array(value: Any, dtype: Any = None, name: str = "") -> Buffer:
     return Buffer(np.array(value, dtype, order="C"), name)
 
 
+def _alias(name: str, other: str) -> ValueError:
+    """The error of a read-only array whose memory a kernel could change through another argument."""
+    return ValueError(f"{name} is read-only, and {other} has the same memory and is writable: pass a copy, or the writable array")
+
+
 class Shares:
     """The memory of a launch's arrays on the device, for the time of the launch."""
 
@@ -269,19 +275,26 @@ class Shares:
         self._arrays.append((a, name))
 
     def open(self) -> None:
-        """Shares all arrays. Arrays that overlap are shared as one."""
+        """Shares all arrays. Arrays that overlap are shared as one, so that sanitizers see that they do."""
         flush()
         spans: List[List[Any]] = []
         for a, name in self._arrays:
             begin, end = span_of(a)
-            if begin == end or find_buffer(begin, end):
+            if begin == end:
+                continue
+            buffer = find_buffer(begin, end)
+            if buffer is not None:
+                if buffer.numpy().flags.writeable and not a.flags.writeable:
+                    raise _alias(name, f"{buffer!r}")
                 continue
             spans.append([begin, end, a.flags.writeable, name])
         merged: List[List[Any]] = []
         for begin, end, writable, name in sorted(spans):
             if merged and begin < merged[-1][1]:
                 last = merged[-1]
-                last[1], last[2] = max(last[1], end), last[2] or writable
+                if last[2] != writable:
+                    raise _alias(last[3] if writable else name, name if writable else last[3])
+                last[1] = max(last[1], end)
                 if name not in last[3].split(" and "):
                     last[3] += " and " + name
             else:
@@ -293,7 +306,7 @@ class Shares:
                 address, base = share_span(begin, end, writable, name)
                 self._shared.append((begin, end, address))
                 self._bases.append(base)
-        except Error:
+        except BaseException:
             self.close()
             raise
 

@@ -24,6 +24,7 @@ from ._run import Run, stop_run
 __all__ = ["Kernel", "Launcher", "Module", "Parameter", "Variable", "load", "load_cuda", "load_ptx"]
 
 _SIZES = {"b8": 1, "b16": 2, "b32": 4, "b64": 8, "b128": 16}
+_LARGEST = {"grid": "2147483647 for x and 65535 for y and z", "block": "1024 for x and y and 64 for z, with 1024 threads in all"}
 _FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 
 
@@ -144,7 +145,7 @@ def _extents(what: str, value: Any) -> Tuple[int, int, int]:
         except TypeError:
             raise TypeError(f"{what} {value!r}: want integers") from None
         if not 1 <= n < 1 << 32:
-            raise ValueError(f"{what} {value!r}: want extents from 1 on, as CUDA limits them")
+            raise ValueError(f"{what} {value!r}: want extents from 1 to {_LARGEST[what]}")
         numbers.append(n)
     return tuple(numbers + [1] * (3 - len(numbers)))  # type: ignore[return-value]
 
@@ -376,7 +377,7 @@ class Module:
 
         def load_text(_: _interrupt.Call) -> int:
             handle = ctypes.c_uint64()
-            _library.call("gemu_load_named", name.encode() if name else None, text, len(text), ctypes.byref(handle))
+            _library.call("gemu_load_named", _library.encode(name, "name") if name else None, text, len(text), ctypes.byref(handle))
             return handle.value
 
         self._handle: int = _interrupt.run(load_text, unload_later)

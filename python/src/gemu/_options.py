@@ -14,8 +14,8 @@ __all__ = ["options"]
 def _word(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name}={value!r}: want a string")
-    if not value or any(c.isspace() for c in value):
-        raise ValueError(f"{name}={value!r}: want a name without spaces")
+    if not value or any(c.isspace() or c == "\0" for c in value):
+        raise ValueError(f"{name}={value!r}: want a name without spaces and null characters")
     return value
 
 
@@ -38,7 +38,7 @@ def _time(name: str, value: Any) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if not 0 <= value < 1e9:
             raise ValueError(f"{name}={value!r}: want seconds from 0 to 1e9; 0 is no limit")
-        return f"{value * 1e3:.6f}ms" if value else "0"
+        return f"{max(round(value * 1e9), 1)}ns" if value else "0"
     return _word(name, value)
 
 

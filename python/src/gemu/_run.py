@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import weakref
 from ctypes import POINTER, c_char_p, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass, field
@@ -159,13 +160,14 @@ class Run:
 
     def next(self, count: int = 1) -> List[Step]:
         """Runs count steps, or fewer to the end of the launch, and returns them."""
+        count = operator.index(count)
+        self._check()
         if count < 1:
             raise ValueError(f"{count} steps: want at least 1")
         steps = []
         while count > 0 and not self.ended:
             room, n = min(count, 1024), c_size_t()
             buffer = (_Step * room)()
-            self._check()
             result = _library.lib.gemu_next(self._handle, buffer, room, ctypes.byref(n))
             error = _library.last_error() if result != 0 else None
             if n.value < room:
@@ -180,6 +182,7 @@ class Run:
     def back(self, count: int = 1) -> None:
         """Goes count steps back. It restores memory as it was before the launch and runs the launch again to this position, so it takes as
         long as the steps before. Contents that the program has written to the arrays since the start are lost."""
+        count = operator.index(count)
         if not 0 <= count <= self.position:
             raise ValueError(f"{count} steps back: {self.position} steps have happened")
         self._check()
