@@ -1,7 +1,8 @@
 package driver
 
 // This file handles launches that have not ended at the end of the process. Sanitizers, statistics and logs need complete
-// launches: Exit waits for a limited time, then stops the remaining launches and reports them.
+// launches: Exit waits for a limited time, then stops the remaining launches and reports them. For the report of the process
+// alone, it waits only for stopTimeout.
 
 import (
 	"context"
@@ -94,13 +95,22 @@ var errProcessEnds = errors.New("the process ended without waiting for the launc
 // stopTimeout is the time for which Exit waits for stopped launches.
 const stopTimeout = 2 * time.Second
 
-// needsCompleteLaunches reports whether a setting requires that all launches end before the process ends.
+// needsCompleteLaunches reports whether a setting requires that all launches end before the process ends. The report of the process
+// alone does not.
 func (s *Settings) needsCompleteLaunches() bool {
-	return s.keepsFailures() || s.Stats != "" || s.Log != "" || s.Record != "" || s.Accelsim != "" || len(s.Models) > 0 || len(s.Machines) > 0 || len(s.Probes) > 0
+	return len(s.Sanitize) > 0 || s.Stats != "" || s.Log != "" || s.Record != "" || s.Accelsim != "" || len(s.Models) > 0 || len(s.Machines) > 0 || len(s.Probes) > 0
+}
+
+// exitWait returns the time for which Exit waits for launches.
+func (s *Settings) exitWait() time.Duration {
+	if s.needsCompleteLaunches() {
+		return s.ExitWait
+	}
+	return min(s.ExitWait, stopTimeout)
 }
 
 func newUnendedLaunches(s *Settings) unendedLaunches {
-	if !s.needsCompleteLaunches() {
+	if !s.needsCompleteLaunches() && s.Report == "" {
 		return unendedLaunches{ctx: context.Background(), stop: func(error) {}}
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
@@ -149,21 +159,29 @@ func (t *task) noteEnd(d *Driver) {
 }
 
 // reportNotJudged reports a launch that sanitizers could not observe. The report is an error. After an earlier error it is
-// a notice, because it may be a consequence of that error, unless the process is ending. The caller must hold d.mu.
+// a notice, because it may be a consequence of that error, unless the process is ending. Without sanitizers it is a notice. The caller must hold d.mu.
 func (d *Driver) reportNotJudged(kernel, reason string) {
 	severity := finding.Error
-	if d.sanitizer.Errors() > 0 && d.unended.refusal == nil {
+	if d.sanitizer.Errors() > 0 && d.unended.refusal == nil || len(d.settings.Sanitize) == 0 {
 		severity = finding.Notice
 	}
 	d.sanitizer.Miss(kernel, 1, severity, reason)
 }
 
-// notEndedReason returns the reason why a running launch is not judged at the end of the process.
-func (d *Driver) notEndedReason() string {
-	return fmt.Sprintf("it was still running %v after the end of the process; GEMU_EXIT_WAIT sets this time", d.settings.ExitWait)
+// exitWaitHint says in messages how to change the time of exitWait.
+func (s *Settings) exitWaitHint() string {
+	if s.needsCompleteLaunches() {
+		return "; GEMU_EXIT_WAIT sets this time"
+	}
+	return ", which is the time for processes without sanitizers, statistics and logs"
 }
 
-// awaitLaunches waits until all launches have ended, for at most Settings.ExitWait. inStream must be true if a
+// notEndedReason returns the reason why a running launch is not judged at the end of the process.
+func (d *Driver) notEndedReason() string {
+	return fmt.Sprintf("it was still running %v after the end of the process%s", d.settings.exitWait(), d.settings.exitWaitHint())
+}
+
+// awaitLaunches waits until all launches have ended, for at most Settings.exitWait. inStream must be true if a
 // function called from a stream ends the process: this stream makes no progress, so awaitLaunches gives up as soon as
 // nothing runs.
 func (d *Driver) awaitLaunches(inStream bool) {
@@ -175,9 +193,9 @@ func (d *Driver) awaitLaunches(inStream bool) {
 
 // awaitOrStopLaunches is awaitLaunches while the exit of the process counts as a wait of the host.
 func (d *Driver) awaitOrStopLaunches(inStream bool) {
-	deadline := time.NewTimer(d.settings.ExitWait)
+	deadline := time.NewTimer(d.settings.exitWait())
 	defer deadline.Stop()
-	reason := fmt.Sprintf("it had not begun %v after the end of the process; GEMU_EXIT_WAIT sets this time", d.settings.ExitWait)
+	reason := fmt.Sprintf("it had not begun %v after the end of the process%s", d.settings.exitWait(), d.settings.exitWaitHint())
 	for {
 		next, runs := d.nextUnendedLaunch()
 		if next == nil {

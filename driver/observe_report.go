@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -163,7 +164,12 @@ func (d *Driver) launchFailed(kernel string, began bool, err error) {
 	switch {
 	case !began:
 		d.sanitizer.Fail(kernel, err)
-	case d.settings.keepsFailures() && len(d.settings.Sanitize) == 0: // sanitizers have seen the failure
+	case len(d.settings.Sanitize) > 0: // sanitizers have seen the failure
+	case errors.Is(err, errProcessEnds):
+		d.mu.Lock()
+		d.reportNotJudged(kernel, d.notEndedReason())
+		d.mu.Unlock()
+	case d.settings.keepsFailures():
 		d.sanitizer.Add(&probe.Event{}, outcome.FindingOf(kernel, err))
 	}
 	d.writeReport(false)

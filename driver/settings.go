@@ -78,7 +78,7 @@ type Settings struct {
 	// printed on Stderr then.
 	Report string
 
-	// ExitWait is the time for which Exit waits for unended launches, if Sanitize, Stats, Report, Log, Models or Probes
+	// ExitWait is the time for which Exit waits for unended launches, if Sanitize, Stats, Log, Models or Probes
 	// need them.
 	ExitWait time.Duration
 

@@ -53,6 +53,8 @@ func TestExecReportsProcesses(t *testing.T) {
 		{"fault, own status", []string{"--findings-status", "0"}, "bad", 0, 0, 1, 1, "1 error"},
 		{"judged", []string{"--sanitize", "all"}, "fork", 3, 1, 1, 1, "Error: init:"},
 		{"killed", nil, "killed", 0, 0, 0, 1, "without its exit handlers"},
+		{"_exit in a handler", nil, "alarm", 0, 0, 0, 1, "without its exit handlers"},
+		{"_exit without waiting", nil, "abandon", 0, 0, 0, 1, "it was still running 2s after the end of the process"},
 		{"killed, not judged", []string{"--sanitize", "race"}, "killed", 3, 0, 1, 1, "its launches were not judged"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -60,6 +62,7 @@ func TestExecReportsProcesses(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "report.json")
 			args := append(append([]string{"exec", "--json", file}, c.flags...), "--", program)
 			cmd := exec.Command(filepath.Join(dir, "bin", "gemu"), append(args, strings.Fields(c.ways)...)...)
+			cmd.Env = append(os.Environ(), "GEMU_STEPS=1000000000000000000") // of a kernel that does not end
 			var stdout, stderr bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &stdout, &stderr
 			var ended *exec.ExitError

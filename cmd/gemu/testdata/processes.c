@@ -1,6 +1,7 @@
 // Loads the driver from a path without a file, as a program that brings NVIDIA's libraries with it, and runs a kernel in each of
 // the ways that the arguments name: in this process ("here"), in a child of fork that ends by _exit ("fork"), in a child that a signal ends
-// ("killed"), and with an access outside the buffer ("bad"). A vfork whose child ends at once must leave this process alone ("vfork"). The
+// ("killed"), in one that ends by _exit in a signal handler while it waits for a kernel that runs for years ("alarm") or
+// without waiting for it ("abandon"), and with an access outside the buffer ("bad"). A vfork whose child ends at once must leave this process alone ("vfork"). The
 // kernel branches on uninitialised memory.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,7 +17,9 @@ static const char ptx[] =
 	".file 1 \"twice.cu\"\n"
 	".visible .entry twice(.param .u64 p)\n{\n\t.reg .u32 %r<3>; .reg .u64 %rd<3>; .reg .pred %p1;\n"
 	"\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %rd2, %r1, 4;\n\tadd.u64 %rd1, %rd1, %rd2;\n"
-	"\t.loc 1 7 3\n\tld.global.u32 %r2, [%rd1];\n\tsetp.eq.u32 %p1, %r2, 0;\n\t@%p1 bra END;\n\tadd.u32 %r2, %r2, %r2;\n\tst.global.u32 [%rd1], %r2;\nEND:\tret;\n}\n";
+	"\t.loc 1 7 3\n\tld.global.u32 %r2, [%rd1];\n\tsetp.eq.u32 %p1, %r2, 0;\n\t@%p1 bra END;\n\tadd.u32 %r2, %r2, %r2;\n\tst.global.u32 [%rd1], %r2;\nEND:\tret;\n}\n"
+	".visible .entry count()\n{\n\t.reg .u64 %rd; .reg .pred %p1;\n\tmov.u64 %rd, 0;\n"
+	"AGAIN:\tadd.u64 %rd, %rd, 1;\n\tsetp.lt.u64 %p1, %rd, 0x7fffffffffffffff;\n\t@%p1 bra AGAIN;\n\tret;\n}\n";
 
 static void check(const char *what, int result)
 {
@@ -37,7 +40,14 @@ static void *function(void *library, const char *name)
 	return f;
 }
 
-static void launch(unsigned threads)
+static void leave(int signal)
+{
+	(void)signal;
+	_exit(0);
+}
+
+// launch runs a kernel, and waits for it if waits is not 0. With 0 threads it is a kernel that runs for years.
+static void launch(unsigned threads, int waits)
 {
 	void *library = dlopen("/opt/no-such-directory/libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (library == NULL) {
@@ -62,29 +72,45 @@ static void launch(unsigned threads)
 	check("cuDeviceGet", get(&device, 0));
 	check("cuCtxCreate", create(&context, 0, device));
 	check("cuModuleLoadData", load(&module, ptx));
-	check("cuModuleGetFunction", find(&kernel, module, "twice"));
+	check("cuModuleGetFunction", find(&kernel, module, threads == 0 ? "count" : "twice"));
 	check("cuMemAlloc", alloc(&buffer, 256));
-	check("cuLaunchKernel", run(kernel, 1, 1, 1, threads, 1, 1, 0, NULL, (void *[]){&buffer}, NULL));
-	wait_all();
+	check("cuLaunchKernel", run(kernel, 1, 1, 1, threads == 0 ? 1 : threads, 1, 1, 0, NULL, (void *[]){&buffer}, NULL));
+	if (waits)
+		wait_all();
+}
+
+// run_child runs a kernel in a child, and waits for it. Only "killed" ends by a signal.
+static void run_child(const char *way)
+{
+	if (fork() == 0) {
+		if (strcmp(way, "alarm") == 0) {
+			signal(SIGALRM, leave);
+			ualarm(300000, 0);
+			launch(0, 1);
+		}
+		launch(strcmp(way, "abandon") == 0 ? 0 : 64, strcmp(way, "abandon") != 0);
+		if (strcmp(way, "killed") == 0)
+			raise(SIGKILL);
+		_exit(0);
+	}
+	int status;
+	wait(&status);
+	if (WIFSIGNALED(status) ? strcmp(way, "killed") != 0 : WEXITSTATUS(status) != 0)
+		printf("%s: status %#x\n", way, status);
 }
 
 int main(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "here") == 0)
-			launch(64);
+			launch(64, 1);
 		else if (strcmp(argv[i], "bad") == 0)
-			launch(65);
+			launch(65, 1);
 		else if (strcmp(argv[i], "vfork") == 0) {
 			if (vfork() == 0)
 				_exit(0);
-		} else if (fork() == 0) {
-			launch(64);
-			if (strcmp(argv[i], "killed") == 0)
-				raise(SIGKILL);
-			_exit(0);
 		} else {
-			wait(NULL);
+			run_child(argv[i]);
 		}
 	}
 	printf("done\n");

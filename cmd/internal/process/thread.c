@@ -52,6 +52,8 @@ static void before_fork(void) { pthread_once(&started, process_started); }
 // threads, too.
 __attribute__((constructor)) static void watch_forks(void) { pthread_atfork(before_fork, NULL, in_child); }
 
+static _Thread_local int inside; // calls of the library that have not returned, in this thread
+
 void __real_crosscall2(void (*)(void *), void *, int, size_t);
 
 // __wrap_crosscall2 replaces crosscall2, the function by which cgo enters Go (linker option -wrap). The n bytes at a are
@@ -60,9 +62,11 @@ void __real_crosscall2(void (*)(void *), void *, int, size_t);
 void __wrap_crosscall2(void (*fn)(void *), void *a, int n, size_t context)
 {
 	const int32_t result = process_forked;
-	if (!forked)
+	if (!forked) {
+		inside++;
 		__real_crosscall2(fn, a, n, context);
-	else if (n >= (int)sizeof result)
+		inside--;
+	} else if (n >= (int)sizeof result)
 		memcpy((char *)a + n - sizeof result, &result, sizeof result);
 }
 #endif
@@ -132,10 +136,22 @@ static void at_exit(void)
 
 static pid_t user; // the process that has registered at_exit; 0: none
 
+// may_enter reports whether this thread can call the library: a signal handler cannot if it has interrupted a call, or runs on
+// the alternate stack, which Go does not know as the stack of the thread.
+static int may_enter(void)
+{
+#ifdef _WIN32
+	return 1;
+#else
+	stack_t stack;
+	return inside == 0 && (sigaltstack(NULL, &stack) != 0 || (stack.ss_flags & SS_ONSTACK) == 0);
+#endif
+}
+
 void process_exit_now(void)
 {
 	// user is another process in a child of fork. process_exit itself may end the process by _exit.
-	if (user == getpid() && !ending)
+	if (user == getpid() && !ending && may_enter())
 		at_exit();
 }
 

@@ -27,7 +27,7 @@ void process_enter(void);
 void process_at_exit(void);
 
 // process_exit_now does at once what process_at_exit has registered, for a process that ends by _exit. In a process that has not
-// used the library, it does nothing.
+// used the library, and in a signal handler that has interrupted a call of the library, it does nothing.
 void process_exit_now(void);
 
 #endif
