@@ -154,10 +154,10 @@ func TestOutside(t *testing.T) {
 		{"outside run @bfs --size 1000 --reconverge widest", 0, `host reference`},
 		{"outside run @saxpy --reconverge wides", 2, `no reconvergence policy "wides"(?s).*did you mean widest\?.*frontier, widest, and its:N`},
 		{"outside run @bfs --size 1000 --reconverge its:8", 0, `host reference`},
-		{"outside machine @saxpy --size 1000 --show cycles --sweep scheduler=youngest,gto", 0, `v100 scheduler=youngest +\d+ .* 1\.000 \(1\.000 to 1\.000\)\n`},
+		{"outside machine @spmv --show cycles --sweep scheduler=youngest,gto", 0, `v100 scheduler=youngest +\d+ .* 1\.000 \(1\.000 to 1\.000\)\nv100 scheduler=gto +\d+ .* 0\.9\d\d \(`},
 		{"outside machine @saxpy --size 1000 --show total --with stack", 0, `\nv100 stack +\d`},
 		{"outside machine @saxpy --size 1000 --show total --with stack=1", 2, `want stack without a value`},
-		{"outside machine @saxpy --size 1000 --show cycles --sweep scheduler=youngest --with whole", 0, `\nv100 scheduler=youngest +(\d+) .*\nv100 scheduler=youngest whole +\d+ .* 1\.000 \(1\.000 to 1\.000\)\n`},
+		{"outside machine @spmv --show cycles --with whole", 0, `\nv100 +\d+ .* 1\.000 \(1\.000 to 1\.000\)\nv100 whole +\d+ .* 1\.0[1-9]\d \(`}, // a scheduler that needs more cycles
 		{"outside machine @histogram --size 4096 --show compression --with whole", 0, `\nv100 whole has a compression of its own: \d+ bursts, \d\.\d\d times fewer\n`},
 		{"outside machine @saxpy --size 1000 --show total --with stack+whole", 2, `stack and whole both replace the policy of the L2: leave one of them out`},
 		{"outside machine @saxpy --size 1000 --show total --sweep dispatch=single,rotation", 0, `\(lru, xor\), dispatcher single\n`},

@@ -130,7 +130,7 @@ func TestMachineTimeline(t *testing.T) {
 		want  string
 	}{
 		{[]string{"--timeline-cycles", "1-2"}, "--timeline-cycles needs --timeline FILE"},
-		{[]string{"--timeline", name, "--timeline-cycles", "5-5"}, "5-5: want A-B, cycles from 0 on, as in 1000-5000"},
+		{[]string{"--timeline", name, "--timeline-cycles", "5-5"}, "5-5: want A-B, cycles from 0 on with A below B, as in 1000-5000"},
 		{[]string{"--timeline", name, "--timeline-cycles", "900000-900001"}, "--timeline-cycles 900000-900001: the timeline has cycles 0 to "},
 		{[]string{"--timeline", filepath.Join(dir, "no", "file")}, "no directory"},
 	} {
