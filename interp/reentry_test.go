@@ -117,6 +117,7 @@ func (r *reentry) calls(t *testing.T) []call {
 	list := []call{
 		{"Device.Alloc", true, func() error { _, err := r.dev.Alloc(8); return err }},
 		{"Device.AllocNamed", true, func() error { _, err := r.dev.AllocNamed("b", 8); return err }},
+		{"Device.AllocOver", true, func() error { _, err := r.dev.AllocOver(make([]byte, 64), "b", 0); return err }},
 		{"Device.Map", true, func() error { _, err := r.dev.Map(1<<40, make([]byte, 8), "host", 0); return err }},
 		{"Device.MapOrdered", true, func() error { _, err := r.dev.MapOrdered(1<<40, make([]byte, 8), "host", 0, nil); return err }},
 		{"Device.NewArray", true, func() error { _, err := r.dev.NewArray("a", r.array.Image()); return err }},
