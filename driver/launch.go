@@ -297,8 +297,10 @@ func (l *launch) execute(ctx context.Context, o *probe.HostOrder) (*interp.Resul
 		launch = func() (*interp.Result, error) { return d.debugger.run(ctx, l, &run) }
 	}
 	var r *interp.Result
-	err := context.Cause(ctx) // a launch that was stopped before its turn does not begin
-	if err == nil {
+	var err error
+	if cause := context.Cause(ctx); cause != nil { // a launch that was stopped before its turn does not begin
+		err = fmt.Errorf("kernel %s stopped: %w", l.f.kernel.Name, cause)
+	} else {
 		r, err = launch()
 	}
 	if err != nil {

@@ -150,8 +150,9 @@ func TestInterruptOfWaitingLaunch(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	c.ok(c.d.Interrupt(1))
-	c.want(LaunchTimeout, errInterrupted.Error(), <-first)
-	c.want(LaunchTimeout, errInterrupted.Error(), <-second)
+	for _, ended := range []chan error{first, second} {
+		c.want(LaunchTimeout, "kernel count stopped: "+errInterrupted.Error(), <-ended)
+	}
 	if len(begun) > 0 {
 		t.Error("the second launch has begun")
 	}
