@@ -33,6 +33,7 @@ var explained = map[string]map[string]string{
 		"insn/shfl_idle.ptx ended":           "takes values of lanes that have exited",
 	},
 	validity.Name: { // registers and shared memory need not be zero: no manual says so
+		"action/sum.ptx":                      "adds up the words of 64 threads, and runs with 32 here",
 		"good/form.ptx":                       "sets none of its registers: it is about what is PTX",
 		"good/shapes.ptx":                     "sets none of its registers: it is about what is PTX",
 		"control/barrier.ptx":                 "bar.cta.red.or.pred %q, 5, %q, which is about its spelling",
