@@ -20,7 +20,7 @@ func TestMachineCodeForms(t *testing.T) {
 		t.Skip("this host executes no machine code of ours")
 	}
 	lib, compared, has := native.HostLibrary(), 0, 0
-	every := part.Count(5, 1, 1)
+	every := part.Count(5, 2, 1)
 	for _, op := range ptx.Ops() {
 		for _, form := range op.Forms() {
 			variants := form.Variants()
