@@ -48,37 +48,8 @@ func (t *Thread) beginAllocation(size, charge uint64) (*Context, error) {
 	return c, err
 }
 
-// MemAlloc is cuMemAlloc. The memory is zero.
-func (t *Thread) MemAlloc(size uint64) (uint64, error) {
-	c, err := t.beginAllocation(size, size)
-	if err != nil {
-		return 0, err
-	}
-	d := t.d
-	d.buffers++
-	name := fmt.Sprintf("#%d", d.buffers)
-	d.mu.Unlock()
-
-	buf, err := d.gpu.AllocNamed(name, int(size)) // waits for a running launch
-
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err != nil {
-		c.dev.used -= size
-		return 0, fail(OutOfMemory, "%v", err)
-	}
-	r := &region{addr: buf.Addr(), size: size, data: buf.Bytes(), kind: deviceRegion, ctx: c, charge: size, buf: buf}
-	d.addRegion(r)
-	return r.addr, nil
-}
-
-// MemShare makes size bytes of the client's memory device memory, at an address of its own: kernels and the client share the
-// bytes. p must be a multiple of 16, and the memory must stay accessible until MemFree. Kernels cannot write to it if readOnly
-// is set. Messages call the memory by name; "" is a number, as for MemAlloc.
-func (t *Thread) MemShare(p unsafe.Pointer, size uint64, readOnly bool, name string) (uint64, error) {
-	if addr := address(p); addr < noMemoryBelow || addr+size < addr || addr+size > hostEnd() || addr%16 != 0 {
-		return 0, fail(InvalidValue, "%d bytes at %#x: want memory of the host that begins at a multiple of 16", size, addr)
-	}
+// allocateRegion makes a region of size bytes, in the memory that alloc returns. Messages call it by name; "" is a number.
+func (t *Thread) allocateRegion(size uint64, kind regionKind, name string, alloc func(name string) (*interp.Buffer, error)) (uint64, error) {
 	c, err := t.beginAllocation(size, size)
 	if err != nil {
 		return 0, err
@@ -89,19 +60,39 @@ func (t *Thread) MemShare(p unsafe.Pointer, size uint64, readOnly bool, name str
 		name = fmt.Sprintf("#%d", d.buffers)
 	}
 	d.mu.Unlock()
-	mapping := interp.Mapping(0)
-	if readOnly {
-		mapping = interp.ReadOnly
-	}
-	buf, err := d.gpu.AllocOver(hostBytes(p, size), name, mapping) // waits for a running launch
+
+	buf, err := alloc(name) // waits for a running launch
+
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err != nil {
 		c.dev.used -= size
 		return 0, fail(OutOfMemory, "%v", err)
 	}
-	d.addRegion(&region{addr: buf.Addr(), size: size, data: buf.Bytes(), kind: sharedRegion, ctx: c, charge: size, buf: buf})
-	return buf.Addr(), nil
+	r := &region{addr: buf.Addr(), size: size, data: buf.Bytes(), kind: kind, ctx: c, charge: size, buf: buf}
+	d.addRegion(r)
+	return r.addr, nil
+}
+
+// MemAlloc is cuMemAlloc. The memory is zero.
+func (t *Thread) MemAlloc(size uint64) (uint64, error) {
+	return t.allocateRegion(size, deviceRegion, "", func(name string) (*interp.Buffer, error) { return t.d.gpu.AllocNamed(name, int(size)) })
+}
+
+// MemShare makes size bytes of the client's memory device memory, at an address of its own: kernels and the client share the
+// bytes. p must be a multiple of 16, and the memory must stay accessible until MemFree. Kernels cannot write to it if readOnly
+// is set. Messages call the memory by name; "" is a number, as for MemAlloc.
+func (t *Thread) MemShare(p unsafe.Pointer, size uint64, readOnly bool, name string) (uint64, error) {
+	if addr := address(p); addr < noMemoryBelow || addr+size < addr || addr+size > hostEnd() || addr%16 != 0 {
+		return 0, fail(InvalidValue, "%d bytes at %#x: want memory of the host that begins at a multiple of 16", size, addr)
+	}
+	mapping := interp.Mapping(0)
+	if readOnly {
+		mapping = interp.ReadOnly
+	}
+	return t.allocateRegion(size, sharedRegion, name, func(name string) (*interp.Buffer, error) {
+		return t.d.gpu.AllocOver(hostBytes(p, size), name, mapping)
+	})
 }
 
 // MemAllocPitch is cuMemAllocPitch: it allocates height rows of width bytes. pitch is the distance of rows in bytes.
