@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -52,9 +53,8 @@ type processReport struct {
 	writeMu   sync.Mutex // held while the file is written
 
 	mu      sync.Mutex
-	refused map[[2]string]int // number of calls by function and reason
-	order   [][2]string       // the keys of refused in the order of first calls
-	err     error             // first error of writing the file
+	refused []RefusedCall // in the order of first calls
+	err     error         // first error of writing the file
 }
 
 // keepsFailures reports whether failed launches are kept: for sanitizers, or for the report of the process.
@@ -63,7 +63,7 @@ func (s *Settings) keepsFailures() bool { return len(s.Sanitize) > 0 || s.Report
 // announceReport writes the first, unfinished report, so that a process that ends without its exit handlers has one.
 func (d *Driver) announceReport() {
 	r := &d.report
-	r.started, r.refused = time.Now(), map[[2]string]int{}
+	r.started = time.Now()
 	if d.settings.Report == "" {
 		return
 	}
@@ -84,7 +84,7 @@ func (d *Driver) announceReport() {
 // writeReport writes the report of the process, if GEMU_REPORT is set. ended is true in the exit handlers.
 func (d *Driver) writeReport(ended bool) {
 	r := &d.report
-	if d.settings.Report == "" || r.file == "" {
+	if r.file == "" {
 		return
 	}
 	r.writeMu.Lock()
@@ -122,9 +122,7 @@ func (d *Driver) Report() *ProcessReport {
 	r := &d.report
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, key := range r.order {
-		p.Refused = append(p.Refused, RefusedCall{Call: key[0], Reason: key[1], Count: r.refused[key]})
-	}
+	p.Refused = slices.Clone(r.refused)
 	return p
 }
 
@@ -149,14 +147,13 @@ func (d *Driver) noteRefused(call, reason string) {
 	r := &d.report
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	key := [2]string{call, reason}
-	if r.refused[key] == 0 {
-		if len(r.order) >= maxRefused {
-			return
-		}
-		r.order = append(r.order, key)
+	i := slices.IndexFunc(r.refused, func(c RefusedCall) bool { return c.Call == call && c.Reason == reason })
+	switch {
+	case i >= 0:
+		r.refused[i].Count++
+	case len(r.refused) < maxRefused:
+		r.refused = append(r.refused, RefusedCall{Call: call, Reason: reason, Count: 1})
 	}
-	r.refused[key]++
 }
 
 // launchFailed keeps the error of a launch. began is false if no probe has seen the launch.
