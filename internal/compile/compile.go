@@ -74,7 +74,7 @@ func File(ctx context.Context, name string, keepBranches bool, further ...string
 		}
 	}
 	if c == nil && keepBranches {
-		return "", "", fmt.Errorf("%s: --branches needs clang, and there is none on the path: %s", name, howToInstallClang(runtime.GOOS))
+		return "", "", fmt.Errorf("%s: keeping the branches of the source needs clang, and there is none on the path: %s", name, howToInstallClang(runtime.GOOS))
 	}
 	if c == nil {
 		return "", "", fmt.Errorf("%s: no compiler for CUDA C++ (nvcc, clang) is on the path: %s or nvcc. Or compile to PTX on another machine, with gemu.h from kernels/cuda:\n   clang-19 %s %s", name, howToInstallClang(runtime.GOOS),
