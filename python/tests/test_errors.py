@@ -95,12 +95,16 @@ def test_interrupt(module):
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        module.endless[1, 1](np.zeros(1, np.uint32), steps=1 << 60)
+        module.endless[1, 1](np.zeros(1, np.uint32), steps=1 << 60, record=True)
     timer.join()
     assert time.monotonic() - begin < 20
     x, y = np.ones(4, np.float32), np.zeros(4, np.float32)
-    module.saxpy[1, 4](4, 1.0, x, y)
+    result = module.saxpy[1, 4](4, 1.0, x, y)
     assert (y == 1).all()
+    gc.collect()
+    # Numbers of outcomes follow each other. That of the stopped launch, with its recording, is freed.
+    outcome = result._reports._outcome
+    assert gemu._library.lib.gemu_forget(outcome - 1) != 0 and gemu._library.lib.gemu_forget(outcome) == 0
 
 
 def test_threads(module, x):
@@ -226,6 +230,36 @@ except KeyboardInterrupt:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     print("interrupted")
 """
+
+
+def test_interrupt_at_the_end_of_a_call():
+    """A handler that raises an exception just after the wait of the main thread: the wait does not begin again."""
+    code = """
+import threading, types, gemu
+from gemu import _interrupt
+waits = threading.Event()
+class Lock:
+    def __init__(self):
+        self.lock = threading.Lock()
+    def acquire(self, timeout=-1):
+        if timeout >= 0:
+            waits.set()
+        if self.lock.acquire(timeout=timeout) and timeout >= 0:
+            raise KeyboardInterrupt
+    def release(self):
+        self.lock.release()
+    def __enter__(self):
+        self.lock.acquire()
+    def __exit__(self, *_):
+        self.lock.release()
+_interrupt.threading = types.SimpleNamespace(**{**vars(threading), "Lock": Lock})
+undone = []
+try:
+    _interrupt.run(lambda call: waits.wait() and 7, undone.append)
+except KeyboardInterrupt:
+    print("interrupted", undone)
+"""
+    assert python_with_tests(code) == (0, "interrupted [7]\n", "")
 
 
 @pytest.mark.parametrize("call", ["m.saxpy[1, 1](1, 1.0, x, x)", "gemu.zeros(3).free()", "m.variables['weights'].get()", "m.saxpy[1, 1].start(1, 1.0, y, y)"])

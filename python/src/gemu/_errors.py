@@ -90,9 +90,9 @@ class SanitizerError(Error):
     findings: List["Finding"]  #: all findings, also notices
     result: "Result"  #: the result of the launch
 
-    def __init__(self, findings: List["Finding"], result: "Result") -> None:
-        self.findings, self.result = findings, result
-        errors = [f for f in findings if f.severity == "error"]
+    def __init__(self, result: "Result") -> None:
+        self.findings, self.result = result.findings, result
+        errors = [f for f in result.findings if f.severity == "error"]
         lines = [f"{len(errors)} finding{'s' if len(errors) > 1 else ''} of the sanitizers"]
         lines += [str(f) for f in errors[:10]]
         if len(errors) > 10:

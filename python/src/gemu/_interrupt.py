@@ -34,9 +34,9 @@ class Call:
     def __init__(self) -> None:
         self.number = next(_numbers)  #: for the launch option id
         self.stopped = False  #: a signal handler has raised an exception
-        self._lock = threading.Lock()  # guards the next two
-        self._ended = False
-        self._abandoned = False
+        self.ended = False  #: the function has returned or raised an exception
+        self.abandoned = False  #: the main thread does not wait for the end
+        self._lock = threading.Lock()  # held while one of these two changes
 
     def check(self) -> None:
         """Raises an exception, which nothing shows, if the call was stopped."""
@@ -46,14 +46,13 @@ class Call:
     def end(self) -> bool:
         """Notes the end of the call. Returns whether the main thread waits for it."""
         with self._lock:
-            self._ended = True
-            return not self._abandoned
+            self.ended = True
+            return not self.abandoned
 
     def abandon(self) -> bool:
-        """Lets the call go on alone, unless it has ended. Returns whether it does."""
+        """Lets the call go on alone, unless it has ended."""
         with self._lock:
-            self._abandoned = not self._ended
-            return self._abandoned
+            self.abandoned = not self.ended
 
 
 class _Worker:
@@ -107,22 +106,23 @@ def run(f: Callable[[Call], Any], undo: Optional[Callable[[Any], None]] = None) 
     worker.calls.put(work)
     stopped: Optional[BaseException] = None
     deadline = 0.0
-    while True:
+    while not (call.ended or call.abandoned):
         try:
             if stopped:
                 call.stopped = True
                 _library.lib.gemu_interrupt(call.number)
-                if time.monotonic() > deadline and call.abandon():
-                    worker.calls.put(None)
-                    _worker = None if _worker is worker else _worker
-                    break
-            if done.acquire(timeout=_POLL):
-                if stopped and undo is not None and outcome[1] is None:
-                    undo(outcome[0])
-                break
+            if stopped and time.monotonic() > deadline:
+                call.abandon()
+            else:
+                done.acquire(timeout=_POLL)
         except BaseException as e:  # of a signal handler
             stopped = stopped or e
             deadline = deadline or time.monotonic() + _GRACE
+    if call.abandoned:
+        _worker = None if _worker is worker else _worker
+        worker.calls.put(None)
+    elif stopped and undo is not None and outcome[1] is None:
+        undo(outcome[0])
     if stopped:
         raise stopped
     if outcome[1]:

@@ -17,8 +17,8 @@ import numpy as np
 from . import _interrupt, _library, _types
 from ._errors import CallError, SanitizerError, Trap
 from ._memory import Buffer, Shares, as_array, check_array, unload_later
-from ._options import Chosen, check_names
-from ._result import Result, read_pointer, result_of
+from ._options import Chosen
+from ._result import Reports, Result, result_of
 from ._run import Run, stop_run
 
 __all__ = ["Kernel", "Launcher", "Module", "Parameter", "Variable", "load", "load_cuda", "load_ptx"]
@@ -248,11 +248,10 @@ class Kernel:
 
     def _prepare(self, arguments: Sequence[Any], options: Dict[str, Any]) -> "Tuple[Chosen, Shares, List[Union[bytes, np.ndarray]]]":
         """Checks the arguments and the options of a launch."""
-        check_names(options)
+        chosen = Chosen(options)
         if len(arguments) != len(self.parameters):
             names = ", ".join(f"{p._shown_type()} {p.name}" for p in self.parameters)
             raise TypeError(f"kernel {self.name} has {len(self.parameters)} parameters ({names}), and {len(arguments)} arguments are given")
-        chosen = Chosen(options)
         shares = Shares()
         values: List[Union[bytes, np.ndarray]] = []
         for p, argument in zip(self.parameters, arguments):
@@ -300,6 +299,7 @@ class Kernel:
 
     def _run(self, launcher: Launcher, shares: Shares, values: "List[Union[bytes, np.ndarray]]", chosen: Chosen, call: _interrupt.Call) -> Result:
         counts, outcome = _library.Counts(), ctypes.c_uint64()
+        reports: Optional[Reports] = None
         try:
             shares.open()
             params, _kept = self._params(launcher, shares, values)
@@ -307,19 +307,19 @@ class Kernel:
             call.check()
             try:
                 _library.call("gemu_launch_with", ctypes.byref(params), text.encode(), ctypes.byref(counts), ctypes.byref(outcome))
-            except Trap as trap:
-                reports = read_pointer(outcome, chosen.names)
-                if reports:
-                    trap.findings = reports.findings() if "sanitize" in chosen.names else []
-                    trap.result = result_of(counts, reports, trap.findings)
-                raise
+            finally:
+                if outcome.value:  # also of a launch that was stopped
+                    reports = Reports(outcome.value, chosen.names)
+        except Trap as trap:
+            if reports:
+                trap.result = result_of(counts, reports)
+                trap.findings = trap.result.findings
+            raise
         finally:
             shares.close()
-        reports = read_pointer(outcome, chosen.names)
-        findings = reports.findings() if reports and "sanitize" in chosen.names else []
-        result = result_of(counts, reports, findings)
-        if chosen.findings == "raise" and any(f.severity == "error" for f in findings):
-            raise SanitizerError(findings, result)
+        result = result_of(counts, reports)
+        if chosen.findings == "raise" and any(f.severity == "error" for f in result.findings):
+            raise SanitizerError(result)
         return result
 
 

@@ -87,7 +87,7 @@ _RENAMED = {"asynchronous": "async"}
 _defaults: "contextvars.ContextVar[Dict[str, Any]]" = contextvars.ContextVar("gemu_options", default={})
 
 
-def check_names(given: Dict[str, Any]) -> None:
+def _check_names(given: Dict[str, Any]) -> None:
     """Raises an exception for an unknown option."""
     for name in given:
         if name not in _OPTIONS and name != "findings":
@@ -100,7 +100,7 @@ class Chosen:
     """The options of a launch, with the defaults of the context."""
 
     def __init__(self, given: Dict[str, Any]) -> None:
-        check_names(given)
+        _check_names(given)
         merged = {k: v for k, v in {**_defaults.get(), **given}.items() if v is not None and v is not False and v != [] and v != ()}
         self.findings = merged.pop("findings", "raise")
         if self.findings not in ("raise", "return"):

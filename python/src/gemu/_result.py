@@ -145,6 +145,8 @@ class Reports:
 
     def findings(self) -> List[Finding]:
         """The findings of the sanitizers of the launch."""
+        if "sanitize" not in self.options:
+            return []
         return [Finding._of(f) for f in self.get("findings")["findings"] or []]
 
 
@@ -221,12 +223,7 @@ def _by_line(instructions: Rows) -> Rows:
     return Rows(Record(line) for line in lines.values())
 
 
-def result_of(counts: "_library.Counts", reports: Optional[Reports], findings: List[Finding]) -> Result:
-    """The result of a launch that has ended without a fault."""
+def result_of(counts: "_library.Counts", reports: Optional[Reports]) -> Result:
+    """The result of a launch. After a fault, the counts are 0."""
     values = {name: getattr(counts, name) for name, *_ in counts._fields_}
-    return Result(**values, findings=findings, _reports=reports)
-
-
-def read_pointer(value: "ctypes.c_uint64", options: Collection[str]) -> Optional[Reports]:
-    """The reports of an outcome, which the options have requested; None if the launch did not begin."""
-    return Reports(value.value, options) if value.value else None
+    return Result(**values, findings=reports.findings() if reports else [], _reports=reports)
