@@ -141,7 +141,7 @@ class Buffer:
         self._finalizer = weakref.finalize(self, _free_later, base, array)
         self._finalizer.atexit = False
         with _lock:
-            _live[id(self)] = weakref.ref(self)
+            _buffers[id(self)] = self
 
     @property
     def address(self) -> int:
@@ -211,26 +211,21 @@ class Buffer:
 
 
 _lock = threading.Lock()
-_live: Dict[int, "weakref.ref[Buffer]"] = {}
+_buffers: "weakref.WeakValueDictionary[int, Buffer]" = weakref.WeakValueDictionary()  # in the order of their creation
 
 
 def live_buffers() -> List[Buffer]:
     """The buffers that were not freed."""
     with _lock:
-        return [b for b in (reference() for reference in list(_live.values())) if b is not None and not b.freed]
+        return [b for b in _buffers.values() if not b.freed]
 
 
 def find_buffer(begin: int, end: int) -> Optional[Buffer]:
     """The live buffer that contains a range of addresses of the host."""
-    with _lock:
-        for key, reference in list(_live.items()):
-            b = reference()
-            if b is None or b.freed:
-                del _live[key]
-                continue
-            first, last = span_of(b._array)
-            if first <= begin and end <= last:
-                return b
+    for b in live_buffers():
+        first, last = span_of(b._array)
+        if first <= begin and end <= last:
+            return b
     return None
 
 
@@ -267,8 +262,7 @@ class Shares:
 
     def __init__(self) -> None:
         self._arrays: List[Tuple[np.ndarray, str]] = []
-        self._shared: List[Tuple[int, int, int]] = []  # begin, end, address
-        self._bases: List[int] = []
+        self._shared: List[Tuple[int, int, int, int]] = []  # addresses of the begin and end on the host, of the begin on the device, and to free
 
     def add(self, a: np.ndarray, name: str) -> None:
         """Adds an array, which must be contiguous."""
@@ -277,38 +271,41 @@ class Shares:
     def open(self) -> None:
         """Shares all arrays. Arrays that overlap are shared as one, so that sanitizers see that they do."""
         flush()
-        spans: List[List[Any]] = []
-        for a, name in self._arrays:
+        spans: List[Tuple[int, int, int]] = []  # begin, end, index of the array
+        for i, (a, name) in enumerate(self._arrays):
             begin, end = span_of(a)
             if begin == end:
                 continue
             buffer = find_buffer(begin, end)
-            if buffer is not None:
-                if buffer.numpy().flags.writeable and not a.flags.writeable:
-                    raise _alias(name, f"{buffer!r}")
-                continue
-            spans.append([begin, end, a.flags.writeable, name])
-        merged: List[List[Any]] = []
-        for begin, end, writable, name in sorted(spans):
-            if merged and begin < merged[-1][1]:
-                last = merged[-1]
-                if last[2] != writable:
-                    raise _alias(last[3] if writable else name, name if writable else last[3])
-                last[1] = max(last[1], end)
-                if name not in last[3].split(" and "):
-                    last[3] += " and " + name
+            if buffer is None:
+                spans.append((begin, end, i))
+            elif buffer.numpy().flags.writeable and not a.flags.writeable:
+                raise _alias(name, f"{buffer!r}")
+        groups: List[Tuple[int, int, List[int]]] = []  # begin, end, indices of the arrays
+        for begin, end, i in sorted(spans):
+            if groups and begin < groups[-1][1]:
+                first, last, members = groups.pop()
+                begin, end, members = first, max(last, end), [*members, i]
             else:
-                merged.append([begin, end, writable, name])
-        order = {span[3]: i for i, span in enumerate(spans)}
-        merged.sort(key=lambda m: order.get(m[3].split(" and ")[0], 0))  # the addresses follow the arguments, not the host
+                members = [i]
+            groups.append((begin, end, members))
+        groups.sort(key=lambda g: min(g[2]))  # the addresses follow the arguments, not the host
         try:
-            for begin, end, writable, name in merged:
-                address, base = share_span(begin, end, writable, name)
-                self._shared.append((begin, end, address))
-                self._bases.append(base)
+            for begin, end, members in groups:
+                writable = self._writable(members)
+                address, base = share_span(begin, end, writable, " and ".join(self._arrays[i][1] for i in members))
+                self._shared.append((begin, end, address, base))
         except BaseException:
             self.close()
             raise
+
+    def _writable(self, members: List[int]) -> bool:
+        """Whether the arrays with these indices, which overlap, are writable: all of them or none."""
+        writable = [self._arrays[i][1] for i in members if self._arrays[i][0].flags.writeable]
+        if writable and len(writable) < len(members):
+            readonly = [self._arrays[i][1] for i in members if not self._arrays[i][0].flags.writeable]
+            raise _alias(" and ".join(readonly), " and ".join(writable))
+        return bool(writable)
 
     def address(self, a: np.ndarray) -> int:
         """The device address of an array; 0 for an array without elements."""
@@ -318,15 +315,15 @@ class Shares:
         buffer = find_buffer(begin, end)
         if buffer is not None:
             return buffer.address + begin - span_of(buffer._array)[0]
-        for first, last, address in self._shared:
+        for first, last, address, _ in self._shared:
             if first <= begin and end <= last:
                 return address + begin - first
         raise CallError("an array of the launch was not shared")
 
     def close(self, wait: bool = True) -> None:
         """Takes the memory from the device, and what else is to be freed. Without wait, it does so now only if the device is idle."""
-        _to_free.extend((_library.lib.gemu_free, base, self._arrays) for base in self._bases)
-        self._bases, self._shared = [], []
+        _to_free.extend((_library.lib.gemu_free, base, self._arrays) for *_, base in self._shared)
+        self._shared = []
         if wait:
             flush()
         else:
