@@ -47,6 +47,25 @@ def test_back(module, x, y):
     buffer.free()
 
 
+def test_back_fails(module, x, y, monkeypatch):
+    """A launch that cannot begin again, as after Ctrl-C: the run has ended, and its arrays are no longer shared."""
+    run = module.saxpy[1, 4].start(4, 2.0, x, y)
+    run.next(3)
+    address = run._shares.address(y)
+
+    def begin():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "_begin", begin)
+    with pytest.raises(KeyboardInterrupt):
+        run.back()
+    assert run.ended
+    with pytest.raises(gemu.CallError, match="stopped"):
+        run.next()
+    with pytest.raises(gemu.Trap, match="which has been freed"):
+        module.store[1, 1](address, 5)
+
+
 def test_a_trap_is_the_last_step(module, x, y):
     run = module.saxpy[1, 32].start(32, 2.0, x[:30], y)
     steps = run.next(1000)

@@ -151,12 +151,8 @@ class Run:
         self.position = 0  #: number of steps that have happened
         self.ended = False  #: the launch has ended
         self.error: Optional[Error] = None  #: error of the launch, such as a Trap; the last step describes it, too
-        self._start()
-
-    def _start(self) -> None:
-        self._handle = self._begin()
-        self._finalizer = weakref.finalize(self, _finish, self._handle, self._shares)
-        self.position, self.ended, self.error = 0, False, None
+        self._handle = begin()
+        self._finalizer = weakref.finalize(self, _finish, self._handle, shares)
 
     def next(self, count: int = 1) -> List[Step]:
         """Runs count steps, or fewer to the end of the launch, and returns them."""
@@ -187,10 +183,16 @@ class Run:
             raise ValueError(f"{count} steps back: {self.position} steps have happened")
         self._check()
         target = self.position - count
-        self._finalizer.detach()
         stop_run(self._handle)
-        self._memory.restore()
-        self._start()
+        try:
+            self._memory.restore()
+            self._handle = self._begin()
+        except BaseException:  # the run has ended: its arrays must not stay shared
+            self.stop()
+            raise
+        self._finalizer.detach()
+        self._finalizer = weakref.finalize(self, _finish, self._handle, self._shares)
+        self.position, self.ended, self.error = 0, False, None
         if target:
             self.next(target)
 
