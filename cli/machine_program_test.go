@@ -21,7 +21,7 @@ const (
 	atomText     = `.pragma "gemu.atom param=pixels pattern=REGULAR stride=4 access=READ_ONLY reuse=9";`
 )
 
-// withPragmas writes docs/histo.ptx with texts at the begin of its body, and returns its name.
+// withPragmas writes docs/histo.ptx with texts at the start of its body, and returns its name.
 func withPragmas(t *testing.T, texts ...string) string {
 	t.Helper()
 	text, err := os.ReadFile("../docs/histo.ptx")
@@ -89,7 +89,7 @@ func TestPragmaErrors(t *testing.T) {
 		{`.pragma "gemu.locality param=pixels type";`, at + `"gemu.locality": type: want NAME=VALUE`},
 		{`.pragma "gemu.locality param=pixels type=NONE";`, at + `"gemu.locality": type "NONE": want INTER_THREAD, INTRA_THREAD or NO_REUSE`},
 		{`.pragma "gemu.locality param=pixels param=x type=NO_REUSE";`, at + `"gemu.locality": param is given twice`},
-		{`.pragma "gemu.locality param=pixels type=NO_REUSE ctile=1,2";`, at + `"gemu.locality": ctile`},
+		{`.pragma "gemu.locality param=pixels type=NO_REUSE ctile=1,2";`, at + `"gemu.locality": ctile: the value is a list of 2 numbers: want a list of three numbers`},
 		{`.pragma "gemu.locality param=pixels type=NO_REUSE colour=1";`, at + `"gemu.locality": unknown field "colour"`},
 		{`.pragma "gemu.locality param=pixels type=NO_REUSE element=x";`, at + `"gemu.locality": element: the value is a string: want a number`},
 		{`.pragma "gemu.locality param=pixels type=NO_REUSE kernel=histo";`, at + `"gemu.locality": kernel: the data are those of param=NAME, in the launches of this kernel`},
@@ -101,7 +101,7 @@ func TestPragmaErrors(t *testing.T) {
 		{`.pragma "gemu.atom param=pixels pattern=REGULAR access=READ_ONLY properties=,";`, at + `"gemu.atom": properties=,: a value of the list is missing`},
 		{`.pragma "gemu.atom param=pixels pattern=REGULAR access=READ_ONLY reuse=+256";`, at + `"gemu.atom": reuse 256 and intensity 0: want`},
 		{`.pragma "gemu.atom param=pixels pattern=REGULAR access=READ_ONLY reuse=18446744073709551615";`, at + `"gemu.atom": reuse: the value is a number 18446744073709551615: want a number without fraction in the range of the field`},
-		{`.pragma "gemu.locality param=pixels type=NO_REUSE ctile=1,4,1,7";`, at + `"gemu.locality": ctile=1,4,1,7: want three numbers`},
+		{`.pragma "gemu.locality param=pixels type=NO_REUSE ctile=1,4,1,7";`, at + `"gemu.locality": ctile: the value is a list of 4 numbers: want a list of three numbers`},
 		{`.pragma "gemu.locality param=pixel type=NO_REUSE";`, `histo.ptx:7: param=pixel: kernel histo has no such parameter; it has pixels, bins, n`},
 		{`.pragma "gemu.locality param=n type=NO_REUSE";`, `histo.ptx:7: parameter n has 4 bytes: want an address, of 8 bytes`},
 	} {
@@ -111,6 +111,36 @@ func TestPragmaErrors(t *testing.T) {
 			if status := run(t.Context(), args, strings.NewReader(""), &out, &errs); status != exitBad || !strings.Contains(errs.String(), test.want) {
 				t.Errorf("%s: status %d: %s, want %s", test.text, status, &errs, test.want)
 			}
+		}
+	}
+}
+
+// TestPragmaPlaces: the place of a wrong descriptor is that of its own directive, in the head of a kernel as in its body, and a descriptor
+// outside of a kernel is an error.
+func TestPragmaPlaces(t *testing.T) {
+	const (
+		right    = `.pragma "gemu.atom param=p pattern=REGULAR access=READ_ONLY";`
+		wrong    = `.pragma "gemu.atom param=p pattern=REGULAR access=NONE";`
+		access   = `.pragma "gemu.atom": access "NONE": want READ_ONLY, READ_WRITE or WRITE_ONLY`
+		outside  = `.pragma "gemu.atom" is outside of a kernel: want it in the body of the kernel that has the parameter`
+		head     = ".version 8.0\n.target sm_80\n.address_size 64\n"
+		function = ".func f()\n{\n\tret;\n}\n"
+	)
+	for _, test := range []struct{ text, want string }{
+		{head + ".visible .entry k(.param .u64 p)\n{\n\t// " + wrong + "\n\t" + right + "\n\t" + wrong + "\n\tret;\n}\n", "k.ptx:8: " + access},
+		{head + ".visible .entry k(.param .u64 p)\n" + wrong + "\n{\n\t" + right + "\n\tret;\n}\n", "k.ptx:5: " + access},
+		{head + right + "\n.visible .entry k(.param .u64 p)\n{\n\tret;\n}\n", "k.ptx:4: " + outside},
+		{head + ".func f()\n" + right + "\n.visible .entry k(.param .u64 p)\n{\n\tret;\n}\n", "k.ptx:5: " + outside},
+		{head + strings.Replace(function, "{", "{\n\n\t"+right, 1) + ".visible .entry k(.param .u64 p)\n{\n\tret;\n}\n", "k.ptx:7: " + outside},
+	} {
+		name := filepath.Join(t.TempDir(), "k.ptx")
+		if err := os.WriteFile(name, []byte(test.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var out, errs bytes.Buffer
+		args := []string{"machine", name, "-g", "1", "-b", "32", "-a", "u32[32]", "--with", "xmem=program"}
+		if status := run(t.Context(), args, strings.NewReader(""), &out, &errs); status != exitBad || !strings.Contains(errs.String(), test.want) {
+			t.Errorf("%s\nstatus %d: %s, want %s", test.text, status, &errs, test.want)
 		}
 	}
 }

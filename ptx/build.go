@@ -113,7 +113,7 @@ func (b *funcBuilder) addStatement(s syntax.Stmt) {
 		proto.Params = b.params(proto, s.Params)
 		for _, d := range s.Directives {
 			w := strings.Fields(d)
-			proto.Directives = append(proto.Directives, FuncDirective{w[0], w[1:]})
+			proto.Directives = append(proto.Directives, FuncDirective{Name: w[0], Args: w[1:]})
 		}
 		b.declareTable(Pos(s.Pos), s.Name).Proto = proto
 	case *syntax.Loc:
@@ -128,9 +128,9 @@ func (b *funcBuilder) addStatement(s syntax.Stmt) {
 			b.currentLoc()
 		}
 	case *syntax.PragmaStmt:
-		var p Pragma
+		p := Pragma{Pos: Pos(s.Pos)}
 		for _, t := range s.Text {
-			p = append(p, unquote(t))
+			p.Text = append(p.Text, unquote(t))
 		}
 		b.fn.Pragmas = append(b.fn.Pragmas, p)
 	case *syntax.Instr:

@@ -86,8 +86,11 @@ type Alias struct {
 	Target *Func  // definition of the function, or its prototype if the module does not define it
 }
 
-// Pragma is the directive ".pragma": its strings, unquoted.
-type Pragma []string
+// Pragma is the directive ".pragma" at module level or in a body. That of a kernel's head is a FuncDirective.
+type Pragma struct {
+	Pos  Pos      // place of the directive
+	Text []string // its strings, unquoted
+}
 
 // Section is a debug section, kept as written.
 type Section struct {
@@ -278,6 +281,7 @@ func (f *Func) Module() *Module { return f.module }
 
 // FuncDirective is a directive of a function, as in ".maxntid 256, 1, 1".
 type FuncDirective struct {
+	Pos  Pos      // place of the directive; none in a prototype of an indirect call
 	Name string   // name, with its dot
 	Args []string // arguments; strings keep their quotation marks, and all numbers are decimal
 }

@@ -200,9 +200,9 @@ func (c *checker) item(item *syntax.Item) {
 	case item.Dwarf != nil:
 		c.dwarf(item.Dwarf)
 	case item.Pragma != nil:
-		var p Pragma
+		p := Pragma{Pos: pos}
 		for _, t := range item.Pragma.Text {
-			p = append(p, unquote(string(t)))
+			p.Text = append(p.Text, unquote(string(t)))
 		}
 		m.Decls = append(m.Decls, p)
 	case item.Alias != nil:
@@ -456,7 +456,7 @@ func (c *checker) kernel(t *syntax.Entry, link Linkage) *Func {
 func (c *checker) function(t *syntax.Func, link Linkage) *Func {
 	f := &Func{Pos: Pos(t.Name.Pos), Name: strings.Clone(t.Name.Text), Linkage: link, Defined: t.Body != nil, SM: c.sm, module: c.mod}
 	for _, a := range t.Attributes {
-		f.Directives = append(f.Directives, FuncDirective{a.Name, a.Args})
+		f.Directives = append(f.Directives, FuncDirective{Pos(a.Pos), a.Name, a.Args})
 	}
 	for _, d := range t.Directives {
 		c.directive(f, d)
@@ -544,7 +544,7 @@ func (c *checker) directive(f *Func, d *syntax.Directive) {
 				c.errorf(pos, "%s and %s exclude each other", other, d.Name)
 			}
 		}
-		f.Directives = append(f.Directives, FuncDirective{d.Name, args})
+		f.Directives = append(f.Directives, FuncDirective{pos, d.Name, args})
 	}
 }
 

@@ -132,7 +132,7 @@ func (p *printer) static(s static) {
 
 func (p *printer) pragma(d Pragma) {
 	p.WriteString(".pragma ")
-	for i, s := range d {
+	for i, s := range d.Text {
 		if i > 0 {
 			p.WriteString(", ")
 		}

@@ -46,19 +46,35 @@ func (d *Data) is(b stream.Buffer) bool {
 	return d.Base-b.Base < b.Bytes
 }
 
-// Locality is a Locality Descriptor. Numbers of three are x, y and z.
+// Triple is three numbers: those of x, y and z.
+type Triple [3]int
+
+// UnmarshalJSON implements json.Unmarshaler. It takes exactly three numbers, where an array of Go would ignore further ones.
+func (t *Triple) UnmarshalJSON(text []byte) error {
+	var list []int
+	if err := json.Unmarshal(text, &list); err != nil {
+		return err
+	}
+	if len(list) != len(t) {
+		return &json.UnmarshalTypeError{Value: fmt.Sprintf("list of %d numbers", len(list)), Type: reflect.TypeFor[Triple]()}
+	}
+	*t = Triple(list)
+	return nil
+}
+
+// Locality is a Locality Descriptor.
 type Locality struct {
 	Kernel string `json:"kernel,omitempty"` // kernel of the descriptor; "": all
-	Grid   [3]int `json:"grid,omitzero"`    // grid of its launches; absent: all
+	Grid   Triple `json:"grid,omitzero"`    // grid of its launches; absent: all
 	Data
 	Type     locality.Type    `json:"type"`              // INTRA_THREAD, INTER_THREAD or NO_REUSE
 	Sharing  locality.Sharing `json:"sharing,omitempty"` // COACCESSED or NEARBY, of INTER_THREAD
 	Regular  bool             `json:"regular"`           // the accesses have a stride
 	Element  int              `json:"element,omitempty"` // bytes of an element
 	Stride   int64            `json:"stride,omitempty"`  // elements from a row of the D-tile to the next
-	DTile    [3]int           `json:"dtile,omitzero"`    // elements of the D-tile
-	CTile    [3]int           `json:"ctile,omitzero"`    // CTAs of the C-tile; absent: one
-	Map      [3]int           `json:"map,omitzero"`      // ranks of x, y and z in the order of C-tiles along the data; 0: not traversed
+	DTile    Triple           `json:"dtile,omitzero"`    // elements of the D-tile
+	CTile    Triple           `json:"ctile,omitzero"`    // CTAs of the C-tile; absent: one
+	Map      Triple           `json:"map,omitzero"`      // ranks of x, y and z in the order of C-tiles along the data; 0: not traversed
 	Priority int              `json:"priority"`          // a descriptor with a greater number precedes others
 }
 
@@ -298,8 +314,10 @@ func valueError(err error) error {
 		want = "a string"
 	case reflect.Bool:
 		want = "true or false"
-	case reflect.Slice, reflect.Array:
+	case reflect.Slice:
 		want = "a list"
+	case reflect.Array:
+		want = "a list of three numbers"
 	case reflect.Struct:
 		want = "an object"
 	}

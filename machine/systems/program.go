@@ -43,7 +43,8 @@ type pragma struct {
 	atom     *Atom
 }
 
-// programFile returns the descriptors of a program for a launch: those of the host, then those of the kernel. With an error there are none.
+// programFile returns the descriptors that a program gives for a launch: first the host's, then the kernel's. With an error the file is empty,
+// not nil.
 func programFile(r *machine.Run) (*File, error) {
 	out := &File{}
 	if host := hostDescriptors.Load(); host != nil {
@@ -96,45 +97,66 @@ func (p *pragma) address(l *probe.LaunchInfo) (uint64, error) {
 	return 0, fmt.Errorf("param=%s: kernel %s has no such parameter; it has %s", p.param, l.Kernel.Name, cmp.Or(strings.Join(names, ", "), "none"))
 }
 
-// pragmasOf returns the descriptors in the PTX of a kernel.
+// pragmasOf returns the descriptors in the PTX of a kernel. It returns an error if the module has descriptors outside kernels.
 func pragmasOf(kernel *ptx.Func, m *ptx.Module) (list []pragma, err error) {
-	var texts []string
-	for _, d := range kernel.Directives {
-		if d.Name == ".pragma" {
-			for _, text := range d.Args {
-				texts = append(texts, strings.Trim(text, `"`))
+	for _, d := range m.Decls {
+		var outside []ptx.Pragma
+		switch d := d.(type) {
+		case ptx.Pragma:
+			outside = []ptx.Pragma{d}
+		case *ptx.Func:
+			if !d.Entry {
+				outside = directives(d)
+			}
+		}
+		for _, p := range outside {
+			for _, text := range p.Text {
+				if words := strings.Fields(text); isDescriptor(words) {
+					return nil, fmt.Errorf("%s: .pragma %q is outside of a kernel: want it in the body of the kernel that has the parameter", placeOf(m, p.Pos), words[0])
+				}
 			}
 		}
 	}
-	for _, p := range kernel.Pragmas {
-		texts = append(texts, p...)
-	}
-	for _, text := range texts {
-		words := strings.Fields(text)
-		if len(words) == 0 || !strings.HasPrefix(words[0], pragmaPrefix) {
-			continue
+	for _, d := range directives(kernel) {
+		for _, text := range d.Text {
+			words := strings.Fields(text)
+			if !isDescriptor(words) {
+				continue
+			}
+			word := words[0]
+			p, err := parsePragma(words)
+			p.place = placeOf(m, d.Pos)
+			if err != nil {
+				return nil, fmt.Errorf("%s: .pragma %q: %w", p.place, word, err)
+			}
+			list = append(list, p)
 		}
-		word := words[0]
-		p, err := parsePragma(words)
-		p.place = placeOf(kernel, m, text)
-		if err != nil {
-			return nil, fmt.Errorf("%s: .pragma %q: %w", p.place, word, err)
-		}
-		list = append(list, p)
 	}
 	return list, nil
 }
 
-// placeOf returns the file and the line of a text in a kernel.
-func placeOf(kernel *ptx.Func, m *ptx.Module, text string) string {
-	line := int(kernel.Pos.Line)
-	for n := line; n <= int(kernel.End.Line); n++ {
-		if strings.Contains(m.Line(n), text) {
-			line = n
-			break
+// directives returns the .pragma directives in the head and in the body of a function.
+func directives(f *ptx.Func) (list []ptx.Pragma) {
+	for _, d := range f.Directives {
+		if d.Name == ".pragma" {
+			p := ptx.Pragma{Pos: d.Pos}
+			for _, text := range d.Args {
+				p.Text = append(p.Text, strings.Trim(text, `"`))
+			}
+			list = append(list, p)
 		}
 	}
-	return fmt.Sprintf("%s:%d", filepath.Base(m.Name), line)
+	return append(list, f.Pragmas...)
+}
+
+// isDescriptor reports whether the words of a pragma are for gemu.
+func isDescriptor(words []string) bool {
+	return len(words) > 0 && strings.HasPrefix(words[0], pragmaPrefix)
+}
+
+// placeOf returns the file and the line of a pragma.
+func placeOf(m *ptx.Module, at ptx.Pos) string {
+	return fmt.Sprintf("%s:%d", filepath.Base(m.Name), at.Line)
 }
 
 // parsePragma parses the words of a pragma.
@@ -153,8 +175,6 @@ func parsePragma(words []string) (p pragma, err error) {
 			return p, fmt.Errorf("%s: names have small letters only: want %s", name, strings.ToLower(name))
 		case slices.Contains(strings.Split(value, ","), ""):
 			return p, fmt.Errorf("%s: a value of the list is missing", word)
-		case slices.Contains([]string{"ctile", "dtile", "map"}, name) && strings.Count(value, ",") != 2:
-			return p, fmt.Errorf("%s: want three numbers", word)
 		case fields[name] != nil || data[name] != nil || name == "param" && p.param != "":
 			return p, fmt.Errorf("%s is given twice", name)
 		case name == "param":
