@@ -26,7 +26,7 @@ type machineFiles struct {
 	CSV            string     `name:"csv" help:"Write all counts of all machines as CSV to FILE (- for standard output, instead of the text), a line for each count." placeholder:"FILE"`
 	Events         string     `help:"Write the events of each launch as CSV to FILE (- for standard output, instead of the text), for models of energy: reads and writes of L1, L2 and DRAM, hits and misses." placeholder:"FILE"`
 	Timeline       string     `help:"Write a timeline of the first machine with a clock to FILE, for Perfetto or chrome://tracing: what each warp issues and waits for, CTAs, the L2 and the channels of memory." placeholder:"FILE"`
-	TimelineCycles cycleRange `name:"timeline-cycles" help:"Limit --timeline to cycles A to B, counted from the begin of its first launch." unset:"all cycles" placeholder:"A-B"`
+	TimelineCycles cycleRange `name:"timeline-cycles" help:"Limit --timeline to cycles A to B, counted from the start of its first launch." unset:"all cycles" placeholder:"A-B"`
 	Addresses      string     `help:"Write the address trace of the first machine's DRAM to FILE (- for standard output, instead of the text), for simulators of DRAM: a line for each sector that the L2 reads (R) or writes (W), in order." placeholder:"FILE"`
 
 	WriteDescriptors string `help:"Infer Locality Descriptors and atoms from the addresses, and write them to FILE (- for standard output, instead of the text). --with ldesc=FILE and --with xmem=FILE read it, also after changes by hand." placeholder:"FILE"`
@@ -202,7 +202,7 @@ func (c *cycleRange) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// openTimeline begins the timeline of --timeline; nil without the flag.
+// openTimeline returns the timeline of --timeline; nil without the flag.
 func (f *machineFiles) openTimeline(in *machineRun) (*timeline.Timeline, error) {
 	if f.Timeline == "" {
 		if f.TimelineCycles != (cycleRange{}) {

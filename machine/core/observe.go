@@ -42,8 +42,8 @@ type WarpState struct {
 	// Instr is the index of the instruction that is issued, or of the next one, or of the barrier; -1 if the warp waits for its results
 	// after its last instruction, or at the end of the CTA.
 	Instr int32
-	// Cause is the instruction to blame; -1: none is known. Of WaitsForData it is the one whose result is missing, or that delays the
-	// next one; of WaitsForMemory the one that the memory unit serves.
+	// Cause is the instruction that causes the wait; -1: none is known. With WaitsForData its result is missing, or it is a branch or
+	// barrier that delays the next instruction. With WaitsForMemory it is the instruction that the memory unit serves.
 	Cause int32
 }
 

@@ -132,15 +132,15 @@ func (l *allocations) read(number uint64, to *Line) (ok bool) {
 	return ok
 }
 
-// Memory is the global memory of a launch, as it was at the begin of the launch, and as it is.
+// Memory is the global memory of a launch, as it was at the start of the launch, and as it is.
 type Memory struct {
 	allocs *allocations
-	kept   Table[*Line] // lines that the launch has written, as they were at its begin
+	kept   Table[*Line] // lines that the launch has written, as they were at its start
 }
 
 func newMemory(l *allocations) *Memory { return &Memory{allocs: l} }
 
-// keptLine returns a line that the launch has written, as it was at its begin; nil if it has not written the line.
+// keptLine returns a line that the launch has written, as it was at its start; nil if it has not written the line.
 func (m *Memory) keptLine(number uint64) *Line {
 	if line := m.kept.Find(number); line != nil {
 		return *line
@@ -162,7 +162,7 @@ func (m *Memory) keep(a *probe.Allocation, offset uint64, n int) {
 	}
 }
 
-// Begin reads a line as it was at the begin of the launch. ok is false if no launch has accessed an allocation with the line, or if it was
+// Begin reads a line as it was at the start of the launch. ok is false if no launch has accessed an allocation with the line, or if it was
 // freed.
 func (m *Memory) Begin(number uint64, to *Line) (ok bool) {
 	if line := m.keptLine(number); line != nil {

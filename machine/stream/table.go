@@ -3,7 +3,8 @@ package stream
 import "iter"
 
 // Table has values of lines, by their number. The values of neighbouring lines are next to each other, so that a program that goes through
-// memory finds them in the caches of the host, as it would not in a map.
+// memory finds them in the caches of the host, as it would not in a map. A page has values for 64 lines, also if a program uses a single one:
+// memory is the price of the time if the lines are far apart.
 type Table[V any] struct {
 	pages  map[uint64]*tablePage[V]
 	number uint64        // number of the latest page

@@ -28,7 +28,7 @@ const (
 // Options selects what a timeline has.
 type Options struct {
 	Launch   int   // only this launch, from 1 on; 0: all
-	From, To int64 // cycles from the begin of the first of these launches on, and the last one; To 0: all
+	From, To int64 // first and last cycle, counted from the first cycle of the first of these launches; To 0: to the end
 	Listing  bool  // places are lines of the PTX, also if it names the source
 }
 
@@ -114,7 +114,7 @@ func (t *Timeline) End(at int64) {
 	t.shown = false
 }
 
-// Cycles returns the number of cycles from the begin of the first launch in the timeline to the end of the last.
+// Cycles returns the number of cycles from the start of the first launch in the timeline to the end of the last launch.
 func (t *Timeline) Cycles() int64 {
 	if len(t.launches) == 0 {
 		return 0
@@ -246,9 +246,9 @@ const (
 	slotThread      = 101 // of warp slot 0
 )
 
-// Write writes the timeline in the trace event format: a process for each multiprocessor, with a thread for each place of a CTA and for
-// each slot of a warp, one for launches, and one with the counters of the memory. A microsecond is a cycle. It returns the writer's
-// error.
+// Write writes the timeline in the trace event format, in which a microsecond stands for a cycle. Each multiprocessor is a process, with a
+// thread for each place of a CTA and each slot of a warp. Two more processes have the launches and the counters of the memory. Write
+// returns the first error of out.
 func (t *Timeline) Write(out io.Writer) error {
 	w := traceevent.NewWriter(out, map[string]string{"time": "cycles of the multiprocessors, shown as microseconds", "left out": t.Omitted()})
 	w.Process(launchesProcess, "launches")
@@ -321,7 +321,7 @@ func (t *Timeline) writeWarp(w *traceevent.Writer, pid int, s *warpSpan, names m
 		at = t.name(instruction{s.launch, s.Instr}, names)
 		args["instruction"], args["ptx"], args["source"] = at.text, at.ptx, at.source
 	} else {
-		args["instruction"] = "none: the warp has ended, but for its results"
+		args["instruction"] = "none: the warp has executed its last instruction, and waits for results"
 	}
 	if s.Cause >= 0 {
 		cause = t.name(instruction{s.launch, s.Cause}, names)

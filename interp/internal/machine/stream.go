@@ -36,11 +36,11 @@ type EventStream struct {
 
 	Materialised probe.Value // value of an event of a materialisation
 
-	Filtered LoadScope // of the conditions of the sinks for loads
+	Filtered LoadScope // that of the latest CTA with this stream
 	StopErr  error     // error with which the launch must end; nil: none
 }
 
-// LoadScope identifies the CTAs of a launch in which lasting conditions for loads hold (probe.LoadCondition.Lasting).
+// LoadScope identifies CTAs of a launch. A lasting condition for loads (probe.LoadCondition.Lasting) holds in CTAs with the same LoadScope.
 type LoadScope struct {
 	Turn   int               // Observation.Turn
 	Shared *probe.Allocation // the shared memory of the CTA
