@@ -195,6 +195,7 @@ func (c *machineCmd) Run(a *app, parsed *kong.Context) error {
 	if n := len(in.machines[0].Launches()); c.Launch > n {
 		return all(runErr, fmt.Errorf("--launch %d: the run has %s", c.Launch, counted(n, "launch")))
 	}
+	in.notices(a)
 	// A trapped launch has counts up to the trap, and then the error.
 	r := newMachineReport(in, ran)
 	if err := r.checkLines(); err != nil {
@@ -314,6 +315,19 @@ type machineRun struct {
 // onReported adds a function that is called when the launch of --launch begins, so that a part can forget the launches before it. It does
 // nothing without the flag.
 func (in *machineRun) onReported(f func()) { in.reported = append(in.reported, f) }
+
+// notices prints the messages of the machines' systems, each once.
+func (in *machineRun) notices(a *app) {
+	var printed []string
+	for _, m := range in.machines {
+		for _, notice := range m.Notices() {
+			if !slices.Contains(printed, notice) {
+				printed = append(printed, notice)
+				fmt.Fprintf(a.stderr, "gemu: --with %s\n", notice)
+			}
+		}
+	}
+}
 
 // consumer returns the consumer of the recorded requests.
 func (in *machineRun) consumer() stream.Consumer {

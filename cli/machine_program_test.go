@@ -144,3 +144,21 @@ func TestPragmaPlaces(t *testing.T) {
 		}
 	}
 }
+
+// TestNoDescriptors: a system that finds no descriptors in the program says so once for all machines, and gives a reason.
+func TestNoDescriptors(t *testing.T) {
+	const (
+		noLocality = "gemu: --with ldesc=program has no effect: the program gives no Locality Descriptor for its launches. Want .pragma \"gemu.locality param=NAME …\" in the body of the kernel, or gemu_descriptors in the host program\n"
+		noAtom     = "gemu: --with xmem=program has no effect: the program gives no atom for its launches. Want .pragma \"gemu.atom param=NAME …\" in the body of the kernel, or gemu_descriptors in the host program\n"
+	)
+	for _, test := range []struct {
+		pragmas []string
+		want    string
+	}{{nil, noLocality + noAtom}, {[]string{localityText}, noAtom}, {[]string{atomText}, noLocality}, {[]string{localityText, atomText}, ""}} {
+		var out, errs bytes.Buffer
+		args := []string{"machine", withPragmas(t, test.pragmas...), "-g", "1", "-b", "32", "-a", "u32[32]", "u32[32]", "32", "--sweep", "sms=1,2", "--with", "ldesc=program+xmem=program"}
+		if status := run(t.Context(), args, strings.NewReader(""), &out, &errs); status != exitGood || errs.String() != test.want {
+			t.Errorf("%q: status %d: %s, want %s", test.pragmas, status, &errs, test.want)
+		}
+	}
+}

@@ -20,6 +20,8 @@ type MachineStat struct {
 	Kernels []MachineKernel `json:"kernels"`         // one entry for each kernel, in the order of the first end of a launch
 	Error   string          `json:"error,omitempty"` // first contradiction of the counts, which are then wrong
 
+	Notices []string `json:"notices,omitempty"` // reasons why systems of the machine have had no effect
+
 	Values *machine.ImageCounts `json:"values,omitempty"` // differences between the order of the machine and the execution; only with GEMU_MACHINE_VALUES
 }
 
@@ -101,6 +103,7 @@ func (m *machineStatistics) add() {
 		m.stat.Error = err.Error()
 		m.report(err)
 	}
+	m.stat.Notices = m.Notices()
 	for _, launch := range m.TakeLaunches() {
 		m.stat.add(launch)
 	}

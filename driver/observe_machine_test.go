@@ -92,8 +92,32 @@ func TestMachinesWithProgramDescriptors(t *testing.T) {
 	if list := c.d.Statistics().Machines; len(list) != 2 || list[0].Total.L1StoreHits != 24 || list[1].Total.L1StoreHits != 16 {
 		t.Errorf("%+v and %+v, want 24 and 16 hits of stores", list[0], list[1])
 	}
+	if list := c.d.Statistics().Machines; len(list[0].Notices)+len(list[1].Notices) != 0 {
+		t.Errorf("notices %q and %q, want none", list[0].Notices, list[1].Notices)
+	}
 	if err := c.d.SetDescriptors("{"); ResultOf(err) != InvalidValue || !strings.Contains(err.Error(), "descriptors:1: the text ends too early") {
 		t.Error(err)
+	}
+}
+
+// TestMachinesWithoutDescriptors: the statistics of a machine say that the program gives no descriptors.
+func TestMachinesWithoutDescriptors(t *testing.T) {
+	c := newClient(t, func(s *Settings) {
+		err := s.Environment(func(name string) string {
+			return map[string]string{"GEMU_MACHINE": "v100,v100+xmem=program", "GEMU_STATS": filepath.Join(t.TempDir(), "s.json")}[name]
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	if list := c.d.Statistics().Machines; len(list[1].Notices) != 0 {
+		t.Errorf("%q before the first launch", list[1].Notices)
+	}
+	c.ok(c.launch("add", 1, 64, c.alloc(256), 10))
+	c.ok(c.CtxSynchronize(0))
+	list := c.d.Statistics().Machines
+	if len(list[0].Notices) != 0 || len(list[1].Notices) != 1 || !strings.HasPrefix(list[1].Notices[0], "xmem=program has no effect: the program gives no atom for its launches. ") {
+		t.Errorf("%q and %q, want a notice of the second", list[0].Notices, list[1].Notices)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"gemu/machine/cache"
 	"gemu/machine/codec"
@@ -42,6 +43,8 @@ type Parts struct {
 	// Codec compresses a line of the memory behind the L2, and returns the bytes of its form: 1 to codec.LineBytes. Compression counts the
 	// bursts of the forms (BurstCounts.System).
 	Codec func(*codec.Line) (bytes int)
+	// Notices returns messages about the launches so far: reasons why the system has had no effect on any of them.
+	Notices func() []string
 }
 
 // Run is a launch that begins on a machine, for the parts of a system.
@@ -90,6 +93,11 @@ func CombineParts(list []*System) (all Parts, err error) {
 			all.Begin = p.Begin
 		} else if p.Begin != nil {
 			all.Begin = func(r *Run) error { return cmp.Or(before(r), p.Begin(r)) } // both begin
+		}
+		if before := all.Notices; before == nil {
+			all.Notices = p.Notices
+		} else if p.Notices != nil {
+			all.Notices = func() []string { return slices.Concat(before(), p.Notices()) }
 		}
 		if before := all.Infer; before == nil {
 			all.Infer = p.Infer
@@ -189,6 +197,14 @@ func (m *Machine) Replay(l *locality.Launch, forms []locality.Form) {
 	if m.err == nil {
 		m.err = m.parts.replay(m, l, forms)
 	}
+}
+
+// Notices returns messages of the machine's systems about the launches so far, for the user.
+func (m *Machine) Notices() []string {
+	if m.parts.Notices == nil {
+		return nil
+	}
+	return m.parts.Notices()
 }
 
 // Memory returns the memory behind the L2, with the frames of the machine's systems.

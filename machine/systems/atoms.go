@@ -16,7 +16,7 @@ import (
 // atomParts are the atoms of a machine.
 type atomParts struct {
 	atoms    []Atom
-	program  bool      // they are those of the program, for each launch
+	program  *program  // where they come from for each launch; nil: atoms are given
 	active   []bool    // by atom
 	fixed    []span    // units of the data that descriptors give by address, in ascending order, without overlaps
 	spans    []span    // those, and the units of the data that the launch in progress has by name
@@ -50,8 +50,8 @@ func Atoms(name string, list []Atom) *machine.System {
 // because a page may have a frame before the launch whose kernel describes it.
 func ProgramAtoms(name string) *machine.System {
 	return &machine.System{Name: name, New: func() machine.Parts {
-		p := &atomParts{program: true}
-		return machine.Parts{Begin: p.begin, L2: p.l2}
+		p := &atomParts{program: &program{name: name, want: "atom", word: atomPragma}}
+		return machine.Parts{Begin: p.begin, L2: p.l2, Notices: p.program.notices}
 	}}
 }
 
@@ -114,9 +114,10 @@ func (p *atomParts) set(list []span) {
 func (p *atomParts) begin(r *machine.Run) error {
 	changed := p.named
 	var err error
-	if p.program {
+	if p.program != nil {
 		var f *File
 		f, err = programFile(r)
+		p.program.launch(len(f.Atoms))
 		if !reflect.DeepEqual(f.Atoms, p.atoms) { // the L2 keeps the lines of atoms that stay as they are
 			p.setAtoms(f.Atoms)
 			changed = true

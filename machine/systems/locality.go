@@ -14,7 +14,7 @@ import (
 // localityParts are the Locality Descriptors of a machine.
 type localityParts struct {
 	all     []Locality // of all launches
-	program bool       // they are those of the program, for each launch
+	program *program   // where they come from for each launch; nil: all is given
 	current []Locality // of the launch in progress, the greatest priority first
 
 	treatment *locality.Treatment // of the lines of the launch's buffers
@@ -47,17 +47,23 @@ func (p *localityParts) parts() machine.Parts {
 
 // ProgramLocality returns the system with the descriptors that the program gives: the host (SetHost), and pragmas of kernels.
 func ProgramLocality(name string) *machine.System {
-	return &machine.System{Name: name, New: func() machine.Parts { return (&localityParts{program: true}).parts() }}
+	return &machine.System{Name: name, New: func() machine.Parts {
+		p := &localityParts{program: &program{name: name, want: "Locality Descriptor", word: localityPragma}}
+		parts := p.parts()
+		parts.Notices = p.program.notices
+		return parts
+	}}
 }
 
 // begin chooses the descriptors of a launch.
 func (p *localityParts) begin(r *machine.Run) error {
 	p.current, p.treatment = nil, nil
 	var err error
-	if p.program {
+	if p.program != nil {
 		var f *File
 		f, err = programFile(r)
 		p.all = f.Locality
+		p.program.launch(len(p.all))
 	}
 	for _, l := range p.all {
 		if (l.Kernel == "" || l.Kernel == r.Kernel.Name) && (l.Grid == [3]int{} || l.Grid == r.Grid.Dims()) {

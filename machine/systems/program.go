@@ -35,6 +35,29 @@ const (
 	atomPragma     = "gemu.atom"
 )
 
+// program counts the descriptors of a program, for a system that takes them.
+type program struct {
+	name     string // name of the system
+	want     string // kind of its descriptors
+	word     string // pragma with such a descriptor
+	launches int
+	found    bool // a launch has descriptors
+}
+
+// launch counts a launch with n descriptors.
+func (p *program) launch(n int) {
+	p.launches++
+	p.found = p.found || n > 0
+}
+
+// notices returns a message if no launch has descriptors.
+func (p *program) notices() []string {
+	if p.launches == 0 || p.found {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s has no effect: the program gives no %s for its launches. Want .pragma \"%s param=NAME …\" in the body of the kernel, or gemu_descriptors in the host program", p.name, p.want, p.word)}
+}
+
 // pragma is a descriptor in the PTX of a kernel.
 type pragma struct {
 	place    string // file and line
