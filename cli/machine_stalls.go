@@ -345,8 +345,11 @@ func (l *machineClockLineJSON) lost() int64 {
 // causeText says for which effect of an instruction warps wait, and what would shorten or hide the wait.
 func causeText(instr *ptx.Instr) string {
 	class := core.ClassOf(instr)
+	if space, _ := instr.Space(); space == ptx.Param || space == ptx.Const { // without requests
+		class = core.Constant
+	}
 	switch {
-	case instr.Form.Class == ptx.ClassBarrier:
+	case instr.Form.Effects.HasAll(ptx.Barrier | ptx.Waits):
 		return "warps wait for the end of this barrier, after the last warp has arrived. More resident CTAs hide the wait; fewer barriers shorten it."
 	case class == core.Control:
 		return "warps wait until this line (control) has ended and the next instruction is known. More resident warps hide the wait; fewer branches shorten it, as in an unrolled loop."

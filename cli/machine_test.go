@@ -161,6 +161,53 @@ func TestMachineStalls(t *testing.T) {
 	}
 }
 
+// TestCauseText: the advice for a wait is that of the instruction which causes it. A fence and a barrier of a warp have no last warp that arrives.
+func TestCauseText(t *testing.T) {
+	const text = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+	.reg .u32 %x; .reg .f64 %d; .reg .u64 %a; .reg .pred %q;
+	ld.param.u64 %a, [p];
+	ld.global.u32 %x, [%a];
+	atom.global.add.u32 %x, [%a], 1;
+	add.u32 %x, %x, 1;
+	add.f64 %d, %d, %d;
+	membar.gl;
+	bar.warp.sync -1;
+	bar.arrive 1, 64;
+	bar.sync 0;
+	@%q bra END;
+END:
+	ret;
+}
+`
+	want := map[string]string{
+		"ld.param": "warps wait for a result of this line (constant). ", "ld.global": "warps wait for data that this line loads. ", "atom.global": "warps wait for data that this line loads. ",
+		"add.u32": "warps wait for a result of this line (int). ", "add.f64": "warps wait for a result of this line (double). ",
+		"membar.gl": "warps wait until this line (control) has ended ", "bar.warp": "warps wait until this line (control) has ended ", "bar.arrive": "warps wait until this line (control) has ended ",
+		"bar.sync": "warps wait for the end of this barrier, after the last warp has arrived. ", "bra": "warps wait until this line (control) has ended ", "ret": "warps wait until this line (control) has ended ",
+	}
+	m, err := ptx.Parse("k.ptx", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, b := range m.Kernels()[0].Blocks {
+		for _, instr := range b.Instrs {
+			name := strings.Join(strings.SplitN(strings.Fields(instr.Text)[0], ".", 3)[:min(2, 1+strings.Count(instr.Text, "."))], ".")
+			if got := causeText(instr); !strings.HasPrefix(got, want[name]) || want[name] == "" {
+				t.Errorf("%s: %q, want %q", name, got, want[name])
+			}
+			n++
+		}
+	}
+	if n != len(want) {
+		t.Errorf("%d instructions, want %d", n, len(want))
+	}
+}
+
 // TestMachineStallAdvice: the conflicts of a tile whose columns are in one bank fill the memory unit, and the advice for their line names the
 // banks. With one more column there are none. A transposition without a tile has a line for each lane, or waits for a short queue.
 func TestMachineStallAdvice(t *testing.T) {

@@ -189,23 +189,51 @@ func TestClockStructures(t *testing.T) {
 	}
 }
 
-// TestSystemScheduler: the scheduler of a system takes the place of that of the machine, also at the ends of its readings, and two systems
-// cannot both have one.
+// picks is a scheduler that counts its choices.
+type picks struct {
+	core.Scheduler
+	n *int64
+}
+
+func (p picks) Pick(w *core.Warps, ready uint64, now int64) int {
+	*p.n++
+	return p.Scheduler.Pick(w, ready, now)
+}
+
+// TestSystemScheduler: the scheduler of a system chooses the warp of each instruction, also at the ends of the machine's readings, and two
+// systems cannot both have one.
 func TestSystemScheduler(t *testing.T) {
 	spec, _ := Find("v100")
-	own := &System{Name: "own", New: func() Parts { return Parts{Scheduler: core.OldestFirst} }}
+	var n int64
+	policy := &core.Policy{Name: "counted", New: func(slots uint64) core.Scheduler { return picks{core.OldestFirst.New(slots), &n} }}
+	own := &System{Name: "own", New: func() Parts { return Parts{Scheduler: policy} }}
 	spec.Systems = []*System{own}
+	w := kernels.Lookup("transpose")
 	fast, slow := spec.ClockEnds()
 	for _, s := range []Spec{spec, fast, slow} {
 		c, err := NewClock(s, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Policy != core.OldestFirst {
-			t.Errorf("scheduler %s", c.Policy.Name)
+		recorder := stream.NewRecorder(c)
+		recorder.RecordInstructions()
+		session, err := kernels.Start(t.Context(), w, interp.NewDevice(interp.Config{Probes: []probe.Probe{recorder}}), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n = 0
+		if err := w.Run(session); err != nil || c.Err() != nil {
+			t.Fatal(err, c.Err())
+		}
+		instructions := int64(0)
+		for _, l := range c.Launches() {
+			instructions += l.Instructions
+		}
+		if n != instructions || n == 0 {
+			t.Errorf("%d choices of the scheduler, want one for each of %d instructions", n, instructions)
 		}
 	}
-	if spec.Clock.Policy == core.OldestFirst {
+	if spec.Clock.Policy == policy {
 		t.Error("the machine itself has changed")
 	}
 	if _, err := CombineParts([]*System{own, {Name: "other", New: own.New}}); err == nil || err.Error() != "own and other both replace the scheduler: leave one of them out" {

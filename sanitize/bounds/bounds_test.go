@@ -53,23 +53,6 @@ NEXT:
 }
 `
 
-// selecting records the selected events of a launch.
-type selecting struct {
-	*tool
-	opcodes []string // of the instructions with selected events
-}
-
-func (s *selecting) SelectEvents(l *probe.LaunchInfo) []probe.Events {
-	list := s.tool.SelectEvents(l)
-	s.opcodes = nil
-	for i, kinds := range list {
-		if instr, _ := l.Program.At(i); kinds != 0 {
-			s.opcodes = append(s.opcodes, strings.Fields(instr.Text)[0])
-		}
-	}
-	return list
-}
-
 // TestPointersToVariablesNeedNoEvents: bounds follows a register that always points into the same variable without events of the
 // instructions that move the pointer, and finds the access after the variable.
 func TestPointersToVariablesNeedNoEvents(t *testing.T) {
@@ -80,12 +63,13 @@ func TestPointersToVariablesNeedNoEvents(t *testing.T) {
 	}
 	for skip, want := range map[uint64]string{192: "", 1024: "store of 4 bytes 772 bytes after the end of g, a global variable of 256 bytes"} {
 		var log finding.Log
-		s := &selecting{tool: &tool{log: &log}}
-		if _, err := mod.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: []any{skip}, Probes: []probe.Probe{s}}); err != nil {
+		bounds := &tool{log: &log}
+		s := &planted.Selected{Of: bounds}
+		if _, err := mod.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: []any{skip}, Probes: []probe.Probe{bounds, s}}); err != nil {
 			t.Fatal(err)
 		}
-		if want := []string{"ld.const.u32", "st.global.u32"}; !slices.Equal(s.opcodes, want) {
-			t.Errorf("bounds selects %q, want %q", s.opcodes, want)
+		if want := []string{"ld.const.u32", "st.global.u32"}; !slices.Equal(s.Opcodes, want) {
+			t.Errorf("bounds selects %q, want %q", s.Opcodes, want)
 		}
 		got := ""
 		for _, f := range log.Findings() {

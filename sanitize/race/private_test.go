@@ -2,13 +2,13 @@ package race
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"gemu/interp"
 	"gemu/probe"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
+	"gemu/sanitize/internal/planted"
 )
 
 // private is a kernel with accesses to memory that threads share, to memory of a thread and to constant memory, and barriers.
@@ -33,23 +33,6 @@ const private = `.version 8.0
 }
 `
 
-// selecting records the selected events of a launch.
-type selecting struct {
-	*Probe
-	opcodes []string // of the instructions with selected events
-}
-
-func (s *selecting) SelectEvents(l *probe.LaunchInfo) []probe.Events {
-	list := s.Probe.SelectEvents(l)
-	s.opcodes = nil
-	for i, kinds := range list {
-		if instr, _ := l.Program.At(i); kinds != 0 {
-			s.opcodes = append(s.opcodes, strings.Fields(instr.Text)[0])
-		}
-	}
-	return list
-}
-
 // TestPrivateAccessesHaveNoEvents: race selects no events of accesses to parameters, local memory and constant memory, nor of
 // barriers of the CTA, whose lanes have events when they wait and continue.
 func TestPrivateAccessesHaveNoEvents(t *testing.T) {
@@ -62,11 +45,12 @@ func TestPrivateAccessesHaveNoEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &selecting{Probe: New(new(finding.Log), 0)}
-	if _, err := mod.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: []any{b}, Probes: []probe.Probe{s}}); err != nil {
+	race := New(new(finding.Log), 0)
+	s := &planted.Selected{Of: race}
+	if _, err := mod.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: []any{b}, Probes: []probe.Probe{race, s}}); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"st.shared.u32", "st.global.u32", "ld.u32", "bar.warp.sync"}; !slices.Equal(s.opcodes, want) {
-		t.Errorf("race selects %q, want %q", s.opcodes, want)
+	if want := []string{"st.shared.u32", "st.global.u32", "ld.u32", "bar.warp.sync"}; !slices.Equal(s.Opcodes, want) {
+		t.Errorf("race selects %q, want %q", s.Opcodes, want)
 	}
 }

@@ -163,3 +163,28 @@ func run(m *ptx.Module, k *ptx.Func, c *cases.Case, s setting, tool Tool) ([]fin
 	})
 	return log.Findings(), err
 }
+
+// Selected is a probe for the launches of a sanitizer. It must follow the sanitizer in the list of probes.
+type Selected struct {
+	Of      probe.EventSelector // the sanitizer
+	Opcodes []string            // of the instructions of the latest launch with selected events, in their order
+}
+
+// Subscription asks for the begin of launches.
+func (*Selected) Subscription() probe.Subscription { return probe.Subscription{Events: probe.OnLaunch} }
+
+// CTA returns nil: events of CTAs are ignored.
+func (*Selected) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return nil }
+
+// OnEvent notes the selection of a launch.
+func (s *Selected) OnEvent(e *probe.Event) {
+	if e.Kind != probe.OnLaunch {
+		return
+	}
+	s.Opcodes = nil
+	for i, kinds := range s.Of.SelectEvents(e.Launch) {
+		if instr, _ := e.Launch.Program.At(i); kinds != 0 {
+			s.Opcodes = append(s.Opcodes, strings.Fields(instr.Text)[0])
+		}
+	}
+}
