@@ -604,3 +604,144 @@ func TestEventsOfAccesses(t *testing.T) {
 		}
 	}
 }
+
+// storesKernel has stores of all sizes, in sequence and with loads between them: of addresses in a row, of one address, of scattered
+// and of equal addresses, of registers, vectors and constants, in all or some lanes.
+const storesKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .u32 %t, %i, %x, %y, %s, %o, %b;
+	.reg .u64 %p, %d;
+	.reg .pred %q, %c;
+	.shared .align 16 .b8 board[2048];
+	ld.param.u64 %p, [out];
+	mov.u32 %t, %tid.x;
+	mad.wide.u32 %p, %t, 16, %p;
+	mov.u32 %b, board;
+	mad.lo.u32 %s, %t, 8, %b;
+	setp.gt.u32 %q, %t, 20;
+	mov.u32 %i, 0;
+	mul.wide.u32 %d, %t, 12345;
+NEXT:
+	mad.lo.u32 %x, %t, %i, 77;
+	st.shared.u32 [%s], %x;
+	st.shared.u32 [board+16], %x;
+	ld.shared.u32 %y, [board+16];
+	st.global.v2.u32 [%p], {%x, %y};
+	st.global.u64 [%p+8], %d;
+	st.global.u32 [%p+8], 7;
+	ld.global.u32 %y, [%p+8];
+	mul.lo.u32 %o, %t, 52;
+	and.b32 %o, %o, 1016;
+	add.u32 %o, %o, %b;
+	st.shared.u8 [%o+1], %i;
+	st.shared.u16 [%o+2], %x;
+	@%q bra SKIP;
+	st.shared.v4.u32 [%b+1024], {%x, %t, 5, %y};
+	st.shared.u64 [%o], %d;
+	ld.shared.u32 %y, [%b+1028];
+SKIP:
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %c, %i, 12;
+	@%c bra NEXT;
+	bar.sync 0;
+	st.global.u32 [%p], %y;
+	ret;
+}
+`
+
+// storeReader is a lateReader that does not need the event of every store before the store either. It also reads the memory before
+// each access.
+type storeReader struct{ *lateReader }
+
+func (r *storeReader) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return r }
+
+func (r *storeReader) FilterStores(*probe.Event, *probe.Access) (probe.LoadCondition, bool) {
+	return probe.LoadCondition{End: math.MaxUint64, Late: true}, true
+}
+
+func (r *storeReader) OnEvent(e *probe.Event) {
+	if e.Kind == probe.OnAccess {
+		late := *e
+		late.Instr = nil // hides the registers
+		e = &late
+	}
+	r.accessReader.OnEvent(e)
+	for i := range e.Accesses {
+		a, b := &e.Accesses[i], strings.Builder{}
+		for m := a.Lanes; m != 0; m &= m - 1 {
+			if _, alloc, offset, ok := a.PlaceOf(bits.TrailingZeros64(m)); ok && alloc != nil {
+				fmt.Fprintf(&b, " %x", a.MemoryBefore(alloc, offset, a.Bytes))
+			}
+		}
+		r.texts[len(r.texts)-1] += " before" + b.String()
+	}
+}
+
+// storeListReader is a storeReader that receives lists.
+type storeListReader struct {
+	*storeReader
+	stores *int // number of stores received in lists
+}
+
+func (r *storeListReader) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return r }
+
+func (r *storeListReader) OnLoads(l *probe.Loads) {
+	for i, x := range l.List {
+		if x.Request.Kind == probe.AccessStore {
+			*r.stores++
+		}
+		r.OnEvent(l.Event(i))
+	}
+}
+
+// TestLateEventsOfStores: stores that machine code executes without an exit have the same events as on the portable engine, with the
+// stored bytes and the memory before them, in the same order among loads and other events.
+func TestLateEventsOfStores(t *testing.T) {
+	run := func(engine interp.Engine, mode interp.Mode, inLists func(k int) bool, stores *int) (texts [][]string) {
+		mod, b := linker(t, interp.Config{}, storesKernel, 16*80)
+		l := &interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(80), Args: []any{b}, Mode: mode, Engine: engine}
+		readers := []*storeReader{}
+		for k, of := range []int{1, 2, 3} {
+			r := &storeReader{&lateReader{late: true, end: math.MaxUint64}}
+			r.selects = func(i int) bool { return i%of == 0 }
+			r.reduced = r.selects
+			readers = append(readers, r)
+			if inLists(k) {
+				l.Probes = append(l.Probes, &storeListReader{r, stores})
+			} else {
+				l.Probes = append(l.Probes, r)
+			}
+		}
+		if _, err := mod.Run(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range readers {
+			texts = append(texts, r.texts)
+		}
+		return texts
+	}
+	for _, mode := range []interp.Mode{interp.Vector, interp.Affine} {
+		none := func(int) bool { return false }
+		want := run(interp.Portable, mode, none, nil)
+		for way, inLists := range []func(int) bool{none, func(int) bool { return true }, func(k int) bool { return k == 1 }} {
+			stores := 0
+			got := run(interp.Auto, mode, inLists, &stores)
+			for k := range want {
+				for i := range min(len(want[k]), len(got[k])) {
+					if want[k][i] != got[k][i] {
+						t.Fatalf("%v, lists %d, sink %d, event %d:\n%s\nwant\n%s", mode, way, k, i, got[k][i], want[k][i])
+					}
+				}
+				if len(want[k]) != len(got[k]) || len(want[k]) < 200 {
+					t.Fatalf("%v, lists %d, sink %d: %d events, want %d", mode, way, k, len(got[k]), len(want[k]))
+				}
+			}
+			if mode == interp.Vector && way == 1 && stores < 500 && interp.NativeUnavailable() == nil && interp.Native.Available() {
+				t.Errorf("only %d stores came in lists", stores)
+			}
+		}
+	}
+}

@@ -86,6 +86,8 @@ type AccessMachine interface {
 	StoredBy(a *Access, s *Stored, lane int) (ok bool)
 	// AllocationAt returns the memory of an access to an address (Access.AllocationAt).
 	AllocationAt(a *Access, addr uint64) (space ptx.Space, alloc *Allocation, offset uint64, ok bool)
+	// MemoryBefore returns bytes of an allocation as they were before the access (Access.MemoryBefore).
+	MemoryBefore(a *Access, alloc *Allocation, offset uint64, n int) []byte
 	// Shadow returns the shadow bytes of the memory of a lane's access.
 	Shadow(a *Access, lane int) []byte
 }
@@ -256,6 +258,13 @@ func (a *Access) PlaceOf(lane int) (space ptx.Space, alloc *Allocation, offset u
 // AllocationAt returns the memory of an access to an address, as PlaceOf does.
 func (a *Access) AllocationAt(addr uint64) (space ptx.Space, alloc *Allocation, offset uint64, ok bool) {
 	return a.Machine.AllocationAt(a, addr)
+}
+
+// MemoryBefore returns n bytes of an allocation, from an offset on, as they were before the access. At a late event
+// (LoadCondition.Late), the access itself and later stores may already have changed the memory. The bytes must be in the memory. The
+// result is valid during the call of Sink.OnEvent only, and must not be changed; it is nil at an event of a recording.
+func (a *Access) MemoryBefore(alloc *Allocation, offset uint64, n int) []byte {
+	return a.Machine.MemoryBefore(a, alloc, offset, n)
 }
 
 // Shadow returns the shadow bytes of the memory that a lane accesses, interp.Config.ShadowBytes for each byte. The shadow bytes

@@ -1,31 +1,32 @@
 package probe
 
-// LoadReceiver is a LoadFilter that receives late loads as lists, which takes less time than an event for each.
+// LoadReceiver is a LoadFilter that receives late loads as lists, which takes less time than an event for each. If it is a StoreFilter,
+// the lists have its late stores, too.
 type LoadReceiver interface {
 	LoadFilter
-	// OnLoads receives the loads for which a condition is Late, instead of their events: all loads of a warp since its last event,
+	// OnLoads receives the accesses for which a condition is Late, instead of their events: all of a warp since its last event,
 	// in their order. The list is valid during the call only. Calls of OnLoads and OnEvent for the same sink do not overlap.
-	// OnLoads must not end the launch (Event.Stop): other sinks may already have later loads of the list.
+	// OnLoads must not end the launch (Event.Stop): other sinks may already have later accesses of the list.
 	OnLoads(l *Loads)
 }
 
-// Loads is a list of loads of a warp that have happened.
+// Loads is a list of loads and stores of a warp that have happened.
 type Loads struct {
 	// Warp is the index of the warp in the CTA.
 	Warp int
-	// List has the loads, in their order.
+	// List has the accesses, in their order.
 	List []Load
 	// Machine makes events of the loads. It is valid during the call of LoadReceiver.OnLoads only.
 	Machine LoadsMachine
 }
 
-// Load is a load of a list.
+// Load is a load or store of a list.
 type Load struct {
 	// Index is the index of the instruction in LaunchInfo.Program.
 	Index int
 	// Request is the access of each lane.
 	Request *Request
-	// Lanes is the set of lanes that load; it is not empty.
+	// Lanes is the set of lanes that access memory; it is not empty.
 	Lanes uint64
 	// Addr has the address of each lane, in the space of the request.
 	Addr []uint64

@@ -56,7 +56,15 @@ type LoadFilter interface {
 	FilterLoads(e *Event, a *Access) (c LoadCondition, ok bool)
 }
 
-// LoadCondition is the condition under which a sink does not need the event of a load before the load.
+// StoreFilter is a LoadFilter that does not need the event of every store before the store either. Machine code executes a store
+// without an exit in launches with an InOrder subscription, if all sinks that receive its event are StoreFilters.
+type StoreFilter interface {
+	LoadFilter
+	// FilterStores is FilterLoads for stores. A condition that is Late may not be Quiet.
+	FilterStores(e *Event, a *Access) (c LoadCondition, ok bool)
+}
+
+// LoadCondition is the condition under which a sink does not need the event of a load or store before the access.
 type LoadCondition struct {
 	// Begin and End delimit the addresses: each lane's access must lie between them, in the state space of the request.
 	Begin, End uint64
@@ -67,9 +75,9 @@ type LoadCondition struct {
 	// Mark is the value of Marks for a marked byte.
 	Mark byte
 	// Late means that the sink needs the event, but accepts it after the load. The event then comes before all later events of
-	// the CTA, so before any store that has an event. Later instructions may have been executed, also if the sink ends the launch
-	// (Event.Stop): registers, and memory to which stores without events write, have later values. Late is false if the sink
-	// needs no event.
+	// the CTA, in the order of the accesses. Later instructions may have been executed, also if the sink ends the launch
+	// (Event.Stop): registers and memory have later values, but Access.Stored and Access.MemoryBefore return the values at the
+	// access. Late is false if the sink needs no event.
 	Late bool
 	// Quiet may be set if Late is true. If it is not nil, the sink needs no event of a load that executes while its value is not 0.
 	Quiet *atomic.Int64

@@ -619,6 +619,11 @@ func (*replayedMachine) AppendStored(_ *probe.Access, p []byte, _ int) ([]byte, 
 // StoredBy returns no operands, as AppendStored.
 func (*replayedMachine) StoredBy(*probe.Access, *probe.Stored, int) bool { return false }
 
+// MemoryBefore returns no bytes.
+func (*replayedMachine) MemoryBefore(*probe.Access, *probe.Allocation, uint64, int) []byte {
+	return nil
+}
+
 // Shadow returns no bytes.
 func (*replayedMachine) Shadow(*probe.Access, int) []byte { return nil }
 

@@ -108,6 +108,48 @@ func sharedProgram(rng *rand.Rand, many, once bool) string {
 	return b.String()
 }
 
+// storeProgram returns a kernel with random stores, loads and barriers, in a loop: of shared memory, and of global memory that no one has
+// written before. Stores are of several sizes, by all, by a warp or by a lane, of equal and of different values.
+func storeProgram(rng *rand.Rand) string {
+	var b strings.Builder
+	b.WriteString(sharedHead + "\t.reg .u64 %g;\n\t.reg .u32 %c;\n\tmov.u32 %x, 0;\n\tmov.u32 %c, %ctaid.x;\n\tld.param.u64 %g, [out];\nNEXT:\n")
+	for n := range 6 + rng.IntN(10) {
+		space, at := "shared", "%a"
+		b.WriteString("\tmov.u32 %o, board;\n")
+		if rng.IntN(2) == 0 { // memory of all CTAs, or of one
+			space, at = "global", "%p"
+			fmt.Fprintf(&b, "\tmul.lo.u32 %%o, %%c, %d;\n", 1024*rng.IntN(2))
+		}
+		writeAddress(&b, rng)
+		b.WriteString("\tcvt.u64.u32 %p, %a;\n\tadd.u64 %p, %p, %g;\n")
+		switch rng.IntN(4) {
+		case 0:
+			fmt.Fprintf(&b, "\tsetp.ne.u32 %%q, %%w, %d;\n\t@%%q bra SKIP%d;\n", rng.IntN(3), n)
+		case 1:
+			fmt.Fprintf(&b, "\tsetp.ne.u32 %%q, %%t, %d;\n\t@%%q bra SKIP%d;\n", rng.IntN(96), n)
+		}
+		value := []string{"%t", "%i", "5", "%x", "%w"}[rng.IntN(5)]
+		switch k := rng.IntN(16); {
+		case k < 7:
+			fmt.Fprintf(&b, "\tst.%s.%s [%s], %s;\n", space, []string{"u32", "u32", "u8", "u16"}[rng.IntN(4)], at, value)
+		case k < 8:
+			fmt.Fprintf(&b, "\tand.b64 %%p, %%p, -8;\n\tand.b32 %%a, %%a, -8;\n\tst.%s.v2.u32 [%s], {%s, %%t};\n", space, at, value)
+		case k < 12:
+			fmt.Fprintf(&b, "\tld.%s.%s %%x, [%s];\n", space, []string{"u32", "u32", "u8", "u16"}[rng.IntN(4)], at)
+		case k < 13:
+			fmt.Fprintf(&b, "\t%s [%s], 1;\n", []string{"st.volatile." + space + ".u32", "red." + space + ".add.u32", "st.release.gpu." + space + ".u32"}[rng.IntN(3)], at)
+		default:
+			b.WriteString("\tsetp.gt.u32 %r, %x, 90;\n\t@%r add.u32 %x, %x, -1;\n")
+		}
+		fmt.Fprintf(&b, "SKIP%d:\n", n)
+		if k := rng.IntN(4); k < 2 {
+			b.WriteString([]string{"\tbar.sync 0;\n", "\tbar.warp.sync -1;\n"}[k])
+		}
+	}
+	b.WriteString("\tadd.u32 %i, %i, 1;\n\tsetp.lt.u32 %q, %i, 5;\n\t@%q bra NEXT;\n\tret;\n}\n")
+	return b.String()
+}
+
 // earlyExit is a kernel whose warp 0 loads shared memory between two barriers and exits before the second, which does not order its
 // loads before the stores that follow.
 const earlyExit = `.version 8.0
@@ -180,7 +222,7 @@ AGAIN:
 `
 
 // TestEnginesFindTheSameInSharedMemory compares the races that the engines find in random programs, in which loads without an exit
-// come before conflicting stores and barriers.
+// come before conflicting stores and barriers; and the findings of all sanitizers in random programs with stores without an exit.
 func TestEnginesFindTheSameInSharedMemory(t *testing.T) {
 	if !interp.Native.Available() {
 		t.Skip("this host has no native engine")
@@ -190,8 +232,13 @@ func TestEnginesFindTheSameInSharedMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	all, err := sanitize.Parse("all")
+	if err != nil {
+		t.Fatal(err)
+	}
 	racy := 0
-	for i := range 240 {
+	for i := range 320 {
+		tools := tools
 		src := ""
 		switch {
 		case i == 0:
@@ -202,8 +249,10 @@ func TestEnginesFindTheSameInSharedMemory(t *testing.T) {
 			src = endAfterOwnBarrier + "}\n"
 		case i < 120:
 			src = sharedProgram(rng, i%8 == 0, i%2 != 0)
-		default:
+		case i < 240:
 			src = branchProgram(rng)
+		default:
+			src, tools = storeProgram(rng), all
 		}
 		found := func(engine interp.Engine) (text string, races int) {
 			s := sanitize.New(tools, sanitize.Options{})
@@ -212,7 +261,7 @@ func TestEnginesFindTheSameInSharedMemory(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, src)
 			}
-			out, err := dev.Alloc(8)
+			out, err := dev.Alloc(4096)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -35,6 +35,11 @@ func (c *cta) FilterLoads(e *probe.Event, x *probe.Access) (l probe.LoadConditio
 	return probe.LoadCondition{Begin: base, End: base + size, Lasting: true}, ok
 }
 
+// FilterStores is FilterLoads for stores.
+func (c *cta) FilterStores(e *probe.Event, x *probe.Access) (l probe.LoadCondition, ok bool) {
+	return c.FilterLoads(e, x)
+}
+
 // wanted returns the number of bytes of each lane that must be in bounds. Bytes that are never read need not
 // be.
 func wanted(x *probe.Access) uint64 { return uint64(x.Bytes - x.SpareBytes) }

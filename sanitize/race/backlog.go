@@ -283,15 +283,15 @@ func (r *run) enqueueRuns(s *shadow, k *clock, a *probe.Access, t *deferredAcces
 	return lanes
 }
 
-// loadMemory is the memory of the latest load of a list whose accesses the backlog takes.
+// loadMemory is the memory of the latest access of a list, if the backlog takes accesses.
 type loadMemory struct {
 	alloc *probe.Allocation
 	s     *shadow
 	own   bool // accessible to a single CTA
 }
 
-// deferLoad defers a load of a list as far as possible and returns the remaining lanes. m is the memory of the load before
-// it, or the zero value. ok is false if it has done nothing, and the load must be handled as an event.
+// deferLoad defers a load or store of a list as far as possible and returns the remaining lanes. m is the memory of the access before
+// it, or the zero value. ok is false if it has done nothing, and the access must be handled as an event.
 func (r *run) deferLoad(c *cta, warp int, l *probe.Load, m *loadMemory) (remaining uint64, ok bool) {
 	role, w := &r.roles[l.Index], &c.warps[warp]
 	if role.skipped != 0 || !w.sameClocks {
@@ -309,20 +309,26 @@ func (r *run) deferLoad(c *cta, warp int, l *probe.Load, m *loadMemory) (remaini
 			r.renew(&m.s.backlog, k, c.number)
 		}
 	}
-	if !r.takes(&m.s.backlog, alloc, l.Request.Bytes) {
+	writing := l.Request.Writes()
+	if !r.takes(&m.s.backlog, alloc, l.Request.Bytes) || writing && r.holdsReleases(alloc) {
 		return 0, false
 	}
-	if m.own && l.Request.Space == ptx.Shared && !m.s.backlog.marked && r.lockstep == 0 && len(l.Addr) == len(rawLoad{}.addr) {
+	if !writing && m.own && l.Request.Space == ptx.Shared && !m.s.backlog.marked && r.lockstep == 0 && len(l.Addr) == len(rawLoad{}.addr) {
 		r.keepRaw(c, warp, l, m, k)
 		return 0, true
 	}
 	t := deferredAccess{lanes: l.Lanes, offset: uint32(offset), moment: r.now, cta: c.number, kind: role.kindOf(l.Index, l.Request), warp: uint16(warp), bytes: uint8(l.Request.Bytes)}
-	if l.Strided && r.enqueueStrided(m, k, &t, l.Stride, uint64(len(alloc.Data))) {
+	if writing {
+		t.effects = writes
+	} else if l.Strided && r.enqueueStrided(m, k, &t, l.Stride, uint64(len(alloc.Data))) {
 		return 0, true
 	}
+	r.enqueueRaw(m.s, alloc) // it uses the same buffer
 	a := &r.buffers.load
 	a.Renew(l.Lanes)
-	a.Bytes, a.Addr = l.Request.Bytes, l.Addr
+	if a.Bytes, a.Addr = l.Request.Bytes, l.Addr; l.Strided {
+		a.SetStride(l.Lanes, l.Stride)
+	}
 	return r.enqueueRuns(m.s, k, a, &t, alloc, m.own), true
 }
 

@@ -354,7 +354,12 @@ func (s *sink) FilterLoads(e *probe.Event, a *probe.Access) (l probe.LoadConditi
 	return l, true
 }
 
-// OnLoads handles the loads of FilterLoads.
+// FilterStores accepts late events of all stores that order no threads, as FilterLoads does. A finding has the values at the store.
+func (s *sink) FilterStores(e *probe.Event, a *probe.Access) (l probe.LoadCondition, ok bool) {
+	return probe.LoadCondition{End: math.MaxUint64, Late: !isPrivate(a.Space), Lasting: true}, s.run.roles[e.Index].sync == 0
+}
+
+// OnLoads handles the accesses of FilterLoads and FilterStores.
 func (s *sink) OnLoads(l *probe.Loads) {
 	r, c := s.run, s.c
 	r.completeBatch()

@@ -274,6 +274,9 @@ func (a *access) storedBytes(alloc *probe.Allocation, offset uint64, n int, o *r
 			}
 		}
 	}
+	if a.access != nil {
+		return a.access.MemoryBefore(alloc, offset, n)
+	}
 	return alloc.Data[offset : offset+uint64(n)]
 }
 

@@ -48,15 +48,66 @@ func (c *cta) place(index int, a *probe.Access, lane int) (m *memory, offset uin
 
 // FilterLoads returns the memory of the load: a load from valid memory needs no event if all registers of the warp are valid.
 func (c *cta) FilterLoads(e *probe.Event, a *probe.Access) (l probe.LoadCondition, ok bool) {
-	h := &c.touched[e.Index]
-	if !c.warps[e.Warp].eased || !c.plan.steps[e.Index].singleAccess || h.m == nil || h.space != a.Space || h.m.alloc.Kind == probe.HeapMemory || h.m.alloc.Size != h.size {
-		return l, false // heap memory may be freed while the CTA runs
+	h, ok := c.filtered(e, a)
+	if !ok {
+		return l, false
 	}
 	l = probe.LoadCondition{Begin: h.delta, End: h.delta + h.size, Unless: &h.m.dirty, Lasting: true}
 	if uint64(len(h.m.bits)) >= h.size {
 		l.Marks, l.Mark = h.m.bits[:h.size], byte(h.m.flip)
 	}
 	return l, true
+}
+
+// FilterStores returns the memory of the store. The stored values are valid, so only bytes become valid, which loads in machine code
+// may see late: it leaves a load of invalid bytes to this sink, which has received all stores of the CTA by then.
+func (c *cta) FilterStores(e *probe.Event, a *probe.Access) (l probe.LoadCondition, ok bool) {
+	h, ok := c.filtered(e, a)
+	return probe.LoadCondition{Begin: h.delta, End: h.delta + h.size, Late: true, Lasting: true}, ok
+}
+
+// filtered returns the memory of an access for which there is a condition: all registers of the warp are valid.
+func (c *cta) filtered(e *probe.Event, a *probe.Access) (h *touchedMemory, ok bool) {
+	h = &c.touched[e.Index] // heap memory may be freed while the CTA runs
+	return h, c.warps[e.Warp].eased && c.plan.steps[e.Index].singleAccess && h.m != nil && h.space == a.Space && h.m.alloc.Kind != probe.HeapMemory && h.m.alloc.Size == h.size
+}
+
+// holds reports whether the memory has all bytes of an access of a list.
+func (h *touchedMemory) holds(x *probe.Load) bool {
+	n := uint64(x.Request.Bytes)
+	if h.m == nil || h.space != x.Request.Space || n > h.size {
+		return false
+	}
+	lanes, last := x.Lanes, h.size-n
+	if x.Strided { // the outermost lanes suffice
+		lanes = lanes&-lanes | 1<<(63-bits.LeadingZeros64(lanes))
+	}
+	for ; lanes != 0; lanes &= lanes - 1 {
+		if x.Addr[lowest(lanes)]-h.delta > last {
+			return false
+		}
+	}
+	return true
+}
+
+// OnLoads handles the stores of FilterStores.
+func (c *cta) OnLoads(l *probe.Loads) {
+	for i := range l.List {
+		x := &l.List[i]
+		h := &c.touched[x.Index]
+		if !h.holds(x) {
+			c.OnEvent(l.Event(i))
+			continue
+		}
+		if h.m.dirty.Load() == 0 {
+			continue
+		}
+		c.written.Renew(x.Lanes)
+		if c.written.Bytes, c.written.Addr = x.Request.Bytes, x.Addr; x.Strided {
+			c.written.SetStride(x.Lanes, x.Stride)
+		}
+		h.m.write(&c.written, h.delta)
+	}
 }
 
 // clean reports whether all bytes that the lanes access are valid and in the same allocation.

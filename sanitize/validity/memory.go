@@ -222,6 +222,21 @@ func (m *memory) set(offset uint64, n int, invalid bool, origin uint32) {
 	m.soil(offset, n)
 }
 
+// write makes the bytes of a store valid. begin is the address of the memory, which must hold all bytes.
+func (m *memory) write(a *probe.Access, begin uint64) {
+	for _, r := range a.Runs(a.Lanes) {
+		low, width, _ := r.Span()
+		others := 63 - bits.LeadingZeros64(r.Lanes) - bits.TrailingZeros64(r.Lanes)   // lanes of the run without the first, if no lane is missing
+		if others == bits.OnesCount64(r.Lanes)-1 && width <= uint64(others*a.Bytes) { // contiguous
+			m.set(low-begin, int(width)+a.Bytes, false, 0)
+			a.Lanes &^= r.Lanes
+		}
+	}
+	for lanes := a.Lanes; lanes != 0; lanes &= lanes - 1 {
+		m.set(a.Addr[lowest(lanes)]-begin, a.Bytes, false, 0)
+	}
+}
+
 // computed finds bytes among n that were computed from invalid values: the offset of the first, their number,
 // and the origin of the first.
 //

@@ -3,6 +3,7 @@ package event
 // This file delivers the events of a CTA to its sinks.
 
 import (
+	"bytes"
 	"math/bits"
 	"unsafe"
 
@@ -427,6 +428,9 @@ func (m *AccessMachine) AppendStored(a *probe.Access, p []byte, lane int) (to []
 	if x.Tile != nil || a.Lengths != nil {
 		return p, false
 	}
+	if m.Late != nil {
+		return m.Late.Union.Log.Stored(m.Entry).AppendStored(p, x, lane), true
+	}
 	f := &m.Warp.Files[lane/regfile.Lanes]
 	from := len(p)
 	for _, e := range x.Elems {
@@ -438,12 +442,48 @@ func (m *AccessMachine) AppendStored(a *probe.Access, p []byte, lane int) (to []
 	return p, true
 }
 
+// MemoryBefore returns n bytes of an allocation, from offset on, as they were before the access: without the bytes that the access and
+// later accesses of its list have stored.
+func (m *AccessMachine) MemoryBefore(_ *probe.Access, alloc *probe.Allocation, offset uint64, n int) []byte {
+	now := alloc.Data[offset:][:n]
+	if m.Late == nil {
+		return now
+	}
+	p, before := m.Late, bytes.Clone(now)
+	for i := len(p.Logged) - 1; i >= m.Entry; i-- {
+		l := &p.Logged[i]
+		x := &p.Union.Loggable[l.Number()]
+		if !x.IsStore() {
+			continue
+		}
+		x.Place.Warp = p.Warp
+		stored, size := p.Union.Log.Stored(i), x.Accesses[0].Bytes
+		for lanes := l.Mask; lanes != 0; lanes &= lanes - 1 {
+			lane := bits.TrailingZeros32(lanes)
+			_, to, at, ok := (*AccessMachine)(&x.Place).AllocationAt(&x.Accesses[0], l.Addresses[lane])
+			if !ok || to != alloc {
+				continue
+			}
+			first, end := max(at, offset), min(at+uint64(size), offset+uint64(n))
+			if first < end {
+				copy(before[first-offset:end-offset], stored.Before[lane][first-at:])
+			}
+		}
+	}
+	return before
+}
+
 // StoredBy sets g to the operands of a lane's access that writes memory. It returns false if they are not registers of the
 // instruction.
 func (m *AccessMachine) StoredBy(a *probe.Access, g *probe.Stored, lane int) (ok bool) {
 	g.Data, g.Compare, g.Left = g.Data[:0], g.Compare[:0], 0
 	if m.Instr == nil || a.Lengths != nil || a.Kind == probe.AccessLoad {
 		return false
+	}
+	if m.Late != nil { // only stores with all elements are late
+		g.Data, _ = m.AppendStored(a, g.Data, lane)
+		g.Size = m.Warp.AccessOf(m.Instr).Size
+		return true
 	}
 	h, one := lane/regfile.Lanes, lane%regfile.Lanes
 	switch m.Instr.Op.Signature().Side {

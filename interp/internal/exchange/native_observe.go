@@ -4,6 +4,8 @@ package exchange
 // sends the events of an access before machine code executes it.
 
 import (
+	"slices"
+
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/event"
 	"gemu/interp/internal/lanes"
@@ -49,7 +51,8 @@ func observedUnion(w *machine.Warp) *machine.EventUnion {
 			}
 			if cost <= len(u.Selected) {
 				u.Native, u.Sole = w.CTA.Code.Observing(u.Selected, observe.LoggableLoads(w, sole)), sole
-				if u.Log = native.NewLoadLog(len(u.Native.Loads)); u.Log != nil {
+				stores := slices.ContainsFunc(u.Native.Loads, func(i int32) bool { return sole[i].IsStore() })
+				if u.Log = native.NewLoadLog(len(u.Native.Loads), stores); u.Log != nil {
 					u.Loggable = make([]machine.LoggableLoad, len(u.Native.Loads))
 					for n, i := range u.Native.Loads {
 						b := w.CTA.Code.Block(w.CTA.Code.Accesses()[i].Start)

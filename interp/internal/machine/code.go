@@ -37,7 +37,7 @@ type ObservedCodes struct {
 const maxObservedCodes = 8
 
 // Observing returns machine code that exits before the instructions that have an event in selected, by index. It may log the
-// loads for which mayLog, by index, is true.
+// accesses for which mayLog, by index, is true.
 func (k *Kernel) Observing(selected []probe.Events, mayLog []bool) *ObservedCode {
 	accesses := k.Accesses()
 	sources, stops := make([]int32, len(k.Instrs)), make([]byte, len(k.Instrs))

@@ -68,22 +68,22 @@ type EventUnion struct {
 	Loggable     []LoggableLoad  // by number of the window in Log: the instruction
 }
 
-// LoggableLoad is an instruction whose loads machine code may execute without an exit.
+// LoggableLoad is an instruction whose loads or stores machine code may execute without an exit.
 type LoggableLoad struct {
 	*SoleAccess
 	Rest   int32  // the number of PTX instructions from it to the end of its block
-	Late   uint64 // the sinks that receive the logged loads: a bit for each index in EventStream.Sinks
+	Late   uint64 // the sinks that receive the logged accesses: a bit for each index in EventStream.Sinks
 	Listed uint64 // the sinks of Late that receive lists (probe.LoadReceiver); all others receive events
 	Asked  bool   // the sinks have been asked for their conditions, in this turn of the launch
 	Lasts  bool   // the conditions are lasting ones (probe.LoadCondition.Lasting)
 }
 
-// LoadsPlace is the place of a list of late loads.
+// LoadsPlace is the place of a list of late loads and stores.
 type LoadsPlace struct {
 	Stream *EventStream
 	Warp   *Warp
 	Union  *EventUnion
-	Logged []native.LoggedLoad // the log
+	Logged []native.LoggedLoad // the log; accesses after its first len(Steps) entries have no events, because a sink has ended the launch
 	Steps  []int64             // by index of the log: probe.Event.Step
 	Places []int32             // by index of the list: the index of the log
 }
@@ -105,6 +105,9 @@ type SoleAccess struct {
 	Accesses []probe.Access // the accesses of EventStream.Step: one
 	Place    AccessPlace    // place of Accesses
 }
+
+// IsStore reports whether the access is a store.
+func (x *SoleAccess) IsStore() bool { return x.Accesses[0].Kind == probe.AccessStore }
 
 // ObservedCode is machine code that exits before the instructions with events.
 type ObservedCode struct {
@@ -227,6 +230,8 @@ func (k *Kernel) Accesses() []accessedSources {
 type AccessPlace struct {
 	Warp  *Warp
 	Instr *code.Instr // the lowered instruction of the access
+	Late  *LoadsPlace // the list of an access that has happened; nil if it is about to happen
+	Entry int         // index of the access in Late.Logged
 
 	// The fields of mem.Access besides probe.Request.
 	Tolerate probe.Tolerance

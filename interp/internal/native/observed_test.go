@@ -1,6 +1,7 @@
 package native
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
@@ -12,9 +13,10 @@ import (
 	"gemu/regfile"
 )
 
-// TestLoggedLoads checks the log of loads, lane by lane: an entry has all addresses and the state of the warp; without an entry,
-// because a lane is outside the window, the window is closed or the log is full, machine code exits before the load.
-func TestLoggedLoads(t *testing.T) {
+// TestLoggedAccesses checks the log of loads and stores, lane by lane: an entry has all addresses and the state of the warp, and of a
+// store the stored bytes and the bytes before it; without an entry, because a lane is outside the window, the window is closed or the
+// log is full, machine code exits before the access.
+func TestLoggedAccesses(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
 	}
@@ -52,7 +54,7 @@ func TestLoggedLoads(t *testing.T) {
 				least, most = min(least, addresses[lane]), max(most, addresses[lane])
 			}
 		}
-		log := NewLoadLog(1)
+		log := NewLoadLog(1, r.access.Store)
 		window := LoadWindow{Begin: least, Last: most - least}
 		switch rng.IntN(6) {
 		case 0:
@@ -95,6 +97,16 @@ func TestLoggedLoads(t *testing.T) {
 			window.Quiet = &quiet
 		}
 		open, logged, full := rng.IntN(8) > 0, rng.IntN(4) > 0, rng.IntN(8) == 0
+		memory := []byte(nil)
+		if size := window.Last + bytes; r.access.Store && window.Last < 1<<20 {
+			memory = make([]byte, size)
+			for i := range memory {
+				memory[i] = byte(rng.Uint32())
+			}
+			window.Memory, window.Bytes = &memory[0], uint32(bytes)
+		} else if r.access.Store {
+			logged = false
+		}
 		if open {
 			log.Open(0, window, logged)
 		}
@@ -107,6 +119,20 @@ func TestLoggedLoads(t *testing.T) {
 		for lane, addr := range addresses {
 			if offset := addr - window.Begin; m>>lane&1 != 0 && (offset>>63 != 0 || window.Last>>63 != 0 || offset > window.Last) {
 				inside = false
+			}
+		}
+		var stored [regfile.Lanes][]byte // later instructions may change the registers
+		for lane := range stored {
+			for _, e := range r.access.Elems {
+				v := []byte(nil)
+				switch {
+				case !r.access.Store:
+				case e.Slot == code.R:
+					v = binary.LittleEndian.AppendUint32(v, r.file.Src32(e.Row)[lane])
+				default:
+					v = binary.LittleEndian.AppendUint64(v, r.file.Src64(e.Row)[lane])
+				}
+				stored[lane] = append(stored[lane], v[:min(len(v), r.access.Size)]...)
 			}
 		}
 		c.RunBlock(ctx, r.file, 0)
@@ -135,12 +161,22 @@ func TestLoggedLoads(t *testing.T) {
 			t.Fatalf("%s: %d entries", says, len(list))
 		}
 		count := before.Count + int64(r.prog.Blocks[0].Sources.Len())
+		for lane, addr := range addresses {
+			if !r.access.Store || m>>lane&1 == 0 {
+				continue
+			}
+			before := memory[addr-window.Begin:][:bytes]
+			if s := log.Stored(first); !slices.Equal(s.Before[lane][:bytes], before) || !slices.Equal(s.AppendStored(nil, r.access, lane), stored[lane]) {
+				t.Fatalf("%s: lane %d stores %x over %x, logged are %x over %x", says, lane, stored[lane], before, s.AppendStored(nil, r.access, lane), s.Before[lane])
+			}
+			outcomes[fmt.Sprintf("stored %d elements of %d bytes", len(r.access.Elems), r.access.Size)]++
+		}
 		if e := list[first]; e.Count != count || e.ExitBranches != before.ExitBranches || e.Mask != m || e.ReconvergeAt != before.ReconvergeAt || e.Number() != 0 || !slices.Equal(e.Addresses[:], addresses[:]) {
 			t.Fatalf("%s: the entry is %+v, want count %d, %d exits, reconvergence at %d", says, e, count, before.ExitBranches, before.ReconvergeAt)
 		}
 	}
 	t.Logf("%v", outcomes)
-	if len(outcomes) < 16 {
+	if len(outcomes) < 24 {
 		t.Errorf("only %v", outcomes)
 	}
 }

@@ -135,8 +135,8 @@ func SoleAccesses(w *machine.Warp, selected []probe.Events) []*machine.SoleAcces
 	return list
 }
 
-// LoggableLoads returns which instructions machine code may log, by index: loads with a single event, of an access, whose sinks are
-// all probe.LoadFilters. sole is the result of SoleAccesses.
+// LoggableLoads returns which instructions machine code may log, by index: loads and stores with a single event, of an access, whose
+// sinks are all filters (isFilter). sole is the result of SoleAccesses.
 func LoggableLoads(w *machine.Warp, sole []*machine.SoleAccess) []bool {
 	list := make([]bool, len(sole))
 	s := w.CTA.Stream
@@ -144,12 +144,12 @@ func LoggableLoads(w *machine.Warp, sole []*machine.SoleAccess) []bool {
 		return list
 	}
 	for i, x := range sole {
-		if x == nil || !native.CanLog(x.Instr, w.AccessOf(x.Instr)) || x.Accesses[0].SpareBytes > 0 {
-			continue
+		if x == nil || !native.CanLog(x.Instr, w.AccessOf(x.Instr)) || x.Accesses[0].SpareBytes > 0 || x.IsStore() && !s.Subscription.InOrder {
+			continue // out of order, another CTA may load a value before the sinks have received the event of its store
 		}
 		list[i] = true
 		for k := range s.Sinks {
-			if _, ok := s.Sinks[k].Sink.(probe.LoadFilter); !ok && event.Receives(s, k, w.ReducedSinks, x.Source.Index, probe.OnAccess) {
+			if !isFilter(s.Sinks[k].Sink, x) && event.Receives(s, k, w.ReducedSinks, x.Source.Index, probe.OnAccess) {
 				list[i] = false
 			}
 		}
@@ -157,7 +157,46 @@ func LoggableLoads(w *machine.Warp, sole []*machine.SoleAccess) []bool {
 	return list
 }
 
-// OpenWindow asks the sinks for their conditions for loads of an instruction, whose event was EventStream.Step, and opens its window
+// isFilter reports whether a sink may have conditions for an access: it is a probe.LoadFilter or, for a store, a probe.StoreFilter.
+func isFilter(s probe.Sink, x *machine.SoleAccess) bool {
+	if x.IsStore() {
+		_, ok := s.(probe.StoreFilter)
+		return ok
+	}
+	_, ok := s.(probe.LoadFilter)
+	return ok
+}
+
+// filter returns the condition of a sink for the access of x, whose event was EventStream.Step.
+func filter(s *machine.EventStream, sink probe.Sink, x *machine.LoggableLoad) (c probe.LoadCondition, ok bool) {
+	if x.IsStore() {
+		return sink.(probe.StoreFilter).FilterStores(&s.Step, &x.Accesses[0])
+	}
+	return sink.(probe.LoadFilter).FilterLoads(&s.Step, &x.Accesses[0])
+}
+
+// storedMemory returns the memory of a store, whose event was EventStream.Step, and the address of its first byte. It returns nil if
+// the memory may change its place, or belongs to the host, which may take it away.
+func storedMemory(s *machine.EventStream, x *machine.LoggableLoad) (data []byte, begin uint64) {
+	a := &x.Accesses[0]
+	first := bits.TrailingZeros64(a.Lanes)
+	_, alloc, offset, ok := a.PlaceOf(first)
+	if !ok || alloc == nil {
+		return nil, 0
+	}
+	switch alloc.Kind {
+	case probe.BufferMemory, probe.VariableMemory:
+	case probe.SharedMemory:
+		if s.CTA.Grid.Info.Cluster.Count() > 1 { // a generic address depends on the CTA's rank
+			return nil, 0
+		}
+	default:
+		return nil, 0
+	}
+	return alloc.Data, a.Addr[first] - offset
+}
+
+// OpenWindow asks the sinks for their conditions for accesses of an instruction, whose event was EventStream.Step, and opens its window
 // in the log of the union if all sinks have one.
 func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, number int32) {
 	x := &u.Loggable[number]
@@ -173,7 +212,7 @@ func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 		if !event.Receives(s, k, u.ReducedSinks, x.Source.Index, probe.OnAccess) {
 			continue
 		}
-		c, ok := s.Sinks[k].Sink.(probe.LoadFilter).FilterLoads(&s.Step, a)
+		c, ok := filter(s, s.Sinks[k].Sink, x)
 		if !ok || c.Unless != nil && window.Closed != nil {
 			return
 		}
@@ -194,8 +233,16 @@ func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 			}
 		}
 	}
+	memory, memoryBegin := []byte(nil), uint64(0)
+	if x.IsStore() {
+		memory, memoryBegin = storedMemory(s, x)
+		begin, end = max(begin, memoryBegin), min(end, memoryBegin+uint64(len(memory)))
+	}
 	if begin >= end || end-begin < uint64(a.Bytes) {
 		return
+	}
+	if memory != nil {
+		window.Memory, window.Bytes = &memory[begin-memoryBegin], uint32(a.Bytes)
 	}
 	window.Begin, window.Last = begin, end-begin-uint64(a.Bytes)
 	if uint64(len(marks)) >= end-marksBegin && (a.Bytes < 3 || a.Bytes%4 == 0) {
@@ -205,11 +252,11 @@ func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 	u.Log.Open(int(number), window, x.Late != 0)
 }
 
-// EmitLogged emits the loads of a log to the sinks that receive them late: to some sinks their events, to others a list. It emits
-// no load after an event at which a sink ends the launch. count counts, at a load, the instructions that the warp has begun.
+// EmitLogged emits the accesses of a log to the sinks that receive them late: to some sinks their events, to others a list. It emits
+// none after an event at which a sink ends the launch. count counts, at an access, the instructions that the warp has begun.
 func EmitLogged(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, list []native.LoggedLoad, count func(x *machine.LoggableLoad, l *native.LoggedLoad)) {
 	p := &s.LoadsPlace
-	p.Stream, p.Warp, p.Union, p.Steps = s, w, u, p.Steps[:0]
+	p.Stream, p.Warp, p.Union, p.Logged, p.Steps = s, w, u, list, p.Steps[:0]
 	receivers := uint64(0)
 	for i := 0; i < len(list) && s.StopErr == nil; i++ {
 		l := &list[i]
@@ -217,24 +264,23 @@ func EmitLogged(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 		count(x, l)
 		p.Steps = append(p.Steps, w.CTA.Grid.Steps)
 		if others := x.Late &^ x.Listed; others != 0 {
-			setLogged(s, w, x, l)
+			setLogged(p, i)
 			event.EmitLate(s, &s.Step, others)
 		}
 		receivers |= x.Listed
 	}
-	p.Logged = list[:len(p.Steps)]
 	for ; receivers != 0; receivers &= receivers - 1 {
 		s.Current = bits.TrailingZeros64(receivers)
 		emitLoads(s)
 	}
 }
 
-// emitLoads emits the list of the logged loads to the current sink.
+// emitLoads emits the list of the logged accesses to the current sink.
 func emitLoads(s *machine.EventStream) {
 	p, loads := &s.LoadsPlace, &s.Loads
 	w := p.Warp
 	p.Places, loads.List = p.Places[:0], loads.List[:0]
-	for i := range p.Logged {
+	for i := range p.Steps {
 		l := &p.Logged[i]
 		x := &p.Union.Loggable[l.Number()]
 		if x.Listed>>s.Current&1 == 0 {
@@ -257,18 +303,19 @@ type loadsMachine machine.LoadsPlace
 // LoadEvent returns the event of load i of a list.
 func (m *loadsMachine) LoadEvent(_ *probe.Loads, i int) *probe.Event {
 	k := m.Places[i]
-	l, e := &m.Logged[k], &m.Stream.Step
-	setLogged(m.Stream, m.Warp, &m.Union.Loggable[l.Number()], l)
+	e := &m.Stream.Step
+	setLogged((*machine.LoadsPlace)(m), int(k))
 	e.Kind, e.Step = probe.OnAccess, m.Steps[k]
 	return e
 }
 
-// setLogged sets EventStream.Step to the event of a load that machine code has executed.
-func setLogged(s *machine.EventStream, w *machine.Warp, x *machine.LoggableLoad, l *native.LoggedLoad) {
-	lanes := uint64(l.Mask)
+// setLogged sets EventStream.Step to the event of entry i of a log.
+func setLogged(p *machine.LoadsPlace, i int) {
+	s, w, l := p.Stream, p.Warp, &p.Logged[i]
+	x, lanes := &p.Union.Loggable[l.Number()], uint64(l.Mask)
 	w.Mask = lanes
 	event.BeginReconvergingStep(s, w, x.Source, lanes, l.ReconvergeAt)
-	x.Place.Warp = w
+	x.Place.Warp, x.Place.Late, x.Place.Entry = w, p, i
 	to := &x.Accesses[0]
 	to.Renew(lanes)
 	to.Addr = l.Addresses[:]
@@ -304,7 +351,9 @@ func EmitSole(s *machine.EventStream, w *machine.Warp, x *machine.SoleAccess, re
 	if lanes == 0 {
 		return
 	}
-	x.Place.Warp = w
+	if x.Place.Warp = w; x.Place.Late != nil {
+		x.Place.Late = nil
+	}
 	to := &x.Accesses[0]
 	to.Renew(lanes)
 	describeLanes(s, w, x.Instr, w.AccessOf(x.Instr), to)
