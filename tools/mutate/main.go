@@ -39,12 +39,17 @@
 //
 //	go run -C tools ./mutate -stencils 'interp/internal/native/*_amd64.txt'
 //
+// With -scope only stencils of the families in this file are mutated, and all families have the same number of mutants, but
+// for chance. Each stencil is tried without a mutant first: this must end without a difference, and the limits of time and
+// memory follow from it.
+//
 // All mutants are compiled into a single program (mutant schemata, Untch et al. 1993), by "go build -overlay"; an
 // environment variable selects a mutant. A first run without a mutant finds the inputs that reach each mutant.
 package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -66,7 +71,7 @@ import (
 func main() {
 	c := &config{command: strings.Join(append([]string{"go run -C tools ./mutate"}, os.Args[1:]...), " ")}
 	flag.StringVar(&c.root, "root", "", "`folder` of the repository; all other paths are relative to it (default: the repository around the working directory)")
-	flag.StringVar(&c.scope, "scope", "tools/mutate/scope.txt", "`file` with the names of the functions to mutate")
+	flag.StringVar(&c.scope, "scope", "", "`file` with the names of the functions to mutate (default tools/mutate/scope.txt); with -stencils, the families of stencils to mutate (default: all stencils)")
 	flag.StringVar(&c.equivalentFile, "argued", "tools/mutate/argued.txt", "`file` with the argued mutants and their reasons")
 	flag.StringVar(&c.program, "program", "./tools/mutate/try", "`package` that runs the inputs")
 	flag.StringVar(&c.only, "only", "*", "try only mutants of functions whose names match this `pattern`")
@@ -137,7 +142,7 @@ func (c *config) run(w io.Writer) (good bool, err error) {
 	if c.stencils != "" {
 		return c.runStencils(w)
 	}
-	scope, err := readScope(c.scope)
+	scope, err := readScope(cmp.Or(c.scope, "tools/mutate/scope.txt"))
 	if err != nil {
 		return false, err
 	}

@@ -1,17 +1,12 @@
 package main
 
 // This file makes mutants of the tables of stencils (package native): of the machine code and of its patch
-// descriptions. Each runs in a process of its own.
+// descriptions. stencil_try.go runs them.
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"encoding/base64"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -21,26 +16,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 )
-
-// stencilPackage is the package of the tables, and stencilProgram is the program that tries them. stencilTimeout is the
-// time limit of a mutant in this program, 20 to 400 times the time without a mutant. stencilTestTimeout is the time limit
-// of tests, 20 times their time.
-const (
-	stencilPackage     = "interp/internal/native"
-	stencilProgram     = "./interp/internal/native/harness/mutants"
-	stencilTimeout     = 20 * time.Second
-	stencilTestTimeout = 80 * time.Second
-)
-
-// maxSubjects is the largest number of suites that try a stencil. Comparisons, for instance, are in very many suites.
-const maxSubjects = 6
 
 // stencilLine is a line of a table: its place, name, code and holes.
 type stencilLine struct {
 	file   string // path of the table from the root
+	family string // family of the stencil in the scope; "" without a scope
 	number int
 	name   string
 	code   []byte
@@ -327,13 +308,22 @@ func (s *stencilLine) instructions(syntax string) (list []instruction, err error
 	return list, nil
 }
 
-// mutants draws n mutants of a table and returns them with their lines.
+// mutants draws n mutants of stencils and returns them with their lines. All families have the same chance, however many
+// stencils they have.
 func (c *config) mutants(lines []*stencilLine, n int) (list []*Mutant, text map[*Mutant]string, err error) {
+	byFamily := map[string][]*stencilLine{}
+	for _, l := range lines {
+		byFamily[l.family] = append(byFamily[l.family], l)
+	}
+	families := slices.Sorted(maps.Keys(byFamily))
 	r := rand.New(rand.NewPCG(c.seed, 0))
 	text = map[*Mutant]string{}
 	present := map[string]bool{}
 	for tries := 0; len(list) < n && tries < 100*n; tries++ {
 		op := stencilOps[max(0, r.IntN(2*len(stencilOps))-len(stencilOps))]
+		if len(families) > 1 {
+			lines = byFamily[families[r.IntN(len(families))]]
+		}
 		from := lines[r.IntN(len(lines))]
 		s := &stencilLine{file: from.file, number: from.number, name: from.name, code: slices.Clone(from.code), holes: slices.Clone(from.holes)}
 		opName := op.change(s, r)
@@ -449,289 +439,4 @@ func (s *stencilLine) changed(op, text string) *stencilLine {
 // sortStencils sorts mutants by table and line.
 func sortStencils(list []*Mutant) {
 	slices.SortStableFunc(list, func(a, b *Mutant) int { return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line) })
-}
-
-// matches reports whether a name matches a pattern.
-func matches(pattern, name string) bool {
-	ok, err := filepath.Match(pattern, name)
-	return ok && err == nil
-}
-
-// stencilTester is the suites of the program that try a stencil, or else tests of a package.
-type stencilTester struct {
-	Suites       []string
-	Package, Run string
-}
-
-// hasSubjects reports whether anything tries the stencil.
-func (t *stencilTester) hasSubjects() bool { return t != nil && (len(t.Suites) > 0 || t.Package != "") }
-
-// stencilTesters are the testers of stencils, by mark of their processor level and by name.
-type stencilTesters map[string]map[string]*stencilTester
-
-// mark returns the mark of the processor level in the name of a table's file: see package native.
-func mark(file string) string { return marks.FindString(strings.TrimSuffix(file, ".txt")) }
-
-var marks = regexp.MustCompile(`_v\d+$`)
-
-// find returns the tester of a stencil.
-func (t stencilTesters) find(file, name string) *stencilTester { return t[mark(file)][name] }
-
-// load asks the program for the testers of a level, once.
-func (t stencilTesters) load(binary, mark string) error {
-	if t[mark] != nil {
-		return nil
-	}
-	out, err := exec.Command(binary, "stencils", mark).Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		err = fmt.Errorf("%w: %s", err, exit.Stderr)
-	}
-	if err != nil {
-		return fmt.Errorf("without a mutant: %w", err)
-	}
-	var testers map[string]*stencilTester
-	if err := json.Unmarshal(out, &testers); err != nil {
-		return err
-	}
-	t[mark] = testers
-	return nil
-}
-
-// runStencils runs the command for mutants of tables, of all stencils with a tester.
-func (c *config) runStencils(w io.Writer) (good bool, err error) {
-	dir, err := os.MkdirTemp("", "mutate")
-	if err != nil {
-		return false, err
-	}
-	defer os.RemoveAll(dir)
-	binary, err := build(c.root, stencilProgram, dir, nil, nil)
-	if err != nil {
-		return false, err
-	}
-	lines, err := c.stencilLines()
-	if err != nil {
-		return false, err
-	}
-	testers := stencilTesters{}
-	for _, s := range lines {
-		if err := testers.load(binary, mark(s.file)); err != nil {
-			return false, err
-		}
-	}
-	lines = slices.DeleteFunc(lines, func(s *stencilLine) bool {
-		t := testers.find(s.file, s.name)
-		return !t.hasSubjects() || c.subjectsOnly && len(t.Suites) == 0 || !matches(c.only, s.name)
-	})
-	if len(lines) == 0 {
-		return false, errors.New("no stencil with a suite or test matches -stencils and -only")
-	}
-	list, text, sample, err := c.chooseStencils(lines)
-	if err != nil {
-		return false, err
-	}
-	verdicts := map[*Mutant]Verdict{}
-	if !c.list {
-		if err := unchanged(binary, testers, lines, list); err != nil {
-			return false, err
-		}
-		p := &stencilPrograms{root: c.root, binary: binary, tests: map[string]string{}}
-		if err := p.build(testers, list, dir); err != nil {
-			return false, err
-		}
-		if verdicts, err = c.tryStencils(p, testers, list, text); err != nil {
-			return false, err
-		}
-	}
-	c.exitIsKill = true
-	c.print(w, list, verdicts)
-	if c.list {
-		return true, nil
-	}
-	byOp := slices.Clone(list)
-	slices.SortStableFunc(byOp, func(a, b *Mutant) int { return strings.Compare(a.Op, b.Op) })
-	if c.rewrite {
-		byOp = list // the order of the file
-	}
-	return c.report(w, byOp, verdicts, nil, sample, func(m *Mutant) string { return "stencils, " + m.Op })
-}
-
-// unchanged returns an error if a stencil fails without a mutant, because then all its mutants would count as
-// noticed.
-func unchanged(binary string, testers stencilTesters, lines []*stencilLine, list []*Mutant) error {
-	p := &stencilPrograms{binary: binary}
-	for _, s := range lines {
-		t := testers.find(s.file, s.name)
-		if len(t.Suites) == 0 || !slices.ContainsFunc(list, func(m *Mutant) bool { return m.File == s.file && m.Func == s.name }) {
-			continue
-		}
-		v, err := p.runSubjects(s.String(), mark(s.file), spreadNames(t.Suites))
-		if err == nil && v.Outcome != Survived {
-			err = fmt.Errorf("%s:%d: without a mutant %s: %v %s", s.file, s.number, s.name, v.Outcome, v.Input)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// stencilLines reads the stencils of the tables.
-func (c *config) stencilLines() (list []*stencilLine, err error) {
-	files, err := filepath.Glob(filepath.Join(c.root, c.stencils))
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range files {
-		table, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		name, err := filepath.Rel(c.root, file)
-		if err != nil {
-			return nil, err
-		}
-		lines, err := readStencils(filepath.ToSlash(name), string(table))
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, lines...)
-	}
-	return list, nil
-}
-
-// tryStencils tries mutants of stencils.
-func (c *config) tryStencils(p *stencilPrograms, testers stencilTesters, list []*Mutant, text map[*Mutant]string) (map[*Mutant]Verdict, error) {
-	verdicts := map[*Mutant]Verdict{}
-	var mu sync.Mutex
-	var first error
-	work := make(chan *Mutant)
-	var wait sync.WaitGroup
-	for range c.workers {
-		wait.Go(func() {
-			for m := range work {
-				v, err := p.try(testers.find(m.File, m.Func), m, text[m])
-				mu.Lock()
-				verdicts[m] = v
-				first = cmp.Or(first, err)
-				mu.Unlock()
-			}
-		})
-	}
-	for _, m := range list {
-		work <- m
-	}
-	close(work)
-	wait.Wait()
-	return verdicts, first
-}
-
-// spreadNames returns a sample of a list, spread evenly.
-func spreadNames(list []string) (sample []string) {
-	for i := range min(maxSubjects, len(list)) {
-		sample = append(sample, list[i*len(list)/min(maxSubjects, len(list))])
-	}
-	return sample
-}
-
-// stencilPrograms are the programs that try stencils: the program of the suites, and the tests by package.
-type stencilPrograms struct {
-	root, binary string
-	tests        map[string]string
-}
-
-// stencilVariable is the environment variable with the line that tests add to the table; stencilMark has the mark of
-// the level that they use. stencilHook is a file of package native that reads both.
-const (
-	stencilVariable = "MUTANT_STENCIL"
-	stencilMark     = "MUTANT_MARK"
-	stencilHook     = `package native
-
-import "os"
-
-func init() {
-	level := LevelByMark(os.Getenv("MUTANT_MARK"))
-	levels = []*Level{level}
-	level.Tables = append(level.Tables, os.Getenv("MUTANT_STENCIL"))
-}
-`
-)
-
-// build builds the tests for mutants in a folder.
-func (p *stencilPrograms) build(testers stencilTesters, list []*Mutant, dir string) error {
-	hook := filepath.Join(dir, "hook.go")
-	if err := os.WriteFile(hook, []byte(stencilHook), 0o666); err != nil {
-		return err
-	}
-	if err := writeOverlay(dir, map[string]string{filepath.Join(p.root, filepath.FromSlash(stencilPackage), "zhook.go"): hook}); err != nil {
-		return err
-	}
-	for _, m := range list {
-		t := testers.find(m.File, m.Func)
-		pkg := t.Package
-		if len(t.Suites) > 0 || p.tests[pkg] != "" {
-			continue
-		}
-		binary, err := buildTest(p.root, "./"+pkg, dir)
-		if err != nil {
-			return err
-		}
-		p.tests[pkg] = binary
-	}
-	return nil
-}
-
-// try runs a changed line of the table on the stencil's tester.
-func (p *stencilPrograms) try(t *stencilTester, m *Mutant, line string) (Verdict, error) {
-	if len(t.Suites) > 0 {
-		return p.runSubjects(line, mark(m.File), spreadNames(t.Suites))
-	}
-	return p.runTests(t, m, line)
-}
-
-// runTests runs the stencil's tests with a changed line, with a seed.
-func (p *stencilPrograms) runTests(t *stencilTester, m *Mutant, line string) (Verdict, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), stencilTestTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, p.tests[t.Package], "-test.short", "-test.failfast", "-test.run", t.Run)
-	cmd.Dir = filepath.Join(p.root, filepath.FromSlash(t.Package))
-	cmd.Env = append(os.Environ(), "GEMU_SEED=1", "GEMU_TEST=", "GEMU_STENCIL="+m.Func, stencilVariable+"="+line, stencilMark+"="+mark(m.File))
-	out, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return Verdict{Outcome: Survived}, nil
-	case ctx.Err() != nil:
-		return Verdict{Hang, t.Run, ""}, nil
-	case !errors.As(err, &exit):
-		return Verdict{}, err
-	case exit.ExitCode() == 1:
-		return Verdict{Killed, t.Run, ""}, nil
-	}
-	return Verdict{Crash, t.Run, reason(string(out))}, nil
-}
-
-// suites is the deciding input of a mutant that suites of package harness try; the detail has the rest.
-const suites = "suites"
-
-// runSubjects runs suites with a changed line.
-func (p *stencilPrograms) runSubjects(line, mark string, subjects []string) (Verdict, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), stencilTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, p.binary, append([]string{"stencil", mark}, subjects...)...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(line), &stdout, &stderr
-	err := cmd.Run()
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return Verdict{Outcome: Survived}, nil
-	case ctx.Err() != nil:
-		return Verdict{Hang, suites, ""}, nil
-	case !errors.As(err, &exit):
-		return Verdict{}, err
-	case exit.ExitCode() == 1:
-		return Verdict{Killed, suites, snippet(stdout.String())}, nil
-	}
-	return Verdict{Crash, suites, reason(stderr.String())}, nil
 }

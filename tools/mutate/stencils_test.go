@@ -2,7 +2,9 @@ package main
 
 import (
 	"math/rand/v2"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -134,6 +136,78 @@ func TestChangedConstants(t *testing.T) {
 				t.Errorf("% x %s: byte %d is changed: %v", c.code, c.hole, i, changed[i])
 			}
 		}
+	}
+}
+
+// TestFamilies: a scope chooses stencils by name; each family has half of the mutants, however many stencils it has; and a
+// pattern without a stencil, or a family without a pattern, is an error.
+func TestFamilies(t *testing.T) {
+	scope := func(text string) []stencilFamily {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "scope.txt")
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		list, err := readFamilies(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	var lines []*stencilLine
+	var names []string
+	for _, name := range []string{"one", "many_a", "many_b", "many_c", "many_d", "many_e", "none"} {
+		lines = append(lines, &stencilLine{name: name, code: make([]byte, 100)})
+		names = append(names, name)
+	}
+	families := scope("# a comment\nsingle one\nrest many_[a-c] many_* # another\n")
+	chosen, err := assignFamilies(families, lines, names)
+	if err != nil || len(chosen) != 6 || chosen[0].family != "single" || chosen[5].family != "rest" {
+		t.Fatalf("%v, %v", chosen, err)
+	}
+	list, _, err := (&config{seed: 1}).mutants(chosen, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	single := 0
+	for _, m := range list {
+		if m.Func == "one" {
+			single++
+		}
+	}
+	if single < 70 || single > 130 {
+		t.Errorf("%d of %d mutants are of one of two families", single, len(list))
+	}
+	if _, err := assignFamilies(scope("x one two*"), lines, names); err == nil || !strings.Contains(err.Error(), "no stencil matches two*") {
+		t.Errorf("a pattern that matches nothing: %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "scope.txt")
+	for text, want := range map[string]string{"\nx": `scope.txt:2: a family must have`, "x [": "scope.txt:1: [: syntax error"} {
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readFamilies(file); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestCurrentFamilies: each pattern of the scope of current kernels has a stencil in the tables of the repository.
+func TestCurrentFamilies(t *testing.T) {
+	families, err := readFamilies("current.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := (&config{root: "../..", stencils: stencilPackage + "/*_amd64.txt"}).stencilLines()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, l := range lines {
+		names = append(names, l.name)
+	}
+	if _, err := assignFamilies(families, lines, names); err != nil {
+		t.Error(err)
 	}
 }
 

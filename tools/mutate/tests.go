@@ -5,13 +5,13 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"gemu/internal/trial/mutant"
 )
@@ -19,8 +19,8 @@ import (
 // test is a test function, in a program with all mutants.
 type test struct {
 	binary, dir, name string
-	took              time.Duration // duration without a mutant
-	reached           []byte        // set of reached mutants: see containsID
+	usual             usage  // without a mutant
+	reached           []byte // set of reached mutants: see containsID
 }
 
 // findTests builds and runs the tests of a list of packages and patterns, as in the flag -tests.
@@ -53,7 +53,7 @@ func findTests(root, list, dir string) (tests []*test, err error) {
 			tests = append(tests, t)
 		}
 	}
-	slices.SortStableFunc(tests, func(a, b *test) int { return cmp.Compare(a.took, b.took) })
+	slices.SortStableFunc(tests, func(a, b *test) int { return cmp.Compare(a.usual.time, b.usual.time) })
 	return tests, nil
 }
 
@@ -67,11 +67,13 @@ func (t *test) command(ctx context.Context, env string) *exec.Cmd {
 // cover runs the test without a mutant and records the mutants that it reaches.
 func (t *test) cover(file string) error {
 	os.Remove(file)
-	start := time.Now()
-	if out, err := t.command(context.Background(), mutant.ReachedVariable+"="+file).CombinedOutput(); err != nil {
-		return fmt.Errorf("without a mutant: %s: %w\n%s", t.name, err, out)
+	stdout, stderr, used, err := output(usage{time: maxTime}, func(ctx context.Context) *exec.Cmd {
+		return t.command(ctx, mutant.ReachedVariable+"="+file)
+	})
+	if err != nil {
+		return fmt.Errorf("without a mutant: %s: %w\n%s%s", t.name, err, stdout, stderr)
 	}
-	t.took = time.Since(start)
+	t.usual = used
 	ids, err := os.ReadFile(file)
 	if err != nil && !os.IsNotExist(err) { // a test that reaches no mutant makes no file
 		return err
@@ -106,13 +108,14 @@ const testTimeFactor = 5
 
 // try runs the test with a mutant.
 func (t *test) try(m *Mutant) Verdict {
-	ctx, cancel := context.WithTimeout(context.Background(), max(10*time.Second, testTimeFactor*t.took))
-	defer cancel()
-	switch err := t.command(ctx, fmt.Sprintf("%s=%d", mutant.Variable, m.ID)).Run(); {
+	_, err := runBounded(t.usual.limit(testTimeFactor), func(ctx context.Context) *exec.Cmd {
+		return t.command(ctx, fmt.Sprintf("%s=%d", mutant.Variable, m.ID))
+	})
+	switch {
 	case err == nil:
 		return Verdict{Outcome: Survived}
-	case ctx.Err() != nil:
-		return Verdict{Hang, t.name, ""}
+	case errors.Is(err, errTime), errors.Is(err, errMemory):
+		return Verdict{Hang, t.name, err.Error()}
 	}
 	return Verdict{Killed, t.name, ""}
 }
