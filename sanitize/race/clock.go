@@ -313,8 +313,8 @@ func joinMoments(a, b *agentMoments) *agentMoments {
 	case a.isWithin(b):
 		return b
 	}
-	n := a.clone()
-	n.all, n.latest = max(a.all, b.all), max(a.latest, b.latest)
+	n := &agentMoments{all: max(a.all, b.all), latest: max(a.latest, b.latest), warps: slices.Clone(a.warps), lanes: slices.Clone(a.lanes)}
+	n.channels = joinChannels(a.channels, b.channels)
 	for w, when := range b.warps {
 		if n.warps == nil {
 			n.warps = make([]moment, len(b.warps))
@@ -338,10 +338,39 @@ func joinMoments(a, b *agentMoments) *agentMoments {
 		}
 		n.lanes[w] = merged
 	}
-	for _, c := range b.channels {
-		n.learn(c.channel, c.moment, 0, 0)
-	}
 	return n
+}
+
+// joinChannels returns the union of two sorted lists.
+func joinChannels(a, b []channelMoment) []channelMoment {
+	if len(b) == 0 {
+		return a
+	}
+	list := make([]channelMoment, 0, max(len(a), len(b))) // mostly, both have the same channels
+	for len(a) > 0 && len(b) > 0 {
+		switch x, y := a[0], b[0]; {
+		case x.channel < y.channel:
+			list, a = append(list, x), a[1:]
+		case x.channel > y.channel:
+			list, b = append(list, y), b[1:]
+		default:
+			list, a, b = append(list, channelMoment{x.channel, max(x.moment, y.moment)}), a[1:], b[1:]
+		}
+	}
+	return append(append(list, a...), b...)
+}
+
+// areWithin reports whether a sorted list is known to include the sorted list a.
+func areWithin(a, list []channelMoment) bool {
+	for _, x := range a {
+		for len(list) > 0 && list[0].channel < x.channel {
+			list = list[1:]
+		}
+		if len(list) == 0 || list[0].channel != x.channel || list[0].moment < x.moment {
+			return false
+		}
+	}
+	return true
 }
 
 // isWithin reports whether o is known to include k.
@@ -364,10 +393,5 @@ func (k *agentMoments) isWithin(o *agentMoments) bool {
 			}
 		}
 	}
-	for _, c := range k.channels {
-		if c.moment > o.momentOf(c.channel) {
-			return false
-		}
-	}
-	return true
+	return areWithin(k.channels, o.channels)
 }
