@@ -51,7 +51,7 @@ func (t *tablePrinter) head(p *papers.Paper, first bool) {
 	}
 	t.s.printf("\n")
 	for line := range 2 {
-		text := fitted("", compareName+compareSource)
+		text := fitted("", t.nameWidth()+compareSource)
 		for i := range t.Columns {
 			text += fitted(t.Columns[i].Head[line], -t.columnWidth(&t.Columns[i]))
 		}
@@ -61,9 +61,18 @@ func (t *tablePrinter) head(p *papers.Paper, first bool) {
 	}
 }
 
+// nameWidth returns the width of the names of rows, with the space after them.
+func (t *tablePrinter) nameWidth() int {
+	n := compareName
+	for i := range t.Rows {
+		n = max(n, len(t.Rows[i].Name)+1)
+	}
+	return n
+}
+
 // line prints a value for each column.
 func (t *tablePrinter) line(style paint, name, source string, value func(c *papers.Column) string) {
-	text := fitted(name, compareName) + fitted(source, compareSource)
+	text := fitted(name, t.nameWidth()) + fitted(source, compareSource)
 	for i := range t.Columns {
 		text += fitted(value(&t.Columns[i]), -t.columnWidth(&t.Columns[i]))
 	}

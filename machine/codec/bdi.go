@@ -57,6 +57,29 @@ func bdiEncoding(l *Line) Encoding {
 	return Raw
 }
 
+// fitsBDI reports whether an encoding with differences fits. Other encodings do not.
+func fitsBDI(l *Line, e Encoding) bool {
+	switch e {
+	case Base8Diff1, Base8Diff2, Base8Diff4:
+		return fits8(l, bdiShape[e].diff)
+	case Base4Diff1, Base4Diff2:
+		return fits4(l, bdiShape[e].diff)
+	case Base2Diff1:
+		return fits2(l)
+	}
+	return false
+}
+
+// EncodeBDI writes the form of a line with the encoding first, if it has differences and fits, and otherwise the form of BDI.Encode. It
+// returns the number of bytes. Section 5.1.2 of the paper tries the encoding of the line before first.
+func EncodeBDI(dst, l *Line, first Encoding) (bytes int) {
+	if fitsBDI(l, first) {
+		bdiEncode(dst, l, first, false)
+		return bdiSize(first)
+	}
+	return BDI.Encode(dst, l)
+}
+
 // A signed number fits in d bytes if adding half of the range brings it below the range.
 
 // fits8 reports whether values of 8 bytes fit with differences of d bytes.

@@ -77,6 +77,21 @@ var encodingNames = [...]string{"raw", "zeros", "repeat", "8-1", "4-1", "8-2", "
 // String returns the name of the encoding: "8-1" is a base of 8 bytes with differences of 1 byte.
 func (e Encoding) String() string { return encodingNames[e] }
 
+// Has reports whether forms of the algorithm can have an encoding. A raw line has no form.
+func (c Codec) Has(e Encoding) bool {
+	switch {
+	case e <= Raw:
+		return false
+	case e <= Base2Diff1:
+		return c == BDI || c == BDIListing
+	case e == Segments:
+		return c == FPC
+	case e <= DictionaryAndBytes:
+		return c == CPack
+	}
+	return c == Bytewise && e < Encodings
+}
+
 // Size returns the number of bytes of the line's form, LineBytes for a raw line, and its encoding.
 func (c Codec) Size(l *Line) (bytes int, e Encoding) {
 	switch c {

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"gemu/machine"
+	"gemu/machine/assist"
 	"gemu/probe"
 	"gemu/ptx"
 )
@@ -172,9 +173,9 @@ func directives(f *ptx.Func) (list []ptx.Pragma) {
 	return append(list, f.Pragmas...)
 }
 
-// isDescriptor reports whether the words of a pragma are for gemu.
+// isDescriptor reports whether the words of a pragma are for gemu, and not those of an assist routine.
 func isDescriptor(words []string) bool {
-	return len(words) > 0 && strings.HasPrefix(words[0], pragmaPrefix)
+	return len(words) > 0 && strings.HasPrefix(words[0], pragmaPrefix) && words[0] != assist.Pragma
 }
 
 // placeOf returns the file and the line of a pragma.

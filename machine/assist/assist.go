@@ -1,0 +1,239 @@
+// Package assist has assist routines: functions of PTX that a warp executes for the machine, and not for its program. Vijaykumar et al., "A
+// Framework for Accelerating Bottlenecks in GPU Execution with Assist Warps" (2016; "CABA" below), compress and decompress lines of memory
+// with them. docs/caba.md describes how a routine is written.
+//
+// A Routine is a .func whose body has the directive .pragma "gemu.assist …". Other tools ignore such a pragma. A Sandbox executes routines
+// apart from any program, and counts their instructions.
+package assist
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemu/machine/codec"
+	"gemu/ptx"
+)
+
+// Priority is the priority of a routine against the parent warp, whose program waits for it or not (section 3.2 of the paper).
+type Priority uint8
+
+// The priorities.
+const (
+	Low  Priority = iota // the routine is issued when no warp of a program can be
+	High                 // the parent waits for the end of the routine
+)
+
+var priorityNames = [...]string{"low", "high"}
+
+// String returns "low" or "high".
+func (p Priority) String() string { return priorityNames[p] }
+
+// Event is a kind of event of the machine that begins a routine.
+type Event uint8
+
+// The events.
+const (
+	Fill  Event = iota // a compressed line arrives in the L1
+	Store              // a line of the L1 is to be sent to the L2
+)
+
+var eventNames = [...]string{"fill", "store"}
+
+// String returns "fill" or "store".
+func (e Event) String() string { return eventNames[e] }
+
+// Trigger is an event that begins a routine.
+type Trigger struct {
+	Event    Event          // the kind of event
+	Codec    codec.Codec    // algorithm of the form
+	Encoding codec.Encoding // of Fill: encoding of the form
+}
+
+// String returns the trigger as in a pragma: "fill:bdi:8-1", "store:bdi".
+func (t Trigger) String() string {
+	if t.Event == Fill {
+		return fmt.Sprintf("fill:%s:%s", t.Codec, t.Encoding)
+	}
+	return fmt.Sprintf("store:%s", t.Codec)
+}
+
+// Routine is an assist routine. The parameters of a routine for Fill are the addresses of a form and of the line that the routine writes. Those
+// of a routine for Store are the addresses of a line and of the form that it writes, and, if there is a third one, the number of the encoding
+// of the form before (codec.Encoding); its result is the number of bytes of the form. Form and line have codec.LineBytes bytes each.
+type Routine struct {
+	Func     *ptx.Func // the function
+	Priority Priority  // its priority against the parent warp
+	Triggers []Trigger // at least one; all have the same event
+}
+
+// Name returns the name of the function.
+func (r *Routine) Name() string { return r.Func.Name }
+
+// Event returns the event of the routine's triggers.
+func (r *Routine) Event() Event { return r.Triggers[0].Event }
+
+// Registers returns the number of registers of 4 bytes that a thread of a block needs in addition to its program's: the maximum number of
+// words of the routine that are live at the same time. Predicates do not count.
+func (r *Routine) Registers() int { return r.Func.Liveness().Pressure() }
+
+// Length returns the number of instructions in the text of the routine.
+func (r *Routine) Length() (n int) {
+	r.Func.EachInstr(func(*ptx.Instr) { n++ })
+	return n
+}
+
+// takesHint reports whether the routine takes the encoding of the form before.
+func (r *Routine) takesHint() bool { return len(r.Func.Params) == 3 }
+
+// Pragma is the first word of the pragma of a routine.
+const Pragma = "gemu.assist"
+
+// Routines returns the assist routines of a module, in the order of the text. An error names its place.
+func Routines(m *ptx.Module) (list []*Routine, err error) {
+	for _, d := range m.Decls {
+		f, ok := d.(*ptx.Func)
+		if !ok {
+			continue
+		}
+		for _, p := range f.Pragmas {
+			for _, text := range p.Text {
+				words := strings.Fields(text)
+				if len(words) == 0 || words[0] != Pragma {
+					continue
+				}
+				r, err := newRoutine(f, words[1:])
+				if err == nil && slices.ContainsFunc(list, func(other *Routine) bool { return other.Func == f }) {
+					err = fmt.Errorf("%s has two of them", f.Name)
+				}
+				if err != nil {
+					return nil, fmt.Errorf("%s:%d: .pragma %q: %w", filepath.Base(m.Name), p.Pos.Line, Pragma, err)
+				}
+				list = append(list, r)
+			}
+		}
+	}
+	return list, nil
+}
+
+// newRoutine reads the words of a pragma after its name.
+func newRoutine(f *ptx.Func, words []string) (*Routine, error) {
+	if f.Entry {
+		return nil, fmt.Errorf("%s is a kernel: want a .func", f.Name)
+	}
+	r := &Routine{Func: f}
+	hasPriority := false
+	for _, word := range words {
+		name, value, _ := strings.Cut(word, "=")
+		switch name {
+		case "priority":
+			i := slices.Index(priorityNames[:], value)
+			if i < 0 || hasPriority {
+				return nil, fmt.Errorf("%s: want priority=low or priority=high, once", word)
+			}
+			r.Priority, hasPriority = Priority(i), true
+		case "trigger":
+			t, err := parseTrigger(value)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", word, err)
+			}
+			if len(r.Triggers) > 0 && (t.Event != r.Event() || slices.Contains(r.Triggers, t)) {
+				return nil, fmt.Errorf("%s: want triggers of the same event, each once", word)
+			}
+			r.Triggers = append(r.Triggers, t)
+		default:
+			return nil, fmt.Errorf("%s: want priority=… or trigger=…", word)
+		}
+	}
+	switch {
+	case !hasPriority:
+		return nil, fmt.Errorf("priority=low or priority=high is missing")
+	case r.Triggers == nil:
+		return nil, fmt.Errorf("trigger=… is missing")
+	}
+	return r, r.checkSignature()
+}
+
+// parseTrigger reads a trigger.
+func parseTrigger(text string) (t Trigger, err error) {
+	event, rest, _ := strings.Cut(text, ":")
+	i := slices.Index(eventNames[:], event)
+	if i < 0 {
+		return t, fmt.Errorf("want fill:CODEC:ENCODING or store:CODEC")
+	}
+	t.Event = Event(i)
+	name, encoding, _ := strings.Cut(rest, ":")
+	for t.Codec = 0; t.Codec < codec.Count && t.Codec.String() != name; t.Codec++ {
+	}
+	if t.Codec == codec.Count {
+		return t, fmt.Errorf("there is no codec %q", name)
+	}
+	if t.Event == Store {
+		if encoding != "" {
+			return t, fmt.Errorf("a store has no encoding: want store:%s", name)
+		}
+		return t, nil
+	}
+	var names []string
+	for e := range codec.Encodings {
+		if !t.Codec.Has(e) {
+			continue
+		}
+		if e.String() == encoding {
+			t.Encoding = e
+			return t, nil
+		}
+		names = append(names, e.String())
+	}
+	return t, fmt.Errorf("%s has no encoding %q: want one of %s", name, encoding, strings.Join(names, ", "))
+}
+
+// checkSignature returns an error if the function has other parameters or results than its event gives.
+func (r *Routine) checkSignature() error {
+	is := func(list []*ptx.Var, bits ...int) bool {
+		return slices.EqualFunc(list, bits, func(v *ptx.Var, bits int) bool {
+			return v.Reg != ptx.NoReg && v.Type.Bits() == bits && !v.Type.IsFloat()
+		})
+	}
+	f := r.Func
+	switch {
+	case r.Event() == Fill && !(is(f.Params, 64, 64) && is(f.Rets)):
+		return fmt.Errorf("want .func %s(.reg .b64 %%form, .reg .b64 %%line)", f.Name)
+	case r.Event() == Store && !((is(f.Params, 64, 64) || is(f.Params, 64, 64, 32)) && is(f.Rets, 32)):
+		return fmt.Errorf("want .func (.reg .b32 %%bytes) %s(.reg .b64 %%line, .reg .b64 %%form), with .reg .b32 %%hint or without", f.Name)
+	}
+	return nil
+}
+
+// Check returns an error if the outcome of the routine for a line is not that of package codec. For Fill, the routine had the line's form; for
+// Store, the line, and hint if it takes one.
+func (r *Routine) Check(line *codec.Line, hint codec.Encoding, o *Outcome) error {
+	want, n := *line, codec.LineBytes
+	if r.Event() == Store {
+		if n = r.encode(&want, line, hint); o.Bytes != n {
+			return fmt.Errorf("%s: %d bytes for the line %x: want %d", r.Name(), o.Bytes, *line, n)
+		}
+		if n == codec.LineBytes {
+			return nil // there is no form
+		}
+	}
+	if !bytes.Equal(o.Out[:n], want[:n]) {
+		return fmt.Errorf("%s: %x for the line %x: want %x", r.Name(), o.Out[:n], *line, want[:n])
+	}
+	return nil
+}
+
+// encode writes the form of a line that a routine for Store must write, and returns its bytes.
+func (r *Routine) encode(form, line *codec.Line, hint codec.Encoding) (bytes int) {
+	if c := r.Triggers[0].Codec; c != codec.BDI || !r.takesHint() {
+		return c.Encode(form, line)
+	}
+	return codec.EncodeBDI(form, line, hint)
+}
+
+// begins reports whether a fill with an encoding begins the routine.
+func (r *Routine) begins(e codec.Encoding) bool {
+	return slices.ContainsFunc(r.Triggers, func(t Trigger) bool { return t.Event == Fill && t.Encoding == e })
+}

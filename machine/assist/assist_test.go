@@ -1,0 +1,288 @@
+package assist
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gemu/internal/part"
+	"gemu/machine/codec"
+	"gemu/probe"
+	"gemu/ptx"
+)
+
+// randomLine returns a line with structure, so that each encoding fits some of them: values of 1 to 8 bytes near a few bases. Some lines have
+// values, or differences from a base, at the limits of 1, 2 and 4 bytes.
+func randomLine(r *rand.Rand) (l codec.Line) {
+	size := 1 << r.IntN(4)
+	limit := uint64(1) << (8*(1<<r.IntN(3)) - 1) // of signed numbers
+	limits := []uint64{limit - 1, limit, -limit, -limit - 1, 2*limit - 1, 2 * limit}
+	var bases [4]uint64
+	atLimit := r.IntN(3) == 0
+	first, last := limits[r.IntN(len(limits))], limits[r.IntN(len(limits))]
+	if !atLimit || r.IntN(2) == 0 { // otherwise zero
+		for i := range bases {
+			bases[i] = r.Uint64() >> (8 * r.IntN(8))
+		}
+	}
+	n := r.IntN(len(bases)) + 1
+	if atLimit {
+		n = 1
+	}
+	spread := 8 * r.IntN(5)
+	for at := 0; at < len(l); at += size {
+		v := bases[r.IntN(n)]
+		if r.IntN(3) == 0 {
+			v = 0
+		}
+		switch {
+		case atLimit && r.IntN(4) == 0:
+			v += first
+		case atLimit && r.IntN(4) == 0:
+			v += last
+		case atLimit:
+		case spread > 0:
+			v += uint64(int64(r.Uint64()) >> (64 - spread)) // a signed number of spread bits
+		}
+		for i := range size {
+			l[at+i] = byte(v >> (8 * i))
+		}
+	}
+	if r.IntN(4) == 0 { // the first value that is not zero comes late
+		clear(l[:r.IntN(len(l))])
+	}
+	if !atLimit && r.IntN(8) == 0 { // a value that fits nowhere
+		l[r.IntN(len(l))] = byte(r.Uint32())
+	}
+	return l
+}
+
+// newStandard returns a sandbox with the routines of gemu.
+func newStandard(t *testing.T) *Sandbox {
+	t.Helper()
+	s, err := NewSandbox(Standard()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// TestRoutinesAreCodecs: each routine of gemu writes what package codec does, for random lines.
+func TestRoutinesAreCodecs(t *testing.T) {
+	s := newStandard(t)
+	want := part.Count(300, 2000, 100_000)
+	seed := part.Seed(t)
+	for _, r := range s.Routines() {
+		t.Run(r.Name(), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 0))
+			c := r.Triggers[0].Codec
+			var in, lines []codec.Line
+			var hints []codec.Encoding
+			encodings := map[codec.Encoding]int{}
+			for tries := 0; len(in) < want; tries++ {
+				if tries > 1000*want {
+					t.Fatalf("%d of %d random lines have a form for the routine", len(in), tries)
+				}
+				line := randomLine(random)
+				if tries%7 == 0 {
+					line = codec.Line{}
+					if first := random.Uint32() % 256; tries%2 == 0 {
+						for i := range line { // equal values of 8 bytes
+							line[i] = byte(first * uint32(i%8+1))
+						}
+					}
+				}
+				n, e := c.Size(&line)
+				encodings[e]++
+				if r.Event() == Store {
+					in, hints = append(in, line), append(hints, codec.Encoding(random.IntN(int(codec.Base2Diff1)+1)))
+				} else if r.begins(e) {
+					var form codec.Line
+					c.Encode(&form, &line)
+					for i := n; i < len(form); i++ {
+						form[i] = byte(random.Uint32()) // the bytes after the form have no meaning
+					}
+					in, hints = append(in, form), append(hints, 0)
+				} else {
+					continue
+				}
+				lines = append(lines, line)
+			}
+			outcomes, err := s.Run(t.Context(), r, in, hints)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range outcomes {
+				if err := r.Check(&lines[i], hints[i], &outcomes[i]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			all := 0
+			for e := range codec.Encodings {
+				if c.Has(e) && (r.Event() == Store || r.begins(e)) {
+					all++
+					if encodings[e] == 0 {
+						t.Errorf("no line has the encoding %s", e)
+					}
+				}
+			}
+			if all == 0 {
+				t.Error("no encoding was tried")
+			}
+			t.Logf("%v", encodings)
+		})
+	}
+}
+
+// TestLimits: differences at the limits of 1, 2 and 4 bytes, for values of each size.
+func TestLimits(t *testing.T) {
+	s := newStandard(t)
+	var lines []codec.Line
+	for _, size := range []int{2, 4, 8} {
+		for width := 1; width < size; width *= 2 {
+			limit := uint64(1) << (8*width - 1)
+			for _, d := range []uint64{limit - 1, limit, -limit, -limit - 1} {
+				var l codec.Line
+				for at := range l {
+					v := uint64(0x5a5a_5678_4abc_3ef0)
+					if at/size%2 == 1 {
+						v += d
+					}
+					l[at] = byte(v >> (8 * (at % size)))
+				}
+				lines = append(lines, l)
+			}
+		}
+	}
+	r := s.Store(codec.BDI)
+	outcomes, err := s.Run(t.Context(), r, lines, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range outcomes {
+		if err := r.Check(&lines[i], 0, &outcomes[i]); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestInstructions has the instructions of routines by hand: those of a routine without branches are the lines of its text.
+func TestInstructions(t *testing.T) {
+	s := newStandard(t)
+	for _, c := range []struct {
+		name      string
+		in        codec.Line
+		hint      codec.Encoding
+		want      int
+		registers int
+	}{
+		// mov, mad, st, ret. At the start there are two addresses of 8 bytes, later an address and the lane.
+		{"bdi_zeros", codec.Line{1}, 0, 4, 4},
+		{"bdi_4_1", codec.Line{4}, 0, 13, 0},
+		{"bdi_4_2", codec.Line{6}, 0, 15, 0},
+		{"bdi_8_1", codec.Line{3}, 0, 16, 0},
+		// The start has 8 instructions with the branch, and the block "all" four up to its branch; the block "zeros" has four.
+		{"bdi_compress", codec.Line{}, 0, 8 + 4 + 4, 0},
+		// A hint that fits: the start, the block "try81" up to its branch, "longs" and "differences".
+		{"bdi_compress", codec.Line{1: 1}, codec.Base8Diff1, 8 + 16 + 15 + 10, 0},
+	} {
+		r := find(t, s, c.name)
+		got, err := s.Run(t.Context(), r, []codec.Line{c.in}, []codec.Encoding{c.hint})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got[0].Instructions != c.want {
+			t.Errorf("%s: %d instructions, want %d", c.name, got[0].Instructions, c.want)
+		}
+		if n := r.Registers(); c.registers != 0 && n != c.registers {
+			t.Errorf("%s: %d registers, want %d", c.name, n, c.registers)
+		}
+	}
+}
+
+// find returns a routine of a sandbox.
+func find(t *testing.T, s *Sandbox, name string) *Routine {
+	t.Helper()
+	for _, r := range s.Routines() {
+		if r.Name() == name {
+			return r
+		}
+	}
+	t.Fatalf("there is no routine %s", name)
+	return nil
+}
+
+const head = ".version 6.0\n.target sm_30\n.address_size 64\n"
+
+// TestWrongRoutines: routines that a user has written wrongly give errors with their place.
+func TestWrongRoutines(t *testing.T) {
+	const fill, store = ".func f(.reg .b64 %form, .reg .b64 %line)", ".func (.reg .b32 %bytes) f(.reg .b64 %line, .reg .b64 %form)"
+	for _, c := range []struct{ function, pragma, want string }{
+		{fill, "priority=high", "p.ptx:6: .pragma \"gemu.assist\": trigger=… is missing"},
+		{fill, "trigger=fill:bdi:8-1", "priority=low or priority=high is missing"},
+		{fill, "priority=middle trigger=fill:bdi:8-1", "priority=middle: want priority=low or priority=high, once"},
+		{fill, "priority=high priority=low trigger=fill:bdi:8-1", "priority=low: want"},
+		{fill, "priority=high speed=3", "speed=3: want priority=… or trigger=…"},
+		{fill, "priority=high trigger=miss:l1", "trigger=miss:l1: want fill:CODEC:ENCODING or store:CODEC"},
+		{fill, "priority=high trigger=fill:zip:8-1", `trigger=fill:zip:8-1: there is no codec "zip"`},
+		{fill, "priority=high trigger=fill:fpc:8-1", `fpc has no encoding "8-1": want one of segments`},
+		{fill, "priority=high trigger=fill:bdi:raw", `bdi has no encoding "raw"`},
+		{fill, "priority=high trigger=fill:bdi:8-1 trigger=store:bdi", "want triggers of the same event, each once"},
+		{fill, "priority=high trigger=fill:bdi:8-1 trigger=fill:bdi:8-1", "want triggers of the same event, each once"},
+		{store, "priority=low trigger=store:bdi:8-1", "a store has no encoding: want store:bdi"},
+		{store, "priority=high trigger=fill:bdi:8-1", "want .func f(.reg .b64 %form, .reg .b64 %line)"},
+		{fill, "priority=low trigger=store:bdi", "want .func (.reg .b32 %bytes) f(.reg .b64 %line, .reg .b64 %form)"},
+		{".func f(.reg .f64 %form, .reg .b64 %line)", "priority=high trigger=fill:bdi:8-1", "want .func f("},
+		{".func f(.param .b64 form, .param .b64 line)", "priority=high trigger=fill:bdi:8-1", "want .func f("},
+		{".entry f()", "priority=high trigger=fill:bdi:8-1", "f is a kernel: want a .func"},
+	} {
+		_, err := NewSandbox(Source{"p.ptx", []byte(head + c.function + "\n{\n\t.pragma \"gemu.assist " + c.pragma + "\";\n\tret;\n}\n")})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.pragma, err, c.want)
+		}
+	}
+	if _, err := NewSandbox(Source{"p.ptx", []byte(head + fill + " { ret; }")}); err == nil || !strings.Contains(err.Error(), "p.ptx: no .func has") {
+		t.Errorf("no routine: %v", err)
+	}
+	var list ptx.ErrorList
+	if _, err := NewSandbox(Source{"p.ptx", []byte(head + "oops")}); !errors.As(err, &list) {
+		t.Errorf("no PTX: %v", err)
+	}
+}
+
+// TestFaultsOfRoutines: a routine that leaves its line traps, and a wrong number of bytes is an error.
+func TestFaultsOfRoutines(t *testing.T) {
+	s, err := NewSandbox(Source{"p.ptx", []byte(head + `
+.func far(.reg .b64 %form, .reg .b64 %line)
+{
+	.pragma "gemu.assist priority=high trigger=fill:bdi:8-1";
+	st.b32 [%line+128], 0;
+	ret;
+}
+.func (.reg .b32 %bytes) long(.reg .b64 %line, .reg .b64 %form)
+{
+	.pragma "gemu.assist priority=low trigger=store:bdi";
+	mov.u32 %bytes, 97;
+	ret;
+}
+`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var trap *probe.Trap
+	if _, err := s.Run(t.Context(), find(t, s, "far"), make([]codec.Line, 3), nil); !errors.As(err, &trap) || trap.Pos.Line != 8 {
+		t.Errorf("a store after the line: %v", err)
+	}
+	if _, err := s.Run(t.Context(), find(t, s, "long"), make([]codec.Line, 3), nil); err == nil || !strings.Contains(err.Error(), "long returns 97 bytes: want 1 to 96, or 128") {
+		t.Errorf("97 bytes: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Run(ctx, find(t, s, "long"), make([]codec.Line, 1), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}

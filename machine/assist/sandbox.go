@@ -1,0 +1,230 @@
+package assist
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"gemu/interp"
+	"gemu/machine/codec"
+	"gemu/probe"
+	"gemu/ptx"
+)
+
+// batch is the number of lines of a launch.
+const batch = 256
+
+// Sandbox is a device apart from all programs. It executes assist routines, each with a warp of 32 lanes.
+type Sandbox struct {
+	routines []*Routine
+	modules  map[*Routine]*interp.Module
+	device   *interp.Device
+	in, out  [batch]*interp.Buffer // the lines and forms, each in an allocation of its own, so that every access is checked
+	inAddr   *interp.Buffer        // their addresses, in 8 bytes each
+	outAddr  *interp.Buffer
+	hints    *interp.Buffer // encodings, in 4 bytes each
+	sizes    *interp.Buffer // results, in 4 bytes each
+}
+
+// Outcome is the outcome of a routine for a line or a form.
+type Outcome struct {
+	Out          codec.Line // the line of a fill; the form of a store, whose bytes from Bytes on have no meaning
+	Bytes        int        // of a store: bytes of the form, or codec.LineBytes if the line stays raw
+	Instructions int        // warp instructions of the routine
+}
+
+// NewSandbox loads the routines of modules. An error names its place in the text. Close frees the memory.
+func NewSandbox(sources ...Source) (*Sandbox, error) {
+	s := &Sandbox{device: interp.NewDevice(interp.Config{}), modules: map[*Routine]*interp.Module{}}
+	for _, source := range sources {
+		if err := s.load(source); err != nil {
+			s.Close()
+			return nil, err
+		}
+	}
+	if err := s.allocate(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// allocate allocates the buffers.
+func (s *Sandbox) allocate() (err error) {
+	addresses := func(list *[batch]*interp.Buffer) (*interp.Buffer, error) {
+		table := make([]uint64, batch)
+		for i := range list {
+			b, err := s.device.Alloc(codec.LineBytes)
+			if err != nil {
+				return nil, err
+			}
+			list[i], table[i] = b, b.Addr()
+		}
+		return interp.NewBuffer(s.device, table)
+	}
+	if s.inAddr, err = addresses(&s.in); err != nil {
+		return err
+	}
+	if s.outAddr, err = addresses(&s.out); err != nil {
+		return err
+	}
+	for _, b := range []**interp.Buffer{&s.hints, &s.sizes} {
+		if *b, err = s.device.Alloc(4 * batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close frees the memory of the device.
+func (s *Sandbox) Close() error { return s.device.Close() }
+
+// Routines returns the routines of all modules, in the order of the text.
+func (s *Sandbox) Routines() []*Routine { return s.routines }
+
+// Fill returns the routine that decompresses forms of an algorithm with an encoding; nil if there is none.
+func (s *Sandbox) Fill(c codec.Codec, e codec.Encoding) *Routine {
+	return s.find(Trigger{Fill, c, e})
+}
+
+// Store returns the routine that compresses lines by an algorithm; nil if there is none.
+func (s *Sandbox) Store(c codec.Codec) *Routine { return s.find(Trigger{Event: Store, Codec: c}) }
+
+// find returns the first routine with a trigger; nil if there is none.
+func (s *Sandbox) find(t Trigger) *Routine {
+	for _, r := range s.routines {
+		if slices.Contains(r.Triggers, t) {
+			return r
+		}
+	}
+	return nil
+}
+
+// load loads a module, together with a kernel for each routine.
+func (s *Sandbox) load(source Source) error {
+	m, err := ptx.Parse(source.Name, source.Text)
+	if err != nil {
+		return err
+	}
+	routines, err := Routines(m)
+	if err != nil {
+		return err
+	}
+	if routines == nil {
+		return fmt.Errorf("%s: no .func has .pragma %q", source.Name, Pragma)
+	}
+	text := bytes.NewBuffer(bytes.Clone(source.Text))
+	for _, r := range routines {
+		text.WriteString(kernelText(r))
+	}
+	if m, err = ptx.Parse(source.Name, text.Bytes()); err != nil {
+		return err
+	}
+	if routines, err = Routines(m); err != nil { // those of the new module
+		return err
+	}
+	mod, err := s.device.LoadModule(m)
+	if err != nil {
+		return err
+	}
+	for _, r := range routines {
+		s.modules[r] = mod
+	}
+	s.routines = append(s.routines, routines...)
+	return nil
+}
+
+// kernelName returns the name of the kernel that calls a routine.
+func kernelName(r *Routine) string { return "gemu_assist_" + r.Name() }
+
+// kernelText returns the kernel that calls a routine. Each CTA is a warp, and takes a line or a form.
+func kernelText(r *Routine) string {
+	hint, result, store := "", "", ""
+	if r.takesHint() {
+		hint = ", %hint"
+	}
+	if r.Event() == Store {
+		result, store = "(%bytes), ", "\tst.global.b32 [%sizes], %bytes;\n"
+	}
+	return fmt.Sprintf(`
+.visible .entry %s(.param .u64 in, .param .u64 out, .param .u64 hints, .param .u64 sizes)
+{
+	.reg .b32 %%cta, %%hint, %%bytes;
+	.reg .b64 %%in, %%out, %%hints, %%sizes;
+	mov.u32 %%cta, %%ctaid.x;
+	ld.param.u64 %%in, [in];
+	mad.wide.u32 %%in, %%cta, 8, %%in;
+	ld.global.u64 %%in, [%%in];
+	ld.param.u64 %%out, [out];
+	mad.wide.u32 %%out, %%cta, 8, %%out;
+	ld.global.u64 %%out, [%%out];
+	ld.param.u64 %%hints, [hints];
+	mad.wide.u32 %%hints, %%cta, 4, %%hints;
+	ld.global.b32 %%hint, [%%hints];
+	ld.param.u64 %%sizes, [sizes];
+	mad.wide.u32 %%sizes, %%cta, 4, %%sizes;
+	call %s%s, (%%in, %%out%s);
+%s	ret;
+}
+`, kernelName(r), result, r.Name(), hint, store)
+}
+
+// Run executes a routine of the sandbox for lines, or for forms if its event is Fill. hints has the encoding of the form before for each, for
+// a routine that takes it; nil: none. A fault of the routine is a *probe.Trap with its place.
+func (s *Sandbox) Run(ctx context.Context, r *Routine, in []codec.Line, hints []codec.Encoding) ([]Outcome, error) {
+	list := make([]Outcome, 0, len(in))
+	for first := 0; first < len(in); first += batch {
+		n := min(batch, len(in)-first)
+		clear(s.hints.Bytes())
+		clear(s.sizes.Bytes())
+		for i := range n {
+			copy(s.in[i].Bytes(), in[first+i][:])
+			clear(s.out[i].Bytes())
+			if hints != nil {
+				binary.LittleEndian.PutUint32(s.hints.Bytes()[4*i:], uint32(hints[first+i]))
+			}
+		}
+		counter := &counter{make([]int, n)}
+		_, err := s.modules[r].Run(ctx, &interp.Launch{
+			Kernel: kernelName(r), Grid: ptx.Dim(n), Block: ptx.Dim(32), Args: []any{s.inAddr, s.outAddr, s.hints, s.sizes},
+			Mode: interp.Vector, Probes: []probe.Probe{counter},
+		})
+		if err != nil {
+			return nil, err
+		}
+		for i, count := range counter.counts {
+			o := Outcome{Out: codec.Line(s.out[i].Bytes()), Instructions: count}
+			if r.Event() == Store {
+				o.Bytes = int(int32(binary.LittleEndian.Uint32(s.sizes.Bytes()[4*i:])))
+				if o.Bytes != codec.LineBytes && (o.Bytes < 1 || o.Bytes > codec.MaxForm) {
+					return nil, fmt.Errorf("%s returns %d bytes: want 1 to %d, or %d for a line that stays raw", r.Name(), o.Bytes, codec.MaxForm, codec.LineBytes)
+				}
+			}
+			list = append(list, o)
+		}
+	}
+	return list, nil
+}
+
+// counter is a probe that counts the instructions of a routine and of its callees, by CTA.
+type counter struct {
+	counts []int
+}
+
+func (*counter) Subscription() probe.Subscription { return probe.Subscription{Events: probe.OnBefore} }
+func (*counter) OnEvent(*probe.Event)             {}
+
+func (c *counter) CTA(_ *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
+	return ctaCounter{&c.counts[index]}
+}
+
+// ctaCounter counts for a CTA.
+type ctaCounter struct{ count *int }
+
+func (c ctaCounter) OnEvent(e *probe.Event) {
+	if e.Depth > 0 {
+		*c.count++
+	}
+}

@@ -1,0 +1,47 @@
+package assist
+
+import (
+	"embed"
+	"sync"
+
+	"gemu/ptx"
+)
+
+//go:embed *.ptx
+var files embed.FS
+
+// Source is the text of a module of PTX.
+type Source struct {
+	Name string // name of its file, in messages
+	Text []byte // the text itself
+}
+
+// Standard returns the modules with the routines of gemu, for BDI, FPC and C-Pack. They write the forms of package codec: bdi_compress that of
+// codec.EncodeBDI, the others those of Codec.Encode.
+func Standard() (list []Source) {
+	for _, name := range []string{"bdi.ptx", "fpc.ptx", "cpack.ptx"} {
+		text, err := files.ReadFile(name)
+		if err != nil {
+			panic(err) // the file is embedded
+		}
+		list = append(list, Source{name, text})
+	}
+	return list
+}
+
+// StandardRoutines returns the routines of Standard, in the order of the text. The caller must not change them. A sandbox has routines of its
+// own.
+var StandardRoutines = sync.OnceValue(func() (list []*Routine) {
+	for _, source := range Standard() {
+		m, err := ptx.Parse(source.Name, source.Text)
+		if err != nil {
+			panic(err) // the text is embedded
+		}
+		routines, err := Routines(m)
+		if err != nil {
+			panic(err)
+		}
+		list = append(list, routines...)
+	}
+	return list
+})
