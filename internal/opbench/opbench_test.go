@@ -188,7 +188,7 @@ func TestOnlyCopiesAreMeasured(t *testing.T) {
 // TestResultsAreStored: every register that a copy writes is stored by both kernels.
 func TestResultsAreStored(t *testing.T) {
 	part.SkipShort(t)
-	every := part.Count(20, 1, 1)
+	every := part.Count(20, 3, 1)
 	for i, op := range all() {
 		if i%every != 0 {
 			continue

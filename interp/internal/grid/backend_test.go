@@ -65,7 +65,7 @@ var counting = engineOf(grid.Counting)
 // GEMU_TEST=ci all), in all modes, with and without a probe.
 func TestBackendsAgree(t *testing.T) {
 	t.Parallel()
-	n, seed, first, share := 0, maphash.MakeSeed(), part.Seed(t), uint64(part.Count(5, 1, 1))
+	n, seed, first, share := 0, maphash.MakeSeed(), part.Seed(t), uint64(part.Count(5, 2, 1))
 	if part.Short() {
 		share = 8
 	}
