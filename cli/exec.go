@@ -358,7 +358,8 @@ func (c *execCmd) variables(ctx context.Context, libraries, program string) []st
 	// Programs that bring NVIDIA's libraries with them find those first. Libraries of an older version lack the library that
 	// redirects the loader.
 	if redirect := in("libredirect.so"); isFile(redirect) {
-		list = append(list, "LD_AUDIT="+before(redirect, os.Getenv("LD_AUDIT")), "LD_PRELOAD="+before(redirect, os.Getenv("LD_PRELOAD")))
+		list = append(list, "LD_AUDIT="+before(redirect, os.Getenv("LD_AUDIT")), "LD_PRELOAD="+before(redirect, os.Getenv("LD_PRELOAD")),
+			"GLIBC_TUNABLES="+withStaticTLS(os.Getenv("GLIBC_TUNABLES")))
 	}
 	if os.Getenv("GEMU_NVJITLINK") == "" {
 		if file := c.linkerOfNVIDIA(ctx, program); file != "" {
@@ -374,6 +375,17 @@ func (c *execCmd) variables(ctx context.Context, libraries, program string) []st
 		list[1] = "PATH=" + before(libraries, before(filepath.Join(dir, "bin"), os.Getenv("PATH")))
 	}
 	return list
+}
+
+// withStaticTLS adds a size of the static thread-local storage of libraries, in bytes, to glibc's tunables, unless they have one. With
+// LD_AUDIT the loader reserves this storage before it loads the libraries of the program, and glibc's 512 bytes are too few for
+// rustc, which needs 23,688.
+func withStaticTLS(tunables string) string {
+	const name = "glibc.rtld.optional_static_tls="
+	if strings.Contains(tunables, name) {
+		return tunables
+	}
+	return strings.TrimPrefix(tunables+":"+name+"32768", ":")
 }
 
 // before puts a path at the beginning of a list of paths, unless it is there.

@@ -24,12 +24,36 @@ func installed(t *testing.T) string {
 		t.Fatal(err)
 	}
 	libtest.Driver(t, libraries)
+	installCommand(t, dir)
+	return dir
+}
+
+// installCommand builds the command into dir/bin and the redirecting library into dir/lib/gemu, which must exist.
+func installCommand(t *testing.T, dir string) {
+	libraries := filepath.Join(dir, "lib", "gemu")
 	for _, args := range [][]string{{"go", "build", "-o", filepath.Join(dir, "bin", "gemu"), "."}, {"../libredirect/build.sh", libraries}} {
 		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
 			t.Fatalf("%q: %v\n%s", args, err, out)
 		}
 	}
-	return dir
+}
+
+// A program whose library needs as much static thread-local storage as rustc's starts under gemu exec.
+func TestExecStaticTLS(t *testing.T) {
+	dir := t.TempDir()
+	libraries := filepath.Join(dir, "lib", "gemu")
+	if err := os.MkdirAll(libraries, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(libraries, "libcuda.so.1"), nil, 0o666); err != nil { // the program does not load it
+		t.Fatal(err)
+	}
+	installCommand(t, dir)
+	library := libtest.Program(t, "testdata/static_tls.c", "-DLIBRARY", "-shared", "-fPIC", "-ftls-model=initial-exec")
+	program := libtest.Program(t, "testdata/static_tls.c", library)
+	if out, err := exec.Command(filepath.Join(dir, "bin", "gemu"), "exec", "--", program).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 }
 
 // gemu exec redirects a program to gemu's driver and reports each of its processes, whether it ends by exit, by _exit or by a signal.
