@@ -11,17 +11,16 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
-	"golang.org/x/term"
 
 	"gemu/driver"
 	"gemu/internal/cleanup"
@@ -109,17 +108,20 @@ func (c *execCmd) settings() (list []string, err error) {
 			list = append(list, f.variable+"="+value)
 		}
 	}
-	// The settings of the environment are checked here, too: every process would print the same message.
+	// The settings of the environment are checked here, too: every process would print the same message. Run adds variables, so that
+	// the report of each process has its statistics.
+	if !c.Environment {
+		values["GEMU_REPORT"] = "-"
+		if values["GEMU_MACHINE"] != "" || values["GEMU_REGFILE"] != "" {
+			values["GEMU_STATS"] = "-"
+		}
+	}
 	s := driver.DefaultSettings()
 	err = s.Environment(func(name string) string {
-		value, ok := values[name]
-		switch {
-		case !ok:
-			value = os.Getenv(name)
-		case name == "GEMU_MACHINE" || name == "GEMU_REGFILE":
-			values["GEMU_STATS"] = "-" // reports and their statistics are in the report of each process
+		if value, ok := values[name]; ok {
+			return value
 		}
-		return value
+		return os.Getenv(name)
 	})
 	if err != nil {
 		text := err.Error()
@@ -176,7 +178,7 @@ func (c *execCmd) Run(a *app) error {
 	program, err := exec.LookPath(c.Program[0])
 	if err != nil {
 		status := exitNotFound
-		if errors.Is(err, fs.ErrPermission) {
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EISDIR) {
 			status = exitCannotRun
 		}
 		return &failure{fmt.Errorf("%s: %w", c.Program[0], errors.Unwrap(err)), status}
@@ -196,8 +198,7 @@ func (c *execCmd) Run(a *app) error {
 	cmd.Args[0] = c.Program[0]
 	cmd.Env = slices.Concat(os.Environ(), c.variables(a.ctx, libraries, program), settings)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, fileOf(a.stdout), fileOf(a.stderr)
-	start := time.Now()
-	status, endedBy, err := runProgram(cmd)
+	end, err := runProgram(cmd)
 	if err != nil {
 		return &failure{fmt.Errorf("%s: %w", program, err), exitCannotRun}
 	}
@@ -205,12 +206,33 @@ func (c *execCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	r := report.New(c.Program, status, processes)
-	r.Signal, r.Seconds = endedBy, time.Since(start).Seconds()
+	r := report.New(c.Program, end.status, processes)
+	r.Signal, r.Seconds = end.signal, end.duration.Seconds()
+	if end.survivorsErr != nil {
+		fmt.Fprintf(a.stderr, "gemu: processes that run on after the program's end are not reported: %v\n", end.survivorsErr)
+	}
+	for _, p := range end.survivors {
+		r.AddSurvivor(p.process, p.program)
+	}
 	if err := readAllowed(reports, r); err != nil {
 		return err
 	}
 	return c.finish(a, r, rules)
+}
+
+// programEnd describes how a program has ended.
+type programEnd struct {
+	status       int           // exit status; 128+n if signal n has ended the program
+	signal       int           // signal that has ended the program; 0: none
+	duration     time.Duration // time from its start to its end
+	survivors    []survivor
+	survivorsErr error // reason for which survivors are not known
+}
+
+// survivor is a process that the program or its descendants have started, and that runs on after the program's end.
+type survivor struct {
+	process int      // its number
+	program []string // its command line
 }
 
 // finish writes the reports, and returns a failure with the exit status.
@@ -411,46 +433,6 @@ func fileOf(w io.Writer) io.Writer {
 
 // passSignal receives the signals that end the command, and passes them on to a program; nil: they end the command.
 var passSignal atomic.Pointer[func(os.Signal)]
-
-// runProgram runs a program and returns its exit status, and the signal that has ended it or 0. Signals to this process are passed on to the program. An interrupt on a
-// terminal reaches the program by itself, because it is in the same process group.
-func runProgram(cmd *exec.Cmd) (status, endedBy int, err error) {
-	if err := cmd.Start(); err != nil {
-		return 0, 0, err
-	}
-	onTerminal := term.IsTerminal(int(os.Stdin.Fd()))
-	pass := func(s os.Signal) {
-		if s != os.Interrupt || !onTerminal {
-			cmd.Process.Signal(s)
-		}
-	}
-	passSignal.Store(&pass)
-	defer passSignal.Store(nil)
-	further := make(chan os.Signal, 8)
-	signal.Notify(further, furtherSignals...)
-	defer signal.Stop(further)
-	done := make(chan struct{})
-	defer close(done)
-	go func() {
-		for {
-			select {
-			case s := <-further:
-				cmd.Process.Signal(s)
-			case <-done:
-				return
-			}
-		}
-	}()
-	err = cmd.Wait()
-	var ended *exec.ExitError
-	if err != nil && !errors.As(err, &ended) {
-		return 0, 0, err
-	}
-	if n := endingSignal(cmd.ProcessState); n > 0 {
-		return exitSignalBase + n, n, nil
-	}
-	return cmd.ProcessState.ExitCode(), 0, nil
-}
 
 // linkerOfNVIDIA returns the file of NVIDIA's nvJitLink in the packages of the program's Python; "": there is none.
 func (c *execCmd) linkerOfNVIDIA(ctx context.Context, program string) string {

@@ -1,11 +1,8 @@
-//go:build !unix
+//go:build !linux
 
 package cli
 
-import "os"
+import "os/exec"
 
-// furtherSignals are the signals that gemu exec passes on: none on this system.
-var furtherSignals = []os.Signal{os.Interrupt}
-
-// endingSignal returns 0: on this system a process has an exit status in all cases.
-func endingSignal(*os.ProcessState) int { return 0 }
+// runProgram returns an error: findLibraries has refused this system before.
+func runProgram(*exec.Cmd) (programEnd, error) { return programEnd{}, errOtherSystem }

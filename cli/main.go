@@ -195,10 +195,10 @@ func execute(ctx context.Context, x *Extensions, args []string, stdin io.Reader,
 	return status
 }
 
-// nameMissingValue rewrites the parser's error for a flag at the end of the command line, which lacks its value.
+// nameMissingValue rewrites the parser's error for a flag that lacks its value, at the end of the command line or before "--".
 func nameMissingValue(err error) error {
 	flag, rest, ok := strings.Cut(err.Error(), ": expected ")
-	if ok && strings.HasSuffix(rest, ` but got "EOL" (<EOL>)`) {
+	if ok && (strings.HasSuffix(rest, ` but got "EOL" (<EOL>)`) || strings.Contains(rest, ` but got "--"`)) {
 		return fmt.Errorf("%s: no value; want %s=VALUE", flag, flag)
 	}
 	return err

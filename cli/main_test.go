@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -16,7 +18,23 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"gemu": func() { restrict(); Main(Extensions{}) }, "ptxas": func() { Main(Extensions{}) }})
+	testscript.Main(m, map[string]func(){"gemu": func() { restrict(); Main(Extensions{}) }, "ptxas": func() { Main(Extensions{}) }, "interrupts": printInterrupts})
+}
+
+// printInterrupts is a program for gemu exec: it prints a line for each interrupt, and ends half a second after the last.
+func printInterrupts() {
+	interrupts := make(chan os.Signal, 8)
+	signal.Notify(interrupts, os.Interrupt)
+	fmt.Println("ready")
+	for end := time.After(time.Minute); ; {
+		select {
+		case <-interrupts:
+			fmt.Println("interrupt")
+			end = time.After(time.Second / 2)
+		case <-end:
+			return
+		}
+	}
 }
 
 // TestScript runs the scripts of testdata/script, each of which states its output and exit status.

@@ -12,14 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onTerminal runs gemu on a terminal of its own, and returns its output.
-func onTerminal(t *testing.T, args ...string) string {
+// newTerminal makes a pseudo-terminal, and skips the test where that is impossible.
+func newTerminal(t *testing.T) (screen, terminal *os.File) {
 	t.Helper()
-	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip(err)
 	}
-	defer screen.Close()
+	t.Cleanup(func() { screen.Close() })
 	n, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
 	if err == nil {
 		err = unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0)
@@ -27,14 +27,20 @@ func onTerminal(t *testing.T, args ...string) string {
 	if err != nil {
 		t.Skip(err)
 	}
-	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
+	if terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
 		t.Skip(err)
 	}
+	return screen, terminal
+}
+
+// onTerminal runs gemu on a terminal of its own, and returns its output.
+func onTerminal(t *testing.T, args ...string) string {
+	t.Helper()
+	screen, terminal := newTerminal(t)
 	cmd := exec.Command("gemu", args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
 	cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=")
-	err = cmd.Start()
+	err := cmd.Start()
 	terminal.Close()
 	if err != nil {
 		t.Fatal(err)

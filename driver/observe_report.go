@@ -68,7 +68,8 @@ func (d *Driver) announceReport() {
 		return
 	}
 	r.directory, _ = os.Getwd()
-	if r.err = os.MkdirAll(d.settings.Report, 0o777); r.err != nil {
+	// The directory is not made here: a process that outlives gemu exec must not make the removed one again.
+	if _, r.err = os.Stat(d.settings.Report); r.err != nil {
 		return
 	}
 	// A program may use the driver, call exec, and use it again in the same process.

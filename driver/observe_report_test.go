@@ -87,16 +87,31 @@ func TestReportOfProcess(t *testing.T) {
 	}
 }
 
-// A report that cannot be written is an error at the end of the process.
+// A report that cannot be written is an error at the end of the process. The driver makes no directory: a process that outlives
+// gemu exec must not make the removed directory again.
 func TestReportNotWritten(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
+	dir := t.TempDir()
+	file, missing, removed := filepath.Join(dir, "file"), filepath.Join(dir, "missing"), filepath.Join(dir, "removed")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s := DefaultSettings()
-	s.Report = file
-	d := New(s)
-	if err := d.Close(); err == nil || !strings.Contains(err.Error(), "GEMU_REPORT=") {
-		t.Errorf("the error is %v", err)
+	if err := os.Mkdir(removed, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{file, missing, removed} {
+		s := DefaultSettings()
+		s.Report = name
+		d := New(s)
+		if name == removed {
+			if err := os.RemoveAll(removed); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := d.Close(); err == nil || !strings.Contains(err.Error(), "GEMU_REPORT="+name) {
+			t.Errorf("%s: the error is %v", filepath.Base(name), err)
+		}
+	}
+	if list, _ := filepath.Glob(filepath.Join(dir, "*")); len(list) != 1 {
+		t.Errorf("the drivers have made %q", list)
 	}
 }

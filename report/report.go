@@ -39,6 +39,7 @@ type Report struct {
 
 	module, kernel string // of the launches of a report of NewSingle
 	compared       bool   // Apply had a baseline
+	survivors      int    // number of findings of AddSurvivor
 }
 
 // Item is a finding of a process.
@@ -116,6 +117,19 @@ func NewSingle(program []string, status int, module, kernel string, launches int
 	}
 	r.count()
 	return r
+}
+
+// AddSurvivor adds a notice about a process that runs on after the end of the program. A process with a report needs none.
+func (r *Report) AddSurvivor(process int, program []string) {
+	if slices.ContainsFunc(r.Processes, func(p *driver.ProcessReport) bool { return p.Process == process }) {
+		return
+	}
+	r.Findings = append(r.Findings, Item{Process: process, State: StateNew, index: len(r.Processes), Finding: finding.Finding{
+		Tool: outcome.Name, Kind: NotEnded, Severity: finding.Notice, Count: 1, Place: finding.Place{Role: "process"},
+		Message: fmt.Sprintf("process %d, %s, runs on after the program's end: its launches, if any, are not known", process, commandText(program)),
+	}})
+	r.survivors++
+	r.count()
 }
 
 // isFailedLaunch reports whether a finding describes launches that have failed.

@@ -59,3 +59,18 @@ func TestText(t *testing.T) {
 		}
 	}
 }
+
+// A process that runs on after the program's end is a notice, unless it has a report: then its report says so.
+func TestSurvivors(t *testing.T) {
+	r := New([]string{"sh"}, 0, nil)
+	r.AddSurvivor(7, []string{"/bin/sleep", "9"})
+	if r.Notices != 1 || r.Errors != 0 || r.Findings[0].Process != 7 || !strings.Contains(r.Findings[0].Message, "process 7, sleep 9, runs on") || !strings.HasSuffix(r.Summary(), ", and 1 process runs on") {
+		t.Errorf("%+v, %q", r, r.Summary())
+	}
+	r = New([]string{"sh"}, 0, []*driver.ProcessReport{process(5, false, nil)})
+	r.AddSurvivor(5, []string{"a.out"})
+	r.AddSurvivor(6, []string{"b.out"})
+	if r.Notices != 2 || r.Findings[0].Process != 5 || r.Findings[1].Process != 6 {
+		t.Errorf("%+v", r.Findings)
+	}
+}

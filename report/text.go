@@ -101,7 +101,11 @@ func (r *Report) errorsOf(index int) (n int) {
 // Summary describes the run in a sentence.
 func (r *Report) Summary() string {
 	if r.Processes == nil && r.kernel == "" {
-		return "no process has used gemu's driver: nothing was run or looked at" + r.end()
+		text := "no process has used gemu's driver: nothing was run or looked at"
+		if r.survivors > 0 {
+			text = "no process has used gemu's driver before the program's end, and " + finding.Counted(r.survivors, "process runs on", "processes run on")
+		}
+		return text + r.end()
 	}
 	s := ""
 	if r.Processes != nil {
