@@ -24,6 +24,7 @@ import (
 
 	"gemu/driver"
 	"gemu/internal/cleanup"
+	"gemu/internal/input"
 	"gemu/report"
 	"gemu/sanitize/finding"
 )
@@ -49,7 +50,9 @@ type execCmd struct {
 
 	FindingsStatus  int  `default:"3" help:"Exit status if sanitizers have found errors, or if a launch has failed. With 0 the status is always that of the program." placeholder:"N"`
 	RequireLaunches bool `help:"Fail with this status also if the program has run no kernel."`
-	Quiet           bool `short:"q" help:"Print a summary only if there are findings."`
+	Quiet           bool `short:"q" help:"Print a summary only if there are findings, and no profile."`
+
+	execProfileFlags `group:"profile"`
 
 	findingsFlags
 	SanitizeLimit int    `default:"100" help:"Print at most N findings; 0 prints all." placeholder:"N"`
@@ -75,6 +78,7 @@ var settingFlags = []struct{ name, variable, placeholder string }{
 	{"on-fault", "GEMU_ON_FAULT", "ACTION"},
 	{"machine", "GEMU_MACHINE", "NAME,…"},
 	{"regfile", "GEMU_REGFILE", "MODEL,…"},
+	{"profile", "GEMU_PROFILE", "LINES"},
 	{"record", "GEMU_RECORD", "FILE"},
 	{"record-with", "GEMU_RECORD_WITH", "PART,…"},
 	{"log", "GEMU_LOG", "FILE"},
@@ -137,7 +141,7 @@ func (c *execCmd) settings() (list []string, err error) {
 
 // Run runs the program and reports its processes.
 func (c *execCmd) Run(a *app) error {
-	if err := checkMinimums(minimum{"--findings-status", int64(c.FindingsStatus), 0}, minimum{"--sanitize-limit", int64(c.SanitizeLimit), 0}); err != nil {
+	if err := checkMinimums(minimum{"--findings-status", int64(c.FindingsStatus), 0}, minimum{"--sanitize-limit", int64(c.SanitizeLimit), 0}, minimum{"--top", int64(c.Top), 0}); err != nil {
 		return err
 	}
 	if len(c.Program) == 0 && !c.Environment {
@@ -239,6 +243,10 @@ type survivor struct {
 func (c *execCmd) finish(a *app, r *report.Report, rules *rules) error {
 	if err := c.apply(a, rules, r); err != nil {
 		return err
+	}
+	if !c.Quiet && len(r.Profile) > 0 {
+		a.sources = input.NewSources("-", c.Source...)
+		c.execProfileFlags.print(newScreen(a.stderr), r.Profile, sourceFiles{a.sources})
 	}
 	if !c.Quiet || r.Errors+r.Notices+len(r.Unused) > 0 {
 		if err := r.Text(a.stderr, c.SanitizeLimit); err != nil {

@@ -18,6 +18,7 @@ var flagGroups = []kong.Group{
 	{Key: "device", Title: "Device and execution:"},
 	{Key: "reports", Title: "Reports, and findings that count:"},
 	{Key: "settings", Title: "Settings of the driver:"},
+	{Key: "profile", Title: "Printed profile, with --profile:"},
 	{Key: "page", Title: "Page:"},
 	{Key: "compare", Title: "Comparison of logs:"},
 	{Key: "recording", Title: "Contents of a new recording:"},

@@ -27,21 +27,36 @@ type profileCmd struct {
 	launchFlags
 	policyFlag
 
-	Policy   string   `default:"ideal" help:"Value policy: the rules by which a value counts as compact. One of:${policies}" placeholder:"NAME"`
-	Show     []string `default:"summary,lines,loops,calls,occupancy" enum:"summary,lines,loops,calls,occupancy,cliffs" help:"Parts to print: summary, lines, loops, calls, occupancy, cliffs (resident warps by threads and registers, and the next changes of them)." placeholder:"PART"`
-	PTX      bool     `name:"ptx" help:"Show the lines of the PTX, even if the PTX names the lines of the source from which it was compiled."`
-	Lines    bool     `help:"Print all lines, in the order of the source, instead of the first lines by --sort."`
-	Top      int      `default:"10" help:"Print at most N lines and N loops." placeholder:"N"`
-	Sort     string   `default:"instructions" enum:"${profileorders}" help:"Sort lines and loops by this count, the largest first. One of:${profileorderdocs}" placeholder:"COUNT"`
-	Regs     int      `help:"Number of registers of a thread, for the occupancy. PTX does not contain it; NVIDIA's ptxas -v prints it." unset:".maxnreg of the kernel, else registers are no limit, and cliffs are those of an estimate" placeholder:"N"`
-	Timeline string   `help:"Write a timeline for Perfetto or chrome://tracing to FILE." placeholder:"FILE"`
-	SVG      string   `name:"svg" help:"Write a picture of the accesses of the first warp to FILE (- for standard output, instead of the text): the sectors of global memory and the banks of shared memory that its lanes need." placeholder:"FILE"`
-	Pprof    string   `help:"Write a profile for \"go tool pprof\" to FILE." placeholder:"FILE"`
+	Policy string   `default:"ideal" help:"Value policy: the rules by which a value counts as compact. One of:${policies}" placeholder:"NAME"`
+	Show   []string `default:"summary,lines,loops,calls,occupancy" enum:"summary,lines,loops,calls,occupancy,cliffs" help:"Parts to print: summary, lines, loops, calls, occupancy, cliffs (resident warps by threads and registers, and the next changes of them)." placeholder:"PART"`
+	PTX    bool     `name:"ptx" help:"Show the lines of the PTX, even if the PTX names the lines of the source from which it was compiled."`
+	Lines  bool     `help:"Print all lines, in the order of the source, instead of the first lines by --sort."`
+	Top    int      `default:"10" help:"Print at most N lines and N loops." placeholder:"N"`
+	profileSortFlag
+	Regs     int    `help:"Number of registers of a thread, for the occupancy. PTX does not contain it; NVIDIA's ptxas -v prints it." unset:".maxnreg of the kernel, else registers are no limit, and cliffs are those of an estimate" placeholder:"N"`
+	Timeline string `help:"Write a timeline for Perfetto or chrome://tracing to FILE." placeholder:"FILE"`
+	SVG      string `name:"svg" help:"Write a picture of the accesses of the first warp to FILE (- for standard output, instead of the text): the sectors of global memory and the banks of shared memory that its lanes need." placeholder:"FILE"`
+	Pprof    string `help:"Write a profile for \"go tool pprof\" to FILE." placeholder:"FILE"`
 	reportFlags
 }
 
 func (c *profileCmd) outputs() outputs {
 	return append(c.reportFlags.outputs(), outputs{{"--pprof", c.Pprof}, {"--timeline", c.Timeline}, {"--svg", c.SVG}}...)
+}
+
+// profileSortFlag chooses the sort order of a profile.
+type profileSortFlag struct {
+	Sort string `default:"instructions" enum:"${profileorders}" help:"Sort the profile by this count, the largest first. One of:${profileorderdocs}" placeholder:"COUNT"`
+}
+
+// order returns the count by which the profile is sorted.
+func (f profileSortFlag) order(c *profile.Counts) int64 {
+	for _, o := range profileOrders {
+		if o.name == f.Sort {
+			return o.value(c)
+		}
+	}
+	panic("BUG: sorted by " + f.Sort)
 }
 
 // profileOrders are the sort orders of lines. doc describes the count, for --help.
@@ -195,26 +210,16 @@ func newProfileReport(c *profileCmd, j *job, p *profile.Profile) *profileReport 
 	return r
 }
 
-// order returns the count by which lines and loops are sorted.
-func (r *profileReport) order(c *profile.Counts) int64 {
-	for _, o := range profileOrders {
-		if o.name == r.flags.Sort {
-			return o.value(c)
-		}
-	}
-	panic("BUG: sorted by " + r.flags.Sort)
-}
-
-// hottest returns the first elements of a list by the order, without elements whose count is 0.
-func hottest[T any](r *profileReport, list []T, of func(T) *profile.Counts) []T {
+// hottest returns the first elements of a list, at most top, by the order, without elements whose count is 0.
+func hottest[T any](f profileSortFlag, top int, list []T, of func(T) *profile.Counts) []T {
 	var out []T
 	for _, l := range list {
-		if r.order(of(l)) > 0 {
+		if f.order(of(l)) > 0 {
 			out = append(out, l)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b T) int { return cmp.Compare(r.order(of(b)), r.order(of(a))) })
-	return out[:min(len(out), r.flags.Top)]
+	slices.SortStableFunc(out, func(a, b T) int { return cmp.Compare(f.order(of(b)), f.order(of(a))) })
+	return out[:min(len(out), top)]
 }
 
 // trappedText marks a report if the last launch has trapped.
@@ -334,17 +339,17 @@ func countOrDash(n int64, text string) string {
 	return text
 }
 
-// columns formats the counts as columns.
-func (r *profileReport) columns(c *profile.Counts) string {
+// profileColumnsOf formats counts as columns. total has the counts of all instructions.
+func profileColumnsOf(c, total *profile.Counts) string {
 	var b strings.Builder
 	for _, col := range profileColumns {
-		b.WriteString(fitted(col.text(c, &r.total), -col.width))
+		b.WriteString(fitted(col.text(c, total), -col.width))
 	}
 	return b.String()
 }
 
-// head writes the names of the columns.
-func (r *profileReport) head(s *screen, more string) {
+// profileHead writes the names of the columns, and more.
+func (s *screen) profileHead(more string) {
 	var b strings.Builder
 	for _, col := range profileColumns {
 		b.WriteString(fitted(col.name, -col.width))
@@ -372,7 +377,7 @@ func (r *profileReport) printLines(s *screen) {
 		s.heading("lines")
 	} else {
 		s.heading("lines with the most " + r.flags.Sort)
-		list = hottest(r, list, func(l *profile.Line) *profile.Counts { return &l.Counts })
+		list = hottest(r.flags.profileSortFlag, r.flags.Top, list, func(l *profile.Line) *profile.Counts { return &l.Counts })
 	}
 	if len(list) == 0 {
 		s.printf("none\n")
@@ -394,7 +399,7 @@ func (r *profileReport) printLines(s *screen) {
 		}
 	}
 	const class = 7
-	r.head(s, "  "+fitted("class", class)+head)
+	s.profileHead("  " + fitted("class", class) + head)
 	for _, l := range list {
 		style := plain
 		if l.Execs == 0 {
@@ -406,7 +411,7 @@ func (r *profileReport) printLines(s *screen) {
 			pad = -width
 		}
 		text := fitted(place(l), pad) + "  " + r.text(l)
-		s.printf("%s  %s%s\n", s.paint(style, r.columns(&l.Counts)), s.paint(classPaints[c], fitted(c.String(), class)), s.paint(style, s.cutToFit(text, profileWidth+2+class)))
+		s.printf("%s  %s%s\n", s.paint(style, profileColumnsOf(&l.Counts, &r.total)), s.paint(classPaints[c], fitted(c.String(), class)), s.paint(style, s.cutToFit(text, profileWidth+2+class)))
 	}
 	if n := len(r.lines) - len(list); n > 0 {
 		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top, --lines)", n)))
@@ -418,20 +423,18 @@ func (r *profileReport) printLoops(s *screen) {
 	if len(r.loops) == 0 {
 		return
 	}
-	list := hottest(r, r.loops, func(l *profile.Loop) *profile.Counts { return &l.Counts })
+	list := hottest(r.flags.profileSortFlag, r.flags.Top, r.loops, func(l *profile.Loop) *profile.Counts { return &l.Counts })
 	s.heading("loops with the most " + r.flags.Sort)
 	if len(list) == 0 {
 		s.printf("none\n")
 		return
 	}
-	r.head(s, fitted("entries", -9)+fitted("rounds", -9)+"  depth")
+	s.profileHead(fitted("entries", -9) + fitted("rounds", -9) + "  depth")
 	for _, l := range list {
-		s.printf("%s%s%s  %s%s\n", r.columns(&l.Counts), fitted(countText(l.Entries), -9), fitted(fmt.Sprintf("%.1f", l.MeanIterations()), -9),
+		s.printf("%s%s%s  %s%s\n", profileColumnsOf(&l.Counts, &r.total), fitted(countText(l.Entries), -9), fitted(fmt.Sprintf("%.1f", l.MeanIterations()), -9),
 			fitted(strings.Repeat("·", l.Depth), 7), r.loopText(l))
 	}
-	if n := len(r.loops) - len(list); n > 0 {
-		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", n)))
-	}
+	s.printLeft(len(r.loops) - len(list))
 }
 
 // place returns the source position of an instruction, in the form of lines.

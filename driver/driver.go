@@ -20,6 +20,7 @@ import (
 	"gemu/interp"
 	"gemu/models/catalog"
 	"gemu/probe"
+	"gemu/profile"
 	"gemu/sanitize"
 )
 
@@ -88,6 +89,10 @@ func New(s Settings) *Driver {
 	}
 	if len(s.Machines) > 0 {
 		probes = append(probes, d.stats.addMachines(s.Machines, s.MachineValues, d.reportMachine))
+	}
+	if s.Profile != "" {
+		d.stats.profile, d.stats.profileInPTX = profile.New(), s.Profile == profilePTX
+		probes = append(probes, d.stats.profile)
 	}
 	ordered := slices.Concat(s.Probes, d.sanitizer.Probes) // probes that may need the order of operations
 	if s.Log != "" {

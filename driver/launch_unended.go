@@ -98,7 +98,7 @@ const stopTimeout = 2 * time.Second
 // needsCompleteLaunches reports whether a setting requires that all launches end before the process ends. The report of the process
 // alone does not.
 func (s *Settings) needsCompleteLaunches() bool {
-	return len(s.Sanitize) > 0 || s.Stats != "" || s.Log != "" || s.Record != "" || s.Accelsim != "" || len(s.Models) > 0 || len(s.Machines) > 0 || len(s.Probes) > 0
+	return len(s.Sanitize) > 0 || s.Stats != "" || s.Log != "" || s.Record != "" || s.Accelsim != "" || len(s.Models) > 0 || len(s.Machines) > 0 || len(s.Probes) > 0 || s.Profile != ""
 }
 
 // exitWait returns the time for which Exit waits for launches.

@@ -8,9 +8,11 @@ import (
 	"sync"
 
 	"gemu/affinetrack"
+	"gemu/internal/document"
 	"gemu/internal/wholefile"
 	"gemu/interp"
 	"gemu/models"
+	"gemu/profile"
 	"gemu/ptx"
 	"gemu/structure"
 )
@@ -26,6 +28,8 @@ type Statistics struct {
 	Models []*models.Report `json:"models,omitempty"` // reports of register-file models on all launches, with GEMU_REGFILE
 
 	Machines []*MachineStat `json:"machines,omitempty"` // machines, with GEMU_MACHINE
+
+	Profile []*document.KernelProfile `json:"profile,omitempty"` // counts of each kernel by line, with GEMU_PROFILE, in the order of first launches. Classes of results are counted with GEMU_STATS
 }
 
 // KernelStat holds the counts of all launches of one kernel.
@@ -89,6 +93,9 @@ type statistics struct {
 	models  *models.Comparison        // nil: none
 
 	machines []*machineStatistics
+
+	profile      *profile.Probe // nil: none
+	profileInPTX bool           // the lines of the profile are those of the PTX
 }
 
 func newStatistics(s *Settings) *statistics {
@@ -129,6 +136,9 @@ func (s *statistics) snapshot() *Statistics {
 	}
 	for _, m := range s.machines {
 		out.Machines = append(out.Machines, m.snapshot())
+	}
+	if s.profile != nil {
+		out.Profile = document.KernelProfiles(s.profile.Profile(), document.ClassesOf(s.total.structure), s.profileInPTX)
 	}
 	return out
 }

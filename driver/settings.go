@@ -49,6 +49,10 @@ type Settings struct {
 	Stats  string          // file for the statistics, which Close writes; "": none
 	Models []catalog.Entry // models of register files for all launches; their reports are in the statistics
 
+	// Profile selects the lines of the profile of all launches, which is in the statistics: those of the source where the PTX names
+	// them ("source"), or those of the PTX ("ptx"). "": no profile.
+	Profile string
+
 	Machines []machine.Spec // machines that run the memory requests of all launches; their counts are in the statistics
 	// MachineValues means that the machines compare the values of loads in their order with those of the execution.
 	MachineValues bool
@@ -78,7 +82,7 @@ type Settings struct {
 	// printed on Stderr then.
 	Report string
 
-	// ExitWait is the time for which Exit waits for unended launches, if Sanitize, Stats, Log, Models or Probes
+	// ExitWait is the time for which Exit waits for unended launches, if Sanitize, Stats, Profile, Log, Models or Probes
 	// need them.
 	ExitWait time.Duration
 
@@ -102,6 +106,12 @@ type Settings struct {
 func DefaultSettings() Settings {
 	return Settings{SM: interp.DefaultSM, Version: 13050, Devices: 1, Memory: 16 << 30, Mode: interp.Vector, Engine: interp.Auto, ExitWait: time.Minute}
 }
+
+// Values of Settings.Profile.
+const (
+	profileSource = "source"
+	profilePTX    = "ptx"
+)
 
 // Variable is an environment variable for a setting.
 type Variable struct {
@@ -201,6 +211,13 @@ var Variables = []Variable{
 	{"GEMU_REGFILE", "some of " + catalog.Names(), "none", "Observe all launches with models of register files, and add their reports to the file of GEMU_STATS: see docs/regfile.md.", func(s *Settings, v string) (err error) {
 		s.Models, err = catalog.Select(v, warpSize)
 		return err
+	}},
+	{"GEMU_PROFILE", "source or ptx", "none", "Profile all launches by kernel and line: executions, divergence, and accesses to memory. The lines are those of the source where the PTX names them (source), or those of the PTX (ptx). The counts are in the file of GEMU_STATS and in the report of GEMU_REPORT.", func(s *Settings, v string) error {
+		if v != profileSource && v != profilePTX {
+			return fmt.Errorf("want source or ptx")
+		}
+		s.Profile = v
+		return nil
 	}},
 	{"GEMU_MACHINE", "some of " + strings.Join(machine.Names(), ", ") + ", or files, each with the systems of papers that it has: v100+ldesc=FILE+xmem=program", "none", "Run the memory requests of all launches on machines, and add the counts to the file of GEMU_STATS: see docs/machine.md.", func(s *Settings, v string) error {
 		for name := range strings.SplitSeq(v, ",") {
@@ -368,6 +385,14 @@ func (s *Settings) Environment(lookup func(name string) string) error {
 	}
 	if len(s.Models) > 0 && s.Stats == "" {
 		return fmt.Errorf("GEMU_REGFILE=%s: the reports of models go to the file of GEMU_STATS, which is not set", lookup("GEMU_REGFILE"))
+	}
+	if s.Profile != "" {
+		switch {
+		case s.Stats == "" && s.Report == "":
+			return fmt.Errorf("GEMU_PROFILE=%s: the counts go to the file of GEMU_STATS, which is not set; gemu exec --profile prints them", s.Profile)
+		case s.Debug != nil:
+			return fmt.Errorf("GEMU_PROFILE=%s: a profile cannot go back with the debugger; unset GEMU_DEBUG", s.Profile)
+		}
 	}
 	if s.MachineValues && len(s.Machines) == 0 {
 		return errors.New("GEMU_MACHINE_VALUES=1: the machines are those of GEMU_MACHINE, which is not set")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gemu/driver"
+	"gemu/internal/document"
 	"gemu/sanitize"
 	"gemu/sanitize/finding"
 	"gemu/sanitize/outcome"
@@ -30,6 +31,9 @@ type Report struct {
 	Unused     []string                `json:"unused,omitempty"`     // rules of suppressions and of the baseline that match no finding
 	Processes  []*driver.ProcessReport `json:"processes,omitempty"`  // reports of the processes that have used gemu's driver
 	Sanitizers []string                `json:"sanitizers,omitempty"` // sanitizers that have observed the launches
+
+	// Profile is the sum of the profiles of all processes.
+	Profile []*document.KernelProfile `json:"profile,omitempty"` // counts of each kernel by line, summed up over the processes, with --profile
 
 	// Seconds is the duration of the program; 0 if it was not measured.
 	Seconds float64 `json:"seconds"` // duration of the program
@@ -75,6 +79,7 @@ func New(program []string, status int, processes []*driver.ProcessReport) *Repor
 			r.Sanitizers = p.Findings.Launches.Tools
 		}
 		r.Launches += p.Statistics.Total.Launches
+		r.Profile = document.AddKernelProfiles(r.Profile, p.Statistics.Profile...)
 		for _, k := range p.Statistics.Kernels {
 			kernels[[2]string{k.Module, k.Kernel}] = true
 		}

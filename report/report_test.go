@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"gemu/driver"
+	"gemu/internal/document"
+	"gemu/profile"
 	"gemu/sanitize"
 	"gemu/sanitize/finding"
 )
@@ -72,5 +74,38 @@ func TestSurvivors(t *testing.T) {
 	r.AddSurvivor(6, []string{"b.out"})
 	if r.Notices != 2 || r.Findings[0].Process != 5 || r.Findings[1].Process != 6 {
 		t.Errorf("%+v", r.Findings)
+	}
+}
+
+// The profiles of processes are summed up by kernel and line, and those of the processes do not change.
+func TestProfile(t *testing.T) {
+	line := func(file string, n int, execs, g int64) document.KernelLine {
+		return document.KernelLine{ProfileLine: document.ProfileLine{File: file, Line: n, Counts: profile.Counts{Execs: execs}, G: g}}
+	}
+	var list []*driver.ProcessReport
+	for range 2 {
+		p := process(5, true, nil)
+		p.Statistics.Profile = []*document.KernelProfile{
+			{Module: "m.ptx", Kernel: "k", Launches: 2, Warps: 4, Total: profile.Counts{Execs: 12}, Lines: []document.KernelLine{line("a.cu", 3, 8, 1), line("a.cu", 7, 4, 0)}},
+		}
+		list = append(list, p)
+	}
+	list[1].Statistics.Profile[0].Lines[0].Line = 5
+	list[1].Statistics.Profile = append(list[1].Statistics.Profile, &document.KernelProfile{Module: "n.ptx", Kernel: "k", Launches: 1})
+	r := New(nil, 0, list)
+	if len(r.Profile) != 2 || r.Profile[1].Module != "n.ptx" {
+		t.Fatalf("%+v", r.Profile)
+	}
+	k := r.Profile[0]
+	if k.Launches != 4 || k.Warps != 8 || k.Total.Execs != 24 || len(k.Lines) != 3 {
+		t.Fatalf("%+v", k)
+	}
+	for i, want := range []document.KernelLine{line("a.cu", 3, 8, 1), line("a.cu", 5, 8, 1), line("a.cu", 7, 8, 0)} {
+		if k.Lines[i] != want {
+			t.Errorf("%+v, want %+v", k.Lines[i], want)
+		}
+	}
+	if p := list[0].Statistics.Profile[0]; p.Launches != 2 || p.Lines[1].Counts.Execs != 4 {
+		t.Errorf("the process has %+v", p)
 	}
 }

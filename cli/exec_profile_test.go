@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"gemu/internal/document"
+	"gemu/internal/input"
+	"gemu/profile"
+)
+
+// TestExecProfile: the printed profile has the kernels and lines in the requested order, with the lines of source files, sums of lines
+// over kernels, and the number of omitted entries.
+func TestExecProfile(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.WriteFile("a.cu", []byte("one\ntwo\nthree\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	line := func(n int, execs, sectors int64) document.KernelLine {
+		return document.KernelLine{ProfileLine: document.ProfileLine{File: "a.cu", Line: n, Counts: profile.Counts{Execs: execs, Lanes: 32 * execs, Global: profile.Traffic{Requests: execs, Sectors: sectors, Ideal: sectors}}}}
+	}
+	kernel := func(name string, launches int64, lines ...document.KernelLine) *document.KernelProfile {
+		k := &document.KernelProfile{Module: name + ".ptx", Kernel: name, Launches: launches, Lines: lines}
+		for i := range lines {
+			k.Total.Add(&lines[i].Counts)
+		}
+		return k
+	}
+	kernels := []*document.KernelProfile{kernel("few", 1, line(1, 10, 0), line(2, 30, 80)), kernel("_Z4manyPi", 5, line(2, 40, 40)), kernel("idle", 1)}
+	for _, c := range []struct {
+		sort string
+		top  int
+		want string
+	}{
+		{"instructions", 10, `
+kernels with the most instructions
+  execs   share lanes splits sect/req  effic conflicts  launches  kernel
+     40  50.0 %  32.0      -      2.0  100 %         -         1  few
+     40  50.0 %  32.0      -      1.0  100 %         -         5  many(int*)
+and 1 more (--top)
+
+lines with the most instructions
+  execs   share lanes splits sect/req  effic conflicts  line
+     70  87.5 %  32.0      -      1.7  100 %         -  a.cu:2  two
+     10  12.5 %  32.0      -      0.0    0 %         -  a.cu:1  one
+
+`},
+		{"sectors", 1, `
+kernels with the most sectors
+  execs   share lanes splits sect/req  effic conflicts  launches  kernel
+     40  50.0 %  32.0      -      2.0  100 %         -         1  few
+and 2 more (--top)
+
+lines with the most sectors
+  execs   share lanes splits sect/req  effic conflicts  line
+     70  87.5 %  32.0      -      1.7  100 %         -  a.cu:2  two
+and 1 more (--top)
+
+`},
+		{"conflicts", 10, `
+kernels with the most conflicts
+none
+
+`},
+	} {
+		var b strings.Builder
+		f := execProfileFlags{Top: c.top, profileSortFlag: profileSortFlag{c.sort}}
+		f.print(newScreen(&b), kernels, sourceFiles{input.NewSources("-")})
+		if b.String() != c.want {
+			t.Errorf("%s: got\n%swant\n%s", c.sort, b.String(), c.want)
+		}
+	}
+}
