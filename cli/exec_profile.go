@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gemu/affinetrack"
 	"gemu/internal/document"
@@ -69,7 +70,7 @@ func (f execProfileFlags) print(s *screen, kernels []*document.KernelProfile, so
 		if text == "" {
 			text = sources.text(l.File, l.Line)
 		}
-		s.printf("%s  %s%s\n", profileColumnsOf(&l.Counts, &all.Total), label, s.cutToFit(fitted(place(l), width)+"  "+visible.Text(text), profileWidth+2+class))
+		s.printf("%s  %s%s\n", profileColumnsOf(&l.Counts, &all.Total), label, s.cutToFit(strings.TrimRight(fitted(place(l), width)+"  "+visible.Text(text), " "), profileWidth+2+class))
 	}
 	s.printLeft(len(all.Lines) - len(lines))
 	s.printf("\n")

@@ -76,7 +76,8 @@ func TestExecReportsProcesses(t *testing.T) {
 		{"fault", nil, "bad", 3, 0, 1, 1, "Error: launch: trap: out-of-bounds global load"},
 		{"fault, own status", []string{"--findings-status", "0"}, "bad", 0, 0, 1, 1, "1 error"},
 		{"judged", []string{"--sanitize", "all"}, "fork", 3, 1, 1, 1, "Error: init:"},
-		{"profile", []string{"--profile", "source"}, "fork here", 0, 2, 0, 2, "    4   16.7 %    32.0      -      4.0  100 %          -  twice.cu:7"},
+		// The line has 4 of the 8 executed instructions; the branch skips two. Each of 2 launches has 2 warps.
+		{"profile", []string{"--profile", "source"}, "fork here", 0, 2, 0, 2, "     16  50.0 %  32.0      0      4.0  100 %         -  twice.cu:7\n"},
 		{"killed", nil, "killed", 0, 0, 0, 1, "without its exit handlers"},
 		{"_exit in a handler", nil, "alarm", 0, 0, 0, 1, "without its exit handlers"},
 		{"_exit without waiting", nil, "abandon", 0, 0, 0, 1, "it was still running 2s after the end of the process"},
