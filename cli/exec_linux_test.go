@@ -43,7 +43,6 @@ func TestExecPassesInterrupts(t *testing.T) {
 			if c.terminal {
 				out, in = newTerminal(t)
 				cmd.SysProcAttr.Setctty = true // standard input
-				cmd.Env = append(os.Environ(), "TERM=dumb")
 				cmd.Stdin, cmd.Stdout, cmd.Stderr = in, in, in
 			} else {
 				var err error

@@ -50,6 +50,13 @@ func onTerminal(t *testing.T, args ...string) string {
 	return strings.ReplaceAll(string(text), "\r\n", "\n")
 }
 
+// TestTerminalIsNotAsked: a command writes only its output to a terminal, and no questions, for whose answers it would wait.
+func TestTerminalIsNotAsked(t *testing.T) {
+	if got := onTerminal(t, "--version"); !strings.HasPrefix(got, "gemu ") || strings.Contains(got, "\x1b") {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestControlCharactersAreVisible puts control characters into all input: output of a kernel, a line and a comment of
 // the PTX, the name of a source, a line of the source, the command line. None of them may reach the terminal
 // unchanged.

@@ -20,6 +20,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"gemu/debug"
+	_ "gemu/debug/tui/internal/background"
 	"gemu/internal/input"
 )
 
