@@ -37,7 +37,7 @@ func readReports(t *testing.T, dir string) (list []*ProcessReport) {
 func TestReportOfProcess(t *testing.T) {
 	for name, tools := range map[string]string{"no sanitizer": "", "race": race.Name} {
 		t.Run(name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "reports")
+			dir := t.TempDir()
 			settings := func(s *Settings) {
 				s.Report, s.ContinueOnFault = dir, true
 				if tools != "" {

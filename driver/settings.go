@@ -275,7 +275,7 @@ var Variables = []Variable{
 		s.SanitizeExit, err = atoi(v, 0, 255)
 		return err
 	}},
-	{"GEMU_REPORT", "DIRECTORY", "none", "Write a report of the process to a file of its own in DIRECTORY, for `gemu exec`: launches, failed launches, findings of sanitizers, which are not printed then, and calls that gemu does not support. docs/json.md describes it (gemu-process).", func(s *Settings, v string) error {
+	{"GEMU_REPORT", "DIRECTORY", "none", "Write a report of the process to a file of its own in DIRECTORY, which must exist, for `gemu exec`: launches, failed launches, findings of sanitizers, which are not printed then, and calls that gemu does not support. docs/json.md describes it (gemu-process).", func(s *Settings, v string) error {
 		s.Report = v
 		return nil
 	}},
