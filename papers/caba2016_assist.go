@@ -215,7 +215,7 @@ func cabaRoutines() *Table {
 		rows = append(rows, Row{Name: r.Name(), Values: map[string]float64{}})
 	}
 	return &Table{
-		Name: "routines", Title: "registers of assist routines, which a thread of each block has in addition (section 3.2.2)",
+		Name: "routines", Title: "registers of assist routines, which a thread of each block has in addition (section 4.2.2)",
 		Note: "The paper states no numbers.",
 		Columns: []Column{
 			{Name: "registers", Head: [2]string{"", "registers"}, Doc: "registers of 4 bytes that have a value at the same place"},

@@ -17,12 +17,12 @@ import (
 	"gemu/ptx"
 )
 
-// Priority is the priority of a routine against the parent warp, whose program waits for it or not (section 3.2 of the paper).
+// Priority is the priority of a routine relative to its parent warp (section 4.2.3 of the paper).
 type Priority uint8
 
 // The priorities.
 const (
-	Low  Priority = iota // the routine is issued when no warp of a program can be
+	Low  Priority = iota // the routine is issued in cycles in which no other warp can issue
 	High                 // the parent waits for the end of the routine
 )
 
@@ -65,7 +65,7 @@ func (t Trigger) String() string {
 // of the form before (codec.Encoding); its result is the number of bytes of the form. Form and line have codec.LineBytes bytes each.
 type Routine struct {
 	Func     *ptx.Func // the function
-	Priority Priority  // its priority against the parent warp
+	Priority Priority  // its priority relative to the parent warp
 	Triggers []Trigger // at least one; all have the same event
 }
 

@@ -71,7 +71,8 @@ func fitsBDI(l *Line, e Encoding) bool {
 }
 
 // EncodeBDI writes the form of a line with the encoding first, if it has differences and fits, and otherwise the form of BDI.Encode. It
-// returns the number of bytes. Section 5.1.2 of the paper tries the encoding of the line before first.
+// returns the number of bytes. Section 5.1.2 of the paper reduces the number of tried encodings because most lines of a program have the same
+// encoding; that first is the encoding of the previous line is an interpretation.
 func EncodeBDI(dst, l *Line, first Encoding) (bytes int) {
 	if fitsBDI(l, first) {
 		bdiEncode(dst, l, first, false)
