@@ -153,7 +153,21 @@ func newRoutine(f *ptx.Func, words []string) (*Routine, error) {
 	case r.Triggers == nil:
 		return nil, fmt.Errorf("trigger=… is missing")
 	}
+	if err := r.checkInstructions(); err != nil {
+		return nil, err
+	}
 	return r, r.checkSignature()
+}
+
+// checkInstructions returns an error for an instruction that a routine must not have. A routine shares the context of its parent warp: a barrier
+// would count as an arrival of the parent, and an exit would end the parent's threads. The registers of a callee would not count (Registers).
+func (r *Routine) checkInstructions() (err error) {
+	r.Func.EachInstr(func(instr *ptx.Instr) {
+		if err == nil && instr.Form.Effects.Any(ptx.Barrier|ptx.Exits|ptx.Calls) {
+			err = fmt.Errorf("%s in line %d: a routine must not have barriers of its CTA, exits or calls", instr.Text, instr.Pos.Line)
+		}
+	})
+	return err
 }
 
 // parseTrigger reads a trigger.

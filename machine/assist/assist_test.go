@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"gemu/internal/part"
 	"gemu/machine/codec"
@@ -253,7 +254,31 @@ func TestWrongRoutines(t *testing.T) {
 	}
 }
 
-// TestFaultsOfRoutines: a routine that leaves its line traps, and a wrong number of bytes is an error.
+// TestForbiddenInstructions: a routine shares the context of its parent warp, so it must not wait at the barriers of the parent's CTA or end
+// the parent's threads; and its registers are those of its own text.
+func TestForbiddenInstructions(t *testing.T) {
+	for text, want := range map[string]string{
+		"bar.sync 0;":          "p.ptx:7: .pragma \"gemu.assist\": bar.sync in line 8: ",
+		"barrier.sync 0;":      "barrier.sync in line 8: ",
+		"bar.arrive 0, 64;":    "bar.arrive in line 8: ",
+		"exit;":                "exit in line 8: ",
+		"call g;":              "call in line 8: ",
+		"bar.warp.sync -1;":    "",
+		"shr.b64 %line, 1, 1;": "",
+	} {
+		s, err := NewSandbox(Source{"p.ptx", []byte(head + ".func g() { ret; }\n.func f(.reg .b64 %form, .reg .b64 %line)\n{\n" +
+			".pragma \"gemu.assist priority=high trigger=fill:bdi:8-1\";\n" + text + "\nret;\n}\n")})
+		if err == nil {
+			s.Close()
+		}
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestFaultsOfRoutines: a routine that leaves its line traps, as does an endless one; a wrong number of bytes is an error, and a line that was
+// not written is wrong.
 func TestFaultsOfRoutines(t *testing.T) {
 	s, err := NewSandbox(Source{"p.ptx", []byte(head + `
 .func far(.reg .b64 %form, .reg .b64 %line)
@@ -268,6 +293,28 @@ func TestFaultsOfRoutines(t *testing.T) {
 	mov.u32 %bytes, 97;
 	ret;
 }
+.func endless(.reg .b64 %form, .reg .b64 %line)
+{
+	.pragma "gemu.assist priority=high trigger=fill:bdi:8-2";
+	.reg .b32 %n;
+	.reg .pred %p;
+again:
+	add.u32 %n, %n, 2;
+	setp.ne.u32 %p, %n, 1;
+	@%p bra again;
+	ret;
+}
+.func idle(.reg .b64 %form, .reg .b64 %line)
+{
+	.pragma "gemu.assist priority=high trigger=fill:bdi:zeros";
+	ret;
+}
+.func (.reg .b32 %bytes) silent(.reg .b64 %line, .reg .b64 %form)
+{
+	.pragma "gemu.assist priority=low trigger=store:fpc";
+	mov.u32 %bytes, 2;
+	ret;
+}
 `)})
 	if err != nil {
 		t.Fatal(err)
@@ -279,6 +326,16 @@ func TestFaultsOfRoutines(t *testing.T) {
 	}
 	if _, err := s.Run(t.Context(), find(t, s, "long"), make([]codec.Line, 3), nil); err == nil || !strings.Contains(err.Error(), "long returns 97 bytes: want 1 to 96, or 128") {
 		t.Errorf("97 bytes: %v", err)
+	}
+	begin := time.Now()
+	if _, err := s.Run(t.Context(), find(t, s, "endless"), make([]codec.Line, 1), nil); !errors.Is(err, probe.ErrStepLimit) || !strings.Contains(err.Error(), "has executed 6553") {
+		t.Errorf("an endless loop: %v after %v", err, time.Since(begin))
+	}
+	for _, name := range []string{"idle", "silent"} {
+		r := find(t, s, name)
+		if list, err := s.Run(t.Context(), r, make([]codec.Line, 1), nil); err != nil || r.Check(&codec.Line{}, 0, &list[0]) == nil {
+			t.Errorf("%s: the zeros that it should write are found: %v", name, err)
+		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -13,8 +13,11 @@ import (
 	"gemu/ptx"
 )
 
-// batch is the number of lines of a launch.
-const batch = 256
+const (
+	batch     = 256     // number of lines of a launch
+	maxSteps  = 1 << 16 // limit of instructions for a line; the longest routine of gemu executes less than 200
+	unwritten = 0xa5    // value of the bytes that a routine has not written: an absent store of zeros must show
+)
 
 // Sandbox is a device apart from all programs. It executes assist routines, each with a warp of 32 lanes.
 type Sandbox struct {
@@ -172,7 +175,8 @@ func kernelText(r *Routine) string {
 }
 
 // Run executes a routine of the sandbox for lines, or for forms if its event is Fill. hints has the encoding of the form before for each, for
-// a routine that takes it; nil: none. A fault of the routine is a *probe.Trap with its place.
+// a routine that takes it; nil: none. A fault of the routine is a *probe.Trap with its place, as are 65536 instructions for a line. Calls of Run
+// must not overlap.
 func (s *Sandbox) Run(ctx context.Context, r *Routine, in []codec.Line, hints []codec.Encoding) ([]Outcome, error) {
 	list := make([]Outcome, 0, len(in))
 	for first := 0; first < len(in); first += batch {
@@ -181,7 +185,9 @@ func (s *Sandbox) Run(ctx context.Context, r *Routine, in []codec.Line, hints []
 		clear(s.sizes.Bytes())
 		for i := range n {
 			copy(s.in[i].Bytes(), in[first+i][:])
-			clear(s.out[i].Bytes())
+			for at, out := 0, s.out[i].Bytes(); at < len(out); at++ {
+				out[at] = unwritten
+			}
 			if hints != nil {
 				binary.LittleEndian.PutUint32(s.hints.Bytes()[4*i:], uint32(hints[first+i]))
 			}
@@ -189,7 +195,7 @@ func (s *Sandbox) Run(ctx context.Context, r *Routine, in []codec.Line, hints []
 		counter := &counter{make([]int, n)}
 		_, err := s.modules[r].Run(ctx, &interp.Launch{
 			Kernel: kernelName(r), Grid: ptx.Dim(n), Block: ptx.Dim(32), Args: []any{s.inAddr, s.outAddr, s.hints, s.sizes},
-			Mode: interp.Vector, Probes: []probe.Probe{counter},
+			Mode: interp.Vector, MaxSteps: maxSteps, Probes: []probe.Probe{counter},
 		})
 		if err != nil {
 			return nil, err
@@ -208,7 +214,7 @@ func (s *Sandbox) Run(ctx context.Context, r *Routine, in []codec.Line, hints []
 	return list, nil
 }
 
-// counter is a probe that counts the instructions of a routine and of its callees, by CTA.
+// counter is a probe that counts the instructions of a routine, by CTA.
 type counter struct {
 	counts []int
 }
