@@ -47,13 +47,14 @@ type assistJobs struct {
 	sandbox  *assist.Sandbox
 	counts   map[assistJob]map[string]int64 // executions by column
 	costs    assistCosts
-	lines    int            // lines that were transferred
-	encoding codec.Encoding // of the line that BDI has compressed before
+	reads    int            // lines that the L2 has read
+	writes   int            // lines that it has written
+	encoding codec.Encoding // of the line that BDI has compressed last
 }
 
 const (
 	maxAssistJobs = 1 << 14 // number of different jobs that are kept at a time
-	assistStride  = 16      // the routines run for each 16th line that is transferred
+	assistStride  = 17      // the routines run for each 17th line that is read, and for each 17th that is written; a power of two could select the same place of each row of a picture
 )
 
 // add adds a job of a column.
@@ -80,7 +81,11 @@ func (j *assistJobs) transfer(m *Meter, line *codec.Line, write bool) error {
 			j.encoding = codec.Encoding(form[0])
 		}
 	}
-	if j.lines++; j.lines%assistStride != 1 {
+	lines := &j.reads
+	if write {
+		lines = &j.writes
+	}
+	if *lines++; *lines%assistStride != 1 {
 		return nil
 	}
 	for _, c := range assistCodecs {
@@ -181,7 +186,7 @@ func cabaAssistCosts() *Table {
 	}
 	return &Table{
 		Name: "assist", Title: "instructions of assist routines for a line (sections 5.1.2 to 5.1.4)",
-		Note:        "The paper states no numbers. The routines run for each 16th line; each outcome was compared with the form or the line of package codec.",
+		Note:        "The paper states no numbers. The routines run for each 17th line in each direction; each outcome was compared with the form or the line of package codec.",
 		OnlyIfNamed: true,
 		Columns:     columns,
 		Rows:        cabaRows(nil, Row{Name: cabaMean, Values: map[string]float64{}}),
