@@ -332,6 +332,8 @@ func (p *stencilPrograms) try(id stencilID, line string, limit usage) (Verdict, 
 	})
 	var exit *exec.ExitError
 	switch {
+	case err == nil && strings.Contains(stdout+stderr, "no tests to run"):
+		return Verdict{}, used, fmt.Errorf("%s: no test of %s matches %s", id.name, t.Package, t.Run)
 	case err == nil:
 		return Verdict{Outcome: Survived}, used, nil
 	case errors.Is(err, errTime), errors.Is(err, errMemory):
