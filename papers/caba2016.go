@@ -71,9 +71,9 @@ func cabaRows(values func(p *cabaProgram) map[string]float64, means ...Row) (row
 	return rows
 }
 
-// cabaMeans returns the means of measured values over the programs that chosen accepts.
+// cabaMeans returns the means of measured values over the programs that chosen accepts. A program without a value is not in its mean.
 func cabaMeans(measure func(p *cabaProgram) (map[string]float64, error), chosen func(values map[string]float64) bool) (map[string]float64, error) {
-	sums, n := map[string]float64{}, 0.0
+	sums, n := map[string]float64{}, map[string]float64{}
 	for i := range cabaPrograms {
 		p := &cabaPrograms[i]
 		values, err := measure(p)
@@ -83,13 +83,13 @@ func cabaMeans(measure func(p *cabaProgram) (map[string]float64, error), chosen 
 		if !chosen(values) {
 			continue
 		}
-		n++
 		for name, v := range values {
 			sums[name] += v
+			n[name]++
 		}
 	}
 	for name := range sums {
-		sums[name] /= n
+		sums[name] /= n[name]
 	}
 	delete(sums, "better") // of a single program
 	return sums, nil

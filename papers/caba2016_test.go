@@ -92,6 +92,18 @@ func TestCABATables(t *testing.T) {
 	}
 }
 
+// TestCABAMeans: a program without a value is not in the mean.
+func TestCABAMeans(t *testing.T) {
+	defer func(list []cabaProgram) { cabaPrograms = list }(cabaPrograms)
+	cabaPrograms = []cabaProgram{{name: "a"}, {name: "b"}, {name: "c"}}
+	values := map[string]map[string]float64{"a": {"x": 1, "y": 5}, "b": {"x": 2}, "c": {"x": 6, "y": 7}}
+	got, err := cabaMeans(func(p *cabaProgram) (map[string]float64, error) { return values[p.name], nil }, func(map[string]float64) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameValues(t, "means", got, map[string]float64{"x": 3, "y": 6})
+}
+
 // TestRecountOfCABABursts recounts the table bursts of small programs: each line that the machine transfers is compressed again.
 func TestRecountOfCABABursts(t *testing.T) {
 	part.SkipShort(t)
