@@ -121,6 +121,26 @@ func TestMachinesWithoutDescriptors(t *testing.T) {
 	}
 }
 
+// TestMachinesWithWrongDescriptors: a wrong descriptor is the error of its machine. The statistics do not say that the program gives none.
+func TestMachinesWithWrongDescriptors(t *testing.T) {
+	for _, system := range []string{"xmem", "ldesc"} {
+		c := newClient(t, func(s *Settings) {
+			err := s.Environment(func(name string) string {
+				return map[string]string{"GEMU_MACHINE": "v100+" + system + "=program", "GEMU_STATS": filepath.Join(t.TempDir(), "s.json")}[name]
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+		c.mod = c.load(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n\t.pragma \"gemu.atom param=p pattern=REGULAR access=NONE\";\n\tret;\n}\n")
+		c.ok(c.launch("k", 1, 32, c.alloc(256)))
+		c.ok(c.CtxSynchronize(0))
+		if m := c.d.Statistics().Machines[0]; !strings.Contains(m.Error, `.pragma "gemu.atom": access "NONE"`) || len(m.Notices) != 0 {
+			t.Errorf("%s: error %q, notices %q; want the error alone", system, m.Error, m.Notices)
+		}
+	}
+}
+
 // TestMachineValues: with GEMU_MACHINE_VALUES the statistics have the loads that would have seen another value, and their line; of two
 // launches the first, because memory has the value in the second.
 func TestMachineValues(t *testing.T) {

@@ -117,7 +117,7 @@ func (p *atomParts) begin(r *machine.Run) error {
 	if p.program != nil {
 		var f *File
 		f, err = programFile(r)
-		p.program.launch(len(f.Atoms))
+		p.program.launch(len(f.Atoms), err)
 		if !reflect.DeepEqual(f.Atoms, p.atoms) { // the L2 keeps the lines of atoms that stay as they are
 			p.setAtoms(f.Atoms)
 			changed = true

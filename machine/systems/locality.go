@@ -63,7 +63,7 @@ func (p *localityParts) begin(r *machine.Run) error {
 		var f *File
 		f, err = programFile(r)
 		p.all = f.Locality
-		p.program.launch(len(p.all))
+		p.program.launch(len(p.all), err)
 	}
 	for _, l := range p.all {
 		if (l.Kernel == "" || l.Kernel == r.Kernel.Name) && (l.Grid == [3]int{} || l.Grid == r.Grid.Dims()) {

@@ -45,8 +45,11 @@ type program struct {
 	found    bool // a launch has descriptors
 }
 
-// launch counts a launch with n descriptors.
-func (p *program) launch(n int) {
+// launch counts a launch with n descriptors. A launch with wrong descriptors, whose error the user sees, is not counted.
+func (p *program) launch(n int, err error) {
+	if err != nil {
+		return
+	}
 	p.launches++
 	p.found = p.found || n > 0
 }
