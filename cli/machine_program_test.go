@@ -116,7 +116,8 @@ func TestPragmaErrors(t *testing.T) {
 }
 
 // TestPragmaPlaces: the place of a wrong descriptor is that of its own directive, in the head of a kernel as in its body, and a descriptor
-// outside of a kernel is an error, but not the pragma of an assist routine.
+// outside of a kernel is an error, but not the pragma of an assist routine, which
+// is an error in a kernel.
 func TestPragmaPlaces(t *testing.T) {
 	const (
 		right    = `.pragma "gemu.atom param=p pattern=REGULAR access=READ_ONLY";`
@@ -132,6 +133,7 @@ func TestPragmaPlaces(t *testing.T) {
 		{head + right + "\n.visible .entry k(.param .u64 p)\n{\n\tret;\n}\n", "k.ptx:4: " + outside},
 		{head + ".func f()\n" + right + "\n.visible .entry k(.param .u64 p)\n{\n\tret;\n}\n", "k.ptx:5: " + outside},
 		{head + strings.Replace(function, "{", "{\n\n\t"+right, 1) + ".visible .entry k(.param .u64 p)\n{\n\tret;\n}\n", "k.ptx:7: " + outside},
+		{head + ".visible .entry k(.param .u64 p)\n{\n\t.pragma \"gemu.assist priority=low trigger=store:bdi\";\n\tret;\n}\n", "k.ptx:6: .pragma \"gemu.assist\": k is a kernel: want a .func"},
 		{head + strings.Replace(function, "{", "{\n\t.pragma \"gemu.assist priority=low trigger=store:bdi\";", 1) + ".visible .entry k(.param .u64 p)\n{\n\t" + wrong + "\n\tret;\n}\n", "k.ptx:11: " + access},
 	} {
 		name := filepath.Join(t.TempDir(), "k.ptx")

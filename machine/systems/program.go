@@ -124,7 +124,8 @@ func (p *pragma) address(l *probe.LaunchInfo) (uint64, error) {
 	return 0, fmt.Errorf("param=%s: kernel %s has no such parameter; it has %s", p.param, l.Kernel.Name, cmp.Or(strings.Join(names, ", "), "none"))
 }
 
-// pragmasOf returns the descriptors in the PTX of a kernel. It returns an error if the module has descriptors outside kernels.
+// pragmasOf returns the descriptors in the PTX of a kernel. It returns an error if the module has descriptors outside kernels, or the kernel has
+// the pragma of an assist routine.
 func pragmasOf(kernel *ptx.Func, m *ptx.Module) (list []pragma, err error) {
 	for _, d := range m.Decls {
 		var outside []ptx.Pragma
@@ -138,7 +139,7 @@ func pragmasOf(kernel *ptx.Func, m *ptx.Module) (list []pragma, err error) {
 		}
 		for _, p := range outside {
 			for _, text := range p.Text {
-				if words := strings.Fields(text); isDescriptor(words) {
+				if words := strings.Fields(text); isDescriptor(words) && words[0] != assist.Pragma {
 					return nil, fmt.Errorf("%s: .pragma %q is outside of a kernel: want it in the body of the kernel that has the parameter", placeOf(m, p.Pos), words[0])
 				}
 			}
@@ -151,6 +152,9 @@ func pragmasOf(kernel *ptx.Func, m *ptx.Module) (list []pragma, err error) {
 				continue
 			}
 			word := words[0]
+			if word == assist.Pragma {
+				return nil, fmt.Errorf("%s: .pragma %q: %s is a kernel: want a .func", placeOf(m, d.Pos), word, kernel.Name)
+			}
 			p, err := parsePragma(words)
 			p.place = placeOf(m, d.Pos)
 			if err != nil {
@@ -176,9 +180,9 @@ func directives(f *ptx.Func) (list []ptx.Pragma) {
 	return append(list, f.Pragmas...)
 }
 
-// isDescriptor reports whether the words of a pragma are for gemu, and not those of an assist routine.
+// isDescriptor reports whether the words of a pragma are for gemu.
 func isDescriptor(words []string) bool {
-	return len(words) > 0 && strings.HasPrefix(words[0], pragmaPrefix) && words[0] != assist.Pragma
+	return len(words) > 0 && strings.HasPrefix(words[0], pragmaPrefix)
 }
 
 // placeOf returns the file and the line of a pragma.
