@@ -48,7 +48,7 @@ func (t *Thread) beginAllocation(size, charge uint64) (*Context, error) {
 	return c, err
 }
 
-// allocateRegion makes a region of size bytes, in the memory that alloc returns. Messages call it by name; "" is a number.
+// allocateRegion makes a region of size bytes, in the memory that alloc returns. Messages call it name, or a number if name is "".
 func (t *Thread) allocateRegion(size uint64, kind regionKind, name string, alloc func(name string) (*interp.Buffer, error)) (uint64, error) {
 	c, err := t.beginAllocation(size, size)
 	if err != nil {

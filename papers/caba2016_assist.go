@@ -191,8 +191,8 @@ func cabaAssistCosts() *Table {
 		Columns:     columns,
 		Rows:        cabaRows(nil, Row{Name: cabaMean, Values: map[string]float64{}}),
 		Interpretations: []Interpretation{
-			{cabaHeadline, "BDI tries the encoding of the line before first"},
-			{cabaSmallest, "BDI tries the smallest encodings first"},
+			{cabaHeadline, "BDI first tries the encoding of the previous line"},
+			{cabaSmallest, "BDI first tries the smallest encodings"},
 		},
 		Measure: cabaMeasure(func(m *Meter, p *cabaProgram, r *Interpretation) (map[string]float64, error) {
 			costs, err := cabaAssist(m, p)

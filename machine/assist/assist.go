@@ -62,7 +62,7 @@ func (t Trigger) String() string {
 
 // Routine is an assist routine. The parameters of a routine for Fill are the addresses of a form and of the line that the routine writes. Those
 // of a routine for Store are the addresses of a line and of the form that it writes, and, if there is a third one, the number of the encoding
-// of the form before (codec.Encoding); its result is the number of bytes of the form. Form and line have codec.LineBytes bytes each.
+// of the previous form (codec.Encoding); its result is the number of bytes of the form. Form and line have codec.LineBytes bytes each.
 type Routine struct {
 	Func     *ptx.Func // the function
 	Priority Priority  // its priority relative to the parent warp
@@ -85,7 +85,7 @@ func (r *Routine) Length() (n int) {
 	return n
 }
 
-// takesHint reports whether the routine takes the encoding of the form before.
+// takesHint reports whether the routine takes the encoding of the previous form.
 func (r *Routine) takesHint() bool { return len(r.Func.Params) == 3 }
 
 // Pragma is the first word of the pragma of a routine.

@@ -174,9 +174,9 @@ func kernelText(r *Routine) string {
 `, kernelName(r), result, r.Name(), hint, store)
 }
 
-// Run executes a routine of the sandbox for lines, or for forms if its event is Fill. hints has the encoding of the form before for each, for
-// a routine that takes it; nil: none. A fault of the routine is a *probe.Trap with its place, as are 65536 instructions for a line. Calls of Run
-// must not overlap.
+// Run executes a routine of the sandbox for lines, or for forms if its event is Fill. hints has the encoding of the previous form for each
+// line, for a routine with a third parameter; nil means no hints. A fault of the routine is a *probe.Trap with its place. A routine that
+// executes 65536 instructions for a line traps, too. Calls of Run must not overlap.
 func (s *Sandbox) Run(ctx context.Context, r *Routine, in []codec.Line, hints []codec.Encoding) ([]Outcome, error) {
 	list := make([]Outcome, 0, len(in))
 	for first := 0; first < len(in); first += batch {
