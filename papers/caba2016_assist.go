@@ -122,7 +122,7 @@ func (j *assistJobs) flush(m *Meter) error {
 		for i, job := range jobs {
 			in[i], hints[i] = job.line, job.hint
 			if r.Event() == assist.Fill {
-				r.Triggers[0].Codec.Encode(&in[i], &job.line)
+				r.Codec().Encode(&in[i], &job.line)
 			}
 		}
 		outcomes, err := j.sandbox.Run(m.ctx, r, in, hints)

@@ -66,7 +66,7 @@ func (t Trigger) String() string {
 type Routine struct {
 	Func     *ptx.Func // the function
 	Priority Priority  // its priority relative to the parent warp
-	Triggers []Trigger // at least one; all have the same event
+	Triggers []Trigger // at least one; all have the same event and codec
 }
 
 // Name returns the name of the function.
@@ -74,6 +74,9 @@ func (r *Routine) Name() string { return r.Func.Name }
 
 // Event returns the event of the routine's triggers.
 func (r *Routine) Event() Event { return r.Triggers[0].Event }
+
+// Codec returns the algorithm of the routine's triggers.
+func (r *Routine) Codec() codec.Codec { return r.Triggers[0].Codec }
 
 // Registers returns the number of registers of 4 bytes that a thread of a block needs in addition to its program's: the maximum number of
 // words of the routine that are live at the same time. Predicates do not count.
@@ -139,8 +142,8 @@ func newRoutine(f *ptx.Func, words []string) (*Routine, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", word, err)
 			}
-			if len(r.Triggers) > 0 && (t.Event != r.Event() || slices.Contains(r.Triggers, t)) {
-				return nil, fmt.Errorf("%s: want triggers of the same event, each once", word)
+			if len(r.Triggers) > 0 && (t.Event != r.Event() || t.Codec != r.Codec() || slices.Contains(r.Triggers, t)) {
+				return nil, fmt.Errorf("%s: want triggers of the same event and codec, each once", word)
 			}
 			r.Triggers = append(r.Triggers, t)
 		default:
@@ -241,7 +244,7 @@ func (r *Routine) Check(line *codec.Line, hint codec.Encoding, o *Outcome) error
 
 // encode writes the form of a line that a routine for Store must write, and returns its bytes.
 func (r *Routine) encode(form, line *codec.Line, hint codec.Encoding) (bytes int) {
-	if c := r.Triggers[0].Codec; c != codec.BDI || !r.takesHint() {
+	if c := r.Codec(); c != codec.BDI || !r.takesHint() {
 		return c.Encode(form, line)
 	}
 	return codec.EncodeBDI(form, line, hint)

@@ -79,7 +79,7 @@ func TestRoutinesAreCodecs(t *testing.T) {
 	for _, r := range s.Routines() {
 		t.Run(r.Name(), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
-			c := r.Triggers[0].Codec
+			c := r.Codec()
 			var in, lines []codec.Line
 			var hints []codec.Encoding
 			encodings := map[codec.Encoding]int{}
@@ -231,8 +231,9 @@ func TestWrongRoutines(t *testing.T) {
 		{fill, "priority=high trigger=fill:zip:8-1", `trigger=fill:zip:8-1: there is no codec "zip"`},
 		{fill, "priority=high trigger=fill:fpc:8-1", `fpc has no encoding "8-1": want one of segments`},
 		{fill, "priority=high trigger=fill:bdi:raw", `bdi has no encoding "raw"`},
-		{fill, "priority=high trigger=fill:bdi:8-1 trigger=store:bdi", "want triggers of the same event, each once"},
-		{fill, "priority=high trigger=fill:bdi:8-1 trigger=fill:bdi:8-1", "want triggers of the same event, each once"},
+		{fill, "priority=high trigger=fill:bdi:8-1 trigger=store:bdi", "want triggers of the same event and codec, each once"},
+		{fill, "priority=high trigger=fill:bdi:8-1 trigger=fill:bdi:8-1", "want triggers of the same event and codec, each once"},
+		{store, "priority=low trigger=store:bdi trigger=store:fpc", "want triggers of the same event and codec, each once"},
 		{store, "priority=low trigger=store:bdi:8-1", "a store has no encoding: want store:bdi"},
 		{store, "priority=high trigger=fill:bdi:8-1", "want .func f(.reg .b64 %form, .reg .b64 %line)"},
 		{fill, "priority=low trigger=store:bdi", "want .func (.reg .b32 %bytes) f(.reg .b64 %line, .reg .b64 %form)"},
@@ -274,6 +275,20 @@ func TestForbiddenInstructions(t *testing.T) {
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
+	}
+}
+
+// TestRoutinesOfSandbox: a sandbox has a single routine for a trigger, also of two modules, and executes its own routines only.
+func TestRoutinesOfSandbox(t *testing.T) {
+	s := newStandard(t)
+	other := newStandard(t)
+	if _, err := s.Run(t.Context(), other.Store(codec.FPC), make([]codec.Line, 1), nil); err == nil || err.Error() != "fpc_compress: the routine is of another sandbox" {
+		t.Errorf("a routine of another sandbox: %v", err)
+	}
+	twice := Source{"p.ptx", []byte(head + ".func f(.reg .b64 %form, .reg .b64 %line)\n{\n\t.pragma \"gemu.assist priority=high trigger=fill:bdi:8-1\";\n\tret;\n}\n")}
+	_, err := NewSandbox(append(Standard(), twice)...)
+	if want := "p.ptx:4: routines bdi_8_1 and f both have trigger=fill:bdi:8-1: leave one of them out"; err == nil || err.Error() != want {
+		t.Errorf("two routines: %v, want %s", err, want)
 	}
 }
 

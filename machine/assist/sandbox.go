@@ -133,9 +133,14 @@ func (s *Sandbox) load(source Source) error {
 		return err
 	}
 	for _, r := range routines {
+		for _, t := range r.Triggers {
+			if other := s.find(t); other != nil {
+				return fmt.Errorf("%s:%d: routines %s and %s both have trigger=%s: leave one of them out", source.Name, r.Func.Pos.Line, other.Name(), r.Name(), t)
+			}
+		}
 		s.modules[r] = mod
+		s.routines = append(s.routines, r)
 	}
-	s.routines = append(s.routines, routines...)
 	return nil
 }
 
@@ -178,6 +183,10 @@ func kernelText(r *Routine) string {
 // line, for a routine with a third parameter; nil means no hints. A fault of the routine is a *probe.Trap with its place. A routine that
 // executes 65536 instructions for a line traps, too. Calls of Run must not overlap.
 func (s *Sandbox) Run(ctx context.Context, r *Routine, in []codec.Line, hints []codec.Encoding) ([]Outcome, error) {
+	mod := s.modules[r]
+	if mod == nil {
+		return nil, fmt.Errorf("%s: the routine is of another sandbox", r.Name())
+	}
 	list := make([]Outcome, 0, len(in))
 	for first := 0; first < len(in); first += batch {
 		n := min(batch, len(in)-first)
@@ -193,7 +202,7 @@ func (s *Sandbox) Run(ctx context.Context, r *Routine, in []codec.Line, hints []
 			}
 		}
 		counter := &counter{make([]int, n)}
-		_, err := s.modules[r].Run(ctx, &interp.Launch{
+		_, err := mod.Run(ctx, &interp.Launch{
 			Kernel: kernelName(r), Grid: ptx.Dim(n), Block: ptx.Dim(32), Args: []any{s.inAddr, s.outAddr, s.hints, s.sizes},
 			Mode: interp.Vector, MaxSteps: maxSteps, Probes: []probe.Probe{counter},
 		})
