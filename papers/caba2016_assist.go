@@ -217,7 +217,7 @@ func cabaAssistCosts() *Table {
 func cabaRoutines() *Table {
 	var rows []Row
 	for _, r := range assist.StandardRoutines() {
-		rows = append(rows, Row{Name: r.Name(), Values: map[string]float64{}})
+		rows = append(rows, Row{Name: r.Name(), Values: map[string]float64{}, Summary: true})
 	}
 	return &Table{
 		Name: "routines", Title: "registers of assist routines, which a thread of each block has in addition (section 4.2.2)",

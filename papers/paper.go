@@ -93,7 +93,7 @@ type Row struct {
 	Size     int                // size of the workload; 0: the workload's default
 	Values   map[string]float64 // the paper's values, by column; columns without a value are missing
 	Absent   string             // reason why gemu has no values for the row; "" if it has values
-	Summary  bool               // the row is about all workloads, for example a mean, and is not ranked
+	Summary  bool               // the row is about no single workload, for example a mean, and is not ranked
 	Bounds   map[string]bool    // columns in which the paper marks its value with a *
 }
 
