@@ -49,7 +49,7 @@ class Call:
             self.ended = True
             return not self.abandoned
 
-    def abandon(self) -> bool:
+    def abandon(self) -> None:
         """Lets the call go on alone, unless it has ended."""
         with self._lock:
             self.abandoned = not self.ended
