@@ -86,7 +86,7 @@ type Alias struct {
 	Target *Func  // definition of the function, or its prototype if the module does not define it
 }
 
-// Pragma is the directive ".pragma" at module level or in a body. That of a kernel's head is a FuncDirective.
+// Pragma is the directive ".pragma" at module level or in a body. That of a function's head is a FuncDirective (Func.AllPragmas).
 type Pragma struct {
 	Pos  Pos      // place of the directive
 	Text []string // its strings, unquoted
@@ -294,6 +294,20 @@ func (f *Func) Directive(name string) ([]string, bool) {
 		}
 	}
 	return nil, false
+}
+
+// AllPragmas returns the .pragma directives of the function's head and body, in the order of the text.
+func (f *Func) AllPragmas() (list []Pragma) {
+	for _, d := range f.Directives {
+		if d.Name == ".pragma" {
+			p := Pragma{Pos: d.Pos}
+			for _, text := range d.Args {
+				p.Text = append(p.Text, unquote(text))
+			}
+			list = append(list, p)
+		}
+	}
+	return append(list, f.Pragmas...)
 }
 
 // MaxRegisters returns the number of registers of a thread in .maxnreg (PTX ISA, "Performance-Tuning Directives"); 0 without the directive.

@@ -8,6 +8,7 @@ package assist
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -97,11 +98,14 @@ const Pragma = "gemu.assist"
 // Routines returns the assist routines of a module, in the order of the text. An error names its place.
 func Routines(m *ptx.Module) (list []*Routine, err error) {
 	for _, d := range m.Decls {
-		f, ok := d.(*ptx.Func)
-		if !ok {
-			continue
+		var pragmas []ptx.Pragma
+		f, _ := d.(*ptx.Func)
+		if f != nil {
+			pragmas = f.AllPragmas()
+		} else if p, ok := d.(ptx.Pragma); ok {
+			pragmas = []ptx.Pragma{p}
 		}
-		for _, p := range f.Pragmas {
+		for _, p := range pragmas {
 			for _, text := range p.Text {
 				words := strings.Fields(text)
 				if len(words) == 0 || words[0] != Pragma {
@@ -121,9 +125,12 @@ func Routines(m *ptx.Module) (list []*Routine, err error) {
 	return list, nil
 }
 
-// newRoutine reads the words of a pragma after its name.
+// newRoutine reads the words of a pragma after its name. f is the function of the pragma; nil: the pragma is outside of functions.
 func newRoutine(f *ptx.Func, words []string) (*Routine, error) {
-	if f.Entry {
+	switch {
+	case f == nil:
+		return nil, errors.New("it is outside of functions: want it in a .func")
+	case f.Entry:
 		return nil, fmt.Errorf("%s is a kernel: want a .func", f.Name)
 	}
 	r := &Routine{Func: f}

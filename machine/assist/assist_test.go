@@ -278,6 +278,19 @@ func TestForbiddenInstructions(t *testing.T) {
 	}
 }
 
+// TestPlacesOfPragmas: the pragma of a routine stands in the body of a function, not outside of functions, as after a prototype.
+func TestPlacesOfPragmas(t *testing.T) {
+	const pragma, function = ".pragma \"gemu.assist priority=high trigger=fill:bdi:8-1\";\n", ".func f(.reg .b64 %form, .reg .b64 %line)\n"
+	for text, want := range map[string]string{
+		pragma + function + "{ ret; }\n": "p.ptx:4: .pragma \"gemu.assist\": it is outside of functions",
+		".extern " + function + pragma:   "p.ptx:5: .pragma \"gemu.assist\": it is outside of functions",
+	} {
+		if _, err := NewSandbox(Source{"p.ptx", []byte(head + text)}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
 // TestRoutinesOfSandbox: a sandbox has a single routine for a trigger, also of two modules, and executes its own routines only.
 func TestRoutinesOfSandbox(t *testing.T) {
 	s := newStandard(t)

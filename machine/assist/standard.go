@@ -16,8 +16,8 @@ type Source struct {
 	Text []byte // the text itself
 }
 
-// Standard returns the modules with the routines of gemu, for BDI, FPC and C-Pack. They write the forms of package codec: bdi_compress that of
-// codec.EncodeBDI, the others those of Codec.Encode.
+// Standard returns the modules with the routines of gemu, for BDI, FPC and C-Pack. The compressing routines write the
+// same forms as package codec: bdi_compress as codec.EncodeBDI, all others as Codec.Encode.
 func Standard() (list []Source) {
 	for _, name := range []string{"bdi.ptx", "fpc.ptx", "cpack.ptx"} {
 		text, err := files.ReadFile(name)

@@ -134,7 +134,7 @@ func pragmasOf(kernel *ptx.Func, m *ptx.Module) (list []pragma, err error) {
 			outside = []ptx.Pragma{d}
 		case *ptx.Func:
 			if !d.Entry {
-				outside = directives(d)
+				outside = d.AllPragmas()
 			}
 		}
 		for _, p := range outside {
@@ -145,7 +145,7 @@ func pragmasOf(kernel *ptx.Func, m *ptx.Module) (list []pragma, err error) {
 			}
 		}
 	}
-	for _, d := range directives(kernel) {
+	for _, d := range kernel.AllPragmas() {
 		for _, text := range d.Text {
 			words := strings.Fields(text)
 			if !isDescriptor(words) {
@@ -164,20 +164,6 @@ func pragmasOf(kernel *ptx.Func, m *ptx.Module) (list []pragma, err error) {
 		}
 	}
 	return list, nil
-}
-
-// directives returns the .pragma directives in the head and in the body of a function.
-func directives(f *ptx.Func) (list []ptx.Pragma) {
-	for _, d := range f.Directives {
-		if d.Name == ".pragma" {
-			p := ptx.Pragma{Pos: d.Pos}
-			for _, text := range d.Args {
-				p.Text = append(p.Text, strings.Trim(text, `"`))
-			}
-			list = append(list, p)
-		}
-	}
-	return append(list, f.Pragmas...)
 }
 
 // isDescriptor reports whether the words of a pragma are for gemu.

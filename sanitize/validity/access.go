@@ -68,7 +68,8 @@ func (c *cta) FilterStores(e *probe.Event, a *probe.Access) (l probe.LoadConditi
 
 // filtered returns the memory of an access for which there is a condition: all registers of the warp are valid.
 func (c *cta) filtered(e *probe.Event, a *probe.Access) (h *touchedMemory, ok bool) {
-	h = &c.touched[e.Index] // heap memory may be freed while the CTA runs
+	h = &c.touched[e.Index]
+	// Heap memory may be freed while the CTA runs.
 	return h, c.warps[e.Warp].eased && c.plan.steps[e.Index].singleAccess && h.m != nil && h.space == a.Space && h.m.alloc.Kind != probe.HeapMemory && h.m.alloc.Size == h.size
 }
 
