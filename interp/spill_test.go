@@ -55,7 +55,7 @@ func TestSpilledCases(t *testing.T) {
 	refused := map[string]bool{}
 	spilled, stores := 0, 0
 	for i, file := range files {
-		if every := part.Count(8, 1, 1); i%every != 0 {
+		if every := part.Count(8, 2, 1); i%every != 0 {
 			continue
 		}
 		src, err := os.ReadFile(file)
@@ -94,10 +94,11 @@ func TestSpilledCases(t *testing.T) {
 		}
 		loaded := loads(t, small)
 		for k, c := range list {
-			if c.EarlyOnly || c.Trap != "" || c.Sanitize || (i+k)%part.Count(16, 8, 1) != 0 {
+			n, every := i+k, part.Count(16, 8, 1)
+			if c.EarlyOnly || c.Trap != "" || c.Sanitize || n%every != 0 {
 				continue
 			}
-			e := engines()[[]int{0, 4}[(i+k)%2]]
+			e := engines()[[]int{0, 4}[n/every%2]]
 			s := c.Shapes(false)[0]
 			name := fmt.Sprintf("%s with %d registers: line %d %s on %s", filepath.Base(file), least, c.Line, c.Kernel, e.name)
 			if err := tryCase(t, loaded(c.SM, e), &c, e, s, name); err != nil {

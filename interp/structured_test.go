@@ -248,7 +248,7 @@ func TestStructuredPrograms(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for i := range part.Count(12, 40, 500) {
+			for i := range part.Count(12, 25, 500) {
 				t.Run(fmt.Sprint(i), func(t *testing.T) {
 					t.Parallel()
 					seed := first + uint64(i)

@@ -12,7 +12,7 @@ import (
 	"gemu/probe"
 )
 
-// TestMemoryUnderPolicies runs a sixth of all programs (GEMU_TEST=all: all) under every reconvergence policy. The final memory is the same
+// TestMemoryUnderPolicies runs a ninth of all programs (GEMU_TEST=all: all) under every reconvergence policy. The final memory is the same
 // whenever they finish, and auto has the counts of stack whenever stack finishes.
 func TestMemoryUnderPolicies(t *testing.T) {
 	part.SkipLong(t)
@@ -29,7 +29,7 @@ func TestMemoryUnderPolicies(t *testing.T) {
 			}
 		})
 	}
-	isTried := part.Share(t, 6, 6, 1)
+	isTried := part.Share(t, 9, 9, 1)
 	for i, p := range programs {
 		if isTried(i) {
 			next <- p
