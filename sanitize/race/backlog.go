@@ -288,6 +288,7 @@ type loadMemory struct {
 	alloc *probe.Allocation
 	s     *shadow
 	own   bool // accessible to a single CTA
+	quiet bool // only read (run.onlyReads)
 }
 
 // deferLoad defers a load or store of a list as far as possible and returns the remaining lanes. m is the memory of the access before
@@ -304,12 +305,15 @@ func (r *run) deferLoad(c *cta, warp int, l *probe.Load, m *loadMemory) (remaini
 	}
 	k := w.clocks[first]
 	if alloc != m.alloc { // clocks do not change within the list, so only its first load can renew the backlog
-		*m = loadMemory{alloc: alloc, s: r.shadow(alloc), own: r.ownMemory(space == ptx.Shared)}
+		*m = loadMemory{alloc: alloc, s: r.shadow(alloc), own: r.ownMemory(space == ptx.Shared), quiet: space == ptx.Global && r.onlyReads(alloc)}
 		if m.own {
 			r.renew(&m.s.backlog, k, c.number)
 		}
 	}
 	writing := l.Request.Writes()
+	if m.quiet || writing && !m.s.judged { // rare
+		return 0, false
+	}
 	if !r.takes(&m.s.backlog, alloc, l.Request.Bytes) || writing && r.holdsReleases(alloc) {
 		return 0, false
 	}

@@ -10,6 +10,7 @@ import (
 	"gemu/probe"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
+	"gemu/sanitize/internal/plans"
 )
 
 // Name is the name of this tool in findings.
@@ -28,6 +29,8 @@ type Probe struct {
 	host    *run              // the host's operation, if the latest event came from the host
 	before  *run              // the last operation of the history
 	spare   buffers           // the buffers of the last launch, for the next
+
+	targets plans.Cache[targets] // of programs
 }
 
 // New returns a race detector that writes its findings to log. Each group of warpSync consecutive lanes runs in
@@ -146,15 +149,13 @@ type run struct {
 	*probe.LaunchInfo
 	*history
 	*operation
+	program
 	priorCTAs   int32 // accesses of CTAs with lower numbers happened before this operation
 	warps       int   // warps per CTA
 	perCTAs     int32 // CTAs per cluster
 	lockstep    int
 	eager       syncatomic.Bool // see Probe.eager; the beginning of a launch on another device may set it
-	fenced      bool            // the kernel has bulk operations, whose reads also need proxy fences
 	issued      int             // asynchronous operations without their effect so far
-	roles       []role          // by instruction
-	chosen      []probe.Events  // the subscribed events, by instruction
 	lastGlobals []lastGlobal    // by instruction
 	buffers     buffers
 	runningCTAs map[int32]int // number of running CTAs, by cluster
@@ -163,6 +164,15 @@ type run struct {
 	batch       batch
 	found       map[raceKey]*finding.Finding
 	sequence    []raceKey
+}
+
+// program is what is known of the program of a launch.
+type program struct {
+	roles       []role         // by instruction
+	chosen      []probe.Events // the subscribed events, by instruction
+	fenced      bool           // it has bulk operations, whose reads also need proxy fences
+	hasReadOnly bool           // the launch writes global memory only through the addresses in written, as far as is known
+	written     []uint64
 }
 
 // buffers holds the memory of values that are valid until the next call of a function.
@@ -286,6 +296,9 @@ func (p *Probe) begin(l *probe.LaunchInfo) *run {
 		r.fenced = r.fenced || instr.Has("bulk")
 	}
 	r.findQuiet()
+	if l.Order == nil && !r.eager.Load() {
+		r.written, r.hasReadOnly = p.targetsOf(l)
+	}
 	return r
 }
 
@@ -348,6 +361,13 @@ func (s *sink) FilterLoads(e *probe.Event, a *probe.Access) (l probe.LoadConditi
 		return l, false
 	}
 	l = probe.LoadCondition{End: math.MaxUint64, Late: !isPrivate(a.Space), Lasting: true}
+	if s.run.hasReadOnly && (a.Space == ptx.Global || a.Space == ptx.Generic) {
+		addr := a.Addr[bits.TrailingZeros64(a.Lanes)]
+		if space, alloc, offset, ok := s.run.place(s.c, e.Index, a, addr); ok && alloc != nil && space == ptx.Global && s.run.onlyReads(alloc) {
+			l.Begin = addr - offset
+			l.End, l.Quiet = l.Begin+alloc.Size, &s.run.shadow(alloc).readOnly
+		}
+	}
 	if a.Space == ptx.Shared && s.run.ownMemory(true) {
 		l.End, l.Quiet = e.Shared().Size, s.c.quiet // see keepRaw
 	}
@@ -416,6 +436,15 @@ func (r *run) access(c *cta, e *probe.Event) {
 	x := r.newAccess(c, e)
 	space, alloc, offset, ok := r.place(c, e.Index, a, a.Addr[bits.TrailingZeros64(lanes)])
 	remaining := lanes
+	if ok && alloc != nil {
+		switch {
+		case x.writes:
+			r.noteWrite(alloc, x, threadIndex(e.Warp, bits.TrailingZeros64(lanes)))
+		case role.sync == 0 && space == ptx.Global && r.onlyReads(alloc) && allInside(a, lanes, a.Addr[bits.TrailingZeros64(lanes)]-offset, alloc.Size):
+			r.tick(role)
+			return
+		}
+	}
 	if ok && alloc != nil && role.skipped == 0 {
 		if remaining = r.deferAccess(c, e.Warp, a, role, x, alloc, offset, lanes, space == ptx.Shared); remaining == 0 {
 			r.tick(role)
@@ -682,6 +711,9 @@ func (r *run) touchAll(a *access, alloc *probe.Allocation, offset uint64, n int)
 		return
 	}
 	s := r.shadow(alloc)
+	if a.writes {
+		r.noteWrite(alloc, a, a.agent)
+	}
 	r.closeBacklog(s, alloc, &a.record, a.view.clock)
 	r.touchWords(a, s, alloc, offset, n)
 }

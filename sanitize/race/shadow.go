@@ -75,6 +75,10 @@ type shadow struct {
 	// quiet is not 0 in an interval between barriers of the whole CTA in which its shared memory is only read (nextActions.isQuiet).
 	// The word outlasts the CTA, as conditions for loads do (sink.FilterLoads).
 	quiet syncatomic.Int64
+
+	// readOnly is not 0 while the launch only reads the global memory, as far as is known (run.onlyReads).
+	readOnly syncatomic.Int64
+	judged   bool // readOnly is final, or the memory has been written
 }
 
 func newShadow(a *probe.Allocation) *shadow {

@@ -570,7 +570,7 @@ func (r *run) effect(c *cta, e *probe.Event) {
 	}
 	for i := range f.Segments {
 		p := &f.Segments[i]
-		if f.Reads && p.From != nil && p.Read > 0 {
+		if f.Reads && p.From != nil && p.Read > 0 && (f.Bulk || !r.onlyReads(p.From)) {
 			from := x
 			from.kind &^= strong | atomic | scopeMask
 			from.reads, from.shared, from.needsProxyFence = true, p.From.Space() == ptx.Shared, f.Bulk
