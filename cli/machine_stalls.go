@@ -75,14 +75,14 @@ type machineClockJSON struct {
 	Lines    []machineClockLineJSON   `json:"lines"`       // lines of the source (or of the PTX) with instructions, in their order
 	Readings []machine.Reading        `json:"readings"`    // unknown numbers
 
-	MissingWaits []machineWaitJSON `json:"missing_waits"` // lines at which warps wait in the execution, and not on the machine: the cycles may be too few
+	MissingWaits []machineWaitJSON `json:"missing_waits"` // lines at which warps wait in the execution, and not on the machine, because an earlier gemu has written the recording: the cycles may be too few
 }
 
 // machineWaitJSON is a line of the source or of the PTX at which warps wait.
 type machineWaitJSON struct {
 	File    string `json:"file"`    // file name in .file, or of the PTX
 	Line    int    `json:"line"`    // number of the line, from 1 on
-	Barrier string `json:"barrier"` // "mbarrier" or "barrier of the cluster"
+	Barrier string `json:"barrier"` // "mbarrier"
 }
 
 // machineClockKernelJSON is the launches of a kernel.
@@ -155,8 +155,8 @@ func (r *machineReport) clockOf(c *machineClock, s *machine.Spec) *machineClockJ
 			instr, f := l.Program.At(i)
 			frame := profile.Frames(f, instr, r.flags.PTX)[0]
 			at := machinePlace{frame.File, frame.Line}
-			if barrier := core.MissingWait(instr); barrier != "" {
-				if wait := (machineWaitJSON{at.file, at.line, barrier}); !slices.Contains(out.MissingWaits, wait) {
+			if l.UnknownPhases[i] {
+				if wait := (machineWaitJSON{at.file, at.line, "mbarrier"}); !slices.Contains(out.MissingWaits, wait) {
 					out.MissingWaits = append(out.MissingWaits, wait)
 				}
 			}

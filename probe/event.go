@@ -66,6 +66,10 @@ type Event struct {
 	// Operation is the operation of the instruction.
 	Operation *Operation
 
+	// Mbarriers has the uses of mbarriers, in their order: by the instruction of OnAfter, or by the asynchronous operation of OnEffect
+	// in the stage Writes.
+	Mbarriers []MbarrierUse
+
 	// Groups has the groups of lanes that continue at different instructions.
 	Groups []LaneGroup
 	// Wait describes a wait.

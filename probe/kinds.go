@@ -36,8 +36,8 @@ const (
 	// OnResult reports that the machine has executed the operation.
 	OnResult
 
-	// OnAfter reports that the warp has executed the instruction: Reads (the values before the instruction), Accesses, Writes. If
-	// the instruction ends a basic block (a branch, call, barrier or exit), its lanes have not moved yet: the following events
+	// OnAfter reports that the warp has executed the instruction: Reads (the values before the instruction), Accesses, Writes,
+	// Mbarriers. If the instruction ends a basic block (a branch, call, barrier or exit), its lanes have not moved yet: the following events
 	// report their move. For a call or a barrier, Writes has the old values; the results arrive with OnReturn or OnWake.
 	OnAfter
 
@@ -74,7 +74,8 @@ const (
 
 	// OnEffect reports a stage of an asynchronous operation: Effect, and the CTA, Warp, Lanes and Instr that issued it. The
 	// stage Issued arrives between OnBefore and OnAfter of the instruction. The remaining stages arrive when the operation
-	// is about to read or write memory, at any point of its CTA or of another CTA of the cluster.
+	// is about to read or write memory, at any point of its CTA or of another CTA of the cluster. In the stage Writes, Mbarriers has
+	// the mbarrier that the operation notifies.
 	OnEffect
 
 	// OnPrint reports that the lane of Lanes is about to print an argument of vprintf: Memory (nil for local memory), Offset, Bytes.

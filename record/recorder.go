@@ -566,6 +566,10 @@ func (s *sink) OnEvent(e *probe.Event) {
 	for _, g := range e.Groups {
 		addRow(t.w, &GroupRow{at, g.Lanes, s.instructionRow(g.To)})
 	}
+	for i := range e.Mbarriers {
+		u := &e.Mbarriers[i]
+		addRow(t.w, &MbarrierRow{at, MbarrierUse(u.Kind), u.Lanes, u.Address, oneIf(u.Completes)})
+	}
 	switch kind {
 	case Wait:
 		s.recordWait(e, at)

@@ -81,6 +81,7 @@ type player struct {
 	e     probe.Event
 	list  []probe.Access // its accesses
 	moved []movedBytes   // bytes that it writes to global memory
+	used  []probe.MbarrierUse
 }
 
 // cursors are the tables that are read row by row.
@@ -92,6 +93,7 @@ type cursors struct {
 	waits    cursor[WaitRow]
 	effects  cursor[EffectRow]
 	segments cursor[SegmentRow]
+	uses     cursor[MbarrierRow]
 	traps    cursor[TrapRow]
 	images   cursor[ImageRow]
 	orders   cursor[OrderRow]
@@ -486,7 +488,19 @@ func (p *player) event(n uint64, r *EventRow) error {
 	if l.sinks[id] == nil && r.Kind != Trap {
 		return p.errorf("event %d belongs to a CTA that has not begun, or has ended: the recording is damaged", n)
 	}
-	p.list, p.moved = p.list[:0], p.moved[:0]
+	p.list, p.moved, p.used = p.list[:0], p.moved[:0], p.used[:0]
+	if r.Kind == Instruction || r.Kind == Effect {
+		err := rowsFor(p, &p.uses, func(u *MbarrierRow) uint64 { return u.Event }, n, func(_ uint64, u *MbarrierRow) error {
+			p.used = append(p.used, probe.MbarrierUse{Kind: probe.MbarrierUseKind(u.Use), Lanes: u.Lanes, Address: u.Address, Completes: u.Completes == 1})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if len(p.used) > 0 {
+			e.Mbarriers = p.used
+		}
+	}
 	switch r.Kind {
 	case Trap:
 		return rowsFor(p, &p.traps, func(t *TrapRow) uint64 { return t.Event }, n, func(_ uint64, t *TrapRow) error {

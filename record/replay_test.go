@@ -24,10 +24,10 @@ func (s *seen) BeginLaunch(l *stream.Launch) {
 }
 
 func (s *seen) CTA(l *stream.Launch, c *stream.CTA) {
-	fmt.Fprintf(s, "CTA %d, %d meetings\n", c.Index, c.Meetings)
+	fmt.Fprintf(s, "CTA %d, %d meetings, phases %v of %d CTAs\n", c.Index, c.Meetings, c.Cluster.Phases, c.Cluster.CTAs)
 	for i := range c.Warps {
 		w := &c.Warps[i]
-		fmt.Fprintf(s, "%d instructions, meetings %v, requests %+v\n", w.Instructions, w.Meetings, w.Requests)
+		fmt.Fprintf(s, "%d instructions, meetings %v, phases %v, arrivals %v, requests %+v\n", w.Instructions, w.Meetings, w.Phases, w.Arrivals, w.Requests)
 		for k := range w.Transactions {
 			t := w.Transactions[k]
 			b := l.Buffers[t.Buffer]

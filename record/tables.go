@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -107,6 +108,14 @@ func (s Space) String() string { return nameOf(spaceNames, int(s)) }
 func spaceOf(s ptx.Space) Space {
 	return Space(max(slices.Index(spaces[:], s), int(Global)))
 }
+
+// MbarrierUse is a kind of use of an mbarrier. Its values are the values of probe.MbarrierUseKind.
+type MbarrierUse uint8
+
+var mbarrierUseNames = []string{probe.MbarrierReset.String(), probe.MbarrierChange.String(), probe.MbarrierPassed.String(), probe.MbarrierFailed.String()}
+
+// String returns the name of the kind.
+func (u MbarrierUse) String() string { return nameOf(mbarrierUseNames, int(u)) }
 
 // StackKind is the kind of a StackRow. Its values are the values of probe.StackKind.
 type StackKind uint8
@@ -326,6 +335,16 @@ type EffectRow struct {
 	Bulk               uint8 // 1: the operation belongs to the asynchronous proxy and its groups; 0 for a log
 	Reduces            uint8 // 1: the source is combined with the destination; 0 for a log
 	FurtherDestination uint8 // 1: a further destination of a multicast copy; 0 for a log
+}
+
+// MbarrierRow is a row of the table mbarriers: a use of an mbarrier by lanes of an instruction, or by an asynchronous operation as it writes, in
+// the order of an event's uses.
+type MbarrierRow struct {
+	Event     uint64      // row of the table events
+	Use       MbarrierUse // what the lanes do
+	Lanes     uint64      // lanes
+	Address   uint64      // address of the mbarrier in the state space .shared; in a cluster, bits 24 and up are the rank of the CTA that has it
+	Completes uint8       // 1: the change completes the phase of the mbarrier
 }
 
 // SegmentRow is a row of the table segments: global memory of an asynchronous operation, in the event that issues it, in the order of the
@@ -548,6 +567,7 @@ var schemas = []*schema{
 	tableOf[CallRow]("calls"),
 	tableOf[EffectRow]("effects"),
 	tableOf[SegmentRow]("segments"),
+	tableOf[MbarrierRow]("mbarriers"),
 	tableOf[TrapRow]("traps"),
 	tableOf[StackRow]("stack"),
 	tableOf[ResultRow]("results"),
@@ -563,12 +583,13 @@ var schemas = []*schema{
 
 // enumerated has the names of the values of each type of column with names.
 var enumerated = map[reflect.Type][]string{
-	reflect.TypeFor[Kind]():       kindNames[:],
-	reflect.TypeFor[Class]():      classNames[:],
-	reflect.TypeFor[AccessKind](): accessNames[:],
-	reflect.TypeFor[Space]():      spaceNames,
-	reflect.TypeFor[StackKind]():  stackNames[:],
-	reflect.TypeFor[SourceKind](): sourceNames[:],
+	reflect.TypeFor[Kind]():        kindNames[:],
+	reflect.TypeFor[Class]():       classNames[:],
+	reflect.TypeFor[AccessKind]():  accessNames[:],
+	reflect.TypeFor[Space]():       spaceNames,
+	reflect.TypeFor[StackKind]():   stackNames[:],
+	reflect.TypeFor[MbarrierUse](): mbarrierUseNames,
+	reflect.TypeFor[SourceKind]():  sourceNames[:],
 }
 
 func tableOf[Row any](name string) *schema {

@@ -14,6 +14,7 @@ type operation struct {
 	filter    uint64 // bits of registers (filterBit)
 	class     Class
 	unit      Class // class whose units execute it
+	copies    bool  // it is a cp.async, for whose data an arrival at an mbarrier can wait
 	async     bool  // its requests are asynchronous copies: the results are not in registers
 	commits   bool  // it ends a group of asynchronous copies
 	waits     bool  // it waits for groups of asynchronous copies
@@ -64,8 +65,9 @@ func decode(s *Spec, l *probe.LaunchInfo) []operation {
 			}
 		case effects.Any(ptx.Reads | ptx.Writes):
 			o.async = true
+			o.copies = instr.Form.Family == ptx.FamilyAsync && !instr.Has("bulk")
 		default:
-			o.commits = effects.HasAll(ptx.Async)
+			o.commits = effects == ptx.Async
 		}
 	}
 	return list
@@ -108,16 +110,3 @@ func ClassOf(instr *ptx.Instr) Class {
 
 // is64 reports whether an instruction has a type of floating point of 64 bits.
 func is64(instr *ptx.Instr) bool { return slices.Contains(instr.Types(), ptx.F64) }
-
-// MissingWait names the barrier at which warps wait in an execution, and not on a machine with a clock: that of the cluster, or an mbarrier;
-// "" if the instruction waits for neither.
-func MissingWait(instr *ptx.Instr) string {
-	effects := instr.Form.Effects
-	switch {
-	case instr.Form.Family == ptx.FamilyMbarrier && effects.HasAll(ptx.Reads|ptx.Strong) && !effects.Any(ptx.Writes):
-		return "mbarrier"
-	case instr.Has("cluster") && effects.HasAll(ptx.Barrier|ptx.Waits):
-		return "barrier of the cluster"
-	}
-	return ""
-}

@@ -50,6 +50,8 @@ type Launch struct {
 	Stalls         // over all schedulers of all multiprocessors; Total is Cycles times their number
 	Instrs []Instr // by index of the instruction in the program
 	Err    error   // error that ended the launch
+	// UnknownPhases is that of stream.Launch.
+	UnknownPhases map[int]bool
 }
 
 // Machine is a GPU with a clock. It is a stream.Consumer, of a recorder that records instructions. Launches run one after another, in the
@@ -97,6 +99,7 @@ type run struct {
 	events
 	progress
 	residency
+	synchronization
 	queued     int   // instructions in the memory units
 	unanswered int   // requests to the memory without a reply so far
 	err        error // error of the launch
@@ -205,6 +208,10 @@ func (r *run) start() {
 		r.stop("a CTA has %d warps; a multiprocessor with a clock has %d slots", r.warps, maxSlots)
 		return
 	}
+	if size, places := l.Cluster.Count(), r.plan.Resident*r.SMs; size > places {
+		r.stop("a cluster has %d CTAs, which must be resident together; the machine has places for %d: choose a machine with more multiprocessors, or a smaller cluster", size, places)
+		return
+	}
 	r.localLines = max(l.LocalLines, 1)
 	r.program = decode(&r.Spec, l.LaunchInfo)
 	r.instrs = make([]Instr, len(r.program))
@@ -295,7 +302,11 @@ func (r *run) advance() {
 // cycle executes the next cycle with an event.
 func (r *run) cycle() {
 	memoryEvent := r.Memory.Next()
-	now := min(memoryEvent, r.soonest)
+	now := min(memoryEvent, r.soonest, r.nextArrival())
+	if now == never && len(r.clusters) > 0 {
+		r.stop("warps wait for CTAs of their cluster that have no place after cycle %d: the dispatcher does not begin the CTAs of a cluster one after another, as rotation does", r.now-r.begin)
+		return
+	}
 	if now == never {
 		r.stop("warps wait for each other after cycle %d: the orders of their recorded barriers contradict each other", r.now-r.begin)
 		return
@@ -309,6 +320,7 @@ func (r *run) cycle() {
 			r.next[reply.SM] = now
 		}
 	}
+	r.arriveLate(now)
 	r.soonest = never
 	for i, at := range r.next {
 		if at <= now || memoryEvent == now && r.retry[i] {
@@ -317,6 +329,7 @@ func (r *run) cycle() {
 			r.soonest = min(r.soonest, at)
 		}
 	}
+	r.completePhases(now)
 	for _, c := range r.ended {
 		r.resident--
 		r.plan.Dispatcher.Ended(c.sm.number, c.Index)
@@ -330,7 +343,7 @@ func (r *run) cycle() {
 
 // result returns the launch after its end.
 func (r *run) result() *Launch {
-	out := &Launch{LaunchInfo: r.info.LaunchInfo, Begin: r.begin, Cycles: r.now + 1 - r.begin, Instrs: r.instrs, Err: r.err}
+	out := &Launch{LaunchInfo: r.info.LaunchInfo, Begin: r.begin, Cycles: r.now + 1 - r.begin, Instrs: r.instrs, Err: r.err, UnknownPhases: r.info.UnknownPhases}
 	if r.err == nil && r.plan.Dispatcher != nil {
 		if err := r.plan.Dispatcher.Err(); err != nil {
 			r.fail("%w", err)

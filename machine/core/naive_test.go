@@ -29,6 +29,20 @@ type naive struct {
 	idle     int64
 	l1Ways   int
 	decoded  map[int32]naiveInstr
+	clusters map[*stream.Cluster][]*naivePhase
+	arrivals []naiveArrival
+}
+
+type naivePhase struct {
+	missing  int
+	complete bool
+}
+
+// naiveArrival is an asynchronous arrival at a phase: not before a cycle, and not before loads have their data.
+type naiveArrival struct {
+	phase *naivePhase
+	at    int64
+	loads []*naiveLoad
 }
 
 type naiveInstr struct {
@@ -74,6 +88,7 @@ type naiveCTA struct {
 	place    int
 	meetings map[int32][]*naiveWarp // warps that have come
 	expected map[int32]int
+	phases   []*naivePhase
 }
 
 type naiveWarp struct {
@@ -87,6 +102,9 @@ type naiveWarp struct {
 	results     []*naiveResult
 	group       int
 	waitsFor    int32 // number of a meeting; -1: none
+	phase       int   // uses of phases so far
+	waitsPhase  *naivePhase
+	copies      []*naiveLoad // of cp.async
 	ended       bool
 
 	list   []naiveTransaction // of the instruction with index listed-1
@@ -121,7 +139,7 @@ type naiveTransaction struct {
 }
 
 func newNaive(c core.Config) *naive {
-	return &naive{Config: c, ctas: map[int]*stream.CTA{}, loads: map[int64]*naiveLoad{}, decoded: map[int32]naiveInstr{}}
+	return &naive{Config: c, ctas: map[int]*stream.CTA{}, loads: map[int64]*naiveLoad{}, clusters: map[*stream.Cluster][]*naivePhase{}, decoded: map[int32]naiveInstr{}}
 }
 
 func (m *naive) BeginLaunch(l *stream.Launch)          { m.launch = l }
@@ -178,11 +196,24 @@ func (m *naive) run() int64 {
 	}
 	m.dispatch(plan, -1)
 	now := int64(-1)
+	m.completePhases(-1)
 	for m.resident > 0 || m.sent > 0 || slices.ContainsFunc(m.sms, func(s *naiveSM) bool { return len(s.queue) > 0 }) {
 		now++
 		for _, r := range m.Memory.Advance(now, nil) { // steps 1 and 2
 			m.reply(plan, &r, now)
 		}
+		m.arrivals = slices.DeleteFunc(m.arrivals, func(a naiveArrival) bool {
+			for _, l := range a.loads {
+				if !l.taken || l.missing > 0 || l.at > now {
+					return false
+				}
+			}
+			if a.at > now {
+				return false
+			}
+			a.phase.missing--
+			return true
+		})
 		for _, s := range m.sms {
 			m.accessMemory(plan, s, now) // step 4
 			reasons := make([]bool, m.Schedulers)
@@ -196,6 +227,7 @@ func (m *naive) run() int64 {
 			}
 			m.ends(plan, s, now)
 		}
+		m.completePhases(now)
 		m.dispatch(plan, now)
 	}
 	return now + 1
@@ -210,6 +242,12 @@ func (m *naive) dispatch(plan core.Plan, now int64) {
 		}
 		s, c := m.sms[p.sm], m.ctas[index]
 		cta := &naiveCTA{CTA: c, place: p.place, meetings: map[int32][]*naiveWarp{}, expected: map[int32]int{}}
+		if m.clusters[c.Cluster] == nil {
+			for _, n := range c.Cluster.Phases {
+				m.clusters[c.Cluster] = append(m.clusters[c.Cluster], &naivePhase{missing: int(n)})
+			}
+		}
+		cta.phases = m.clusters[c.Cluster]
 		for i := range c.Warps {
 			for _, at := range c.Warps[i].Meetings {
 				cta.expected[at.Number]++
@@ -237,7 +275,28 @@ func (m *naive) dispatch(plan core.Plan, now int64) {
 // meet brings a warp to its meetings, after which it can issue from cycle from on.
 func (m *naive) meet(s *naiveSM, w *naiveWarp, from, now int64) {
 	w.from = from
-	for w.met < len(w.Meetings) && int(w.Meetings[w.met].Step) <= w.next {
+	for {
+		meeting, phase := int64(-1), int64(-1) // steps
+		if w.met < len(w.Meetings) && int(w.Meetings[w.met].Step) <= w.next {
+			meeting = w.Meetings[w.met].Step
+		}
+		if w.phase < len(w.Phases) && int(w.Phases[w.phase].Step) <= w.next {
+			phase = w.Phases[w.phase].Step
+		}
+		if phase >= 0 && (meeting < 0 || phase < meeting) {
+			u := w.Phases[w.phase]
+			w.phase++
+			if p := w.cta.phases[u.Number]; !u.Waits {
+				p.missing--
+			} else if !p.complete {
+				w.waitsPhase = p
+				return
+			}
+			continue
+		}
+		if meeting < 0 {
+			return
+		}
 		at := w.Meetings[w.met]
 		w.met++
 		w.cta.expected[at.Number]--
@@ -255,6 +314,30 @@ func (m *naive) meet(s *naiveSM, w *naiveWarp, from, now int64) {
 			if o.cta == w.cta && o.waitsFor == at.Number {
 				o.waitsFor = -1
 				m.meet(s, o, now+m.Barrier, now)
+			}
+		}
+	}
+}
+
+// completePhases completes phases at the end of a cycle.
+func (m *naive) completePhases(now int64) {
+	for again := true; again; {
+		again = false
+		for _, s := range m.sms {
+			for _, w := range s.warps {
+				for _, p := range w.cta.phases {
+					if p.missing == 0 && !p.complete {
+						p.complete, again = true, true
+					}
+				}
+			}
+		}
+		for _, s := range m.sms {
+			for _, w := range s.warps {
+				if w.waitsPhase != nil && w.waitsPhase.complete {
+					w.waitsPhase = nil
+					m.meet(s, w, now+m.Barrier, now)
+				}
 			}
 		}
 	}
@@ -539,6 +622,9 @@ func (m *naive) requests(w *naiveWarp) (list []naiveTransaction) {
 	return list
 }
 
+// waits reports whether a warp waits at a barrier.
+func (w *naiveWarp) waits() bool { return w.waitsFor >= 0 || w.waitsPhase != nil }
+
 // settle finds the time of the results of complete loads.
 func (w *naiveWarp) settle() {
 	for _, r := range w.results {
@@ -550,7 +636,7 @@ func (w *naiveWarp) settle() {
 
 // isReady reports whether a warp can issue apart from its unit.
 func (m *naive) isReady(w *naiveWarp, now int64) bool {
-	if w.ended || w.waitsFor >= 0 || w.next == len(w.Executed) {
+	if w.ended || w.waits() || w.next == len(w.Executed) {
 		return false
 	}
 	w.settle()
@@ -624,8 +710,27 @@ func (m *naive) issue(s *naiveSM, scheduler int, now int64) bool {
 	if in.Form.Family == ptx.FamilyAsync && in.Form.Effects == ptx.Async {
 		w.group++
 	}
+	copies := async && in.Form.Family == ptx.FamilyAsync && !in.Has("bulk")
+	if copies && load != nil {
+		w.copies = append(w.copies, load)
+	}
 	w.next++
 	w.last = x.Instr
+	for _, a := range w.Arrivals {
+		switch to := (naiveArrival{phase: w.cta.phases[a.Number]}); {
+		case a.Step != int64(w.next):
+			continue
+		case a.Copies:
+			to.at, to.loads = now+m.Shared, slices.Clone(w.copies)
+			m.arrivals = append(m.arrivals, to)
+		case load != nil:
+			to.loads = []*naiveLoad{load}
+			m.arrivals = append(m.arrivals, to)
+		default:
+			to.at = now + m.Shared
+			m.arrivals = append(m.arrivals, to)
+		}
+	}
 	m.meet(s, w, from, now)
 	return true
 }
@@ -639,7 +744,7 @@ func (m *naive) classify(s *naiveSM, scheduler int, now int64) {
 	}
 	for _, w := range m.warpsOf(s, scheduler) {
 		switch {
-		case w.waitsFor >= 0:
+		case w.waits():
 			first(&barrier, w)
 		case w.next == len(w.Executed):
 		case !m.isReady(w, now):
@@ -689,7 +794,7 @@ func (m *naive) ends(plan core.Plan, s *naiveSM, now int64) {
 	slices.SortFunc(list, func(a, b *naiveWarp) int { return cmp.Compare(a.slot, b.slot) })
 	var ended []*naiveCTA
 	for _, w := range list {
-		if w.ended || w.waitsFor >= 0 || w.next < len(w.Executed) {
+		if w.ended || w.waits() || w.next < len(w.Executed) {
 			continue
 		}
 		w.settle()

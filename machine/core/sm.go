@@ -67,12 +67,13 @@ type l1Line struct{ valid uint8 }
 // warp is a warp in a slot.
 type warp struct {
 	*stream.Warp
-	cta        *cta
-	index      int // in the CTA
-	next       int // index of the next instruction
-	request    int // index of the next request
-	requests   int // requests of the next instruction, if it is of class Memory
-	met        int // meetings to which the warp has come
+	cta      *cta
+	index    int // in the CTA
+	next     int // index of the next instruction
+	request  int // index of the next request
+	requests int // requests of the next instruction, if it is of class Memory
+	met      int // meetings to which the warp has come
+	warpPhases
 	pending    []write
 	filter     uint64 // bits of the registers of pending (filterBit)
 	group      int32  // number of the current group of asynchronous copies
@@ -83,7 +84,7 @@ type warp struct {
 	unit       Class  // unit of the next instruction
 	isMemory   bool   // it uses the memory unit
 	lastInstr  int32  // latest instruction
-	nextWaiter int8   // slot of the next warp that waits for the same meeting, plus 1
+	nextWaiter int32  // next warp that waits for the same meeting or phase: see meeting.first and phase.first
 }
 
 // write is a result that is not written yet.
@@ -92,7 +93,11 @@ type write struct {
 	register int32 // number of the register; less than 0: an asynchronous copy, minus 1 minus its group
 	instr    int32
 	load     int32 // load that writes it, if at is never
+	copied   int32 // index of the instruction in Warp.Executed if it is a copy by cp.async; else noCopy
 }
+
+// noCopy is later than all instructions.
+const noCopy = math.MaxInt32
 
 // noRegister is the register of a load whose result is not used. Its warp ends after it.
 const noRegister = math.MinInt32
@@ -103,6 +108,8 @@ type load struct {
 	taken   bool  // the memory unit has taken all transactions
 	missing int32 // transactions that wait for the memory behind the L1
 	at      int64 // cycle in which the data of the other transactions are ready
+	// arrivals are asynchronous operations at mbarriers that arrive when all data are ready.
+	arrivals []stream.Arrival
 }
 
 // access is an instruction in the memory unit.
@@ -125,19 +132,20 @@ type cta struct {
 	running  int // warps that have not ended
 	slots    uint64
 	meetings []meeting
+	cluster  *cluster
 	from     int64 // first cycle, for an observer
 }
 
 // meeting is a meeting at a barrier.
 type meeting struct {
 	missing int32 // warps that have not come
-	first   int8  // slot of a warp that waits, plus 1; 0: none
+	first   int32 // slot of a warp that waits, plus 1; 0: none
 }
 
 // begin begins a CTA in the cycle after now.
 func (s *sm) begin(c *stream.CTA, place int, now int64) {
 	s.count(now + 1)
-	r := &cta{CTA: c, sm: s, place: place, running: len(c.Warps), meetings: make([]meeting, c.Meetings)}
+	r := &cta{CTA: c, sm: s, place: place, running: len(c.Warps), meetings: make([]meeting, c.Meetings), cluster: s.run.clusterOf(c)}
 	for w := range c.Warps {
 		for i := range c.Warps[w].Meetings {
 			r.meetings[c.Warps[w].Meetings[i].Number].missing++
@@ -151,7 +159,7 @@ func (s *sm) begin(c *stream.CTA, place int, now int64) {
 		r.slots |= 1 << slot
 		s.warps.begun++
 		s.warps.ages[slot] = s.warps.begun
-		s.slots[slot] = warp{Warp: &c.Warps[w], cta: r, index: w, pending: s.slots[slot].pending[:0], lastInstr: -1, wake: never}
+		s.slots[slot] = warp{Warp: &c.Warps[w], cta: r, index: w, pending: s.slots[slot].pending[:0], warpPhases: warpPhases{joins: s.slots[slot].joins[:0]}, lastInstr: -1, wake: never}
 	}
 	for m := r.slots; m != 0; m &= m - 1 {
 		s.proceed(bits.TrailingZeros64(m), now+1, now)
@@ -162,10 +170,19 @@ func (s *sm) begin(c *stream.CTA, place int, now int64) {
 	s.run.schedule(s, now)
 }
 
-// proceed brings a warp to its meetings before its next instruction, and schedules the instruction from cycle from on.
+// proceed brings a warp to its meetings and phases before its next instruction, and schedules the instruction from cycle from on.
 func (s *sm) proceed(slot int, from, now int64) {
 	w := &s.slots[slot]
-	for w.met < len(w.Meetings) && w.Meetings[w.met].Step <= int64(w.next) {
+	for {
+		if w.phase < len(w.Phases) && w.Phases[w.phase].Step <= int64(w.next) && (w.met == len(w.Meetings) || w.Phases[w.phase].Step < w.Meetings[w.met].Step) {
+			if s.meetPhase(slot) {
+				return
+			}
+			continue
+		}
+		if w.met == len(w.Meetings) || w.Meetings[w.met].Step > int64(w.next) {
+			break
+		}
 		at := &w.Meetings[w.met]
 		w.met++
 		m := &w.cta.meetings[at.Number]
@@ -175,7 +192,7 @@ func (s *sm) proceed(slot int, from, now int64) {
 				s.atBarrier |= 1 << slot
 				s.touch(slot)
 				w.barrier = max(w.lastInstr, 0)
-				w.nextWaiter, m.first = m.first, int8(slot+1)
+				w.nextWaiter, m.first = m.first, int32(slot+1)
 				return
 			}
 			continue
@@ -343,6 +360,12 @@ func (s *sm) complete(load int32, now int64) {
 			p.at = l.at
 		}
 	}
+	if len(l.arrivals) > 0 {
+		s.run.arriveAt(w.cta.cluster, l.arrivals, l.at, now)
+	}
+	if len(w.joins) > 0 {
+		s.join(w, now)
+	}
 	s.freeLoad = append(s.freeLoad, load)
 	if w.wake == never && s.atBarrier>>slot&1 == 0 {
 		s.schedule(slot, now)
@@ -493,20 +516,27 @@ func (s *sm) issue(scheduler, slot int, now int64) {
 		}
 	}
 	for _, register := range o.writes {
-		w.pending = append(w.pending, write{at: at, register: register, instr: x.Instr, load: load})
+		w.pending = append(w.pending, write{at: at, register: register, instr: x.Instr, load: load, copied: noCopy})
 	}
 	switch {
 	case load < 0:
 	case o.async:
-		w.pending = append(w.pending, write{at: never, register: -1 - w.group, instr: x.Instr, load: load})
+		p := write{at: never, register: -1 - w.group, instr: x.Instr, load: load, copied: noCopy}
+		if o.copies {
+			p.copied = int32(w.next)
+		}
+		w.pending = append(w.pending, p)
 	case len(o.writes) == 0:
-		w.pending = append(w.pending, write{at: never, register: noRegister, instr: x.Instr, load: load})
+		w.pending = append(w.pending, write{at: never, register: noRegister, instr: x.Instr, load: load, copied: noCopy})
 	}
 	if o.commits {
 		w.group++
 	}
 	w.next++
 	w.wake = never
+	if w.arrival < len(w.Arrivals) && w.Arrivals[w.arrival].Step == int64(w.next) {
+		s.issueArrivals(w, load, now)
+	}
 	s.proceed(slot, from, now)
 }
 

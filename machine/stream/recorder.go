@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"gemu/internal/coalesce"
@@ -49,12 +50,16 @@ func idOf(l *probe.LaunchInfo) launchID { return launchID{l.Device, l.ID} }
 type launch struct {
 	Launch
 	numbers    map[Buffer]uint16
-	next       int          // position, in the order in which CTAs begin, of the next CTA for the consumer
-	ended      map[int]*CTA // ended CTAs from next on, by index
+	next       int              // position, in the order in which CTAs begin, of the next CTA for the consumer
+	ended      map[int]*cta     // ended CTAs from next on, by index
+	clusters   map[int]*cluster // clusters of which a CTA has begun, and not all have, by the index of their first CTA
 	inFlight   map[int]*cta
 	readFromL2 []bool // by index of the instruction
 	keepOut    []bool // by index of the instruction: Request.KeepOutOfL1
 	arrivals   []bool // by index of the instruction: arrives at a barrier without a wait
+	notifies   []bool // by index of the instruction: its asynchronous operations may notify mbarriers
+	tests      []bool // by index of the instruction: tests an mbarrier
+	joins      bool   // the program has the barrier of the cluster
 	atomics    int64  // recorded transactions of atomics, if the recorder records data
 }
 
@@ -74,7 +79,8 @@ func (r *Recorder) OnEvent(e *probe.Event) {
 	defer r.mu.Unlock()
 	switch e.Kind {
 	case probe.OnLaunch:
-		l := &launch{Launch: Launch{LaunchInfo: e.Launch}, numbers: map[Buffer]uint16{}, ended: map[int]*CTA{}, inFlight: map[int]*cta{}}
+		l := &launch{Launch: Launch{LaunchInfo: e.Launch}, numbers: map[Buffer]uint16{}, ended: map[int]*cta{}, clusters: map[int]*cluster{}, inFlight: map[int]*cta{}}
+		l.UnknownPhases = map[int]bool{}
 		if r.data {
 			allocs := r.allocs[e.Launch.Device]
 			if allocs == nil {
@@ -91,6 +97,9 @@ func (r *Recorder) OnEvent(e *probe.Event) {
 			l.readFromL2 = append(l.readFromL2, readsFromL2(instr))
 			l.keepOut = append(l.keepOut, instr.Has("L1::no_allocate"))
 			l.arrivals = append(l.arrivals, !instr.Form.Effects.HasAll(ptx.Waits))
+			l.notifies = append(l.notifies, notifiesMbarrier(instr))
+			l.tests = append(l.tests, testsMbarrier(instr))
+			l.joins = l.joins || joinsCluster(instr)
 			if !counted[f] {
 				counted[f] = true
 				frame := uint64(0)
@@ -109,19 +118,19 @@ func (r *Recorder) OnEvent(e *probe.Event) {
 			return
 		}
 		for index, c := range l.inFlight {
-			l.ended[index] = &c.CTA
+			l.ended[index] = c
 		}
-		trap := (*probe.Trap)(nil)
-		for len(l.ended) > 0 {
+		trap, last := (*probe.Trap)(nil), e.Launch.Grid.Count()
+		hasTrap := errors.As(e.Err, &trap) && trap.Warp >= 0
+		for ; len(l.ended) > 0 && l.next < last; l.next++ {
 			at := e.Launch.CTAAt(l.next)
 			if c := l.ended[e.Launch.Grid.Linear(at)]; c != nil {
-				r.consumer.CTA(&l.Launch, c)
-				delete(l.ended, c.Index)
+				r.deliver(l, c)
 			}
-			if errors.As(e.Err, &trap) && trap.Warp >= 0 && at == trap.CTA { // host threads may have run later CTAs
-				break
+			if hasTrap && at == trap.CTA { // host threads may have run later CTAs
+				size := e.Launch.Cluster.Count()
+				last = (l.next/size + 1) * size
 			}
-			l.next++
 		}
 		delete(r.launches, idOf(e.Launch))
 		r.consumer.EndLaunch(&l.Launch, e.Err)
@@ -132,30 +141,64 @@ func (r *Recorder) OnEvent(e *probe.Event) {
 }
 
 // CTA makes a sink that records a CTA.
-func (r *Recorder) CTA(info *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
+func (r *Recorder) CTA(info *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := r.launches[idOf(info)]
 	warps := (info.Block.Count() + info.WarpSize - 1) / info.WarpSize
-	c := &cta{recorder: r, launch: l, CTA: CTA{Index: index, Warps: make([]Warp, warps)}, buffers: map[*probe.Allocation]uint16{}}
+	c := &cta{recorder: r, launch: l, CTA: CTA{Index: index, Warps: make([]Warp, warps)}, buffers: map[*probe.Allocation]uint16{}, issued: map[int64]int64{}}
+	c.cluster = l.clusterOf(id, warps)
+	c.Cluster = &c.cluster.Cluster
+	if l.joins {
+		c.arrivedAt = slices.Repeat([]int32{-1}, warps)
+	}
 	l.inFlight[index] = c
 	return c
 }
 
-// end gives an ended CTA to the consumer, and the CTAs that waited for it.
-func (r *Recorder) end(l *launch, c *CTA) {
+// clusterOf returns the cluster of a CTA that begins.
+func (l *launch) clusterOf(id ptx.Dim3, warps int) *cluster {
+	size := l.Cluster
+	if size.Count() == 1 {
+		return newCluster(1, warps)
+	}
+	first := l.Grid.Linear(ptx.Dim3{X: id.X / size.X * size.X, Y: id.Y / size.Y * size.Y, Z: id.Z / size.Z * size.Z})
+	c := l.clusters[first]
+	if c == nil {
+		c = newCluster(size.Count(), warps)
+		l.clusters[first] = c
+	}
+	return c
+}
+
+// end notes that a CTA has ended, and passes the CTAs for which all before them have been passed, and whose clusters have ended.
+func (r *Recorder) end(l *launch, c *cta) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(l.inFlight, c.Index)
 	l.ended[c.Index] = c
+	c.cluster.running--
 	for ; l.next < l.Grid.Count(); l.next++ {
 		c := l.ended[l.Grid.Linear(l.CTAAt(l.next))]
-		if c == nil {
+		if c == nil || c.cluster.running > 0 {
 			break
 		}
-		r.consumer.CTA(&l.Launch, c)
-		delete(l.ended, c.Index)
+		r.deliver(l, c)
 	}
+}
+
+// deliver passes a CTA to the consumer.
+func (r *Recorder) deliver(l *launch, c *cta) {
+	c.finish()
+	delete(l.ended, c.Index)
+	r.consumer.CTA(&l.Launch, &c.CTA)
+}
+
+// noteUnknownPhase notes an instruction that tests an mbarrier without a use.
+func (r *Recorder) noteUnknownPhase(l *launch, index int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l.UnknownPhases[index] = true
 }
 
 // buffer returns the number of a buffer.
@@ -182,6 +225,7 @@ type cta struct {
 	CTA
 	recorder *Recorder
 	launch   *launch
+	cluster  *cluster
 	buffers  map[*probe.Allocation]uint16
 	latestBuffer
 	lines  lineSet                              // of an access or a bulk copy
@@ -191,6 +235,9 @@ type cta struct {
 	addr   [64]uint64                           // addresses in shared memory of the lanes of a generic access
 	latest [probe.ClusterBarrier]barrierMeeting // by barrier
 	ended  []int                                // warps that have ended
+
+	issued    map[int64]int64 // by number of an asynchronous operation that may notify an mbarrier, and has not: the step that has issued it
+	arrivedAt []int32         // by warp: the phase of the barrier of the cluster at which it has arrived last; -1: none
 }
 
 // latestBuffer is the buffer of the latest transaction.
@@ -227,8 +274,18 @@ func (c *cta) OnEvent(e *probe.Event) {
 			}
 		}
 		c.request(e, &c.copies, probe.AccessLoad, c.launch.readFromL2[e.Index])
+		if c.useMbarriers(e, w.Instructions); c.launch.tests[e.Index] && e.Lanes != 0 && len(e.Mbarriers) == 0 {
+			c.recorder.noteUnknownPhase(c.launch, e.Index)
+		}
 	case probe.OnEffect:
 		f := e.Effect
+		if f.Issued && c.launch.notifies[e.Index] {
+			c.issued[f.Number] = c.Warps[e.Warp].Instructions + 1 // before the event of its instruction
+		}
+		if f.Writes && c.launch.notifies[e.Index] {
+			c.useMbarriers(e, c.issued[f.Number])
+			delete(c.issued, f.Number)
+		}
 		if f.Issued && !f.Arrives && !f.FurtherDestination {
 			c.effect(e)
 		}
@@ -240,13 +297,17 @@ func (c *cta) OnEvent(e *probe.Event) {
 			}
 		}
 	case probe.OnWake:
-		if e.Wait.Barrier >= 0 && e.Wait.Barrier < probe.ClusterBarrier {
+		if e.Wait.Barrier == probe.ClusterBarrier {
+			c.passCluster(e)
+		} else if e.Wait.Barrier >= 0 {
 			c.meet(e)
 		}
 	case probe.OnWarpEnd:
-		c.ended = append(c.ended, e.Warp)
+		if c.ended = append(c.ended, e.Warp); c.launch.joins {
+			c.leaveCluster(e.Warp)
+		}
 	case probe.OnCTAEnd:
-		c.recorder.end(c.launch, &c.CTA)
+		c.recorder.end(c.launch, c)
 	}
 }
 

@@ -72,15 +72,18 @@ type Warp struct {
 	Transactions []Transaction // of all requests
 	Contents     []Content     // by index in Transactions; empty unless the recorder records data
 	Meetings     []Meeting     // at barriers of the CTA, in the order of execution
+	Phases       []PhaseUse    // of mbarriers and of the barrier of the cluster, in the order of execution
+	Arrivals     []Arrival     // of its asynchronous operations at mbarriers, by ascending Step
 	Instructions int64         // number of instructions that the warp has begun
 	Executed     []Instruction // these instructions, in their order; empty unless the recorder records instructions
 }
 
 // CTA has the requests of a CTA.
 type CTA struct {
-	Index    int    // index in the grid
-	Warps    []Warp // by index in the CTA
-	Meetings int    // number of meetings at barriers
+	Index    int      // index in the grid
+	Warps    []Warp   // by index in the CTA
+	Meetings int      // number of meetings at barriers
+	Cluster  *Cluster // its cluster; the CTAs of a cluster have the same
 }
 
 // Buffer is memory that requests access.
@@ -97,10 +100,13 @@ type Launch struct {
 	LocalLines uint64
 	Buffers    []Buffer // accessed memory so far; the order depends on the order in which CTAs run
 	Memory     *Memory  // memory at the begin of the launch; nil unless the recorder records data
+	// UnknownPhases has the indices of executed instructions that test an mbarrier without a use of it, as a recording without uses has them.
+	// Warps do not wait there.
+	UnknownPhases map[int]bool
 }
 
 // Consumer receives launches. A recorder calls its methods one at a time, but several launches may be in progress. The CTAs of a launch
-// arrive in the order in which they began (probe.LaunchInfo.CTAAt).
+// arrive in the order in which they began (probe.LaunchInfo.CTAAt), and after all CTAs of their cluster have ended.
 type Consumer interface {
 	// BeginLaunch begins a launch.
 	BeginLaunch(l *Launch)

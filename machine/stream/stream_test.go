@@ -335,8 +335,54 @@ WAIT:
 }
 `
 
-// TestMulticastCopies: a multicast copy reads its source once, and each of two copies of the same source does.
-func TestMulticastCopies(t *testing.T) {
+// TestPhases has the phases of the program above by hand: step, number, and whether the warp waits.
+//
+// Each CTA's mbarrier has a phase, of its arrival and of both copies, which rank 0 issues in steps 12 and 13. The barrier of the cluster has a
+// phase before the copies, to which the ends of warps do not belong, one after them, and one of the ends.
+func TestPhases(t *testing.T) {
+	c := &kept{}
+	runMulticast(t, c)
+	first, second := c.ctas[0], c.ctas[1]
+	if first.Cluster != second.Cluster || first.Cluster.CTAs != 2 {
+		t.Fatalf("clusters %+v and %+v, want one", first.Cluster, second.Cluster)
+	}
+	// Numbers of phases follow the order of their first uses.
+	number := map[string]int32{"mbarrier 0": first.Warps[0].Phases[0].Number, "mbarrier 1": second.Warps[0].Phases[0].Number, "begin": first.Warps[0].Phases[1].Number, "end": 3, "ends": 4}
+	want := [][]stream.PhaseUse{
+		{{Step: 5, Number: number["mbarrier 0"]}, {Step: 6, Number: number["begin"]}, {Step: 7, Number: number["begin"], Waits: true}},
+		{{Step: 5, Number: number["mbarrier 1"]}, {Step: 6, Number: number["begin"]}, {Step: 7, Number: number["begin"], Waits: true}},
+	}
+	for i, cta := range c.ctas {
+		w := &cta.Warps[0]
+		k := len(w.Phases) - 4 // the number of failed tests depends on the schedule
+		if !slices.Equal(w.Phases[:3], want[i]) {
+			t.Errorf("CTA %d: begins with %v, want %v", i, w.Phases, want[i])
+		}
+		n := w.Instructions
+		rest := []stream.PhaseUse{{Step: n - 4, Number: number[fmt.Sprintf("mbarrier %d", i)], Waits: true}, {Step: n - 2, Number: number["end"]}, {Step: n - 1, Number: number["end"], Waits: true}, {Step: n, Number: number["ends"]}}
+		if !slices.Equal(w.Phases[k:], rest) || k != 3 {
+			t.Errorf("CTA %d: ends with %v, want %v", i, w.Phases, rest)
+		}
+	}
+	wantArrivals := []stream.Arrival{{Step: 12, Number: number["mbarrier 0"]}, {Step: 12, Number: number["mbarrier 1"]}, {Step: 13, Number: number["mbarrier 0"]}, {Step: 13, Number: number["mbarrier 1"]}}
+	if got := first.Warps[0].Arrivals; !slices.Equal(got, wantArrivals) || second.Warps[0].Arrivals != nil {
+		t.Errorf("arrivals %v and %v, want %v and none", got, second.Warps[0].Arrivals, wantArrivals)
+	}
+	phases := make([]int32, 5)
+	for _, name := range []string{"mbarrier 0", "mbarrier 1"} {
+		phases[number[name]] = 3
+	}
+	for _, name := range []string{"begin", "end", "ends"} {
+		phases[number[name]] = 2
+	}
+	if !slices.Equal(first.Cluster.Phases, phases) {
+		t.Errorf("phases %v, want %v", first.Cluster.Phases, phases)
+	}
+}
+
+// runMulticast runs the program multicast.
+func runMulticast(t *testing.T, c stream.Consumer) {
+	t.Helper()
 	d := interp.NewDevice(interp.Config{SM: 90})
 	defer d.Close()
 	m, err := d.Load("k.ptx", []byte(multicast))
@@ -347,10 +393,15 @@ func TestMulticastCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &kept{}
 	if _, err := m.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(1), Cluster: ptx.Dim(2), Args: []any{b}, Probes: []probe.Probe{stream.NewRecorder(c)}}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestMulticastCopies: a multicast copy reads its source once, and each of two copies of the same source does.
+func TestMulticastCopies(t *testing.T) {
+	c := &kept{}
+	runMulticast(t, c)
 	if first, second := len(c.ctas[0].Warps[0].Requests), len(c.ctas[1].Warps[0].Requests); first != 2 || second != 0 {
 		t.Errorf("%d and %d requests, want 2 and 0", first, second)
 	}

@@ -81,19 +81,19 @@ func executeEffect(e *machine.AsyncEffect) error {
 			return err
 		}
 		emitEffect(e, machine.StageWrites)
-		return arriveAtMbarrier(e)
+		return notifyMbarrier(e)
 	}
 	if isPlainCopy(e) && !c.IsSubscribed(probe.OnEffect) {
 		if err := copyPlain(e); err != nil || !e.Op.NotifiesMbarrier {
 			return err
 		}
-		return completeEffect(e)
+		return notifyMbarrier(e)
 	}
 	if isPlainTensorCopy(e) && !c.IsSubscribed(probe.OnEffect) {
 		if err := copyTensor(e); err != nil || !e.Op.NotifiesMbarrier {
 			return err
 		}
-		return completeEffect(e)
+		return notifyMbarrier(e)
 	}
 	stage := machine.StageWrites
 	if e.Data == nil {
@@ -107,7 +107,7 @@ func executeEffect(e *machine.AsyncEffect) error {
 		if err := writeTensor(e); err != nil || !e.Op.NotifiesMbarrier {
 			return err
 		}
-		return completeEffect(e)
+		return notifyMbarrier(e)
 	}
 	to, fault := targetRegion(e)
 	if fault != nil {
@@ -126,7 +126,7 @@ func executeEffect(e *machine.AsyncEffect) error {
 		clear(to[e.Bytes:])
 	}
 	if e.Op.NotifiesMbarrier {
-		return completeEffect(e)
+		return notifyMbarrier(e)
 	}
 	return nil
 }
@@ -187,31 +187,27 @@ func reduceBytes(target, data []byte, r code.Reduction) {
 	}
 }
 
-// completeEffect notifies the mbarrier of the effect: it counts the bytes and reports whether the source contains the
-// effect's pattern.
-func completeEffect(e *machine.AsyncEffect) error {
-	return notifyMbarrier(e, func(b mbarrier) (mbarrier, string) {
-		if e.PatternFound {
-			b = b.withReport()
-		}
-		return b.completeTx(transactionsOf(e))
-	})
-}
-
 // transactionsOf returns the number of bytes that the mbarrier counts for the effect.
 func transactionsOf(e *machine.AsyncEffect) uint64 { return e.Bytes + e.IgnoredBytes }
 
-// arriveAtMbarrier executes the arrival of an effect at its mbarrier.
-func arriveAtMbarrier(e *machine.AsyncEffect) error {
-	return notifyMbarrier(e, func(b mbarrier) (mbarrier, string) { return b.arrive(1) })
+// notify returns an mbarrier after an effect has notified it: after an arrival or, for a copy, after its bytes are counted and its source is
+// known to contain the effect's pattern. It returns the reason if the change is invalid.
+func notify(e *machine.AsyncEffect, b mbarrier) (after mbarrier, bad string) {
+	if e.Arrives {
+		return b.arrive(1)
+	}
+	if e.PatternFound {
+		b = b.withReport()
+	}
+	return b.completeTx(transactionsOf(e))
 }
 
-// notifyMbarrier changes the mbarrier of an effect. update returns the new value, or the reason why the change is invalid.
-func notifyMbarrier(e *machine.AsyncEffect, update func(mbarrier) (mbarrier, string)) error {
+// notifyMbarrier changes the mbarrier of an effect.
+func notifyMbarrier(e *machine.AsyncEffect) error {
 	c := e.CTA
 	b, bad := mbarrierOf(c, e.Mbarrier), notAnMbarrier
 	if b.valid() {
-		*b, bad = update(*b)
+		*b, bad = notify(e, *b)
 	}
 	if bad != "" {
 		return effectTrap(e, probe.ErrBarrier, "%v: %s: %s", probe.ErrBarrier, mbarrierName(c, e.Mbarrier), bad)

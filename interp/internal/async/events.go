@@ -34,10 +34,15 @@ func emitEffect(e *machine.AsyncEffect, stage machine.EffectStage) {
 		Number: e.Sequence, Issued: stage&machine.StageIssued != 0, Reads: stage&machine.StageReads != 0, Writes: stage&machine.StageWrites != 0, Segments: s.Segments, Reduces: e.Op.Reduces,
 		TensorCore: e.PipeOp != nil, Arrives: e.Arrives, Commits: e.Commits, Bulk: e.Op.Bulk, Group: e.Group, FurtherDestination: e.FurtherDestination,
 	}
+	v := event.NewCTAEvent(s)
 	if e.Arrives || e.Op.NotifiesMbarrier {
 		s.Effect.Barrier, s.Effect.BarrierOffset = c.CTAAt(e.Mbarrier).SharedMem.Public(), machine.AddressInRank(e.Mbarrier, 0)
+		if b := *mbarrierOf(c, e.Mbarrier); s.Effect.Writes && b.valid() {
+			after, bad := notify(e, b)
+			s.EffectUse[0] = probe.MbarrierUse{Kind: probe.MbarrierChange, Lanes: 1 << e.Lane, Address: e.Mbarrier, Completes: bad == "" && after.phase() != b.phase()}
+			v.Mbarriers = s.EffectUse[:]
+		}
 	}
-	v := event.NewCTAEvent(s)
 	v.Warp, v.Active, v.Lanes, v.Effect = e.Warp, e.Active, 1<<e.Lane, &s.Effect
 	v.Instr, v.Func, v.Index = e.Src.Instr, e.Src.Func.Func, int(e.Src.Index)
 	event.Emit(s, v, probe.OnEffect)

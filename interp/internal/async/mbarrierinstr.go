@@ -37,8 +37,9 @@ func MbarrierLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 			return
 		}
 		b, addr := found.mbarrier, found.shared
-		if m == regfile.Full && states != nil && arriveTogether(b, op, addresses, counts, states) {
+		if before := *b; m == regfile.Full && states != nil && arriveTogether(b, op, addresses, counts, states) {
 			c.Changed = true
+			noteChange(w, instr, uint64(m)<<(32*h), addr, before, *b)
 			return
 		}
 		if instr.Op == code.MbarrierInit {
@@ -52,6 +53,7 @@ func MbarrierLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 			}
 			*b = newMbarrier(n, op.V1)
 			c.Changed = true
+			noteUse(w, instr, &probe.MbarrierUse{Kind: probe.MbarrierReset, Lanes: 1 << (32*h + lane), Address: addr})
 			continue
 		}
 		if !b.valid() {
@@ -76,8 +78,35 @@ func MbarrierLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 			return
 		}
 		c.Changed = c.Changed || after != *b
+		if instr.Op == code.MbarrierInval {
+			noteUse(w, instr, &probe.MbarrierUse{Kind: probe.MbarrierReset, Lanes: 1 << (32*h + lane), Address: addr})
+		} else {
+			noteChange(w, instr, 1<<(32*h+lane), addr, *b, after)
+		}
 		*b = after
 	}
+}
+
+// noteChange notes for probes that lanes change an mbarrier.
+func noteChange(w *machine.Warp, instr *code.Instr, lanes, addr uint64, before, after mbarrier) {
+	if w.CTA.IsSubscribed(probe.OnAfter) {
+		noteUse(w, instr, &probe.MbarrierUse{Kind: probe.MbarrierChange, Lanes: lanes, Address: addr, Completes: before.phase() != after.phase()})
+	}
+}
+
+// noteUse notes a use of an mbarrier for the event OnAfter of the instruction, if it has one.
+func noteUse(w *machine.Warp, instr *code.Instr, u *probe.MbarrierUse) {
+	s := w.CTA.Stream
+	if !w.CTA.IsSubscribed(probe.OnAfter) || s.Step.Instr != w.SourceOf(instr).Instr {
+		return
+	}
+	if n := len(s.Mbarriers); n > 0 {
+		if last := &s.Mbarriers[n-1]; last.Kind == u.Kind && last.Address == u.Address && !last.Completes {
+			last.Lanes, last.Completes = last.Lanes|u.Lanes, u.Completes
+			return
+		}
+	}
+	s.Mbarriers = append(s.Mbarriers, *u)
 }
 
 // arriveTogether executes an arrival of all lanes at b, the mbarrier of lane 0, if they arrive at the same mbarrier, equally often,
@@ -150,6 +179,7 @@ func MbarrierMany(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 				return
 			}
 			c.Changed = c.Changed || after != *b
+			noteChange(w, instr, 1<<(32*h+lane), addr, *b, after)
 			*b = after
 		}
 	}
@@ -194,6 +224,7 @@ func MbarrierWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 		states = f.Src64(instr.B)
 	}
 	addresses, found := f.Src64(instr.A), mbarrierFinder{}
+	subscribed := c.IsSubscribed(probe.OnAfter)
 	ok, state, report := false, uint64(0), uint32(0) // of the lane before: its result, its operand, its report
 	tested := m
 	if sameAddress := instr.A < 0 || isSame(addresses, m); sameAddress && instr.F == code.NoRow && (parity && (instr.B < 0 || isSame(parities, m)) || !parity && isSame(states, m)) {
@@ -223,8 +254,17 @@ func MbarrierWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 				failedWaits = append(failedWaits, found.shared)
 			}
 		}
+		kind := probe.MbarrierFailed
 		if reports[lane] = report; ok {
 			done |= 1 << lane
+			kind = probe.MbarrierPassed
+		}
+		if subscribed {
+			lanes := uint64(1) << lane
+			if tested != m {
+				lanes = uint64(m)
+			}
+			noteUse(w, instr, &probe.MbarrierUse{Kind: kind, Lanes: lanes << (32 * h), Address: found.shared})
 		}
 	}
 	if tested != m && done != 0 {
@@ -288,12 +328,7 @@ func executeEffectsAt(c *machine.CTA, addr uint64) error {
 		if n == len(list) {
 			return nil
 		}
-		if list[n].Arrives {
-			b, bad = b.arrive(1)
-		} else {
-			b, bad = b.completeTx(transactionsOf(list[n]))
-		}
-		if bad != "" { // the execution of the effect will trap
+		if b, bad = notify(list[n], b); bad != "" { // the execution of the effect will trap
 			n++
 			break
 		}

@@ -217,7 +217,7 @@ func runPipe(cl *machine.Cluster, upTo *machine.AsyncEffect) error {
 			err = executePipeOp(e)
 		} else {
 			emitEffect(e, machine.StageWrites)
-			err = arriveAtMbarrier(e)
+			err = notifyMbarrier(e)
 		}
 		if err != nil {
 			return err

@@ -388,6 +388,9 @@ func BeginReconvergingStep(s *machine.EventStream, w *machine.Warp, src *code.So
 	if e.Operation != nil {
 		e.Operation = nil
 	}
+	if s.Mbarriers = s.Mbarriers[:0]; e.Mbarriers != nil {
+		e.Mbarriers = nil
+	}
 	e.Writes = nil
 }
 
@@ -395,6 +398,9 @@ func BeginReconvergingStep(s *machine.EventStream, w *machine.Warp, src *code.So
 func EmitAfter(s *machine.EventStream, w *machine.Warp, src *code.Source) {
 	s.Writes = ReadResults(w, s.Writes, src, src.Writes)
 	s.Step.Writes, s.Step.Operation = s.Writes, nil
+	if len(s.Mbarriers) > 0 {
+		s.Step.Mbarriers = s.Mbarriers
+	}
 	Emit(s, &s.Step, probe.OnAfter)
 }
 

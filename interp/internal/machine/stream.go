@@ -16,23 +16,25 @@ type EventStream struct {
 	ReducedSinks uint64       // value of the warp's ReducedSinks when the present instruction began
 	Current      int          // index of the event's receiver
 
-	Step          probe.Event       // event of an instruction, before and after it
-	StepPlace     EventPlace        // place of Step
-	AccessPlaces  []*AccessPlace    // places of Accesses
-	Accesses      []probe.Access    // buffer for the accesses of Step
-	Texels        []probe.Texel     // buffer for the texels of Step
-	Reads         []probe.Value     // buffer for the registers that the instruction of Step reads
-	Writes        []probe.Value     // buffer for the registers that the instruction of Step writes
-	Rows          []code.Row        // buffer for the rows of Step's operations
-	Event         probe.Event       // every further event
-	EventPlace    EventPlace        // place of Event
-	Groups        []probe.LaneGroup // buffer for the groups of Event
-	PreviousSinks []Subscriber      // buffer for the sinks of the previous CTA
-	ValueBuffer   []probe.Value     // buffer for the values of Event
-	Loads         probe.Loads       // list of late loads
-	LoadsPlace    LoadsPlace        // place of Loads
-	Effect        probe.Effect      // effect of Event
-	Segments      []probe.Segment   // buffer for the segments of Effect
+	Step          probe.Event          // event of an instruction, before and after it
+	StepPlace     EventPlace           // place of Step
+	AccessPlaces  []*AccessPlace       // places of Accesses
+	Accesses      []probe.Access       // buffer for the accesses of Step
+	Texels        []probe.Texel        // buffer for the texels of Step
+	Mbarriers     []probe.MbarrierUse  // uses of mbarriers by the instruction of Step so far
+	EffectUse     [1]probe.MbarrierUse // buffer for the use of an mbarrier by Effect
+	Reads         []probe.Value        // buffer for the registers that the instruction of Step reads
+	Writes        []probe.Value        // buffer for the registers that the instruction of Step writes
+	Rows          []code.Row           // buffer for the rows of Step's operations
+	Event         probe.Event          // every further event
+	EventPlace    EventPlace           // place of Event
+	Groups        []probe.LaneGroup    // buffer for the groups of Event
+	PreviousSinks []Subscriber         // buffer for the sinks of the previous CTA
+	ValueBuffer   []probe.Value        // buffer for the values of Event
+	Loads         probe.Loads          // list of late loads
+	LoadsPlace    LoadsPlace           // place of Loads
+	Effect        probe.Effect         // effect of Event
+	Segments      []probe.Segment      // buffer for the segments of Effect
 
 	Materialised probe.Value // value of an event of a materialisation
 
