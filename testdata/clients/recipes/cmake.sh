@@ -2,6 +2,7 @@
 # A project of CMake and CUDA C++, whose tests ctest runs; JUnit XML and SARIF in FOLDER. Needs cmake 3.24 and a C++ compiler. The
 # second test has a planted race: gemu exec must find it, and end with status 3.
 source "$(dirname "$0")/common.sh"
+requires cmake c++
 packages nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-runtime nvidia-cuda-cccl nvidia-cuda-nvrtc nvidia-cuda-profiler-api
 gemu toolkit "$work/cuda" --python "$work/venv/bin/python"
 exec=(gemu exec -q --toolkit "$work/cuda")
