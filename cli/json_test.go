@@ -50,6 +50,7 @@ var reports = []jsonOutput{
 	{"gemu-bench-watch/1", "`gemu bench --watch --json`", watchJSON{}},
 	{"gemu-bench-ops/1", "`gemu bench --ops --json`", opsJSON{}},
 	{"gemu-spill/2", "`gemu spill --json`", spillJSON{}},
+	{"gemu-phases/1", "`gemu phases --json`", phasesJSON{}},
 	{"gemu-isa/1", "`gemu isa --json`", isaJSON{}},
 	{"gemu-fuzz/1", "`gemu fuzz --out`, as NAME.json", fuzz.Description{}},
 	{"gemu-module/1", "`gemu_describe` of libgemu", driver.ModuleDescription{}},

@@ -33,7 +33,7 @@ func TestPlainText(t *testing.T) {
 	if part.TrySample() {
 		lines = append(lines, []string{"isa"}) // it looks up every variant, which takes seconds
 	}
-	for _, command := range []string{"run", "profile", "structure", "regfile", "reconverge", "trace", "diff", "replay", "record", "compare", "bench", "fuzz", "debug", "check", "dump", "spill", "isa", "kernels", "completion"} {
+	for _, command := range []string{"run", "profile", "structure", "regfile", "reconverge", "trace", "diff", "replay", "record", "compare", "bench", "fuzz", "debug", "check", "dump", "spill", "phases", "isa", "kernels", "completion"} {
 		lines = append(lines, []string{command, "--help"})
 	}
 	drawn := 0

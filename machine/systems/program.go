@@ -15,6 +15,7 @@ import (
 
 	"gemu/machine"
 	"gemu/machine/assist"
+	"gemu/phases"
 	"gemu/probe"
 	"gemu/ptx"
 )
@@ -139,7 +140,7 @@ func pragmasOf(kernel *ptx.Func, m *ptx.Module) (list []pragma, err error) {
 		}
 		for _, p := range outside {
 			for _, text := range p.Text {
-				if words := strings.Fields(text); isDescriptor(words) && words[0] != assist.Pragma {
+				if words := strings.Fields(text); isDescriptor(words) && words[0] != assist.Pragma && words[0] != phases.Word {
 					return nil, fmt.Errorf("%s: .pragma %q is outside of a kernel: want it in the body of the kernel that has the parameter", placeOf(m, p.Pos), words[0])
 				}
 			}
@@ -152,6 +153,9 @@ func pragmasOf(kernel *ptx.Func, m *ptx.Module) (list []pragma, err error) {
 				continue
 			}
 			word := words[0]
+			if word == phases.Word {
+				continue
+			}
 			if word == assist.Pragma {
 				return nil, fmt.Errorf("%s: .pragma %q: %s is a kernel: want a .func", placeOf(m, d.Pos), word, kernel.Name)
 			}
