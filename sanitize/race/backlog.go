@@ -20,16 +20,12 @@ import (
 
 // backlog holds the deferred accesses to an allocation.
 type backlog struct {
-	closed  bool // accesses are no longer deferred; in shared memory, until the next barrier of the whole CTA
-	list    []deferredAccess
-	offsets []uint32 // lane offsets of the accesses without a stride, in the order of list
-	clocks  []*clock // clocks of the entries of list, by deferredAccess.clock
-	bound   int      // size in bytes at which to compact next, if it exceeds maxBytes
-	raw     rawLoads // loads that follow the list
-
-	marked bool // marks are valid: from the first write on
-	marks  []*marks
-	atomic accessKind // flags of the atomic operations in list, equal for all; 0: none
+	generation
+	closed bool         // accesses are no longer deferred; in shared memory, until the next barrier of the whole CTA
+	bound  int          // size in bytes at which to compact next, if it exceeds maxBytes
+	raw    rawLoads     // loads that follow the list
+	older  []generation // shared memory only: accesses before barriers of the whole CTA, of which pending copies do not know
+	atomic accessKind   // flags of the atomic operations in list, equal for all; 0: none
 
 	// Shared memory only: its CTA, and the moment of the latest access by a thread, deferred or recorded.
 	cta        int32
@@ -48,6 +44,7 @@ type deferredAccess struct {
 	warp    uint16
 	bytes   uint8 // per lane
 	effects accessEffects
+	copy    uint32 // index in backlog.copies, plus 1; 0: an access of threads
 }
 
 // accessBytes is the size of an entry of backlog.list.
@@ -114,14 +111,7 @@ func (b *backlog) mark(offset uint64, n int, d accessEffects) (written, read, at
 func (b *backlog) clear() {
 	b.closed, b.atomic = false, 0
 	b.empty()
-	if b.marked {
-		b.marked = false
-		for _, p := range b.marks {
-			if p != nil {
-				*p = marks{}
-			}
-		}
-	}
+	b.generation.empty()
 }
 
 // rawLoads holds loads of a CTA's own shared memory that are not in the list yet. Most of them never will be: a barrier of the
@@ -154,23 +144,34 @@ const mostRaw = 512
 // empty drops the deferred accesses.
 func (b *backlog) empty() {
 	b.raw.list, b.raw.lists = b.raw.list[:0], b.raw.lists[:0]
-	clear(b.clocks)
-	b.list, b.offsets, b.clocks = b.list[:0], b.offsets[:0], b.clocks[:0]
+	b.drop()
+	b.older = nil
 }
 
 // renew clears the backlog of shared memory if every thread of the CTA knows all accesses so far, and no
-// asynchronous operation is pending.
-func (r *run) renew(b *backlog, k *clock, cta int32) {
+// asynchronous operation is pending. If copies are pending, it keeps what they do not know apart (backlog.older).
+func (r *run) renew(s *shadow, alloc *probe.Allocation, k *clock, cta int32) {
+	b := &s.backlog
 	if b.cta != cta { // an earlier CTA used this memory
 		b.clear()
 		b.cta, b.lastMoment = cta, 0
 		return
 	}
-	if len(b.list)+len(b.raw.list) == 0 && !b.closed || r.issued > 0 || r.fenced {
+	if len(b.list)+len(b.raw.list) == 0 && !b.closed || r.fenced {
 		return
 	}
-	if own := k.find(cta); own != nil && b.lastMoment <= own.all {
+	pending := 0
+	if s.owner != nil {
+		pending = s.owner.issued
+	}
+	own := k.find(cta)
+	switch {
+	case own == nil || b.lastMoment > own.all || s.owner != nil && !s.owner.knowsCopies(own.all):
+	case pending == 0:
 		b.clear()
+	case !b.closed && len(s.owner.effects) == 0: // only copies are pending
+		r.enqueueRaw(s, alloc)
+		b.retire(own.all, s.owner.knownToCopies())
 	}
 }
 
@@ -214,7 +215,7 @@ func (r *run) deferAccess(c *cta, warp int, a *probe.Access, role *role, x *acce
 	k := w.clocks[first]
 	own := r.ownMemory(shared)
 	if own {
-		r.renew(b, k, c.number)
+		r.renew(s, alloc, k, c.number)
 	}
 	if !r.takes(b, alloc, a.Bytes) || a.Bulk() || !r.canDefer(w, role, x, alloc, lanes) || !r.haveSameClock(w, lanes) {
 		return lanes
@@ -307,7 +308,7 @@ func (r *run) deferLoad(c *cta, warp int, l *probe.Load, m *loadMemory) (remaini
 	if alloc != m.alloc { // clocks do not change within the list, so only its first load can renew the backlog
 		*m = loadMemory{alloc: alloc, s: r.shadow(alloc), own: r.ownMemory(space == ptx.Shared), quiet: space == ptx.Global && r.onlyReads(alloc)}
 		if m.own {
-			r.renew(&m.s.backlog, k, c.number)
+			r.renew(m.s, alloc, k, c.number)
 		}
 	}
 	writing := l.Request.Writes()
@@ -447,7 +448,7 @@ func (b *backlog) enqueue(t *deferredAccess, lanes uint64, offset uint32, stride
 	d := &b.list[:n+1][n]
 	// Field by field: a copy of t, whose fields have just been stored, would wait for these stores.
 	d.lanes, d.clock, d.offset, d.stride, d.moment = lanes, t.clock, offset, stride, t.moment
-	d.cta, d.kind, d.warp, d.bytes, d.effects = t.cta, t.kind, t.warp, t.bytes, t.effects
+	d.cta, d.kind, d.warp, d.bytes, d.effects, d.copy = t.cta, t.kind, t.warp, t.bytes, t.effects, t.copy
 	if b.marked && !b.enter(d, b.offsets[len(b.offsets)-d.listedLanes():], b.size() < b.maxBytes(size)) {
 		return false
 	}
@@ -540,7 +541,7 @@ func (b *backlog) enter(t *deferredAccess, offs []uint32, anew bool) bool {
 			return false
 		}
 	}
-	if atomic && !adds || adds && read || (written || write && read) && !b.comesAfter(t) {
+	if atomic && !adds || adds && read || (written || write && read) && (t.copy != 0 || !b.comesAfter(t)) {
 		return false
 	}
 	if !atomic && (!read || write || written) { // no other lanes accessed its bytes
@@ -562,7 +563,7 @@ func (t *deferredAccess) offsetOf(lanes uint64) int64 {
 func (b *backlog) comesAfter(t *deferredAccess) bool {
 	for i := len(b.list) - 1; i >= max(0, len(b.list)-reached); i-- {
 		o := &b.list[i]
-		if o.effects&untouched == 0 {
+		if o.effects&untouched == 0 || o.copy != 0 {
 			return false
 		}
 		if o.effects&atomics == 0 && o.warp == t.warp && o.cta == t.cta && o.bytes == t.bytes && t.lanes&^o.lanes == 0 && o.offsetOf(t.lanes) == int64(t.offset) &&
@@ -575,15 +576,16 @@ func (b *backlog) comesAfter(t *deferredAccess) bool {
 
 // closeBacklog ends the deferral of accesses to an allocation and records the deferred accesses. o is the
 // access that follows, k the clock of its agent. Later accesses are recorded at once.
-func (r *run) closeBacklog(s *shadow, alloc *probe.Allocation, o *record, k *clock) {
+// async says that the access is an effect of its own, whose wait is unknown.
+func (r *run) closeBacklog(s *shadow, alloc *probe.Allocation, o *record, k *clock, async bool) {
 	b := &s.backlog
 	if r.ownMemory(alloc.Space() == ptx.Shared) {
-		if o.kind&proxy == 0 {
-			r.renew(b, k, o.cta)
+		if !async {
+			r.renew(s, alloc, k, o.cta)
 			b.lastMoment = max(b.lastMoment, o.moment)
 		} else {
 			if b.cta != o.cta {
-				r.renew(b, nil, o.cta)
+				r.renew(s, alloc, nil, o.cta)
 			}
 			b.lastMoment = neverMoment
 		}
@@ -609,6 +611,15 @@ func (r *run) catchUpAll() {
 func (r *run) catchUp(s *shadow, alloc *probe.Allocation) {
 	r.enqueueRaw(s, alloc)
 	b := &s.backlog
+	for i := range b.older {
+		r.recordAll(&b.older[i], s, alloc)
+	}
+	r.recordAll(&b.generation, s, alloc)
+	b.empty()
+}
+
+// recordAll records deferred accesses.
+func (r *run) recordAll(b *generation, s *shadow, alloc *probe.Allocation) {
 	offs := b.offsets
 	for i := range b.list {
 		t := &b.list[i]
@@ -622,12 +633,15 @@ func (r *run) catchUp(s *shadow, alloc *probe.Allocation) {
 		t.each(offs, func(lane int, offset uint64) bool {
 			x.agent = threadIndex(int(t.warp), lane)
 			x.view = view{b.clocks[t.clock], t.cta, x.agent, t.moment}
+			if t.copy != 0 {
+				o := b.copies[t.copy-1]
+				x.agent, x.view = o.base+agent(lane), r.viewOfCopy(t.cta, b.clocks[t.clock], int(t.warp), lane, o)
+			}
 			r.touchWords(&x, s, alloc, offset, int(t.bytes))
 			return true
 		})
 		offs = offs[t.listedLanes():]
 	}
-	b.empty()
 }
 
 // compact drops reads and atomic operations on words with many later accesses. Of each word it keeps the last

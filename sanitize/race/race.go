@@ -133,7 +133,7 @@ func (p *Probe) accessFromHost(e *probe.Event) {
 // CTA returns the sink for the events of a new CTA.
 func (p *Probe) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	r := p.run(l)
-	c := &cta{number: r.first + int32(index), warps: r.buffers.takeWarps(r.warps), barrierClocks: map[barrierKey]*clock{}, effects: map[int64]view{}, channels: map[channelKey]agent{}, queues: map[channelKey]*queue{}}
+	c := &cta{number: r.first + int32(index), warps: r.buffers.takeWarps(r.warps), barrierClocks: map[barrierKey]*clock{}, effects: map[int64]view{}, copies: map[int64]*issuedCopies{}, channels: map[channelKey]agent{}, queues: map[channelKey]*queue{}}
 	r.runningCTAs[r.cluster(c.number)]++
 	return &sink{r, c}
 }
@@ -239,8 +239,10 @@ type cta struct {
 	number        int32
 	shared        *probe.Allocation // its shared memory, after the first access; nil: unknown, or the CTA is in a cluster
 	warps         []warp
-	barrierClocks map[barrierKey]*clock // the joined clocks of threads that arrived at a barrier without waiting
-	effects       map[int64]view        // the view of the issuing thread at the time of issue, by number of the asynchronous operation
+	barrierClocks map[barrierKey]*clock   // the joined clocks of threads that arrived at a barrier without waiting
+	effects       map[int64]view          // the view of the issuing thread at the time of issue, by number of the asynchronous operation
+	copies        map[int64]*issuedCopies // of copies issued together, by the number of the first
+	issued        int                     // asynchronous operations without their effect so far
 	channels      map[channelKey]agent
 	queues        map[channelKey]*queue
 	quiet         *syncatomic.Int64 // shadow.quiet of its shared memory
@@ -255,6 +257,7 @@ type warp struct {
 	watched       []place      // the mbarrier that each lane tests
 	clusters      []int        // the generation of the cluster's barrier at the lane's arrival, plus 1
 	learnedClocks []*clock     // by lane: the clock of the last observed release
+	copies        warpCopies
 }
 
 // begin begins the warp, with lanes lanes of width, in the memory of an earlier warp.
@@ -265,7 +268,7 @@ func (w *warp) begin(lanes uint64, width int) {
 	}
 	clear(clocks)
 	clear(fences)
-	*w = warp{lanes: lanes, sameClocks: true, clocks: clocks, fences: fences}
+	*w = warp{lanes: lanes, sameClocks: true, clocks: clocks, fences: fences, copies: warpCopies{base: w.copies.base}}
 }
 
 func (p *Probe) begin(l *probe.LaunchInfo) *run {
@@ -329,10 +332,14 @@ func (s *sink) OnEvent(e *probe.Event) {
 	if e.Kind != probe.OnWake {
 		r.completeBatch()
 	}
+	if e.Kind&(probe.OnAccess|probe.OnTexels|probe.OnEffect) != 0 || e.Kind == probe.OnAfter && r.roles[e.Index].sync&(awaits|commits|warpBarrier) == 0 {
+		r.applyWaits(c, e.Warp)
+	}
 	switch e.Kind {
 	case probe.OnWarp:
 		if c.quiet == nil {
-			c.quiet = &r.shadow(e.Shared()).quiet
+			s := r.shadow(e.Shared())
+			s.owner, c.quiet = c, &s.quiet
 			c.quiet.Store(0)
 		}
 		c.warps[e.Warp].begin(e.Lanes, e.Launch.WarpSize)
@@ -383,6 +390,7 @@ func (s *sink) FilterStores(e *probe.Event, a *probe.Access) (l probe.LoadCondit
 func (s *sink) OnLoads(l *probe.Loads) {
 	r, c := s.run, s.c
 	r.completeBatch()
+	r.applyWaits(c, l.Warp)
 	var m loadMemory
 	for i := range l.List {
 		x := &l.List[i]
@@ -406,7 +414,7 @@ func isPrivate(s ptx.Space) bool { return s == ptx.Local || s == ptx.Param || s 
 
 // endCTA releases the state of a CTA at its end: its shared memory can synchronise no further threads.
 func (r *run) endCTA(c *cta, e *probe.Event) {
-	r.issued -= len(c.effects)
+	r.issued -= c.issued
 	r.buffers.warps = append(r.buffers.warps, c.warps)
 	*c = cta{number: c.number}
 	if alloc := e.Shared(); alloc != nil {
@@ -590,7 +598,7 @@ func (r *run) place(c *cta, index int, a *probe.Access, addr uint64) (space ptx.
 // known to the whole CTA. It returns the remaining lanes.
 func (r *run) touchUniform(c *cta, e *probe.Event, a *probe.Access, x *access, alloc *probe.Allocation, offset uint64, lanes uint64, shared bool) (remaining uint64) {
 	w, s := &c.warps[e.Warp], r.shadow(alloc)
-	r.closeBacklog(s, alloc, &x.record, w.clocks[bits.TrailingZeros64(lanes)])
+	r.closeBacklog(s, alloc, &x.record, w.clocks[bits.TrailingZeros64(lanes)], false)
 	base, size := a.Addr[bits.TrailingZeros64(lanes)]-offset, uint64(len(alloc.Data))&^3
 	if x.writes && r.holdsReleases(alloc) {
 		return lanes
@@ -714,7 +722,7 @@ func (r *run) touchAll(a *access, alloc *probe.Allocation, offset uint64, n int)
 	if a.writes {
 		r.noteWrite(alloc, a, a.agent)
 	}
-	r.closeBacklog(s, alloc, &a.record, a.view.clock)
+	r.closeBacklog(s, alloc, &a.record, a.view.clock, a.kind&proxy != 0 && !a.together)
 	r.touchWords(a, s, alloc, offset, n)
 }
 

@@ -71,6 +71,7 @@ type shadow struct {
 	bytes [][4]cell // cells of the bytes of split words
 
 	backlog backlog
+	owner   *cta // of shared memory: the CTA that uses it
 
 	// quiet is not 0 in an interval between barriers of the whole CTA in which its shared memory is only read (nextActions.isQuiet).
 	// The word outlasts the CTA, as conditions for loads do (sink.FilterLoads).
@@ -114,7 +115,7 @@ func (r *run) touchPages(a *access, alloc *probe.Allocation, offset, n uint64) {
 		return
 	}
 	s := r.shadow(alloc)
-	r.closeBacklog(s, alloc, &a.record, a.view.clock)
+	r.closeBacklog(s, alloc, &a.record, a.view.clock, false)
 	if s.whole == nil {
 		s.whole = make([]cell, len(s.pages))
 	}
@@ -165,6 +166,7 @@ type access struct {
 	record
 	writes, reads   bool
 	shared          bool // in shared memory
+	together        bool // copies of a warp's lanes (sink.OnCopies)
 	needsProxyFence bool // a read by the asynchronous proxy, which sees a write only after a proxy fence
 	view
 

@@ -354,6 +354,13 @@ func (r *run) after(c *cta, e *probe.Event) {
 			w.setClock(lane, r.withAgent(w.clocks[lane], c.number, threadIndex(e.Warp, lane), r.now).proxyFence())
 		}
 		r.now++
+	case o.sync&awaits != 0 && o.instr.Form.Family == ptx.FamilyAsync && !o.instr.Has("bulk"):
+		keep, all := uint64(0), true
+		if i := o.instr.Form.Operand("a"); i >= 0 {
+			keep, all = o.instr.Ops[i].Imm.Bits, false
+		}
+		r.awaitCopies(c, e.Warp, e.Lanes, keep, all)
+		r.now++
 	case o.sync&awaits != 0:
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
@@ -376,6 +383,8 @@ func (r *run) after(c *cta, e *probe.Event) {
 			}
 		}
 		r.now++
+	case o.sync&commits != 0 && !o.instr.Has("bulk"):
+		r.eachQueue(c, e.Warp, e.Lanes, func(q *queue, _ int) { q.committed++ })
 	case o.sync&commits != 0:
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			c.queueOf(channelKey{agent: threadIndex(e.Warp, bits.TrailingZeros64(m)), bulk: o.instr.Has("bulk")}).committed++
@@ -544,6 +553,7 @@ func (r *run) effect(c *cta, e *probe.Event) {
 	byAgent := threadIndex(e.Warp, lane)
 	if f.Issued {
 		c.effects[f.Number] = c.view(e.Warp, lane, r.now)
+		c.issued++
 		r.issued++
 		r.now++
 	}
@@ -558,13 +568,15 @@ func (r *run) effect(c *cta, e *probe.Event) {
 		key = channelKey{place: place{f.Barrier, f.BarrierOffset}}
 	}
 	channel, ok := c.channels[key]
-	if !ok {
+	if copies := isCopy(f, e.Instr); copies {
+		channel = r.channelOf(c, e.Warp) + agent(lane)
+	} else if !ok {
 		channel = channelBit | agent(len(r.issuers))
 		c.channels[key] = channel
 		r.issuers = append(r.issuers, byAgent)
 	}
 	r.issuers[channel&^channelBit] = byAgent
-	x := access{record: record{moment: r.now, cta: c.number, agent: channel, kind: accessKind(e.Index)<<indexBits | proxy}, view: c.effects[f.Number]}
+	x := access{record: record{moment: r.now, cta: c.number, agent: channel, kind: accessKind(e.Index)<<indexBits | proxy}, view: r.viewAtIssue(c, f.Number, e.Warp, lane)}
 	if f.Reduces {
 		x.kind |= strong | atomic | scopeDevice
 	}
@@ -586,19 +598,22 @@ func (r *run) effect(c *cta, e *probe.Event) {
 		b := r.mbarrierAt(place{f.Barrier, f.BarrierOffset})
 		b.now = joinClocks(b.now, r.withAgent(nil, c.number, channel, r.now))
 		if f.Commits { // tcgen05.commit also fences the completed waits of its thread (manual 9.7.16.6.4.1)
-			v := c.effects[f.Number]
+			v := x.view
 			b.now = joinClocks(b.now, r.withAgent(v.clock, c.number, v.self, v.upTo))
 			if core, ok := c.channels[channelKey{agent: byAgent, core: true}]; ok {
 				b.now = joinClocks(b.now, r.withAgent(nil, c.number, core, r.now))
 			}
 		}
 	}
-	if f.Barrier == nil && !f.TensorCore {
+	switch {
+	case f.Barrier != nil || f.TensorCore:
+	case isCopy(f, e.Instr):
+		c.warps[e.Warp].queueOf(lane).note(f.Group, r.now)
+	default:
 		c.queueOf(key).note(f.Group, r.now)
 	}
 	if f.Writes {
-		delete(c.effects, f.Number)
-		r.issued--
+		r.endEffect(c, f.Number, lane)
 	}
 	r.now++
 }
@@ -708,6 +723,7 @@ func (r *run) leaveBarrier(c *cta, e *probe.Event) {
 
 // knowledgeOf returns the joined clock of lanes of a warp, including their own actions.
 func (r *run) knowledgeOf(c *cta, warp int, lanes uint64) *clock {
+	r.applyWaits(c, warp)
 	w := &c.warps[warp]
 	var k *clock
 	for m := lanes; m != 0; m &= m - 1 {
@@ -736,6 +752,7 @@ func (r *run) atCluster(c *cta, w *warp, o *role, e *probe.Event) {
 		b = &clusterBarrier{arrived: map[int]*clock{}}
 		r.clusters[r.cluster(c.number)] = b
 	}
+	r.applyWaits(c, e.Warp)
 	if w.clusters == nil {
 		w.clusters = make([]int, len(w.clocks))
 	}
@@ -789,6 +806,9 @@ func (r *run) shareKnowledge(list []batchMember) {
 	threads := 0
 	for _, p := range list {
 		w := &c.warps[p.warp]
+		if p.lanes != w.lanes {
+			r.applyWaits(c, p.warp)
+		}
 		var last *clock
 		lanes := p.lanes
 		if w.sameClocks {
@@ -815,6 +835,12 @@ func (r *run) shareKnowledge(list []batchMember) {
 	} else {
 		for _, p := range list {
 			r.learn(n, &c.warps[p.warp], p.warp, p.lanes)
+		}
+	}
+	for _, p := range list {
+		if w := &c.warps[p.warp]; w.copies.waited != 0 {
+			n.learnChannels(w.copies.base, w.lanes, w.copies.waited)
+			w.copies.waited = 0
 		}
 	}
 	k = k.withKnown(c.number, n)

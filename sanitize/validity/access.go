@@ -560,6 +560,28 @@ func (c *cta) effect(e *probe.Event) {
 	delete(c.held, f.Number)
 }
 
+// OnCopies handles the copies of a warp's lanes as effect does.
+func (c *cta) OnCopies(x *probe.Copies) {
+	if x.Issued {
+		return
+	}
+	to, valid := c.memoryOf(x.To), x.From == nil || c.memoryOf(x.From).dirty.Load() == 0
+	if valid && to.dirty.Load() == 0 {
+		return
+	}
+	each(x.Event.Lanes, func(lane int) {
+		p := probe.Segment{To: x.To, ToOffset: x.ToOffset[lane], From: x.From, FromOffset: x.FromOffset[lane], Bytes: int(x.Read[lane]), Read: int(x.Read[lane])}
+		if valid || p.Read == 0 {
+			to.set(p.ToOffset, x.Bytes, false, 0)
+			return
+		}
+		c.arrive(&probe.Effect{}, &p, c.source(&p))
+		if fill := x.Bytes - p.Bytes; fill > 0 {
+			to.set(p.ToOffset+uint64(p.Bytes), fill, false, 0)
+		}
+	})
+}
+
 // matrices handles the reads of shared memory by wgmma: an invalid bit there makes its results invalid. Tensor
 // memory is not tracked.
 func (c *cta) matrices(e *probe.Event) {

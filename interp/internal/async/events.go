@@ -3,6 +3,7 @@ package async
 // This file emits the events of asynchronous operations: at issue, when an effect reads memory and when it writes memory.
 
 import (
+	"math/bits"
 	"unsafe"
 
 	"gemu/internal/tensormap"
@@ -46,6 +47,78 @@ func emitEffect(e *machine.AsyncEffect, stage machine.EffectStage) {
 	v.Warp, v.Active, v.Lanes, v.Effect = e.Warp, e.Active, 1<<e.Lane, &s.Effect
 	v.Instr, v.Func, v.Index = e.Src.Instr, e.Src.Func.Func, int(e.Src.Index)
 	event.Emit(s, v, probe.OnEffect)
+}
+
+// receivesCopies reports whether all subscribers to effects receive the copies of a warp's lanes together.
+func receivesCopies(c *machine.CTA) bool {
+	if len(c.Warps[0].Files) != 1 {
+		return false
+	}
+	for i := range c.Stream.Sinks {
+		if l := &c.Stream.Sinks[i]; l.Subscription.Events&probe.OnEffect != 0 {
+			if _, ok := l.Sink.(probe.CopyReceiver); !ok {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// canEmitCopies reports whether emitCopies can emit the pending copies of a list in the lanes of m.
+func canEmitCopies(c *machine.CTA, list []*machine.WarpCopy, m uint32) bool {
+	for _, p := range list {
+		if p.Lanes != p.Issued || p.Issued&^m != 0 || !haveSeparateTargets(p) {
+			return false
+		}
+	}
+	return receivesCopies(c)
+}
+
+// haveSeparateTargets reports whether the issued lanes write separate bytes, as far as a set of targets near each other tells.
+// The memory of p must be located.
+func haveSeparateTargets(p *machine.WarpCopy) bool {
+	if p.IsContiguous {
+		return true
+	}
+	var written [64]uint64
+	for m := p.Issued; m != 0; m &= m - 1 {
+		i := (p.To[bits.TrailingZeros32(m)&31] - p.To[bits.TrailingZeros32(p.Issued)&31]) / uint64(p.Size) % (64 * 64)
+		if written[i/64]>>(i%64)&1 != 0 {
+			return false // perhaps not the same target
+		}
+		written[i/64] |= 1 << (i % 64)
+	}
+	return true
+}
+
+// emitCopies emits the issue of the copies of p, whose Group and Sequence are set, or the moment before they read and write. At the
+// issue it may return false without an effect, if an event for each lane is necessary.
+func emitCopies(c *machine.CTA, p *machine.WarpCopy, issued bool) bool {
+	if issued && (p.Source == nil || !haveSeparateTargets(p) || !receivesCopies(c)) {
+		return false
+	}
+	s := c.Stream
+	x := &s.Copies
+	x.Number, x.Issued, x.Group, x.Bytes, x.To, x.From = p.Sequence, issued, p.Group, p.Size, c.SharedMem.Public(), nil
+	if p.Reads != 0 {
+		x.From = p.Source.Public()
+	}
+	toBase, fromBase := c.SharedMem.Base-probe.SharedWindow, p.Source.Base
+	for i := range x.ToOffset {
+		to, from := addressesOf(p, i)
+		x.ToOffset[i], x.FromOffset[i], x.Read[i] = to-toBase, from-fromBase, uint8(bytesOf(p, i))
+	}
+	v := event.NewCTAEvent(s)
+	v.Warp, v.Active, v.Lanes, v.Kind = p.Warp, p.Active, uint64(p.Issued), probe.OnEffect
+	v.Instr, v.Func, v.Index = p.Src.Instr, p.Src.Func.Func, int(p.Src.Index)
+	x.Event = v
+	for i := range s.Sinks {
+		if l := &s.Sinks[i]; l.Subscription.Events&probe.OnEffect != 0 {
+			s.Current = i
+			l.Sink.(probe.CopyReceiver).OnCopies(x)
+		}
+	}
+	return true
 }
 
 // pipedSegments lists the reads of a tensor-core operation from shared memory, in one CTA or in both CTAs of a pair. If a

@@ -299,7 +299,7 @@ func issueCopies(w *machine.Warp, p *machine.WarpCopy) error {
 	p.Group, p.Sequence = q.Sets[i].Groups, c.Cluster.Sequence
 	c.Cluster.Sequence += int64(n)
 	a.KeptBytes += n * laneCopyBytes
-	if c.IsSubscribed(probe.OnEffect) {
+	if c.IsSubscribed(probe.OnEffect) && (eager || !emitCopies(c, p, true)) {
 		for m := lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros32(m)
 			emitEffect(laneEffect(c, p, lane), machine.StageIssued)
@@ -394,14 +394,23 @@ func executeLane(c *machine.CTA, p *machine.WarpCopy, lane int) error {
 // executeCopies executes the pending copies of the list in the lanes of m: lane after lane, for each lane in the order of
 // the list.
 func executeCopies(c *machine.CTA, list []*machine.WarpCopy, m uint32) error {
-	located, apart, end := !c.IsSubscribed(probe.OnEffect), true, uint64(0)
+	watched := c.IsSubscribed(probe.OnEffect)
+	located, apart, end := true, true, uint64(0)
 	for _, p := range list {
 		located = located && isLocated(c, p)
 		apart = apart && p.ToFirst >= end
 		end = p.ToEnd
 	}
+	if !apart && watched {
+		apart = areApart(list)
+	}
 	switch {
-	case !located:
+	case watched && located && apart && canEmitCopies(c, list, m):
+		for _, p := range list {
+			emitCopies(c, p, false)
+			copyLanes(c, p, p.Lanes)
+		}
+	case !located || watched:
 		for ; m != 0; m &= m - 1 {
 			for _, p := range list {
 				if err := executeLane(c, p, bits.TrailingZeros32(m)&31); err != nil {
@@ -425,6 +434,22 @@ func executeCopies(c *machine.CTA, list []*machine.WarpCopy, m uint32) error {
 		noteCopied(c, p, m&p.Lanes)
 	}
 	return nil
+}
+
+// areApart reports whether the copies of a short list write to separate ranges.
+func areApart(list []*machine.WarpCopy) bool {
+	const maxLength = 32
+	if len(list) > maxLength {
+		return false
+	}
+	for i, p := range list {
+		for _, q := range list[:i] {
+			if p.ToFirst < q.ToEnd && q.ToFirst < p.ToEnd {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // noteCopied makes the lanes of m, whose bytes have been copied, no longer pending.

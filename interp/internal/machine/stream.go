@@ -35,6 +35,7 @@ type EventStream struct {
 	LoadsPlace    LoadsPlace           // place of Loads
 	Effect        probe.Effect         // effect of Event
 	Segments      []probe.Segment      // buffer for the segments of Effect
+	Copies        probe.Copies         // copies of Event
 
 	Materialised probe.Value // value of an event of a materialisation
 
