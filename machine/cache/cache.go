@@ -85,7 +85,11 @@ type Lines[L any] struct {
 
 	lastLine uint64 // line of the last setOf, and its set: an insertion follows an access
 	lastSet  int
+	lastWay  int // way of lastLine; -1: it is absent; unknownWay
 }
+
+// unknownWay means that the way of a line has not been looked for.
+const unknownWay = -2
 
 // New returns an empty cache. A cache without ways never has a line; Insert must not be called on it.
 func New[L any](s Shape, newPolicy func(Shape) Policy) *Lines[L] {
@@ -97,7 +101,7 @@ func New[L any](s Shape, newPolicy func(Shape) Policy) *Lines[L] {
 	}
 	n, policy := s.Sets*s.Ways, newPolicy(s)
 	admitter, _ := policy.(Admitter)
-	return &Lines[L]{shape: s, policy: policy, admitter: admitter, tags: make([]uint64, n), contents: make([]L, n), lastSet: s.Index(0, s.Sets)}
+	return &Lines[L]{shape: s, policy: policy, admitter: admitter, tags: make([]uint64, n), contents: make([]L, n), lastSet: s.Index(0, s.Sets), lastWay: unknownWay}
 }
 
 // Ways returns the number of ways.
@@ -106,7 +110,7 @@ func (c *Lines[L]) Ways() int { return c.shape.Ways }
 // setOf returns the set of a line, and the index of its first way in tags.
 func (c *Lines[L]) setOf(line uint64) (set, first int) {
 	if line != c.lastLine {
-		c.lastLine, c.lastSet = line, c.shape.Index(line, c.shape.Sets)
+		c.lastLine, c.lastSet, c.lastWay = line, c.shape.Index(line, c.shape.Sets), unknownWay
 	}
 	return c.lastSet, c.lastSet * c.shape.Ways
 }
@@ -114,7 +118,10 @@ func (c *Lines[L]) setOf(line uint64) (set, first int) {
 // find returns the set of a line, the index of its first way in tags, and the way of the line; -1 if the line is absent.
 func (c *Lines[L]) find(line uint64) (set, first, way int) {
 	set, first = c.setOf(line)
-	return set, first, slices.Index(c.tags[first:][:c.shape.Ways], line+1)
+	if c.lastWay == unknownWay {
+		c.lastWay = slices.Index(c.tags[first:][:c.shape.Ways], line+1)
+	}
+	return set, first, c.lastWay
 }
 
 // Peek returns the contents of a line without an access to it; nil if the line is absent.
@@ -151,7 +158,7 @@ func (c *Lines[L]) Insert(a *Access, evicted func(line uint64, contents *L)) *L 
 		}
 		evicted(c.tags[first+way]-1, &c.contents[first+way])
 	}
-	c.tags[first+way] = a.Line + 1
+	c.tags[first+way], c.lastWay = a.Line+1, way
 	var empty L
 	c.contents[first+way] = empty
 	c.policy.Fill(set, way, a)
@@ -161,7 +168,7 @@ func (c *Lines[L]) Insert(a *Access, evicted func(line uint64, contents *L)) *L 
 // Remove removes a line, if it is in the cache.
 func (c *Lines[L]) Remove(line uint64) {
 	if _, first, way := c.find(line); way >= 0 {
-		c.tags[first+way] = 0
+		c.tags[first+way], c.lastWay = 0, -1
 	}
 }
 

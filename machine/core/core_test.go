@@ -34,8 +34,10 @@ type slowReply struct {
 	kind probe.AccessKind
 }
 
+func (s *slow) Refuses(int) bool { return s.room > 0 && len(s.waiting) >= s.room }
+
 func (s *slow) Send(now int64, r *memory.Request) bool {
-	if s.room > 0 && len(s.waiting) >= s.room {
+	if s.Refuses(r.SM) {
 		return false
 	}
 	at := now + s.base

@@ -62,11 +62,15 @@ type Machine struct {
 	runs     []*run // launches that have begun, in their order; the first is in progress
 	launches []*Launch
 	replies  []memory.Reply
+	refuser  memory.Refuser // Memory, if it is one
 	err      error
 }
 
 // New returns a machine. The Spec must pass its Check.
-func New(c Config) *Machine { return &Machine{Config: c, now: -1} }
+func New(c Config) *Machine {
+	refuser, _ := c.Memory.(memory.Refuser)
+	return &Machine{Config: c, refuser: refuser, now: -1}
+}
 
 // Launches returns the launches that have ended.
 func (m *Machine) Launches() []*Launch { return m.launches }
@@ -323,7 +327,7 @@ func (r *run) cycle() {
 	r.arriveLate(now)
 	r.soonest = never
 	for i, at := range r.next {
-		if at <= now || memoryEvent == now && r.retry[i] {
+		if at <= now || memoryEvent == now && r.retry[i] && (r.refuser == nil || !r.refuser.Refuses(i)) {
 			r.sms[i].step(now)
 		} else {
 			r.soonest = min(r.soonest, at)

@@ -159,6 +159,7 @@ func (s *sm) issueArrivals(w *warp, load int32, now int64) {
 	}
 	list := w.Arrivals[from:w.arrival]
 	switch {
+	case len(list) == 0:
 	case list[0].Copies: // all are of the same instruction
 		for _, a := range list {
 			w.joins = append(w.joins, join{a, now + s.run.Shared})
@@ -169,6 +170,21 @@ func (s *sm) issueArrivals(w *warp, load int32, now int64) {
 	default:
 		s.run.arriveAt(w.cta.cluster, list, now+s.run.Shared, now)
 	}
+}
+
+// nextSynchronization returns the Step of the next meeting, use of a phase, or arrival of a warp; never without one.
+func (w *warp) nextSynchronization() int64 {
+	step := int64(never)
+	if w.met < len(w.Meetings) {
+		step = w.Meetings[w.met].Step
+	}
+	if w.phase < len(w.Phases) {
+		step = min(step, w.Phases[w.phase].Step)
+	}
+	if w.arrival < len(w.Arrivals) {
+		step = min(step, w.Arrivals[w.arrival].Step)
+	}
+	return step
 }
 
 // join makes the arrivals happen whose copies have their data, or know when.

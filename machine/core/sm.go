@@ -64,27 +64,35 @@ type scheduler struct {
 // l1Line is the valid sectors of a line.
 type l1Line struct{ valid uint8 }
 
-// warp is a warp in a slot.
+// warp is a warp in a slot. The fields that each instruction needs are next to each other.
 type warp struct {
+	Executed    []stream.Instruction // those of Warp, which is elsewhere in memory
+	next        int                  // index of the next instruction
+	synchronize int64                // Step of the next meeting, use of a phase, or arrival; never: none
+	pending     []write
+	filter      uint64 // bits of the registers of pending (filterBit)
+	wake        int64  // cycle in which the next instruction can issue, if the slot is in the wheel
+	from        int64  // first cycle in which the next instruction can issue apart from its registers
+	cause       int32  // instruction for whose result, or after which, the warp waits; -1: none
+	lastInstr   int32  // latest instruction
+	group       int32  // number of the current group of asynchronous copies
+	demand
+
 	*stream.Warp
-	cta      *cta
-	index    int // in the CTA
-	next     int // index of the next instruction
-	request  int // index of the next request
-	requests int // requests of the next instruction, if it is of class Memory
-	met      int // meetings to which the warp has come
+	cta   *cta
+	index int // in the CTA
+	met   int // meetings to which the warp has come
 	warpPhases
-	pending    []write
-	filter     uint64 // bits of the registers of pending (filterBit)
-	group      int32  // number of the current group of asynchronous copies
-	wake       int64  // cycle in which the next instruction can issue, if the slot is in the wheel
-	from       int64  // first cycle in which the next instruction can issue apart from its registers
-	cause      int32  // instruction for whose result, or after which, the warp waits; -1: none
-	barrier    int32  // instruction at which the warp waits, if it waits for a meeting
-	unit       Class  // unit of the next instruction
-	isMemory   bool   // it uses the memory unit
-	lastInstr  int32  // latest instruction
-	nextWaiter int32  // next warp that waits for the same meeting or phase: see meeting.first and phase.first
+	barrier    int32 // instruction at which the warp waits, if it waits for a meeting
+	nextWaiter int32 // next warp that waits for the same meeting or phase: see meeting.first and phase.first
+}
+
+// demand is what the next instruction of a warp needs.
+type demand struct {
+	unit     Class // unit
+	isMemory bool  // it uses the memory unit
+	request  int   // index of the next request
+	requests int   // number of its requests, if it is of class Memory
 }
 
 // write is a result that is not written yet.
@@ -159,7 +167,7 @@ func (s *sm) begin(c *stream.CTA, place int, now int64) {
 		r.slots |= 1 << slot
 		s.warps.begun++
 		s.warps.ages[slot] = s.warps.begun
-		s.slots[slot] = warp{Warp: &c.Warps[w], cta: r, index: w, pending: s.slots[slot].pending[:0], warpPhases: warpPhases{joins: s.slots[slot].joins[:0]}, lastInstr: -1, wake: never}
+		s.slots[slot] = warp{Warp: &c.Warps[w], Executed: c.Warps[w].Executed, cta: r, index: w, pending: s.slots[slot].pending[:0], warpPhases: warpPhases{joins: s.slots[slot].joins[:0]}, lastInstr: -1, wake: never}
 	}
 	for m := r.slots; m != 0; m &= m - 1 {
 		s.proceed(bits.TrailingZeros64(m), now+1, now)
@@ -173,7 +181,7 @@ func (s *sm) begin(c *stream.CTA, place int, now int64) {
 // proceed brings a warp to its meetings and phases before its next instruction, and schedules the instruction from cycle from on.
 func (s *sm) proceed(slot int, from, now int64) {
 	w := &s.slots[slot]
-	for {
+	for int64(w.next) >= w.synchronize {
 		if w.phase < len(w.Phases) && w.Phases[w.phase].Step <= int64(w.next) && (w.met == len(w.Meetings) || w.Phases[w.phase].Step < w.Meetings[w.met].Step) {
 			if s.meetPhase(slot) {
 				return
@@ -181,6 +189,7 @@ func (s *sm) proceed(slot int, from, now int64) {
 			continue
 		}
 		if w.met == len(w.Meetings) || w.Meetings[w.met].Step > int64(w.next) {
+			w.synchronize = w.nextSynchronization()
 			break
 		}
 		at := &w.Meetings[w.met]
@@ -283,6 +292,10 @@ func (s *sm) schedule(slot int, now int64) {
 
 // nextRequests returns the number of requests of the next instruction.
 func (w *warp) nextRequests() (n int) {
+	if n = int(w.Executed[w.next].Requests); n < stream.ManyRequests {
+		return n
+	}
+	n = 0
 	for i := w.request; i < len(w.Requests) && w.Requests[i].Step == int64(w.next)+1; i++ {
 		n++
 	}
@@ -323,7 +336,10 @@ const prefetch = -1
 // readAhead reads a line of which the L1 has no sector, if it has an MSHR and the memory takes the request.
 func (s *sm) readAhead(line uint64) {
 	r := s.run
-	if s.l1.Peek(line) != nil || s.mshrs.InFlight(line) != 0 || !s.mshrs.Room(line) {
+	if s.l1.Peek(line) != nil {
+		return
+	}
+	if inFlight, room := s.mshrs.Look(line); inFlight != 0 || !room {
 		return
 	}
 	c := &s.memoryUnit.access
@@ -534,7 +550,7 @@ func (s *sm) issue(scheduler, slot int, now int64) {
 	}
 	w.next++
 	w.wake = never
-	if w.arrival < len(w.Arrivals) && w.Arrivals[w.arrival].Step == int64(w.next) {
+	if int64(w.next) >= w.synchronize {
 		s.issueArrivals(w, load, now)
 	}
 	s.proceed(slot, from, now)
@@ -650,8 +666,8 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 				wanted &^= entry.valid
 			}
 		}
-		inFlight := s.mshrs.InFlight(line)
-		if !s.mshrs.Room(line) {
+		inFlight, room := s.mshrs.Look(line)
+		if !room {
 			s.blocked = true
 			return false
 		}

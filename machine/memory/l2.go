@@ -125,7 +125,7 @@ func (s *System) l2Access(l *slice, n int, number int32, tick int64) bool {
 		valid = line.valid
 	}
 	store := p.Kind != probe.AccessLoad
-	inFlight := l.mshrs.InFlight(p.Line)
+	inFlight, room := l.mshrs.Look(p.Line)
 	missing := p.Sectors &^ valid
 	read, written := missing&^p.Whole, p.Sectors
 	if s.config.WholeLines {
@@ -134,7 +134,7 @@ func (s *System) l2Access(l *slice, n int, number int32, tick int64) bool {
 		}
 	}
 	need := read | p.Sectors&^p.Whole&inFlight
-	if need != 0 && !l.mshrs.Room(p.Line) {
+	if need != 0 && !room {
 		return false
 	}
 	c := &s.Counts

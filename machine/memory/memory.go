@@ -45,6 +45,13 @@ type Memory interface {
 	Advance(now int64, replies []Reply) []Reply
 }
 
+// Refuser is a Memory that tells in advance whether it refuses a request. Without it, a multiprocessor that waits for a place tries again in
+// each cycle with an event.
+type Refuser interface {
+	// Refuses reports whether Send returns false in this cycle for any request of a multiprocessor. It is called in place of Send.
+	Refuses(sm int) bool
+}
+
 // Fixed is a memory without queues and contents: each reply arrives a fixed number of cycles after its request.
 type Fixed struct {
 	latency int64

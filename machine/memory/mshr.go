@@ -50,23 +50,24 @@ func (m *MSHRs[W]) find(line uint64) int {
 
 // InFlight returns the sectors of a line that are in flight, a bit each.
 func (m *MSHRs[W]) InFlight(line uint64) uint8 {
-	if m.used == 0 {
-		return 0
-	}
-	if e := &m.table[m.find(line)]; e.first != 0 {
-		return e.inFlight
-	}
-	return 0
+	inFlight, _ := m.Look(line)
+	return inFlight
 }
 
 // Room reports whether Add would take an access to a line.
 func (m *MSHRs[W]) Room(line uint64) bool {
+	_, room := m.Look(line)
+	return room
+}
+
+// Look returns the sectors of a line that are in flight, a bit each, and whether Add would take an access to the line.
+func (m *MSHRs[W]) Look(line uint64) (inFlight uint8, room bool) {
 	if m.used > 0 {
 		if e := &m.table[m.find(line)]; e.first != 0 {
-			return m.Merges == 0 || int(e.waiting) < m.Merges
+			return e.inFlight, m.Merges == 0 || int(e.waiting) < m.Merges
 		}
 	}
-	return m.Entries == 0 || m.used < m.Entries
+	return 0, m.Entries == 0 || m.used < m.Entries
 }
 
 // Add has an access wait for missing sectors of a line, at least one. It returns the sectors to fetch: those that are not in flight yet. If

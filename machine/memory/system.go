@@ -81,8 +81,7 @@ func edge(tick, period int64) int64 { return (tick + period - 1) / period * peri
 
 // Send implements Memory.
 func (s *System) Send(now int64, r *Request) bool {
-	if s.up.sources[r.SM].queue.n >= s.config.Timing.NetQueue {
-		s.Counts.Refused++
+	if s.Refuses(r.SM) {
 		return false
 	}
 	i := s.newPacket()
@@ -104,6 +103,15 @@ func (s *System) Send(now int64, r *Request) bool {
 	s.Counts.BytesSent += int64(s.config.Timing.NetHeader + r.Bytes)
 	s.up.push(r.SM, arrival{i, p.slice, int32(s.config.Timing.NetHeader + r.Bytes), tick + 1})
 	s.nextUp = min(s.nextUp, edge(tick+1, s.clock.network))
+	return true
+}
+
+// Refuses implements Refuser.
+func (s *System) Refuses(sm int) bool {
+	if s.up.sources[sm].queue.n < s.config.Timing.NetQueue {
+		return false
+	}
+	s.Counts.Refused++
 	return true
 }
 

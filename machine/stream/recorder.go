@@ -46,6 +46,12 @@ type launchID struct{ device, number uint64 }
 
 func idOf(l *probe.LaunchInfo) launchID { return launchID{l.Device, l.ID} }
 
+// warpSizes are the numbers of records of a warp, each at most maxSize.
+type warpSizes struct{ requests, transactions, executed int }
+
+// maxSize limits the memory for a CTA that ends soon after one that does not.
+const maxSize = 1 << 16
+
 // launch is a launch in progress.
 type launch struct {
 	Launch
@@ -54,13 +60,14 @@ type launch struct {
 	ended      map[int]*cta     // ended CTAs from next on, by index
 	clusters   map[int]*cluster // clusters of which a CTA has begun, and not all have, by the index of their first CTA
 	inFlight   map[int]*cta
-	readFromL2 []bool // by index of the instruction
-	keepOut    []bool // by index of the instruction: Request.KeepOutOfL1
-	arrivals   []bool // by index of the instruction: arrives at a barrier without a wait
-	notifies   []bool // by index of the instruction: its asynchronous operations may notify mbarriers
-	tests      []bool // by index of the instruction: tests an mbarrier
-	joins      bool   // the program has the barrier of the cluster
-	atomics    int64  // recorded transactions of atomics, if the recorder records data
+	readFromL2 []bool      // by index of the instruction
+	keepOut    []bool      // by index of the instruction: Request.KeepOutOfL1
+	arrivals   []bool      // by index of the instruction: arrives at a barrier without a wait
+	notifies   []bool      // by index of the instruction: its asynchronous operations may notify mbarriers
+	tests      []bool      // by index of the instruction: tests an mbarrier
+	joins      bool        // the program has the barrier of the cluster
+	sizes      []warpSizes // by warp, of the CTA that has ended last: probably those of the next
+	atomics    int64       // recorded transactions of atomics, if the recorder records data
 }
 
 // Subscription asks for instructions and the addresses of their accesses.
@@ -147,6 +154,13 @@ func (r *Recorder) CTA(info *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sin
 	l := r.launches[idOf(info)]
 	warps := (info.Block.Count() + info.WarpSize - 1) / info.WarpSize
 	c := &cta{recorder: r, launch: l, CTA: CTA{Index: index, Warps: make([]Warp, warps)}, buffers: map[*probe.Allocation]uint16{}, issued: map[int64]int64{}}
+	for i := range l.sizes {
+		w, n := &c.Warps[i], &l.sizes[i]
+		w.Requests, w.Transactions = make([]Request, 0, n.requests), make([]Transaction, 0, n.transactions)
+		if r.instructions {
+			w.Executed = make([]Instruction, 0, n.executed)
+		}
+	}
 	c.cluster = l.clusterOf(id, warps)
 	c.Cluster = &c.cluster.Cluster
 	if l.joins {
@@ -177,7 +191,13 @@ func (r *Recorder) end(l *launch, c *cta) {
 	defer r.mu.Unlock()
 	delete(l.inFlight, c.Index)
 	l.ended[c.Index] = c
-	c.cluster.running--
+	if c.cluster.running--; l.sizes == nil {
+		l.sizes = make([]warpSizes, len(c.Warps))
+	}
+	for i := range c.Warps {
+		w := &c.Warps[i]
+		l.sizes[i] = warpSizes{min(len(w.Requests), maxSize), min(len(w.Transactions), maxSize), min(len(w.Executed), maxSize)}
+	}
 	for ; l.next < l.Grid.Count(); l.next++ {
 		c := l.ended[l.Grid.Linear(l.CTAAt(l.next))]
 		if c == nil || c.cluster.running > 0 {
@@ -266,7 +286,7 @@ func (c *cta) OnEvent(e *probe.Event) {
 		w := &c.Warps[e.Warp]
 		w.Instructions++
 		if c.recorder.instructions {
-			w.Executed = append(w.Executed, Instruction{Lanes: e.Lanes, Instr: int32(e.Index)})
+			w.Executed = append(w.Executed, Instruction{Instr: int32(e.Index)})
 		}
 		for i := range e.Accesses {
 			if a := &e.Accesses[i]; a.Lanes&e.Lanes != 0 && !a.Surface {
@@ -274,6 +294,9 @@ func (c *cta) OnEvent(e *probe.Event) {
 			}
 		}
 		c.request(e, &c.copies, probe.AccessLoad, c.launch.readFromL2[e.Index])
+		if n := len(w.Requests) - 1; c.recorder.instructions && n >= 0 && w.Requests[n].Step == w.Instructions {
+			w.countRequests()
+		}
 		if c.useMbarriers(e, w.Instructions); c.launch.tests[e.Index] && e.Lanes != 0 && len(e.Mbarriers) == 0 {
 			c.recorder.noteUnknownPhase(c.launch, e.Index)
 		}
@@ -308,6 +331,14 @@ func (c *cta) OnEvent(e *probe.Event) {
 		}
 	case probe.OnCTAEnd:
 		c.recorder.end(c.launch, c)
+	}
+}
+
+// countRequests counts the requests of the latest instruction.
+func (w *Warp) countRequests() {
+	x := &w.Executed[len(w.Executed)-1]
+	for i := len(w.Requests) - 1; i >= 0 && w.Requests[i].Step == w.Instructions && x.Requests < ManyRequests; i-- {
+		x.Requests++
 	}
 }
 

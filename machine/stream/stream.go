@@ -58,13 +58,17 @@ type Meeting struct {
 	Waits  bool  // the warp waits until the barrier completes
 }
 
-// Instruction is the execution of an instruction by a warp. Its requests are those whose Step is 1 + its index in Warp.Executed.
+// Instruction is the execution of an instruction by a warp. Its requests are those whose Step is 1 + its index in Warp.Executed. A launch
+// can have billions, so it is small.
 type Instruction struct {
-	Lanes  uint64 // active lanes for which the guard holds
-	Instr  int32  // index of the instruction in the program of the launch
-	Passes uint16 // passes over the banks of shared memory, or distinct words of constant memory, at most 65535
-	Shared bool   // the passes are over the banks of shared memory
+	Instr    int32  // index of the instruction in the program of the launch
+	Passes   uint16 // passes over the banks of shared memory, or distinct words of constant memory, at most 65535
+	Shared   bool   // the passes are over the banks of shared memory
+	Requests uint8  // number of its requests, at most ManyRequests
 }
+
+// ManyRequests is the number of requests of an instruction with so many or more.
+const ManyRequests = 255
 
 // Warp has the requests of a warp. The transactions of request r are Transactions[r.First:r.First+r.N].
 type Warp struct {
