@@ -38,6 +38,7 @@ type machineCmd struct {
 	Spec   []string    `default:"v100" help:"Machine: ${machines}, or the name of a file (docs/machine.md). Several machines get the same requests." placeholder:"NAME,…"`
 	Sweep  []string    `sep:"none" help:"Run the machines with each of these values of a parameter; a single value changes the machines. May be given several times. Parameters, and the values of some:${machineparameters}${replacements}${dispatchers}${schedulers}" placeholder:"NAME=VALUE,…"`
 	With   []string    `help:"Run each machine also with these systems of papers. A + between systems combines them:${machinesystems}" placeholder:"SYSTEM,…"`
+	Assist []string    `help:"Run each machine also with the assist routines in FILE, as --with caba=FILE (docs/caba.md). --show assist prints their cost." placeholder:"FILE.ptx,…"`
 	Show   []string    `default:"${machineshow}" enum:"${machineparts}" help:"Parts to print:${machinepartdocs}" placeholder:"PART"`
 	PTX    bool        `name:"ptx" help:"Show the lines of the PTX, even if the PTX names the lines of the source from which it was compiled."`
 	Launch int         `help:"Report launch N only, from 1 on. The launches before it run too: the L2 keeps their lines." unset:"all launches" placeholder:"N"`
@@ -414,6 +415,7 @@ var machineParts = []machinePart{
 	differencesPart,
 	cyclesPart,
 	stallsPart,
+	assistPart,
 	readingsPart,
 	memoryPart,
 	localityPart,

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"gemu/machine/memory"
 )
@@ -55,27 +56,45 @@ var machineMemoryColumns = []pageHead{
 	{Name: "bus", Doc: "share of the cycles in which the data buses of memory transfer"},
 }
 
+// compressedColumns are the further columns if a machine compresses lines.
+var compressedColumns = []pageHead{
+	{Name: "bursts", Doc: "bursts of 32 bytes that memory transfers: of lines, compressed or not, and of metadata"},
+	{Name: "metadata", Doc: "share of the transfers of lines whose number of bursts is in the cache of metadata"},
+}
+
+// memoryColumns returns the columns of the memory.
+func (r *machineReport) memoryColumns() []pageHead {
+	if slices.ContainsFunc(r.Machines, func(m machineResultJSON) bool { return m.Memory.Counts.Bursts > 0 }) {
+		return slices.Concat(machineMemoryColumns, compressedColumns)
+	}
+	return machineMemoryColumns
+}
+
 // memoryCells returns the cells of a machine.
-func (m *machineMemoryJSON) memoryCells() []string {
+func (m *machineMemoryJSON) memoryCells(columns []pageHead) []string {
 	c := &m.Counts
 	requests := c.Memory.Requests()
 	part := func(n, of int64) string { return countOrDash(of, percentText(share(n, of), 1)+" %") }
-	return []string{
+	cells := []string{
 		part(c.Hits, c.Accesses), part(c.InFlight, c.Accesses), countText(c.Memory.Reads), countOrDash(c.Memory.Reads, fmt.Sprintf("%.0f", m.ReadLatency)), countOrDash(c.Memory.Reads, fmt.Sprintf("%.0f", m.QueueWait)),
 		part(c.Memory.Hits, requests), countOrDash(requests, fmt.Sprintf("%.1f", m.BankParallelism)), percentText(m.BusShare, 1) + " %",
+		countText(c.Memory.ReadBursts + c.Memory.WriteBursts), part(c.MetadataLookups-c.MetadataMisses, c.MetadataLookups),
 	}
+	return cells[:len(columns)]
 }
 
 func (v memoryView) print(r *machineReport, s *screen) {
 	s.heading("L2 and memory with a clock")
-	r.printMachines(s, machineMemoryColumns, 10, "", func(i int) []string { return r.Machines[i].Memory.memoryCells() })
+	columns := r.memoryColumns()
+	r.printMachines(s, columns, 10, "", func(i int) []string { return r.Machines[i].Memory.memoryCells(columns) })
 }
 
 // page returns the memory of the machines.
 func (v memoryView) page(r *machineReport) []pageSection {
-	b := pageBlock{Title: "L2 and memory with a clock", Notes: []string{}, Table: &pageTable{Head: append([]pageHead{{Name: "machine", Text: true}}, machineMemoryColumns...)}}
+	columns := r.memoryColumns()
+	b := pageBlock{Title: "L2 and memory with a clock", Notes: []string{}, Table: &pageTable{Head: append([]pageHead{{Name: "machine", Text: true}}, columns...)}}
 	for i := range r.Machines {
-		b.Table.Rows = append(b.Table.Rows, append([]string{r.Machines[i].Name}, r.Machines[i].Memory.memoryCells()...))
+		b.Table.Rows = append(b.Table.Rows, append([]string{r.Machines[i].Name}, r.Machines[i].Memory.memoryCells(columns)...))
 	}
 	return []pageSection{{"Memory", []string{}, []pageBlock{b}}}
 }

@@ -58,6 +58,7 @@ func (in *machineRun) addClocks() {
 			}
 			c[i] = m
 			in.feed(m)
+			in.data = in.data || m.NeedsData()
 		}
 		in.clocks = append(in.clocks, c)
 	}

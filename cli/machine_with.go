@@ -17,21 +17,30 @@ import (
 // System makes a system of the machine model, for gemu machine --with NAME=VALUE.
 type System = systems.Maker
 
-// with returns each machine, followed by the machine with the systems of each value of --with.
+// with returns each machine, followed by the machine with the systems of each value of --with, and by that with the assist routines of each file of
+// --assist.
 func (c *machineCmd) with(a *app, specs []machine.Spec) (list []machine.Spec, err error) {
 	var all [][]*machine.System
+	var names []string
 	for _, text := range c.With {
 		s, err := systems.Find(text, a.Systems)
 		if err != nil {
 			return nil, fmt.Errorf("--with %s: %w", text, err)
 		}
-		all = append(all, s)
+		all, names = append(all, s), append(names, text)
+	}
+	for _, file := range c.Assist {
+		s, err := systems.OwnAssists("assist="+file, file)
+		if err != nil {
+			return nil, fmt.Errorf("--assist: %w", err)
+		}
+		all, names = append(all, []*machine.System{s}), append(names, s.Name)
 	}
 	for _, s := range specs {
 		list = append(list, s)
 		for i, added := range all {
 			changed := s
-			changed.Name += " " + c.With[i]
+			changed.Name += " " + names[i]
 			changed.Systems = added
 			list = append(list, changed)
 		}

@@ -21,6 +21,7 @@ type Clock struct {
 	parts   *Parts                        // of the systems of the spec
 	err     error                         // first error of a system
 	values  map[*probe.LaunchInfo]*Values // nil without CompareValues
+	forms   *clockForms                   // nil if no line is compressed
 }
 
 // NewClock returns a machine with a clock. registers is that of New. It returns an error if the memory cannot be built. The spec must pass its
@@ -28,12 +29,13 @@ type Clock struct {
 func NewClock(s Spec, registers int) (*Clock, error) {
 	var c *Clock
 	s, parts := s.withSystems()
-	m, err := NewMemory(s, func(addr uint64) dram.Structure { return c.structure(addr) })
+	forms := newClockForms(&s, parts)
+	m, err := newMemory(s, func(addr uint64) dram.Structure { return c.structure(addr) }, forms.compression(&s))
 	if err != nil {
 		return nil, fmt.Errorf("machine %s: %w", s.Name, err)
 	}
 	c = newClock(s, parts, registers, m)
-	c.system, c.known = m, map[stream.Buffer]bool{}
+	c.system, c.known, c.forms = m, map[stream.Buffer]bool{}, forms
 	return c, nil
 }
 
@@ -67,7 +69,7 @@ func (c *Clock) Err() error {
 	if c.err != nil {
 		return c.err
 	}
-	if err := c.Machine.Err(); err != nil || c.system == nil {
+	if err := cmp.Or(c.Machine.Err(), c.forms.failure()); err != nil || c.system == nil {
 		return err
 	}
 	if err := c.system.Err(); err != nil {
@@ -75,6 +77,12 @@ func (c *Clock) Err() error {
 	}
 	return c.system.Verify()
 }
+
+// NeedsData reports whether the recorder of the launches must record data (stream.NewDataRecorder).
+func (c *Clock) NeedsData() bool { return c.forms != nil }
+
+// HasAssists reports whether the machine has assist warps.
+func (c *Clock) HasAssists() bool { return c.forms != nil && c.forms.Assist != nil }
 
 // Values are the differences between a launch on a machine and its execution.
 type Values struct {
@@ -114,7 +122,7 @@ func (c *Clock) compareValues(l *stream.Launch, plan *core.Plan) {
 func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
 	c := &Clock{parts: parts}
 	c.Machine = core.New(core.Config{Spec: *s.clock(), SMs: s.SMs, L1Lines: s.L1Lines, StoresEvict: s.StoresEvict, Memory: m, Plan: func(l *stream.Launch) core.Plan {
-		resident, _, l1 := s.resources(l, registers)
+		resident, _, l1 := s.resources(l, registers, parts)
 		resident = max(resident, 1)
 		run := &Run{l, s.SMs}
 		own, policy, err := parts.begin(run, l1.Policy)
@@ -128,6 +136,10 @@ func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
 		}
 		if c.values != nil && l.Memory != nil {
 			c.compareValues(l, &plan)
+		}
+		if c.forms != nil {
+			c.err = cmp.Or(c.err, c.forms.begin(l))
+			plan.Forms, plan.Assist = c.forms, c.forms.assist()
 		}
 		return plan
 	}})

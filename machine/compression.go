@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"gemu/machine/cache"
 	"gemu/machine/codec"
+	"gemu/machine/memory"
 	"gemu/machine/stream"
 )
 
@@ -81,14 +81,10 @@ type Compression struct {
 // metadataCache is a cache of metadata with its counts.
 type metadataCache struct {
 	*MetadataCounts
-	cache *cache.Lines[metadataLine]
-	lines uint64 // lines of data of a line of metadata
+	cache *memory.MetadataCache
 
 	earlier int64 // lines that differed from memory at the latest ResetCounts
 }
-
-// metadataLine is a line of the cache of metadata.
-type metadataLine struct{ dirty bool }
 
 // NewCompression counts the transfers of a machine from now on. The machine should transfer whole lines (Spec.WholeLines), and its launches
 // need data (stream.NewDataRecorder): other lines have unknown bytes.
@@ -108,8 +104,7 @@ func (c *Compression) AddMetadata(s Metadata) *MetadataCounts {
 
 // addCache adds an empty cache of metadata.
 func (c *Compression) addCache(s Metadata, counts *MetadataCounts) {
-	shape := cache.Shape{Sets: s.Bytes / s.LineBytes / s.Ways, Ways: s.Ways, Index: cache.Modulo}
-	c.caches = append(c.caches, metadataCache{counts, cache.New[metadataLine](shape, cache.LRU), uint64(s.Lines()), 0})
+	c.caches = append(c.caches, metadataCache{counts, memory.NewMetadataCache(s.shape(), s.Lines()), 0})
 }
 
 // ResetCounts forgets the transfers so far. The caches of metadata keep their lines.
@@ -118,12 +113,7 @@ func (c *Compression) ResetCounts() {
 	clear(c.buffers)
 	for i := range c.caches {
 		m := &c.caches[i]
-		*m.MetadataCounts, m.earlier = MetadataCounts{}, 0
-		m.cache.All(func(_ uint64, line *metadataLine) {
-			if line.dirty {
-				m.earlier++
-			}
-		})
+		*m.MetadataCounts, m.earlier = MetadataCounts{}, m.cache.Dirty()
 	}
 }
 
@@ -156,7 +146,7 @@ func (c *Compression) bytesOf(t *Transfer) *codec.Line {
 // count counts the bursts of a line of a buffer, nil if its bytes are unknown. It returns the bursts of its form of BDI.
 func (c *Compression) count(b *CompressedBuffer, line *codec.Line) (bdi int) {
 	if system := c.machine.parts.Codec; system != nil {
-		b.System += int64(c.systemBursts(system, line))
+		b.System += int64(systemBursts(system, line, &c.err))
 	}
 	return b.count(line)
 }
@@ -197,14 +187,14 @@ func (b *CompressedBuffer) count(line *codec.Line) (bdi int) {
 	return sizes[codec.BDI]
 }
 
-// systemBursts returns the bursts of a line, nil if its bytes are unknown, in the form of a system.
-func (c *Compression) systemBursts(system func(*codec.Line) int, line *codec.Line) int {
+// systemBursts returns the bursts of a line, nil if its bytes are unknown, in the form of a system. It notes an error of the system in err.
+func systemBursts(system func(*codec.Line) int, line *codec.Line, err *error) int {
 	if line == nil {
 		return codec.LineBursts
 	}
 	bytes := system(line)
 	if bytes < 1 || bytes > codec.LineBytes {
-		c.err = cmp.Or(c.err, fmt.Errorf("the codec of a system has returned a form of %d bytes; want 1 to %d", bytes, codec.LineBytes))
+		*err = cmp.Or(*err, fmt.Errorf("the codec of a system has returned a form of %d bytes; want 1 to %d", bytes, codec.LineBytes))
 		return codec.LineBursts
 	}
 	return codec.Bursts(bytes)
@@ -223,19 +213,12 @@ func (c *Compression) lookUp(line uint64, write bool, bursts uint8) {
 // lookUp looks up the number of bursts of a line, which changes if changed is true.
 func (c *metadataCache) lookUp(line uint64, write, changed bool) {
 	c.Lookups++
-	a := &cache.Access{Line: line / c.lines, Store: write}
-	entry := c.cache.Access(a)
-	if entry != nil {
+	left, hit := c.cache.LookUp(line, write, changed)
+	if hit {
 		c.Hits++
-	} else {
-		entry = c.cache.Insert(a, func(_ uint64, old *metadataLine) {
-			if old.dirty {
-				c.Writes++
-			}
-		})
 	}
-	if changed {
-		entry.dirty = true
+	if left >= 0 {
+		c.Writes++
 	}
 }
 

@@ -280,7 +280,7 @@ func (m *Machine) Launches() []*Launch { return m.launches }
 func (m *Machine) BeginLaunch(l *stream.Launch) {
 	out := &Launch{LaunchInfo: l.LaunchInfo, Instrs: make([]Counts, l.Program.Len())}
 	var level Level
-	out.Resident, out.LimitedBy, level = m.spec.resources(l, m.registers)
+	out.Resident, out.LimitedBy, level = m.spec.resources(l, m.registers, m.parts)
 	out.L1 = level.Bytes
 	r := &run{Machine: m, launch: out, localLines: l.LocalLines, counts: map[int]*Counts{}, arrived: map[int]*stream.CTA{}}
 	r.uses, r.lastUse = map[usage]bool{}, make([]usage, l.Program.Len())
@@ -301,11 +301,15 @@ func (m *Machine) BeginLaunch(l *stream.Launch) {
 }
 
 // resources returns the CTAs of a launch that fit on a multiprocessor, the resource that limits them, and the L1 that their shared memory
-// leaves. registers is the number of registers of a thread; 0: that of .maxnreg, or no limit without it.
-func (s *Spec) resources(l *stream.Launch, registers int) (resident int, by occupancy.Limit, l1 Level) {
+// leaves. registers is the number of registers of a thread; 0: that of .maxnreg, or no limit without it. A thread has in addition those of the assist
+// routines of the machine's systems.
+func (s *Spec) resources(l *stream.Launch, registers int, parts *Parts) (resident int, by occupancy.Limit, l1 Level) {
 	block := occupancy.Block{Threads: l.Block.Count(), Registers: registers, Shared: l.SharedBytes}
 	if block.Registers == 0 {
 		block.Registers = min(l.Kernel.MaxRegisters(), occupancy.MaxRegisters)
+	}
+	if c := parts.Compressed; c != nil && c.Assist != nil && block.Registers > 0 {
+		block.Registers = min(block.Registers+c.Assist.Registers, occupancy.MaxRegisters)
 	}
 	limits := occupancy.LimitsOf(s.SM)
 	resident, by = limits.Resident(block)

@@ -52,6 +52,11 @@ type Metadata struct {
 // MetadataOfCABA has the size and the ways of the paper. The size of a line is that of a burst; the paper does not have it.
 var MetadataOfCABA = Metadata{8 << 10, 4, 32}
 
+// shape returns the lines of the cache.
+func (m *Metadata) shape() cache.Shape {
+	return cache.Shape{Sets: m.Bytes / m.LineBytes / m.Ways, Ways: m.Ways, Index: cache.Modulo}
+}
+
 // metadata returns the cache of metadata of the machine, to change it.
 func (s *Spec) metadata() *Metadata {
 	if s.Metadata == (Metadata{}) {
@@ -130,7 +135,12 @@ func (s *Spec) Memory() dram.Spec {
 // NewMemory returns the memory with a clock behind the L1 of a machine. structure returns the buffer of an address, for a placement of pages
 // that knows buffers; it may be nil. The spec must pass its Check.
 func NewMemory(s Spec, structure func(addr uint64) dram.Structure) (*memory.System, error) {
-	c := memory.Config{SMs: s.SMs, L2: s.L2.shape(), Policy: s.L2.Policy.New, WholeLines: s.WholeLines, Memory: s.Memory(), Structure: structure, Timing: *s.timing()}
+	return newMemory(s, structure, nil)
+}
+
+// newMemory returns a memory with compressed lines; nil: none.
+func newMemory(s Spec, structure func(addr uint64) dram.Structure, compression *memory.Compression) (*memory.System, error) {
+	c := memory.Config{Compression: compression, SMs: s.SMs, L2: s.L2.shape(), Policy: s.L2.Policy.New, WholeLines: s.WholeLines, Memory: s.Memory(), Structure: structure, Timing: *s.timing()}
 	if err := c.Check(); err != nil {
 		return nil, err
 	}

@@ -43,6 +43,8 @@ type Parts struct {
 	// Codec compresses a line of the memory behind the L2, and returns the bytes of its form: 1 to codec.LineBytes. Compression counts the
 	// bursts of the forms (BurstCounts.System).
 	Codec func(*codec.Line) (bytes int)
+	// Compressed describes where a machine with a clock has lines in forms of Codec; nil: nowhere, and Codec is counted only.
+	Compressed *Compressed
 	// Notices returns messages about the launches so far: reasons why the system has had no effect on any of them.
 	Notices func() []string
 }
@@ -71,7 +73,7 @@ var seams = []struct {
 	{"the frames of pages", func(p *Parts) bool { return p.Pages != nil }, func(to, from *Parts) { to.Pages = from.Pages }, nil},
 	{"prefetches", func(p *Parts) bool { return p.Prefetch != nil }, func(to, from *Parts) { to.Prefetch = from.Prefetch }, nil},
 	{"the scheduler", func(p *Parts) bool { return p.Scheduler != nil }, func(to, from *Parts) { to.Scheduler = from.Scheduler }, nil},
-	{"the compression of memory", func(p *Parts) bool { return p.Codec != nil }, func(to, from *Parts) { to.Codec = from.Codec }, nil},
+	{"the compression of memory", func(p *Parts) bool { return p.Codec != nil }, func(to, from *Parts) { to.Codec, to.Compressed = from.Codec, from.Compressed }, nil},
 }
 
 // CombineParts returns the parts of systems together. The error says which two replace the same part.
@@ -149,6 +151,9 @@ func (s Spec) withSystems() (Spec, *Parts) {
 	}
 	if parts.Scheduler != nil {
 		s.clock().Policy = parts.Scheduler
+	}
+	if parts.Compressed != nil { // no sector can be taken from a form
+		s.WholeLines = true
 	}
 	return s, &parts
 }

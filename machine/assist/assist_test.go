@@ -291,16 +291,27 @@ func TestPlacesOfPragmas(t *testing.T) {
 	}
 }
 
-// TestRoutinesOfSandbox: a sandbox has a single routine for a trigger, also of two modules, and executes its own routines only.
+// TestRoutinesOfSandbox: a module has a single routine for a trigger; of two modules the first one counts. A sandbox executes its own routines only.
 func TestRoutinesOfSandbox(t *testing.T) {
 	s := newStandard(t)
 	other := newStandard(t)
 	if _, err := s.Run(t.Context(), other.Store(codec.FPC), make([]codec.Line, 1), nil); err == nil || err.Error() != "fpc_compress: the routine is of another sandbox" {
 		t.Errorf("a routine of another sandbox: %v", err)
 	}
-	twice := Source{"p.ptx", []byte(head + ".func f(.reg .b64 %form, .reg .b64 %line)\n{\n\t.pragma \"gemu.assist priority=high trigger=fill:bdi:8-1\";\n\tret;\n}\n")}
-	_, err := NewSandbox(append(Standard(), twice)...)
-	if want := "p.ptx:4: routines bdi_8_1 and f both have trigger=fill:bdi:8-1: leave one of them out"; err == nil || err.Error() != want {
+	routine := func(name string) string {
+		return ".func " + name + "(.reg .b64 %form, .reg .b64 %line)\n{\n\t.pragma \"gemu.assist priority=high trigger=fill:bdi:8-1\";\n\tret;\n}\n"
+	}
+	own := Source{"p.ptx", []byte(head + routine("f"))}
+	s, err := NewSandbox(append([]Source{own}, Standard()...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if r := s.Fill(codec.BDI, codec.Base8Diff1); r.Name() != "f" {
+		t.Errorf("the routine is %s, want f, of the first module", r.Name())
+	}
+	_, err = NewSandbox(Source{"p.ptx", []byte(head + routine("f") + routine("g"))})
+	if want := "p.ptx:9: routines f and g both have trigger=fill:bdi:8-1: leave one of them out"; err == nil || err.Error() != want {
 		t.Errorf("two routines: %v, want %s", err, want)
 	}
 }

@@ -23,6 +23,7 @@ const (
 type Sandbox struct {
 	routines []*Routine
 	modules  map[*Routine]*interp.Module
+	launches map[*Routine]*probe.LaunchInfo // a launch of each routine that has run
 	device   *interp.Device
 	in, out  [batch]*interp.Buffer // the lines and forms, each in an allocation of its own, so that every access is checked
 	inAddr   *interp.Buffer        // their addresses, in 8 bytes each
@@ -36,11 +37,13 @@ type Outcome struct {
 	Out          codec.Line // the line of a fill; the form of a store, whose bytes from Bytes on have no meaning
 	Bytes        int        // of a store: bytes of the form, or codec.LineBytes if the line stays raw
 	Instructions int        // warp instructions of the routine
+	Path         []int32    // these instructions, by index in the program of Sandbox.Launch
 }
 
-// NewSandbox loads the routines of modules. An error names its place in the text. Close frees the memory.
+// NewSandbox loads the routines of modules. Of several routines with the same trigger in different modules the first is taken; in one module they
+// are an error. An error names its place in the text. Close frees the memory.
 func NewSandbox(sources ...Source) (*Sandbox, error) {
-	s := &Sandbox{device: interp.NewDevice(interp.Config{}), modules: map[*Routine]*interp.Module{}}
+	s := &Sandbox{device: interp.NewDevice(interp.Config{}), modules: map[*Routine]*interp.Module{}, launches: map[*Routine]*probe.LaunchInfo{}}
 	for _, source := range sources {
 		if err := s.load(source); err != nil {
 			s.Close()
@@ -89,15 +92,17 @@ func (s *Sandbox) Routines() []*Routine { return s.routines }
 
 // Fill returns the routine that decompresses forms of an algorithm with an encoding; nil if there is none.
 func (s *Sandbox) Fill(c codec.Codec, e codec.Encoding) *Routine {
-	return s.find(Trigger{Fill, c, e})
+	return withTrigger(s.routines, Trigger{Fill, c, e})
 }
 
 // Store returns the routine that compresses lines by an algorithm; nil if there is none.
-func (s *Sandbox) Store(c codec.Codec) *Routine { return s.find(Trigger{Event: Store, Codec: c}) }
+func (s *Sandbox) Store(c codec.Codec) *Routine {
+	return withTrigger(s.routines, Trigger{Event: Store, Codec: c})
+}
 
-// find returns the first routine with a trigger; nil if there is none.
-func (s *Sandbox) find(t Trigger) *Routine {
-	for _, r := range s.routines {
+// withTrigger returns the first routine with a trigger; nil if there is none.
+func withTrigger(routines []*Routine, t Trigger) *Routine {
+	for _, r := range routines {
 		if slices.Contains(r.Triggers, t) {
 			return r
 		}
@@ -132,9 +137,9 @@ func (s *Sandbox) load(source Source) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range routines {
+	for i, r := range routines {
 		for _, t := range r.Triggers {
-			if other := s.find(t); other != nil {
+			if other := withTrigger(routines[:i], t); other != nil {
 				return fmt.Errorf("%s:%d: routines %s and %s both have trigger=%s: leave one of them out", source.Name, r.Func.Pos.Line, other.Name(), r.Name(), t)
 			}
 		}
@@ -201,16 +206,17 @@ func (s *Sandbox) Run(ctx context.Context, r *Routine, in []codec.Line, hints []
 				binary.LittleEndian.PutUint32(s.hints.Bytes()[4*i:], uint32(hints[first+i]))
 			}
 		}
-		counter := &counter{make([]int, n)}
+		paths := &paths{list: make([][]int32, n)}
 		_, err := mod.Run(ctx, &interp.Launch{
 			Kernel: kernelName(r), Grid: ptx.Dim(n), Block: ptx.Dim(32), Args: []any{s.inAddr, s.outAddr, s.hints, s.sizes},
-			Mode: interp.Vector, MaxSteps: maxSteps, Probes: []probe.Probe{counter},
+			Mode: interp.Vector, MaxSteps: maxSteps, Probes: []probe.Probe{paths},
 		})
 		if err != nil {
 			return nil, err
 		}
-		for i, count := range counter.counts {
-			o := Outcome{Out: codec.Line(s.out[i].Bytes()), Instructions: count}
+		s.launches[r] = paths.launch
+		for i, path := range paths.list {
+			o := Outcome{Out: codec.Line(s.out[i].Bytes()), Instructions: len(path), Path: path}
 			if r.Event() == Store {
 				o.Bytes = int(int32(binary.LittleEndian.Uint32(s.sizes.Bytes()[4*i:])))
 				if o.Bytes != codec.LineBytes && (o.Bytes < 1 || o.Bytes > codec.MaxForm) {
@@ -223,23 +229,30 @@ func (s *Sandbox) Run(ctx context.Context, r *Routine, in []codec.Line, hints []
 	return list, nil
 }
 
-// counter is a probe that counts the instructions of a routine, by CTA.
-type counter struct {
-	counts []int
+// Launch returns a launch of a routine that has run: its program has the instructions of paths. It returns nil if the routine has not run.
+func (s *Sandbox) Launch(r *Routine) *probe.LaunchInfo { return s.launches[r] }
+
+// paths is a probe that collects the instructions of a routine, by CTA.
+type paths struct {
+	list   [][]int32
+	launch *probe.LaunchInfo
 }
 
-func (*counter) Subscription() probe.Subscription { return probe.Subscription{Events: probe.OnBefore} }
-func (*counter) OnEvent(*probe.Event)             {}
-
-func (c *counter) CTA(_ *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
-	return ctaCounter{&c.counts[index]}
+func (*paths) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnBefore | probe.OnLaunch}
 }
 
-// ctaCounter counts for a CTA.
-type ctaCounter struct{ count *int }
+func (p *paths) OnEvent(e *probe.Event) { p.launch = e.Launch }
 
-func (c ctaCounter) OnEvent(e *probe.Event) {
+func (p *paths) CTA(_ *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
+	return (*path)(&p.list[index])
+}
+
+// path is the instructions of a CTA.
+type path []int32
+
+func (p *path) OnEvent(e *probe.Event) {
 	if e.Depth > 0 {
-		*c.count++
+		*p = append(*p, int32(e.Index))
 	}
 }

@@ -37,6 +37,10 @@ type Plan struct {
 	// Access receives the accesses to memory in the order in which memory units take them: a transaction of a request, by its index in
 	// w.Transactions; nil: none. It is not called for a launch that ends before it begins on the machine, because of the launches before it.
 	Access func(w *stream.Warp, q *stream.Request, transaction int32)
+	// Forms are the compressed forms in which lines move between the L1 and the memory behind it; nil: lines are never compressed.
+	Forms Forms
+	// Assist has the numbers of the controllers of assist warps that compress lines; nil: dedicated logic does it.
+	Assist *Assist
 	// End is called when the launch ends, unless Access is not called; err is the error that ended it. It may be nil.
 	End func(err error)
 }
@@ -230,6 +234,9 @@ func (r *run) start() {
 				slots |= 1 << slot
 			}
 			s.schedulers = append(s.schedulers, scheduler{Scheduler: r.Policy.New(slots), slots: slots, stale: true})
+		}
+		if r.plan.Assist != nil {
+			s.assists = &assists{Assist: *r.plan.Assist, window: r.now + 1, share: 100}
 		}
 		if r.Observer != nil {
 			s.observation = &observation{ready: make([]uint64, r.Schedulers)}

@@ -122,7 +122,7 @@ func (s *sm) observe(i int, at int64, ready uint64) {
 			state.Reason, state.Instr = WaitsForBarrier, w.barrier
 		case state.Instr < 0:
 			state.Reason, state.Cause = WaitsForData, w.lastResult(at)
-		case s.waiting&bit != 0:
+		case s.waiting&bit != 0 || s.assists != nil && s.assists.blocked&bit != 0:
 			state.Reason, state.Cause = WaitsForData, w.cause
 		case ready&bit != 0:
 			state.Reason = WaitsForTurn

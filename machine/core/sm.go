@@ -34,6 +34,7 @@ type sm struct {
 	memoryUnit
 	ending      uint64       // slots whose warps end in this cycle
 	observation *observation // nil without an observer
+	assists     *assists     // nil without assist warps
 }
 
 // memoryUnit is the memory unit of a multiprocessor, with its L1.
@@ -113,6 +114,7 @@ const noRegister = math.MinInt32
 // load is a load in flight: its transactions that have no data yet.
 type load struct {
 	slot    int8
+	instr   int32
 	taken   bool  // the memory unit has taken all transactions
 	missing int32 // transactions that wait for the memory behind the L1
 	at      int64 // cycle in which the data of the other transactions are ready
@@ -305,6 +307,13 @@ func (w *warp) nextRequests() (n int) {
 // fill takes a reply of the memory in cycle now.
 func (s *sm) fill(r *memory.Reply, now int64) {
 	s.count(now)
+	if s.assists == nil || !s.takeReply(r, now) {
+		s.deliver(r, now)
+	}
+}
+
+// deliver passes the sectors of a reply to the L1 and to the loads that wait for them.
+func (s *sm) deliver(r *memory.Reply, now int64) {
 	s.run.unanswered--
 	if r.ID >= 0 {
 		s.arrived(int32(r.ID), now)
@@ -391,6 +400,9 @@ func (s *sm) complete(load int32, now int64) {
 // step executes a cycle, after the replies of the memory.
 func (s *sm) step(now int64) {
 	s.count(now)
+	if s.assists != nil {
+		s.stepAssists(now)
+	}
 	for woken := s.wheel.remove(now); woken != 0; woken &= woken - 1 {
 		slot := bits.TrailingZeros64(woken)
 		switch w := &s.slots[slot]; {
@@ -414,6 +426,9 @@ func (s *sm) step(now int64) {
 	case now >= s.portsFree:
 		s.served = -1
 	}
+	if s.assists != nil {
+		s.sendStores(now)
+	}
 	s.last = now
 	ready := uint64(0)
 	for _, slots := range s.ready {
@@ -429,6 +444,9 @@ func (s *sm) step(now int64) {
 		if s.observation != nil {
 			s.observation.ready[i] = set
 		}
+		if s.assists != nil && s.issueAssist(i, true, now) {
+			continue
+		}
 		if set != 0 {
 			slot := h.Pick(&s.warps, set, now)
 			if slot < 0 || slot >= maxSlots || set>>slot&1 == 0 {
@@ -436,6 +454,9 @@ func (s *sm) step(now int64) {
 				slot = bits.TrailingZeros64(set)
 			}
 			s.issue(i, slot, now)
+			continue
+		}
+		if s.assists != nil && s.issueAssist(i, false, now) {
 			continue
 		}
 		idle |= 1 << i
@@ -486,7 +507,17 @@ func (s *sm) candidates(i int, now int64) (set uint64) {
 			set |= s.ready[u]
 		}
 	}
+	if s.assists != nil {
+		set &^= s.assists.blocked
+	}
 	return set & s.schedulers[i].slots
+}
+
+// occupy takes the unit of an instruction that a scheduler issues, and returns the cycle of its result.
+func (s *sm) occupy(class Class, scheduler int, now int64) (at int64) {
+	u := &s.run.Units[class]
+	s.free[u.Of][scheduler*len(s.free[u.Of])/len(s.schedulers)] = now + u.Cycles*s.run.halves
+	return now + u.Latency
 }
 
 // issue issues the next instruction of a warp.
@@ -505,8 +536,8 @@ func (s *sm) issue(scheduler, slot int, now int64) {
 	load, at := int32(-1), int64(never)
 	if w.isMemory {
 		n := w.requests
-		if len(o.writes) > 0 || o.async || n > 0 && w.Requests[w.request].Kind == probe.AccessLoad {
-			load = s.newLoad(slot)
+		if len(o.writes) > 0 || o.async || n > 0 && (s.assists != nil || w.Requests[w.request].Kind == probe.AccessLoad) {
+			load = s.newLoad(slot, x.Instr)
 		}
 		a := access{warp: w.Warp, cta: w.cta, index: w.index, load: load, instr: x.Instr, request: int32(w.request), end: int32(w.request + n)}
 		if x.Shared {
@@ -520,13 +551,9 @@ func (s *sm) issue(scheduler, slot int, now int64) {
 		if class == Memory {
 			class = Constant
 		}
-		u := &r.Units[class]
-		i := scheduler * len(s.free[u.Of]) / len(s.schedulers)
-		s.free[u.Of][i] = now + u.Cycles*r.halves
-		if class == Control {
-			from = now + u.Latency
+		if at = s.occupy(class, scheduler, now); class == Control {
+			from = at
 		}
-		at = now + u.Latency
 		if class == Constant && x.Passes > 1 { // a cycle for each distinct word
 			at += int64(x.Passes) - 1
 		}
@@ -557,8 +584,8 @@ func (s *sm) issue(scheduler, slot int, now int64) {
 }
 
 // newLoad returns a load of a slot.
-func (s *sm) newLoad(slot int) int32 {
-	l := load{slot: int8(slot)}
+func (s *sm) newLoad(slot int, instr int32) int32 {
+	l := load{slot: int8(slot), instr: instr}
 	if n := len(s.freeLoad); n > 0 {
 		i := s.freeLoad[n-1]
 		s.freeLoad = s.freeLoad[:n-1]
@@ -572,7 +599,11 @@ func (s *sm) newLoad(slot int) int32 {
 // serve has the memory unit take a transaction for each port.
 func (s *sm) serve(now int64) {
 	s.run.retry[s.number] = false
-	for port := 0; port < s.run.Ports && len(s.queue) > 0 && now >= s.portsFree; port++ {
+	port := 0
+	if s.assists != nil && s.assists.port == now { // an assist warp has it
+		port = 1
+	}
+	for ; port < s.run.Ports && len(s.queue) > 0 && now >= s.portsFree; port++ {
 		a := &s.queue[0]
 		switch {
 		case a.request < a.end:
@@ -620,6 +651,7 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 	*send = memory.Request{SM: s.number, ID: lineReply, Line: line, Sectors: t.Sectors, Whole: t.Whole, Kind: q.Kind, CTA: a.cta.Index, Warp: a.index, Instr: int(q.Instr)}
 	n := int64(bits.OnesCount8(t.Sectors))
 	if q.Kind != probe.AccessLoad || q.BypassL1 {
+		buffered := false // to be compressed
 		if send.ID = ignoredReply; q.Kind == probe.AccessAtomic && a.load >= 0 {
 			send.ID = int64(a.load)
 		}
@@ -627,8 +659,14 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 			send.ID, send.Whole = int64(a.load), 0
 		} else {
 			send.Bytes = int(t.Bytes)
+			if r.plan.Forms != nil && !t.Local {
+				buffered = s.compressStore(a, send, &a.warp.Contents[q.First+a.transaction], now)
+			}
 		}
-		if !s.send(send, now) {
+		if !buffered && !s.send(send, now) {
+			if send.Acknowledged {
+				s.assists.free = append(s.assists.free, send.ID-firstPartial)
+			}
 			return false
 		}
 		switch q.Kind {
@@ -636,6 +674,9 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 			r.counts.Bypasses += n
 		case probe.AccessStore:
 			r.counts.Stores += n
+			if s.assists != nil && !buffered && t.Whole == allSectors && !t.Local {
+				r.counts.RawStores++
+			}
 			if l := s.l1.Access(c); l != nil {
 				l.valid |= t.Whole
 			}
@@ -709,7 +750,7 @@ const allSectors = 1<<(stream.LineBytes/stream.SectorBytes) - 1
 // send sends a request to the memory. It returns false if the memory does not take it.
 func (s *sm) send(q *memory.Request, now int64) bool {
 	if s.run.Memory.Send(now, q) {
-		if q.Kind != probe.AccessStore {
+		if q.Kind != probe.AccessStore || q.Acknowledged {
 			s.run.unanswered++
 		}
 		return true
@@ -720,7 +761,7 @@ func (s *sm) send(q *memory.Request, now int64) bool {
 
 // nextEvent returns the next cycle after now in which something happens without a reply of the memory.
 func (s *sm) nextEvent(now int64) int64 {
-	if s.ending != 0 {
+	if s.ending != 0 || s.assists != nil && s.assists.active(s.run.retry[s.number]) {
 		return now + 1
 	}
 	next := s.wheel.nextCycle(now + 1)
@@ -783,6 +824,9 @@ func (s *sm) countReason(h *scheduler, n int64) {
 	if h.stale {
 		s.findReason(h)
 	}
+	if s.assists != nil {
+		s.assists.idle += n
+	}
 	if h.reason == nil {
 		s.run.idle += n
 		return
@@ -821,20 +865,24 @@ func (s *sm) fullReason() *int64 {
 // findReason finds the reason why a scheduler does not issue.
 func (s *sm) findReason(h *scheduler) {
 	h.stale, h.reason, h.cause, h.isFull = false, nil, nil, false
-	ready := uint64(0)
+	ready, accesses, blocked := uint64(0), s.ready[Memory], uint64(0)
 	for u := range Memory {
 		ready |= s.ready[u]
 	}
-	switch {
+	if s.assists != nil {
+		blocked = (ready | accesses) & s.assists.blocked
+	}
+	ready, accesses = ready&^blocked, accesses&^blocked
+	switch waiting := s.waiting | blocked; {
 	case ready&h.slots != 0:
 		h.reason = &s.nextInstr(ready & h.slots).Compute
-	case s.ready[Memory]&h.slots != 0:
-		h.reason, h.isFull = &s.nextInstr(s.ready[Memory]&h.slots).Memory, true
-	case s.waiting&h.slots != 0:
-		slot := s.warps.Oldest(s.waiting & h.slots)
+	case accesses&h.slots != 0:
+		h.reason, h.isFull = &s.nextInstr(accesses&h.slots).Memory, true
+	case waiting&h.slots != 0:
+		slot := s.warps.Oldest(waiting & h.slots)
 		w := &s.slots[slot]
 		h.reason = &s.run.instrs[w.Executed[w.next].Instr].Data
-		if w.cause >= 0 {
+		if w.cause >= 0 && blocked>>slot&1 == 0 {
 			h.cause = &s.run.instrs[w.cause].Causes
 		}
 	case s.atBarrier&h.slots != 0:

@@ -1,6 +1,6 @@
 package core
 
-// Stalls has a count for each reason, in cycles of schedulers. A cycle of a scheduler has the first reason that holds: it issues; a warp
+// Stalls has a count for each reason, in cycles of schedulers. A cycle of a scheduler has the first reason that holds: it issues; an assist warp issues; a warp
 // could issue, but its unit is busy; a warp could issue, but the memory unit is full; a warp waits for a result; none of these.
 type Stalls struct {
 	Active  int64 `json:"active"`  // an instruction is issued
@@ -9,6 +9,8 @@ type Stalls struct {
 	Data    int64 `json:"data"`    // the oldest warp waits for registers, for asynchronous copies, or for the end of a branch
 	Barrier int64 `json:"barrier"` // all warps wait at barriers, or have ended
 	Idle    int64 `json:"idle"`    // there is no warp with a further instruction
+
+	Assist int64 `json:"assist,omitempty"` // an instruction of an assist warp is issued, for a line of this instruction
 }
 
 // Add adds the cycles of o.
@@ -19,11 +21,12 @@ func (s *Stalls) Add(o *Stalls) {
 	s.Data += o.Data
 	s.Barrier += o.Barrier
 	s.Idle += o.Idle
+	s.Assist += o.Assist
 }
 
 // Total returns the sum of all counts.
 func (s *Stalls) Total() int64 {
-	return s.Active + s.Compute + s.Memory + s.Data + s.Barrier + s.Idle
+	return s.Active + s.Compute + s.Memory + s.Data + s.Barrier + s.Idle + s.Assist
 }
 
 // Instr is the cycles of schedulers of an instruction, over all multiprocessors. Active is the number of its executions, Idle is 0.
@@ -65,6 +68,12 @@ type Counts struct {
 	Prefetches   int64 `json:"prefetches"`   // sectors that are read before they are accessed
 	FullMSHRs    int64 `json:"full_mshrs"`   // cycles in which the memory unit waits for an entry or a place for a merged access
 	FullQueue    int64 `json:"full_queue"`   // cycles in which the memory unit waits for a place in the queue of the memory behind the L1
+
+	AssistFills        int64 `json:"assist_fills,omitempty"`        // lines that assist warps decompress
+	AssistStores       int64 `json:"assist_stores,omitempty"`       // stores of whole lines that assist warps compress
+	MergedStores       int64 `json:"merged_stores,omitempty"`       // stores of a part of a compressed line, which is decompressed, merged and compressed again
+	RawStores          int64 `json:"raw_stores,omitempty"`          // stores of whole lines that are sent without a compression, because the buffer of stores is full
+	AssistInstructions int64 `json:"assist_instructions,omitempty"` // instructions of assist warps
 }
 
 // Add adds the counts of o.
@@ -79,4 +88,9 @@ func (c *Counts) Add(o *Counts) {
 	c.Prefetches += o.Prefetches
 	c.FullMSHRs += o.FullMSHRs
 	c.FullQueue += o.FullQueue
+	c.AssistFills += o.AssistFills
+	c.AssistStores += o.AssistStores
+	c.MergedStores += o.MergedStores
+	c.RawStores += o.RawStores
+	c.AssistInstructions += o.AssistInstructions
 }

@@ -39,16 +39,19 @@ type bankQueue struct {
 
 // transfer is a request for sectors of a line to memory.
 type transfer struct {
-	line    uint64
-	number  int64 // order of arrival at the queues of the channel
-	sectors uint8
-	write   bool
-	opened  bool // a row was opened for it
-	first   bool // that was the first row of the bank
-	slice   int32
-	next    int32 // place of the next transfer of the bank, plus 1
-	place   dram.Place
-	arrived int64 // tick of its arrival at the controller
+	line     uint64
+	number   int64 // order of arrival at the queues of the channel
+	sectors  uint8
+	bursts   uint8
+	write    bool
+	metadata bool // of lines of other transfers; its line is the number of a line of metadata
+	opened   bool // a row was opened for it
+	first    bool // that was the first row of the bank
+	slice    int32
+	next     int32 // place of the next transfer of the bank, plus 1
+	place    dram.Place
+	arrived  int64     // tick of its arrival at the controller
+	then     *transfer // transfer that waits for the metadata; nil: none
 }
 
 // bank is a bank of a channel.
@@ -68,6 +71,20 @@ func newChannel(banks int) channel {
 func newDirection(banks int) direction {
 	words := (banks + 63) / 64
 	return direction{banks: make([]bankQueue, banks), used: make([]uint64, words), hits: make([]uint64, words)}
+}
+
+// arrive adds a transfer that is on the way, before those that arrive later.
+func (d *direction) arrive(t *transfer) {
+	q := &d.arriving
+	q.push(*t)
+	mask := len(q.ring) - 1
+	for i := q.n - 1; i > 0; i-- {
+		before, after := &q.ring[(q.from+i-1)&mask], &q.ring[(q.from+i)&mask]
+		if before.arrived <= after.arrived {
+			break
+		}
+		*before, *after = *after, *before
+	}
 }
 
 // add adds a transfer to the queue.
@@ -250,7 +267,7 @@ func (s *System) admit(c *channel, d *direction, places int, tick int64) {
 // serve issues the command that reads or writes a request, whose data begin after a latency.
 func (s *System) serve(c *channel, r *transfer, tick, latency int64) {
 	t, period := &s.config.Timing, s.clock.memory
-	n := sectors(r.sectors)
+	n := int64(r.bursts)
 	length := cycles(int(n)*coalesce.SectorBytes, t.BusBytes) * period
 	end := tick + latency + length
 	b := &c.banks[r.place.Bank]
@@ -276,6 +293,15 @@ func (s *System) serve(c *channel, r *transfer, tick, latency int64) {
 	c.counts.ReadLatencySum += end - r.arrived
 	c.counts.QueueSum += tick - r.arrived
 	b.nextClose = max(b.nextClose, tick+length)
+	if r.metadata {
+		if r.then != nil {
+			s.sendWaiting(r.then, end)
+		}
+		return
+	}
+	if z := s.compressed; z != nil && !z.L2 && n < LineBursts {
+		end += int64(z.Decompress) * s.clock.core
+	}
 	s.slices[r.slice].fills.push(fill{r.line, r.sectors, end})
 	s.sliceEvents.schedule(int(r.slice), end)
 }

@@ -37,10 +37,10 @@ func (s *System) stepSlice(n int, tick int64) (next int64) {
 	if l.fills.n > 0 && l.fills.head().ready <= tick {
 		f := l.fills.pop()
 		l.mshrs.Fill(f.line, f.sectors, func(i *int32) {
-			if s.packets[*i].Kind == probe.AccessStore {
-				s.free(*i)
+			if p := &s.packets[*i]; p.hasReply() {
+				l.filled.push(arrival{packet: *i, ready: s.answer(p, tick)})
 			} else {
-				l.filled.push(arrival{packet: *i, ready: tick})
+				s.free(*i)
 			}
 		})
 	}
@@ -113,6 +113,9 @@ func (s *System) stepSlice(n int, tick int64) (next int64) {
 	return next
 }
 
+// hasReply reports whether the packet has a reply.
+func (p *packet) hasReply() bool { return p.Kind != probe.AccessStore || p.Acknowledged }
+
 // l2Access accesses the L2 for a request of a slice. It returns false, and changes nothing, if no MSHR is free.
 //
 // Sectors that a store overwrites completely are not read. The other sectors that the L2 does not have are read, or wait for those in
@@ -124,26 +127,34 @@ func (s *System) l2Access(l *slice, n int, number int32, tick int64) bool {
 	if line := s.l2.Peek(p.Line); line != nil {
 		valid = line.valid
 	}
-	store := p.Kind != probe.AccessLoad
+	returned := s.mustReturn(p)
+	store := p.Kind != probe.AccessLoad && !returned
+	whole := p.Whole
+	if returned {
+		whole = 0
+	}
 	inFlight, room := l.mshrs.Look(p.Line)
 	missing := p.Sectors &^ valid
-	read, written := missing&^p.Whole, p.Sectors
+	read, written := missing&^whole, p.Sectors
 	if s.config.WholeLines {
-		if written = allSectors; p.Whole&^valid|valid != allSectors && missing != 0 {
+		if written = allSectors; whole&^valid|valid != allSectors && missing != 0 {
 			read = allSectors &^ valid
 		}
 	}
-	need := read | p.Sectors&^p.Whole&inFlight
+	need := read | p.Sectors&^whole&inFlight
 	if need != 0 && !room {
 		return false
 	}
 	c := &s.Counts
+	if p.returned = returned; returned {
+		c.Returned++
+	}
 	c.BytesReceived += int64(t.NetHeader + p.Bytes)
 	c.Accesses += sectors(p.Sectors)
 	c.InFlight += sectors(p.Sectors & inFlight)
 	c.Misses += sectors(missing &^ inFlight)
 	c.Hits += sectors(p.Sectors &^ inFlight &^ missing)
-	l.bankFree[p.bank] = tick + cycles(bits.OnesCount8(p.Sectors)*coalesce.SectorBytes, t.L2Bytes)*s.clock.l2
+	l.bankFree[p.bank] = tick + cycles(s.bankBytes(p), t.L2Bytes)*s.clock.l2
 	s.access = cache.Access{Line: p.Line, Store: store, SM: p.SM, CTA: p.CTA, Warp: p.Warp, Instr: p.Instr}
 	line := s.l2.Access(&s.access)
 	if line == nil && s.config.L2.Ways > 0 {
@@ -159,6 +170,9 @@ func (s *System) l2Access(l *slice, n int, number int32, tick int64) bool {
 			s.toChannel(l, transfer{line: p.Line, sectors: fetch, place: p.place, slice: int32(n)}, tick)
 		}
 	}
+	if z := s.compressed; z != nil && store {
+		z.keep(p)
+	}
 	switch {
 	case line != nil:
 		line.valid |= p.Sectors | read
@@ -169,10 +183,10 @@ func (s *System) l2Access(l *slice, n int, number int32, tick int64) bool {
 		s.writeBack(l, n, p.Line, written, tick)
 	}
 	if need == 0 {
-		if p.Kind == probe.AccessStore {
-			s.free(number)
+		if p.hasReply() {
+			l.hits.push(arrival{packet: number, ready: s.answer(p, tick+int64(t.L2Latency)*s.clock.l2)})
 		} else {
-			l.hits.push(arrival{packet: number, ready: tick + int64(t.L2Latency)*s.clock.l2})
+			s.free(number)
 		}
 	}
 	return true
@@ -192,13 +206,23 @@ func (s *System) writeBack(l *slice, n int, line uint64, set uint8, tick int64) 
 
 // toChannel sends a transfer to its channel.
 func (s *System) toChannel(l *slice, t transfer, tick int64) {
-	l.unqueued++
 	t.arrived = tick + int64(s.config.Timing.MemoryLatency)*s.clock.memory
+	if s.compressed != nil {
+		s.compress(l, &t)
+		return
+	}
+	t.bursts = uint8(sectors(t.sectors))
+	s.submit(l, &t)
+}
+
+// submit sends a transfer to its channel, where it arrives at t.arrived, after the tick of the call.
+func (s *System) submit(l *slice, t *transfer) {
+	l.unqueued++
 	c := t.place.Channel
 	if t.write {
-		s.channels[c].writes.arriving.push(t)
+		s.channels[c].writes.arrive(t)
 	} else {
-		s.channels[c].reads.arriving.push(t)
+		s.channels[c].reads.arrive(t)
 	}
-	s.channelEvents.schedule(c, max(t.arrived, tick+1))
+	s.channelEvents.schedule(c, t.arrived)
 }

@@ -18,15 +18,22 @@ type Request struct {
 	CTA     int              // index of the CTA in its grid, for policies
 	Warp    int              // index of the warp in its CTA, for policies
 	Instr   int              // index of the instruction in the program of its launch, for policies
+
+	Content      any  // bytes of a store or an atomic, for Compression.Write; nil: unknown, or none
+	Bursts       int  // bursts of the compressed form of a store that overwrites a whole line; 0: it is raw
+	Acknowledged bool // a store that has a reply
 }
 
-// Reply is the answer to a load or an atomic.
+// Reply is the answer to a load, an atomic or an acknowledged store.
 type Reply struct {
 	SM      int    // multiprocessor of the request
 	ID      int64  // number of the request
 	Line    uint64 // line of the request
-	Sectors uint8  // sectors of the request
+	Sectors uint8  // sectors of the request, or all if the line arrives in a compressed form
 	At      int64  // cycle in which they arrive at the multiprocessor
+
+	Bursts   int  // bursts of the compressed form in which the line arrives; 0: it is raw
+	Returned bool // a store was not executed, because it has a part of a compressed line, which the reply has
 }
 
 // Never is the time of an event that does not happen.
@@ -63,8 +70,8 @@ func NewFixed(latency int64) *Fixed { return &Fixed{latency: max(latency, 1)} }
 
 // Send implements Memory. It takes each request.
 func (f *Fixed) Send(now int64, r *Request) bool {
-	if r.Kind != probe.AccessStore {
-		f.waiting = append(f.waiting, Reply{r.SM, r.ID, r.Line, r.Sectors, now + f.latency})
+	if r.Kind != probe.AccessStore || r.Acknowledged {
+		f.waiting = append(f.waiting, Reply{SM: r.SM, ID: r.ID, Line: r.Line, Sectors: r.Sectors, At: now + f.latency})
 	}
 	return true
 }

@@ -33,6 +33,8 @@ type send struct {
 	sectors uint8 // 0: the first
 	whole   uint8
 	bytes   int
+	bursts  int
+	ack     bool
 }
 
 const (
@@ -50,7 +52,7 @@ func play(t *testing.T, c Config, list []send) (*System, string) {
 		for s.Next() <= r.at {
 			replies = s.Advance(s.Next(), replies)
 		}
-		if !s.Send(r.at, &Request{SM: r.sm, ID: int64(i), Line: r.line, Sectors: max(r.sectors, 1), Whole: r.whole, Kind: r.kind, Bytes: r.bytes}) {
+		if !s.Send(r.at, &Request{SM: r.sm, ID: int64(i), Line: r.line, Sectors: max(r.sectors, 1), Whole: r.whole, Kind: r.kind, Bytes: r.bytes, Bursts: r.bursts, Acknowledged: r.ack}) {
 			t.Errorf("request %d is refused", i)
 		}
 	}

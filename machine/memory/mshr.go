@@ -54,6 +54,16 @@ func (m *MSHRs[W]) InFlight(line uint64) uint8 {
 	return inFlight
 }
 
+// First returns the oldest access that waits for a line.
+func (m *MSHRs[W]) First(line uint64) (access W, ok bool) {
+	if m.used > 0 {
+		if e := &m.table[m.find(line)]; e.first != 0 {
+			return m.waiters[e.first-1].access, true
+		}
+	}
+	return access, false
+}
+
 // Room reports whether Add would take an access to a line.
 func (m *MSHRs[W]) Room(line uint64) bool {
 	_, room := m.Look(line)

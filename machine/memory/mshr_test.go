@@ -122,7 +122,7 @@ func TestFixed(t *testing.T) {
 	if f.Next() != 13 || len(f.Advance(12, nil)) != 0 {
 		t.Errorf("the next reply is in cycle %d", f.Next())
 	}
-	if got := f.Advance(14, nil); len(got) != 2 || got[0] != (Reply{1, 5, 9, 2, 13}) || got[1].ID != 7 || got[1].At != 14 {
+	if got := f.Advance(14, nil); len(got) != 2 || got[0] != (Reply{SM: 1, ID: 5, Line: 9, Sectors: 2, At: 13}) || got[1].ID != 7 || got[1].At != 14 {
 		t.Errorf("%+v", got)
 	}
 }

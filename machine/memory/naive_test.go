@@ -128,7 +128,7 @@ func (v *naive) advance(now int64) (replies []Reply) {
 				if t%v.clock.core != 0 {
 					at++
 				}
-				replies = append(replies, Reply{sm, p.ID, p.Line, p.Sectors, at})
+				replies = append(replies, Reply{SM: sm, ID: p.ID, Line: p.Line, Sectors: p.Sectors, At: at})
 				v.counts.Replies++
 				v.counts.InSystem--
 				v.counts.LatencySum += at - p.sent

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -18,6 +19,8 @@ type Config struct {
 	Memory     dram.Spec                        // channels, banks, rows, address map, pages and zones
 	Structure  func(addr uint64) dram.Structure // buffer of an address, for the placement; nil: none
 	Timing     Spec                             // network, L2 and memory
+
+	Compression *Compression // lines in compressed forms; nil: none
 }
 
 // Spec is the timing of a memory system: the network between the multiprocessors and the L2, the L2, and the channels of memory.
@@ -257,6 +260,8 @@ func (c *Config) Check() error {
 	}
 	z := max(c.Memory.Zones, 1)
 	switch {
+	case c.Compression != nil && !c.WholeLines:
+		return errors.New("compressed lines need an L2 and a memory that transfer whole lines")
 	case !m.KeepsLines():
 		return fmt.Errorf("address map %s: a clock needs a map that keeps the 128 bytes of a line in a row", m.Name)
 	case c.SMs%z != 0:

@@ -31,7 +31,8 @@ type System struct {
 	sliceEvents      wheel
 	nextDown, nextUp int64 // ticks of the network of replies, and of that of requests
 
-	access cache.Access
+	access     cache.Access
+	compressed *compressed // nil: no line is compressed
 }
 
 // l2Line is the valid sectors of a line, those in flight included, and those that differ from memory.
@@ -44,6 +45,9 @@ type packet struct {
 	slice int32
 	bank  int32 // of the slice
 	sent  int64 // tick
+
+	form     int  // bursts of the form of the reply's line; 0: the line is not compressed
+	returned bool // the reply of a store has its line
 }
 
 // maxParts is the maximum number of multiprocessors, channels and slices.
@@ -69,6 +73,9 @@ func New(c Config) *System {
 	s.up = newNetwork(c.SMs, len(s.slices), t.NetQueue, c.Memory.Zones, &s.Counts)
 	s.down = newNetwork(len(s.slices), c.SMs, 0, c.Memory.Zones, &s.Counts)
 	s.pages.Structure = c.Structure
+	if c.Compression != nil {
+		s.compressed = newCompressed(c.Compression)
+	}
 	s.arrivals = newWheel(c.SMs, s.clock.network)
 	s.channelEvents = newWheel(len(s.channels), s.clock.memory)
 	s.sliceEvents = newWheel(len(s.slices), s.clock.l2)
@@ -97,11 +104,19 @@ func (s *System) Send(now int64, r *Request) bool {
 		s.Counts.Loads++
 	case probe.AccessStore:
 		s.Counts.Stores++
+		if r.Acknowledged {
+			s.Counts.StoreReplies++
+		}
 	default:
 		s.Counts.Atomics++
 	}
-	s.Counts.BytesSent += int64(s.config.Timing.NetHeader + r.Bytes)
-	s.up.push(r.SM, arrival{i, p.slice, int32(s.config.Timing.NetHeader + r.Bytes), tick + 1})
+	ready := tick + 1
+	if r.Bursts > 0 && r.Bursts < LineBursts {
+		p.Bytes = r.Bursts * coalesce.SectorBytes
+		ready += int64(s.compressed.Compress) * s.clock.core
+	}
+	s.Counts.BytesSent += int64(s.config.Timing.NetHeader + p.Bytes)
+	s.up.push(r.SM, arrival{i, p.slice, int32(s.config.Timing.NetHeader + p.Bytes), ready})
 	s.nextUp = min(s.nextUp, edge(tick+1, s.clock.network))
 	return true
 }
@@ -201,7 +216,7 @@ func (s *System) arrive(sm int, tick int64, replies []Reply) []Reply {
 		s.Counts.Replies++
 		s.Counts.ReplyBytesReceived += int64(s.replyBytes(p))
 		s.Counts.LatencySum += at - p.sent/s.clock.core
-		replies = append(replies, Reply{p.SM, p.ID, p.Line, p.Sectors, at})
+		replies = append(replies, Reply{p.SM, p.ID, p.Line, p.Sectors, at, p.form, p.returned})
 		s.free(i)
 	}
 	if q.n > 0 {
@@ -212,6 +227,12 @@ func (s *System) arrive(sm int, tick int64, replies []Reply) []Reply {
 
 // replyBytes returns the size of the reply of a packet.
 func (s *System) replyBytes(p *packet) int {
+	switch {
+	case p.form > 0:
+		return s.config.Timing.NetHeader + p.form*coalesce.SectorBytes
+	case p.Kind == probe.AccessStore && !p.returned:
+		return s.config.Timing.NetHeader
+	}
 	return s.config.Timing.NetHeader + bits.OnesCount8(p.Sectors)*coalesce.SectorBytes
 }
 
@@ -256,6 +277,13 @@ type Counts struct {
 	MemoryStalls int64 `json:"memory_stalls"` // accesses that have waited for a place in the queue of a channel
 
 	InSystem int64 `json:"in_system"` // requests in the system
+
+	Bursts          int64 `json:"bursts,omitempty"`           // bursts of compressed and raw lines and of metadata that memory has to transfer; without compression 0
+	MetadataLookups int64 `json:"metadata_lookups,omitempty"` // transfers of lines whose number of bursts is looked up
+	MetadataMisses  int64 `json:"metadata_misses,omitempty"`  // of these, transfers whose metadata are read from memory
+	MetadataWrites  int64 `json:"metadata_writes,omitempty"`  // lines of metadata that are written to memory
+	StoreReplies    int64 `json:"store_replies,omitempty"`    // stores with a reply
+	Returned        int64 `json:"returned,omitempty"`         // of these, stores of a part of a compressed line, which are returned with the line
 
 	Memory ChannelCounts `json:"memory"` // of all channels
 }
@@ -345,8 +373,8 @@ func (s *System) Verify() error {
 	c := s.Total()
 	m := &c.Memory
 	switch {
-	case c.Accesses != c.Hits+c.InFlight+c.Misses, c.BytesReceived > c.BytesSent, c.ReplyBytesReceived > c.ReplyBytes, c.Replies > c.Loads+c.Atomics,
-		m.Requests() != m.Hits+m.Opens+m.Conflicts, m.Activations < m.Opens+m.Conflicts, m.ReadBursts > c.Reads, m.WriteBursts > c.WriteBacks,
+	case c.Accesses != c.Hits+c.InFlight+c.Misses, c.BytesReceived > c.BytesSent, c.ReplyBytesReceived > c.ReplyBytes, c.Replies > c.Loads+c.Atomics+c.StoreReplies,
+		m.Requests() != m.Hits+m.Opens+m.Conflicts, m.Activations < m.Opens+m.Conflicts, m.ReadBursts+m.WriteBursts > s.bursts(&c), c.Returned > c.StoreReplies,
 		m.Opens > int64(len(s.channels)*len(s.channels[0].banks)):
 		return fmt.Errorf("BUG: the counts of memory contradict each other: %+v", c)
 	}
@@ -354,7 +382,7 @@ func (s *System) Verify() error {
 		return nil
 	}
 	switch {
-	case c.InSystem != 0, c.Replies != c.Loads+c.Atomics, c.BytesReceived != c.BytesSent, c.ReplyBytesReceived != c.ReplyBytes, m.ReadBursts != c.Reads, m.WriteBursts != c.WriteBacks:
+	case c.InSystem != 0, c.Replies != c.Loads+c.Atomics+c.StoreReplies, c.BytesReceived != c.BytesSent, c.ReplyBytesReceived != c.ReplyBytes, m.ReadBursts+m.WriteBursts != s.bursts(&c):
 		return fmt.Errorf("BUG: memory is idle and has lost requests: %+v", c)
 	}
 	for i := range s.slices {
@@ -363,6 +391,14 @@ func (s *System) Verify() error {
 		}
 	}
 	return nil
+}
+
+// bursts returns the bursts that the L2 has asked memory to transfer.
+func (s *System) bursts(c *Counts) int64 {
+	if s.compressed != nil {
+		return c.Bursts
+	}
+	return c.Reads + c.WriteBacks
 }
 
 // State is what a memory system holds at a time.

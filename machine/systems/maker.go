@@ -59,6 +59,7 @@ var Makers = []Maker{
 		}
 		return Atoms("xmem="+value, f.Atoms), nil
 	}},
+	{Name: "caba", Doc: cabaDoc(), New: caba},
 }
 
 // Find returns the systems of a text: NAME=VALUE, or several of these with + between them. A value may have plus signs, as paths have: a text

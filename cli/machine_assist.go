@@ -1,0 +1,121 @@
+package cli
+
+// This file is "gemu machine --show assist": the assist warps of machines with a clock, and their lines of the source.
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"gemu/machine/core"
+)
+
+var assistPart = machinePart{name: "assist", doc: "assist warps of machines with a clock (--with caba=…, --assist): their instructions, and the lines of the source from which they come", extra: true, clocked: true, begin: func(in *machineRun) machineView {
+	in.addClocks()
+	return assistView{cyclesView{in.clocks}}
+}}
+
+// assistView is the assist warps of the machines.
+type assistView struct{ cyclesView }
+
+func (v assistView) addJSON(r *machineReport) error {
+	if !slices.ContainsFunc(v.clocks, func(c machineClock) bool { return c[0].HasAssists() }) {
+		return errors.New("no machine has assist warps: want --with caba=bdi, another value with assist warps, or --assist FILE.ptx")
+	}
+	return v.cyclesView.addJSON(r)
+}
+
+// assistColumns are the columns of the assist warps.
+var assistColumns = []pageHead{
+	{Name: "cycles", Doc: "cycles of all launches"}, {Name: "instructions", Doc: "executed instructions of warps, without those of assist warps"}, {Name: "of assist", Doc: "executed instructions of assist warps"},
+	{Name: "fills", Doc: "lines that assist warps decompress"}, {Name: "stores", Doc: "stores of whole lines that assist warps compress"}, {Name: "merged", Doc: "stores of a part of a compressed line: assist warps decompress the line, and compress it again"},
+	{Name: "raw", Doc: "stores of whole lines that find no place in the buffer, and are sent raw"}, {Name: "bursts", Doc: "bursts of 32 bytes that memory transfers"},
+}
+
+// assistCells returns the cells of a machine.
+func (v assistView) assistCells(r *machineReport, i int) []string {
+	c := r.Machines[i].Clock
+	n := &c.Counts
+	m := v.clocks[i][0].Memory().Total().Memory
+	cells := []string{countText(c.Cycles), countText(n.Instructions)}
+	for _, count := range []int64{n.AssistInstructions, n.AssistFills, n.AssistStores, n.MergedStores, n.RawStores} {
+		if v.clocks[i][0].HasAssists() {
+			cells = append(cells, countText(count))
+		} else {
+			cells = append(cells, "-")
+		}
+	}
+	cells = append(cells, countText(m.ReadBursts+m.WriteBursts))
+	if len(r.Machines) > 1 {
+		cells = append(cells, c.ratioText(r.Machines[0].Clock))
+	}
+	return cells
+}
+
+// assistLines returns the lines of a machine with cycles of assist warps, those with the most first.
+func (c *machineClockJSON) assistLines() []machineClockLineJSON {
+	list := slices.DeleteFunc(slices.Clone(c.Lines), func(l machineClockLineJSON) bool { return l.Stalls.Assist == 0 })
+	slices.SortStableFunc(list, func(a, b machineClockLineJSON) int { return cmp.Compare(b.Stalls.Assist, a.Stalls.Assist) })
+	return list
+}
+
+// assistCell returns the instructions of assist warps for a line, and their share of the cycles of schedulers.
+func assistCell(stalls *core.Stalls, total int64) string {
+	return fmt.Sprintf("%s (%s %%)", countText(stalls.Assist), percentText(share(stalls.Assist, total), 1))
+}
+
+// assistTitle is the title of the lines of a machine.
+func assistTitle(machine string) string {
+	return "lines whose data assist warps compress or decompress, on " + machine
+}
+
+// assistEqual says that the results of the kernel are those without assist warps.
+const assistEqual = "Each line that an assist warp has compressed or decompressed was compared with that of the run without assist warps, and is equal."
+
+func (v assistView) print(r *machineReport, s *screen) {
+	s.heading("assist warps")
+	r.printMachines(s, assistColumns, 13, ratioHead.Name, func(i int) []string { return v.assistCells(r, i) })
+	s.printf("%s\n", assistEqual)
+	for i := range r.Machines {
+		if !v.clocks[i][0].HasAssists() {
+			continue
+		}
+		s.heading(assistTitle(r.Machines[i].Name))
+		c := r.Machines[i].Clock
+		list := c.assistLines()
+		s.printf("%s\n", s.paint(dim, "instructions of assist warps, and their share of the cycles of all schedulers"))
+		for k := range list {
+			if k == r.flags.Top {
+				s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", len(list)-k)))
+				break
+			}
+			l := &list[k]
+			text := fitted(assistCell(&l.Stalls, c.Stalls.Total()), -22) + "  "
+			s.printf("%s%s\n", text, s.cutToFit(l.place()+"  "+r.texts[machinePlace{l.File, l.Line}], len(text)))
+		}
+	}
+}
+
+// page returns the assist warps of the machines.
+func (v assistView) page(r *machineReport) []pageSection {
+	b := pageBlock{Title: "Assist warps", Notes: []string{assistEqual}, Table: &pageTable{Head: append([]pageHead{{Name: "machine", Text: true}}, assistColumns...)}}
+	if len(r.Machines) > 1 {
+		b.Table.Head = append(b.Table.Head, ratioHead)
+	}
+	blocks := []pageBlock{b}
+	for i := range r.Machines {
+		blocks[0].Table.Rows = append(blocks[0].Table.Rows, append([]string{r.Machines[i].Name}, v.assistCells(r, i)...))
+		c := r.Machines[i].Clock
+		if list := c.assistLines(); len(list) > 0 {
+			lines := pageBlock{Title: assistTitle(r.Machines[i].Name), Notes: []string{}, Table: &pageTable{Head: []pageHead{{Name: "line", Text: true}, {Name: "instructions", Doc: "instructions of assist warps, and their share of the cycles of all schedulers"}}}}
+			lines.Title = "L" + lines.Title[1:]
+			for k := range list[:min(len(list), r.flags.Top)] {
+				l := &list[k]
+				lines.Table.Rows = append(lines.Table.Rows, []string{l.place() + "  " + r.texts[machinePlace{l.File, l.Line}], assistCell(&l.Stalls, c.Stalls.Total())})
+			}
+			blocks = append(blocks, lines)
+		}
+	}
+	return []pageSection{{"Assist warps", []string{}, blocks}}
+}

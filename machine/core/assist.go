@@ -1,0 +1,339 @@
+package core
+
+import (
+	"slices"
+
+	"gemu/machine/memory"
+	"gemu/machine/stream"
+	"gemu/probe"
+)
+
+// This file has the controller of assist warps of a multiprocessor (Vijaykumar et al. 2016, section 4). docs/design/assist-warps.md has the order
+// of the events of a cycle.
+
+// Routine is an assist routine: the instructions that assist warps execute.
+type Routine struct {
+	name    string
+	high    bool
+	program []operation
+}
+
+// NewRoutine returns a routine of a program. High: an assist warp comes before its parent warp, whose instructions wait; otherwise it issues in cycles
+// in which no other warp can issue.
+func NewRoutine(s *Spec, l *probe.LaunchInfo, name string, high bool) *Routine {
+	return &Routine{name, high, decode(s, l)}
+}
+
+// Execution is an execution of a routine for a line.
+type Execution struct {
+	*Routine
+	Path []int32 // executed instructions, by index in the program
+}
+
+// Forms are the compressed forms in which lines move between the L1 and the memory behind it.
+type Forms interface {
+	// Store returns the bursts of the form in which a store is sent as a whole line; 0: raw. c has the bytes of the store, which has a part of the line or
+	// all of it. If an assist warp compresses the line, Store returns its execution, for multiprocessor sm.
+	Store(sm int, line uint64, c *stream.Content) (bursts int, compress *Execution)
+	// Fill returns the execution that decompresses a line which has come in a compressed form; nil: dedicated logic does it.
+	Fill(sm int, line uint64) *Execution
+}
+
+// Assist has the numbers of the controllers of assist warps.
+type Assist struct {
+	StoreBuffer int // lines that wait for their compression; a store that finds no place is sent raw
+	// Throttle: a line is sent raw if schedulers have issued nothing in less than this share of the cycles of the latest 1024, in percent.
+	Throttle int
+}
+
+// stagedLow is the number of instructions of low priority in the instruction buffer (section 4.3 of the paper).
+const stagedLow = 2
+
+// throttleWindow is the number of cycles over which idle cycles are counted.
+const throttleWindow = 1024
+
+// firstPartial is the first number of requests that are stores of a part of a line.
+const firstPartial = 1 << 40
+
+// assists is the controller of a multiprocessor, with its table of assist warps and its buffer of stores.
+type assists struct {
+	Assist
+	table    []*assistWarp // in the order of their triggers
+	turn     int           // index in table after that of the warp that was staged last
+	low      int           // staged instructions of low priority
+	blocked  uint64        // slots of parents that wait for an assist warp of high priority
+	buffered int           // stores in the buffer
+	unsent   []*assistWarp // compressions that have ended, and whose store the memory has not taken
+	partial  []partialStore
+	free     []int64 // unused elements of partial
+	port     int64   // cycle in which a port of the memory unit serves an assist warp
+
+	window, idle int64 // first cycle of the window, and cycles of schedulers without an instruction since then
+	share        int64 // the share of those in the latest window, in percent
+}
+
+// partialStore is a store of a part of a line whose reply is missing.
+type partialStore struct {
+	request memory.Request
+	load    int32
+}
+
+// assistWarp is an entry of the table: an execution for a parent warp.
+type assistWarp struct {
+	*Execution
+	slot     int   // of the parent
+	instr    int32 // instruction of the parent
+	load     int32 // of the parent, for a store
+	next     int   // index of the next instruction in Path
+	staged   int   // instructions from it on that are in the instruction buffer
+	deployed bool  // an instruction has been staged
+	from     int64 // cycle in which the next instruction can issue apart from its registers
+	end      int64 // cycle of the latest result
+	pending  []write
+
+	reply  memory.Reply    // the line that is decompressed
+	store  *memory.Request // the store that is compressed; nil for a line that is decompressed
+	merges bool            // store has a part of the line of reply: it is compressed then
+}
+
+// trigger adds an assist warp to the table, from which it is staged in this cycle at the earliest.
+func (a *assists) trigger(w *assistWarp, now int64) {
+	w.from = now
+	a.table = append(a.table, w)
+}
+
+// takeReply takes a reply of the memory. It returns false if the reply has nothing to do with assist warps.
+func (s *sm) takeReply(r *memory.Reply, now int64) bool {
+	a := s.assists
+	var w *assistWarp
+	switch {
+	case r.ID >= firstPartial:
+		p := a.partial[r.ID-firstPartial]
+		a.free = append(a.free, r.ID-firstPartial)
+		if !r.Returned {
+			s.run.unanswered--
+			s.arrived(p.load, now)
+			return true
+		}
+		l := &s.loads[p.load]
+		w = &assistWarp{slot: int(l.slot), instr: l.instr, load: p.load, store: &p.request, merges: true}
+		s.run.counts.MergedStores++
+	case r.Bursts == 0 || r.ID == ignoredReply:
+		return false
+	default:
+		load := int32(r.ID)
+		if r.ID == lineReply {
+			waiting, ok := s.mshrs.First(r.Line)
+			if !ok || waiting == prefetch { // no warp waits for the line
+				return false
+			}
+			load = waiting
+		}
+		l := &s.loads[load]
+		w = &assistWarp{slot: int(l.slot), instr: l.instr}
+	}
+	w.reply = *r
+	if w.Execution = s.run.plan.Forms.Fill(s.number, r.Line); w.Execution == nil {
+		s.endAssist(w, now)
+		return true
+	}
+	s.run.counts.AssistFills++
+	a.trigger(w, now)
+	return true
+}
+
+// bufferStore takes a store that overwrites a whole line into the buffer, to compress it. It returns false if the store must be sent raw.
+func (s *sm) bufferStore(q *memory.Request, content *stream.Content, load, instr int32, now int64) bool {
+	a := s.assists
+	if a.buffered >= a.StoreBuffer || a.throttles(now, len(s.schedulers)) {
+		return false
+	}
+	bursts, compress := s.run.plan.Forms.Store(s.number, q.Line, content)
+	if compress == nil {
+		return false
+	}
+	request := *q
+	request.Bursts = bursts
+	a.buffered++
+	s.run.counts.AssistStores++
+	s.loads[load].missing++
+	a.trigger(&assistWarp{Execution: compress, slot: int(s.loads[load].slot), instr: instr, load: load, store: &request}, now)
+	return true
+}
+
+// compressStore chooses how a store is sent: in a form of dedicated logic, as a part of a line, or raw. It returns true if the store is in the
+// buffer, where an assist warp compresses it.
+func (s *sm) compressStore(a *access, q *memory.Request, content *stream.Content, now int64) (buffered bool) {
+	q.Content = content
+	switch {
+	case q.Kind != probe.AccessStore:
+	case s.assists == nil && q.Whole == allSectors:
+		q.Bursts, _ = s.run.plan.Forms.Store(s.number, q.Line, content)
+	case s.assists == nil:
+	case q.Whole != allSectors:
+		q.Acknowledged = true
+		q.ID = s.assists.newPartial(q, a.load)
+	default:
+		return s.bufferStore(q, content, a.load, a.instr, now)
+	}
+	return false
+}
+
+// throttles reports whether schedulers have too few idle cycles for assist warps of low priority.
+func (a *assists) throttles(now int64, schedulers int) bool {
+	if cycles := now - a.window; cycles >= throttleWindow {
+		a.share = 100 * a.idle / (cycles * int64(schedulers))
+		a.window, a.idle = now, 0
+	}
+	return a.share < int64(a.Throttle)
+}
+
+// newPartial returns the number of a request that is a store of a part of a line.
+func (a *assists) newPartial(q *memory.Request, load int32) int64 {
+	if n := len(a.free); n > 0 {
+		i := a.free[n-1]
+		a.free = a.free[:n-1]
+		a.partial[i] = partialStore{*q, load}
+		return firstPartial + i
+	}
+	a.partial = append(a.partial, partialStore{*q, load})
+	return firstPartial + int64(len(a.partial)-1)
+}
+
+// stage moves instructions of an assist warp into the instruction buffer: as many as schedulers, of the next warp of the table in turn. A parent
+// warp has at most one assist warp of each priority at a time.
+func (a *assists) stage(width int) {
+	for i := range a.table {
+		n := (a.turn + i) % len(a.table)
+		w := a.table[n]
+		count := min(width, len(w.Path)-w.next) - w.staged
+		if !w.high {
+			count = min(count, stagedLow-a.low)
+		}
+		if count <= 0 || !w.deployed && slices.ContainsFunc(a.table, func(o *assistWarp) bool { return o.deployed && o.slot == w.slot && o.high == w.high }) {
+			continue
+		}
+		w.staged += count
+		if w.deployed = true; w.high {
+			a.blocked |= 1 << w.slot
+		} else {
+			a.low += count
+		}
+		a.turn = n + 1
+		return
+	}
+}
+
+// stepAssists ends the assist warps whose results are all there, and stages instructions of another.
+func (s *sm) stepAssists(now int64) {
+	a := s.assists
+	for i := 0; i < len(a.table); {
+		w := a.table[i]
+		if w.next < len(w.Path) || max(w.end, w.from) > now {
+			i++
+			continue
+		}
+		a.table = slices.Delete(a.table, i, i+1)
+		if a.turn > i {
+			a.turn--
+		}
+		if w.high {
+			a.blocked &^= 1 << w.slot
+		}
+		s.endAssist(w, now)
+	}
+	a.stage(len(s.schedulers))
+	for i := range s.schedulers {
+		s.schedulers[i].stale = true
+	}
+}
+
+// endAssist passes the line of an assist warp on.
+func (s *sm) endAssist(w *assistWarp, now int64) {
+	a := s.assists
+	switch {
+	case w.store == nil:
+		s.deliver(&w.reply, now)
+	case w.merges: // the line is decompressed, and is compressed with the bytes of the store
+		s.run.unanswered--
+		q := w.store
+		content, _ := q.Content.(*stream.Content)
+		bursts, compress := s.run.plan.Forms.Store(s.number, q.Line, content)
+		q.Sectors, q.Whole, q.Bytes, q.Bursts, q.Acknowledged = allSectors, allSectors, stream.LineBytes, bursts, false
+		a.buffered++ // it has a place, whether or not there is one
+		n := &assistWarp{Execution: compress, slot: w.slot, instr: w.instr, load: w.load, store: q}
+		if compress == nil {
+			a.unsent = append(a.unsent, n)
+			return
+		}
+		a.trigger(n, now)
+	default:
+		a.unsent = append(a.unsent, w)
+	}
+}
+
+// sendStores sends the stores whose compression has ended, until the memory takes no further one.
+func (s *sm) sendStores(now int64) {
+	a := s.assists
+	if len(a.unsent) == 0 {
+		return
+	}
+	if len(s.queue) == 0 || s.blocked {
+		s.run.retry[s.number] = false
+	}
+	for len(a.unsent) > 0 && s.send(a.unsent[0].store, now) {
+		w := a.unsent[0]
+		a.unsent = slices.Delete(a.unsent, 0, 1)
+		a.buffered--
+		s.arrived(w.load, now)
+	}
+}
+
+// issueAssist issues an instruction of an assist warp of a priority, if scheduler i can: that with the oldest trigger.
+func (s *sm) issueAssist(i int, high bool, now int64) bool {
+	a := s.assists
+	for _, w := range a.table {
+		if w.staged == 0 || w.high != high || w.slot%len(s.schedulers) != i || w.from > now {
+			continue
+		}
+		o := &w.program[w.Path[w.next]]
+		if !s.canIssueAssist(w, o, i, now) {
+			continue
+		}
+		at, from := int64(0), now+1
+		if o.class == Memory { // a port serves it in the next cycle; the L1 has its line
+			a.port = now + 1
+			at = now + 1 + s.run.L1
+		} else if at = s.occupy(o.class, i, now); o.class == Control {
+			from = at
+		}
+		for _, register := range o.writes {
+			w.pending = append(w.pending, write{at: at, register: register})
+		}
+		w.next, w.staged, w.from, w.end = w.next+1, w.staged-1, from, max(w.end, at)
+		if !high {
+			a.low--
+		}
+		s.run.instrs[w.instr].Assist++
+		s.run.counts.AssistInstructions++
+		return true
+	}
+	return false
+}
+
+// canIssueAssist reports whether the registers and the unit of the next instruction of an assist warp are there.
+func (s *sm) canIssueAssist(w *assistWarp, o *operation, scheduler int, now int64) bool {
+	w.pending = slices.DeleteFunc(w.pending, func(p write) bool { return p.at <= now })
+	for i := range w.pending {
+		if slices.Contains(o.registers, w.pending[i].register) {
+			return false
+		}
+	}
+	if o.class == Memory {
+		return s.assists.port <= now
+	}
+	return s.free[o.unit][scheduler*len(s.free[o.unit])/len(s.schedulers)] <= now
+}
+
+// active reports whether the controller has something to do in the next cycle.
+func (a *assists) active(retry bool) bool { return len(a.table) > 0 || len(a.unsent) > 0 && !retry }

@@ -1,0 +1,159 @@
+package core_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"gemu/interp"
+	"gemu/machine/cache"
+	"gemu/machine/core"
+	"gemu/machine/memory"
+	"gemu/machine/stream"
+	"gemu/probe"
+	"gemu/ptx"
+)
+
+// forms is the compressed lines of a test: each line that comes is decompressed by an execution, and each store that covers a line is compressed
+// by another into a number of bursts.
+type forms struct {
+	fill, store *core.Execution
+	bursts      int
+}
+
+func (f *forms) Fill(int, uint64) *core.Execution { return f.fill }
+func (f *forms) Store(int, uint64, *stream.Content) (int, *core.Execution) {
+	return f.bursts, f.store
+}
+
+// formMemory is a memory whose lines come in forms of a burst. It returns stores of a part of a line.
+type formMemory struct {
+	*memory.Fixed
+	parts map[int64]bool // requests that are stores of a part
+	sent  []string       // stores: cycle, sectors, bursts
+}
+
+func (f *formMemory) Send(now int64, r *memory.Request) bool {
+	if r.Kind == probe.AccessStore {
+		f.sent = append(f.sent, fmt.Sprintf("%d: %04b in %d", now, r.Sectors, r.Bursts))
+	}
+	if r.Acknowledged {
+		f.parts[r.ID] = true
+	}
+	return f.Fixed.Send(now, r)
+}
+
+func (f *formMemory) Advance(now int64, replies []memory.Reply) []memory.Reply {
+	replies = f.Fixed.Advance(now, replies)
+	for i := range replies {
+		replies[i].Bursts, replies[i].Returned = 1, f.parts[replies[i].ID]
+	}
+	return replies
+}
+
+// execution returns the execution of all instructions of a body but its return.
+func execution(t *testing.T, spec *core.Spec, body string, high bool) *core.Execution {
+	t.Helper()
+	m := core.New(config(*spec, 1, 1, cache.Shape{Sets: 4, Ways: 2}, memory.NewFixed(50)))
+	record(t, program(body), ptx.Dim(1), ptx.Dim(32), m)
+	x := &core.Execution{Routine: core.NewRoutine(spec, m.Launches()[0].LaunchInfo, "routine", high)}
+	for i := range strings.Count(body, ";") {
+		x.Path = append(x.Path, int32(i))
+	}
+	return x
+}
+
+// TestAssistSequences has the cycles of a multiprocessor with assist warps by hand, on the machine of simple. A routine of two integers takes
+// eight cycles: the first is staged and issued in the cycle of its trigger, the second four cycles later, and its result is there after four more.
+func TestAssistSequences(t *testing.T) {
+	const two = "\tmov.u32 %x0, 1;\n\tadd.u32 %x1, %x0, 1;\n"
+	const load = "\tld.param.u64 %b, [in];\n\tld.global.u32 %x0, [%b];\n"
+	const address = "\tld.param.u64 %b, [in];\n\tmov.u32 %t, %tid.x;\n\tmul.wide.u32 %p, %t, 4;\n\tadd.u64 %p, %b, %p;\n"
+	counts := func(l *core.Launch) string {
+		return fmt.Sprint(l.AssistFills, l.AssistStores, l.MergedStores, l.RawStores, l.AssistInstructions, l.Stalls.Assist)
+	}
+	for _, c := range []struct {
+		name        string
+		body        string
+		fill, store string // routines; "": none
+		high        bool   // of fill
+		buffer      int
+		want        []string // issues of the kernel
+		sent        []string
+		cycles      int64
+		counts      string
+	}{
+		// Taken in 4, answered in 54. The routine ends in 62: then the sum, and the return. The last result is there in 66.
+		{"a load waits for its line", load + "\tadd.u32 %x1, %x0, 1;\n", two, "", true, 1, []string{"0:0", "3:0", "62:0", "63:0"}, nil, 67, "1 0 0 0 2 2"},
+		{"dedicated logic takes no time", load + "\tadd.u32 %x1, %x0, 1;\n", "", "", true, 1, []string{"0:0", "3:0", "54:0", "55:0"}, nil, 59, "0 0 0 0 0 0"},
+		// A chain of 14 sums from cycle 4 on: that of cycle 56 waits for the assist warp, and its result until 66, when the return has issued.
+		{"the parent of a warp of high priority waits", load + strings.Repeat("\tadd.u32 %x1, %x1, 1;\n", 14), two, "", true, 1,
+			[]string{"0:0", "3:0", "4:0", "8:0", "12:0", "16:0", "20:0", "24:0", "28:0", "32:0", "36:0", "40:0", "44:0", "48:0", "52:0", "62:0", "63:0"}, nil, 67, "1 0 0 0 2 2"},
+		// Of low priority it issues in 54, and in 58: then the sum of cycle 56 has issued, and the next would come in 60.
+		{"the parent of a warp of low priority goes on", load + strings.Repeat("\tadd.u32 %x1, %x1, 1;\n", 14), two, "", false, 1,
+			[]string{"0:0", "3:0", "4:0", "8:0", "12:0", "16:0", "20:0", "24:0", "28:0", "32:0", "36:0", "40:0", "44:0", "48:0", "52:0", "56:0", "57:0"}, nil, 63, "1 0 0 0 2 2"},
+		// An access of an assist warp takes the port in 55, and the L1 has its data in 65.
+		{"an access of an assist warp", load + "\tadd.u32 %x1, %x0, 1;\n", "\tld.shared.u32 %x0, [tile];\n", "", true, 1, []string{"0:0", "3:0", "65:0", "66:0"}, nil, 70, "1 0 0 0 1 1"},
+		// The store is issued in 15 and taken in 16, when the return issues. The routine is staged in 17 and ends in 25, which is the 26th cycle.
+		{"a store is compressed", address + "\tst.global.u32 [%p], %t;\n", "", two, true, 1, []string{"0:0", "1:0", "5:0", "11:0", "15:0", "16:0"}, []string{"25: 1111 in 2"}, 26, "0 1 0 0 2 2"},
+		{"without a place it is sent raw", address + "\tst.global.u32 [%p], %t;\n", "", two, true, 0, []string{"0:0", "1:0", "5:0", "11:0", "15:0", "16:0"}, []string{"16: 1111 in 0"}, 17, "0 0 0 1 0 0"},
+		// Two stores, issued in 15 and 16 and taken in 16 and 17: the second finds no place.
+		{"a full buffer", address + "\tst.global.u32 [%p], %t;\n\tst.global.u32 [%p+128], %t;\n", "", two, true, 1, []string{"0:0", "1:0", "5:0", "11:0", "15:0", "16:0", "17:0"}, []string{"17: 1111 in 0", "26: 1111 in 2"}, 27, "0 1 0 1 2 2"},
+		// With two places the second store waits for the assist warp of the first, since both have the same parent: staged in 25, when the first ends, and
+		// ended in 33.
+		{"one assist warp at a time", address + "\tst.global.u32 [%p], %t;\n\tst.global.u32 [%p+128], %t;\n", "", two, true, 2, []string{"0:0", "1:0", "5:0", "11:0", "15:0", "16:0", "17:0"}, []string{"26: 1111 in 2", "34: 1111 in 2"}, 35, "0 2 0 0 4 4"},
+		// A store of a lane is taken in 4 and returned in 54, decompressed until 62, compressed until 70, and sent as a whole.
+		{"a store of a part is merged", "\tld.param.u64 %b, [in];\n\tst.global.u32 [%b], 1;\n", two, two, true, 1, []string{"0:0", "3:0", "4:0"}, []string{"4: 0001 in 0", "70: 1111 in 2"}, 71, "1 0 1 0 4 4"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			spec := simple()
+			f := &forms{bursts: 2}
+			if c.fill != "" {
+				f.fill = execution(t, &spec, c.fill, c.high)
+			}
+			if c.store != "" {
+				f.store = execution(t, &spec, c.store, false)
+			}
+			var got []string
+			spec.Policy = watched(spec.Policy, &got)
+			mem := &formMemory{memory.NewFixed(50), map[int64]bool{}, nil}
+			config := config(spec, 1, 1, cache.Shape{Sets: 4, Ways: 2}, mem)
+			plan := config.Plan
+			config.Plan = func(l *stream.Launch) core.Plan {
+				p := plan(l)
+				p.Forms, p.Assist = f, &core.Assist{StoreBuffer: c.buffer}
+				return p
+			}
+			m := core.New(config)
+			recordData(t, program(c.body), ptx.Dim(1), ptx.Dim(32), m)
+			if m.Err() != nil {
+				t.Fatal(m.Err())
+			}
+			l := m.Launches()[0]
+			if text := counts(l); !slices.Equal(got, c.want) || l.Cycles != c.cycles || text != c.counts || !slices.Equal(mem.sent, c.sent) {
+				t.Errorf("%q in %d cycles, want %q in %d; counts %s, want %s; sent %q, want %q", got, l.Cycles, c.want, c.cycles, text, c.counts, mem.sent, c.sent)
+			}
+		})
+	}
+}
+
+// recordData runs a kernel for a consumer of requests with their bytes.
+func recordData(t *testing.T, text string, grid, block ptx.Dim3, c stream.Consumer) {
+	t.Helper()
+	d := interp.NewDevice(interp.Config{})
+	defer d.Close()
+	m, err := d.Load("k.ptx", []byte(text))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	b, err := d.Alloc(1 << 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := stream.NewDataRecorder(c)
+	r.RecordInstructions()
+	if _, err := m.Run(t.Context(), &interp.Launch{Grid: grid, Block: block, Args: []any{b}, Probes: []probe.Probe{r}}); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+}

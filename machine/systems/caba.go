@@ -1,0 +1,91 @@
+package systems
+
+import (
+	"fmt"
+	"strings"
+
+	"gemu/machine"
+	"gemu/machine/assist"
+	"gemu/machine/codec"
+)
+
+// Latencies of dedicated logic for BDI in core cycles (Vijaykumar et al. 2016, section 6).
+const (
+	bdiCompress   = 5
+	bdiDecompress = 1
+)
+
+// cabaDesign is a design of Vijaykumar et al. 2016, section 6, with compressed lines. docs/caba.md describes them.
+type cabaDesign struct {
+	name  string
+	doc   string
+	parts machine.Parts
+}
+
+// size returns the codec of parts for an algorithm.
+func size(c codec.Codec) func(*codec.Line) int {
+	return func(l *codec.Line) int {
+		bytes, _ := c.Size(l)
+		return bytes
+	}
+}
+
+// cabaDesigns are the values of caba=VALUE.
+var cabaDesigns = []cabaDesign{
+	{"hw-mem", "memory has lines in forms of BDI, for which its controllers have logic (HW-BDI-Mem)", machine.Parts{
+		Codec: size(codec.BDI), Compressed: &machine.Compressed{Compress: bdiCompress, Decompress: bdiDecompress, Metadata: true},
+	}},
+	{"hw", "the L2 and the network have forms, too, for which each multiprocessor has logic (HW-BDI)", machine.Parts{
+		Codec: size(codec.BDI), Compressed: &machine.Compressed{L2: true, Compress: bdiCompress, Decompress: bdiDecompress, Metadata: true},
+	}},
+	{"ideal", "as hw, in no time and with known metadata (Ideal-BDI)", machine.Parts{
+		Codec: size(codec.BDI), Compressed: &machine.Compressed{L2: true},
+	}},
+}
+
+// cabaAssist are the values of caba=VALUE with assist warps.
+var cabaAssist = []struct {
+	name   string
+	doc    string
+	codecs []codec.Codec
+}{
+	{"bdi", "as hw, but assist warps of the multiprocessors compress and decompress by BDI (CABA-BDI)", cabaCodecs[:1]},
+	{"fpc", "the same by FPC", cabaCodecs[1:2]},
+	{"c-pack", "the same by C-Pack", cabaCodecs[2:]},
+	{"best", "each line by the best of the three, chosen in no time (CABA-BestOfAll)", cabaCodecs},
+}
+
+// caba returns the design of a value, or that with the assist routines of a file.
+func caba(value string) (*machine.System, error) {
+	var names []string
+	for i := range cabaDesigns {
+		d := &cabaDesigns[i]
+		if d.name == value {
+			return &machine.System{Name: "caba=" + value, New: func() machine.Parts { return d.parts }}, nil
+		}
+		names = append(names, "caba="+d.name)
+	}
+	for i := range cabaAssist {
+		d := &cabaAssist[i]
+		if d.name == value {
+			return assistSystem("caba="+value, d.codecs, assist.Standard())
+		}
+		names = append(names, "caba="+d.name)
+	}
+	if strings.HasSuffix(value, ".ptx") {
+		return OwnAssists("caba="+value, value)
+	}
+	return nil, fmt.Errorf("want one of %s, or caba=FILE.ptx with assist routines", strings.Join(names, ", "))
+}
+
+// cabaDoc describes the values for help.
+func cabaDoc() string {
+	text := "compressed lines on machines with a clock (docs/caba.md): "
+	for _, d := range cabaDesigns {
+		text += "caba=" + d.name + ": " + d.doc + "; "
+	}
+	for _, d := range cabaAssist {
+		text += "caba=" + d.name + ": " + d.doc + "; "
+	}
+	return text + "caba=FILE.ptx: assist routines of your own"
+}

@@ -1,0 +1,177 @@
+package systems
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gemu/interp"
+	"gemu/kernels"
+	"gemu/machine"
+	"gemu/machine/core"
+	"gemu/machine/memory"
+	"gemu/machine/stream"
+)
+
+// cabaClocks runs a workload on the machine of the paper with each of some designs, "" for none. It returns the clocks in their order, and
+// the bursts of the machine without a clock.
+func cabaClocks(t *testing.T, workload string, size int, designs ...string) (list []*machine.Clock, unclocked machine.BurstCounts) {
+	t.Helper()
+	var consumers stream.Consumers
+	spec, _ := machine.Find("caba")
+	for _, name := range designs {
+		s := spec
+		if name != "" {
+			system, err := caba(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Systems = []*machine.System{system}
+		}
+		c, err := machine.NewClock(s, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, consumers = append(list, c), append(consumers, c)
+	}
+	m := machine.New(spec, 0)
+	counts := machine.NewCompression(m)
+	recorder := stream.NewDataRecorder(append(consumers, m))
+	recorder.RecordInstructions()
+	run(t, workload, size, recorder)
+	for i, c := range list {
+		if err := c.Err(); err != nil {
+			t.Errorf("%s: %v", designs[i], err)
+		}
+	}
+	return list, counts.Total()
+}
+
+// run runs a workload.
+func run(t *testing.T, workload string, size int, recorder *stream.Recorder) {
+	t.Helper()
+	d := interp.NewDevice(interp.Config{})
+	defer d.Close()
+	w := kernels.Lookup(workload)
+	s, err := kernels.Start(t.Context(), w, d, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Prepare = func(l *interp.Launch) { l.Mode, l.Probes = interp.Vector, append(l.Probes, recorder) }
+	if err := w.Run(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// countsOf returns the counts of all launches, and the cycles in which assist warps issue.
+func countsOf(c *machine.Clock) (counts core.Counts, assist int64) {
+	for _, l := range c.Launches() {
+		counts.Add(&l.Counts)
+		assist += l.Stalls.Assist
+	}
+	return counts, assist
+}
+
+// TestCompressedTransfers: if all data fit in the L2, each line is read once, in the same form as without a clock. Dedicated logic has the bursts
+// of the ideal design, and those of metadata. Without compression a line has four bursts.
+func TestCompressedTransfers(t *testing.T) {
+	for workload, size := range map[string]int{"caba/sla": 1 << 12, "spmv": 256} {
+		t.Run(workload, func(t *testing.T) {
+			list, want := cabaClocks(t, workload, size, "", "hw-mem", "hw", "ideal")
+			var n []memory.Counts
+			for _, c := range list {
+				n = append(n, c.Memory().Total())
+			}
+			if base := n[0].Reads + n[0].WriteBacks; base != want.Bursts() || n[3].Bursts != want.BDI {
+				t.Errorf("%d bursts, %d ideal; want %d and %d", base, n[3].Bursts, want.Bursts(), want.BDI)
+			}
+			for i, name := range []string{"hw-mem", "hw"} {
+				hw := n[1+i]
+				if hw.Bursts != want.BDI+hw.MetadataMisses+hw.MetadataWrites || hw.MetadataMisses == 0 {
+					t.Errorf("%s: %d bursts with %d of metadata; want %d besides", name, hw.Bursts, hw.MetadataMisses+hw.MetadataWrites, want.BDI)
+				}
+			}
+			if want.BDI < want.Bursts() && n[2].ReplyBytes >= n[1].ReplyBytes {
+				t.Errorf("replies of %d bytes with forms in the network, %d without", n[2].ReplyBytes, n[1].ReplyBytes)
+			}
+		})
+	}
+}
+
+// TestAssistDesigns: memory transfers the fewest bursts in the ideal design, then with dedicated logic, then with assist warps, and most without
+// compression, as all data fit in the L2. Kernels execute the same instructions. Each cycle of an assist warp belongs to an instruction.
+func TestAssistDesigns(t *testing.T) {
+	list, _ := cabaClocks(t, "caba/sla", 1<<12, "ideal", "hw", "bdi", "")
+	base, _ := countsOf(list[3])
+	before := int64(0)
+	for i, c := range list {
+		total := c.Memory().Total().Memory
+		if bursts := total.ReadBursts + total.WriteBursts; bursts < before {
+			t.Errorf("design %d has %d bursts, the one before it %d", i, bursts, before)
+		} else {
+			before = bursts
+		}
+		n, assist := countsOf(c)
+		if n.Instructions != base.Instructions || n.AssistInstructions != assist || c.HasAssists() != (assist > 0 && n.AssistFills > 0 && n.AssistStores > 0) {
+			t.Errorf("design %d: %+v, %d cycles of assist warps; want %d instructions", i, n, assist, base.Instructions)
+		}
+	}
+}
+
+// TestOwnAssists: the routine of a file is executed, and a wrong one is an error with its name and line.
+func TestOwnAssists(t *testing.T) {
+	const head = ".version 6.0\n.target sm_30\n.address_size 64\n"
+	zeros := func(value, more string) string {
+		return head + ".func own(.reg .b64 %form, .reg .b64 %line)\n{\n\t.pragma \"gemu.assist priority=high trigger=fill:bdi:zeros\";\n\t.reg .b64 %to;\n\t.reg .b32 %lane;\n" +
+			"\tmov.u32 %lane, %laneid;\n\tmad.wide.u32 %to, %lane, 4, %line;\n\tst.b32 [%to" + more + "], " + value + ";\n\tret;\n}\n"
+	}
+	for text, want := range map[string]string{
+		zeros("0", ""):    "",
+		zeros("1", ""):    "line 4: assist routine own: 0100",
+		zeros("0", "+64"): "own.ptx:11:2: trap",
+		"kernel":          "own.ptx:1:1: ",
+		head:              "own.ptx: no .func has .pragma",
+		strings.ReplaceAll(zeros("0", ""), "bdi:zeros", "byte-wise:4"):        "own.ptx:6: .pragma \"gemu.assist\": trigger=fill:byte-wise:4",
+		strings.ReplaceAll(zeros("0", ""), "bdi:zeros", "byte-wise:4 shared"): "own.ptx:6: .pragma",
+	} {
+		file := filepath.Join(t.TempDir(), "own.ptx")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := OwnAssists("own", file)
+		if err == nil {
+			err = runOwn(t, s)
+		}
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s\n%v, want %s", text, err, want)
+		}
+	}
+	if _, err := OwnAssists("own", "absent.ptx"); err == nil || !strings.Contains(err.Error(), "absent.ptx") {
+		t.Errorf("%v", err)
+	}
+}
+
+// runOwn runs a workload that reads lines of zeros on a machine with a system, and returns the error of the machine.
+func runOwn(t *testing.T, system *machine.System) error {
+	t.Helper()
+	s, _ := machine.Find("caba")
+	s.Systems = []*machine.System{system}
+	c, err := machine.NewClock(s, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder := stream.NewDataRecorder(c)
+	recorder.RecordInstructions()
+	run(t, "caba/sla", 1<<10, recorder)
+	return c.Err()
+}
+
+// TestCabaErrors: an unknown design is an error that names the designs.
+func TestCabaErrors(t *testing.T) {
+	for _, text := range []string{"caba", "caba=", "caba=bd"} {
+		if _, err := Find(text, nil); err == nil || !strings.HasPrefix(err.Error(), "want one of caba=") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
