@@ -102,7 +102,7 @@ type function struct {
 	readUnset   []ptx.RegID         // registers that may be read before they are written
 	n           int                 // number of rows
 	places      map[*ptx.Var]uint64 // offsets of the variables in its frame
-	ids         map[*ptx.Var]uint32 // ids of the program's variables
+	ids         map[*ptx.Var]uint32 // ids of the variables that its instructions name, and of its own
 }
 
 func (f *function) row(r ptx.RegID) int32 {
@@ -133,9 +133,6 @@ func (p *plan) id(f *function, s ptx.Symbol) uint32 {
 	v, ok := s.(*ptx.Var)
 	if !ok || v.Type.Kind() == ptx.Opaque {
 		return notPointer
-	}
-	if def, ok := f.Module().Lookup(v.Name).(*ptx.Var); ok && v.Linkage == ptx.Extern {
-		v = def
 	}
 	return f.ids[v]
 }
@@ -191,15 +188,8 @@ func newPlan(l *probe.LaunchInfo, bufferOf []int) *plan {
 		for r := range instr.Defs() {
 			f.fixedOrigin[r] = unset
 		}
-		instr.EachSymbol(func(s ptx.Symbol) {
-			v, ok := s.(*ptx.Var)
-			if !ok {
-				return
-			}
-			if def, ok := fn.Module().Lookup(v.Name).(*ptx.Var); ok && v.Linkage == ptx.Extern {
-				v = def
-			}
-			if f.ids[v] == notPointer {
+		instr.EachSymbol(func(s ptx.Symbol) { // the definition of a variable that is declared .extern, if the module has it
+			if v, ok := s.(*ptx.Var); ok && f.ids[v] == notPointer {
 				f.ids[v] = ids[v]
 			}
 		})
