@@ -67,14 +67,15 @@ func (in *machineRun) addClocks() {
 
 // machineClockJSON is the launches on a machine with a clock.
 type machineClockJSON struct {
-	Cycles   int64                    `json:"cycles"`      // cycles of all launches
-	Fast     int64                    `json:"cycles_fast"` // the same, with all readings at the end for the faster machine; no lower bound
-	Slow     int64                    `json:"cycles_slow"` // the same, with all readings at the other end; no upper bound
-	Counts   core.Counts              `json:"counts"`      // instructions, and sectors in the order of the clock
-	Stalls   core.Stalls              `json:"stalls"`      // cycles of all schedulers, by reason
-	Kernels  []machineClockKernelJSON `json:"kernels"`     // kernels, in the order of their first launch
-	Lines    []machineClockLineJSON   `json:"lines"`       // lines of the source (or of the PTX) with instructions, in their order
-	Readings []machine.Reading        `json:"readings"`    // unknown numbers
+	Cycles   int64                    `json:"cycles"`          // cycles of all launches
+	Fast     int64                    `json:"cycles_fast"`     // the same, with all readings at the end for the faster machine; no lower bound
+	Slow     int64                    `json:"cycles_slow"`     // the same, with all readings at the other end; no upper bound
+	Counts   core.Counts              `json:"counts"`          // instructions, and sectors in the order of the clock
+	Stalls   core.Stalls              `json:"stalls"`          // cycles of all schedulers, by reason
+	Warps    *core.ResourceCounts     `json:"warps,omitempty"` // with --with zorua, wlm or static: resources of warps
+	Kernels  []machineClockKernelJSON `json:"kernels"`         // kernels, in the order of their first launch
+	Lines    []machineClockLineJSON   `json:"lines"`           // lines of the source (or of the PTX) with instructions, in their order
+	Readings []machine.Reading        `json:"readings"`        // unknown numbers
 
 	MissingWaits []machineWaitJSON `json:"missing_waits"` // lines at which warps wait in the execution, and not on the machine, because an earlier gemu has written the recording: the cycles may be too few
 }
@@ -140,6 +141,12 @@ func (r *machineReport) clockOf(c *machineClock, s *machine.Spec) *machineClockJ
 		out.Cycles += l.Cycles
 		out.Counts.Add(&l.Counts)
 		out.Stalls.Add(&l.Stalls)
+		if l.Resources != nil {
+			if out.Warps == nil {
+				out.Warps = &core.ResourceCounts{}
+			}
+			out.Warps.Add(l.Resources)
+		}
 		k := slices.IndexFunc(out.Kernels, func(k machineClockKernelJSON) bool { return k.Kernel == l.Kernel.Name })
 		if k < 0 {
 			k = len(out.Kernels)
@@ -229,10 +236,29 @@ var ratioHead = pageHead{Name: "by the first", Doc: "cycles by those of the firs
 func (v cyclesView) print(r *machineReport, s *screen) {
 	s.heading("cycles")
 	r.printMachines(s, cyclesColumns, 13, ratioHead.Name, r.cyclesCells)
+	r.printWarps(s)
 	if hint := r.readingsHint(); hint != "" {
 		s.printf("%s\n", s.paint(dim, hint))
 	}
 	if text := r.missingWaitsText(); text != "" {
+		for _, line := range wrap(text, 120) {
+			s.printf("%s\n", line)
+		}
+	}
+}
+
+// printWarps prints the resources of warps of the machines that give them.
+func (r *machineReport) printWarps(s *screen) {
+	for i := range r.Machines {
+		w := r.Machines[i].Clock.Warps
+		if w == nil {
+			continue
+		}
+		text := fmt.Sprintf("%s: %.1f schedulable warps of a multiprocessor", r.Machines[i].Name, w.Warps())
+		if w.Registers.Accesses > 0 {
+			text += fmt.Sprintf("; %s of accesses to registers and %s of those to shared memory hit; %s moved to memory, %s back, and %s of warps; threshold at most %d %%",
+				percentText(100*w.Registers.Rate(), 1)+" %", percentText(100*w.Shared.Rate(), 1)+" %", counted(int(w.Spilled), "set"), countText(w.Reloaded), counted(int(w.Stored), "state"), w.Threshold)
+		}
 		for _, line := range wrap(text, 120) {
 			s.printf("%s\n", line)
 		}

@@ -6,6 +6,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"gemu/machine"
 	"gemu/machine/locality"
@@ -36,7 +37,15 @@ func (c *machineCmd) with(a *app, specs []machine.Spec) (list []machine.Spec, er
 		}
 		all, names = append(all, []*machine.System{s}), append(names, s.Name)
 	}
+	estimate := false // registers limit the CTAs of all machines that are compared
+	for _, list := range all {
+		estimate = estimate || slices.ContainsFunc(list, (*machine.System).GivesResources)
+	}
+	registers := machine.EstimateRegisters()
 	for _, s := range specs {
+		if estimate {
+			s.Registers = registers
+		}
 		list = append(list, s)
 		for i, added := range all {
 			changed := s

@@ -20,7 +20,7 @@ func init() {
 	registerMeasured(&Workload{Name: "gv100/binomial", Doc: "European options by binomial trees of 2048 steps in registers",
 		N: 1 << 10, Max: 1 << 10, SizeDoc: "options", Origin: "Cox, Ross and Rubinstein, Option pricing: a simplified approach (1979); " + sdk + "binomialOptions", Run: measuredBinomial})
 	registerMeasured(&Workload{Name: "gv100/dct8x8", Doc: "discrete cosine transforms of 8×8 pixels in shared memory",
-		N: 1 << 9, Max: 1 << 13, SizeDoc: "pixels across and down, rounded up to 32", Origin: "Ahmed, Natarajan and Rao, Discrete cosine transform (1974); " + sdk + "dct8x8", Run: measuredDCT})
+		N: 1 << 9, Max: 1 << 13, SizeDoc: "pixels across and down, rounded up to 32", Origin: "Ahmed, Natarajan and Rao, Discrete cosine transform (1974); " + sdk + "dct8x8", Papers: []string{"kandiah2021", "thesis2019"}, Run: measuredDCT})
 	registerMeasured(&Workload{Name: "gv100/fwt", Doc: "a fast Walsh transform",
 		N: 1 << 23, Max: 1 << 25, SizeDoc: "elements, rounded up to an odd power of two", Origin: "Fino and Algazi, Unified matrix treatment of the fast Walsh-Hadamard transform (1976); " + sdk + "fastWalshTransform", Run: measuredFWT})
 	registerMeasured(&Workload{Name: "gv100/histogram64", Doc: "histograms of six bits with counters of a byte for each thread",

@@ -12,7 +12,7 @@ func init() {
 		Name: "nqueens", Doc: "number of ways to place n queens on a board of n×n",
 		N: 12, Max: 16, SizeDoc: "queens",
 		Origin: "depth-first search on bits (Richards, Backtracking algorithms in MCPL, 1997); nqueens of Kim et al. 2013",
-		Papers: []string{"kim2013"},
+		Papers: []string{"kim2013", "thesis2019"},
 		Run:    nqueens,
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"gemu/machine/dram"
 	"gemu/machine/memory"
 	"gemu/machine/stream"
+	"gemu/occupancy"
 	"gemu/probe"
 )
 
@@ -128,6 +129,14 @@ func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
 		own, policy, err := parts.begin(run, l1.Policy)
 		c.err = cmp.Or(c.err, err)
 		plan := core.Plan{Resident: resident, L1: l1.shape(), Policy: policy, Dispatcher: s.dispatcher(l, own, resident)}
+		if parts.Residency != nil {
+			places, of, err := parts.Residency(run, occupancy.LimitsOf(s.SM), s.registers(l, registers))
+			if err != nil {
+				c.err = cmp.Or(c.err, fmt.Errorf("kernel %s: %w", l.Kernel.Name, err))
+			} else {
+				plan.Resident, plan.Dispatcher, plan.Residency = places, s.dispatcher(l, own, places), of
+			}
+		}
 		switch {
 		case parts.Prefetch != nil:
 			plan.Prefetch = parts.Prefetch(run, l1.Bytes, resident)

@@ -300,14 +300,19 @@ func (m *Machine) BeginLaunch(l *stream.Launch) {
 	}
 }
 
-// resources returns the CTAs of a launch that fit on a multiprocessor, the resource that limits them, and the L1 that their shared memory
-// leaves. registers is the number of registers of a thread; 0: that of .maxnreg, or no limit without it. A thread has in addition those of the assist
-// routines of the machine's systems.
-func (s *Spec) resources(l *stream.Launch, registers int, parts *Parts) (resident int, by occupancy.Limit, l1 Level) {
-	block := occupancy.Block{Threads: l.Block.Count(), Registers: registers, Shared: l.SharedBytes}
-	if block.Registers == 0 {
-		block.Registers = min(l.Kernel.MaxRegisters(), occupancy.MaxRegisters)
+// registers returns the number of registers of a thread: n unless it is 0, that of .maxnreg, or that of Registers; 0: it is unknown.
+func (s *Spec) registers(l *stream.Launch, n int) int {
+	if n = cmp.Or(n, min(l.Kernel.MaxRegisters(), occupancy.MaxRegisters)); n == 0 && s.Registers != nil {
+		n = min(s.Registers(l.Kernel), occupancy.LimitsOf(s.SM).PerThread) // a compiler uses no more
 	}
+	return n
+}
+
+// resources returns the CTAs of a launch that fit on a multiprocessor, the resource that limits them, and the L1 that their shared memory
+// leaves. registers is the number of registers of a thread; 0: see Spec.registers; without any there is no limit. A thread has in addition those of
+// the assist routines of the machine's systems.
+func (s *Spec) resources(l *stream.Launch, registers int, parts *Parts) (resident int, by occupancy.Limit, l1 Level) {
+	block := occupancy.Block{Threads: l.Block.Count(), Registers: s.registers(l, registers), Shared: l.SharedBytes}
 	if c := parts.Compressed; c != nil && c.Assist != nil && block.Registers > 0 {
 		block.Registers = min(block.Registers+c.Assist.Registers, occupancy.MaxRegisters)
 	}

@@ -16,6 +16,7 @@ import (
 	"gemu/machine/memory"
 	"gemu/machine/stream"
 	"gemu/occupancy"
+	"gemu/ptx"
 )
 
 // Spec is a machine: its multiprocessors and its caches.
@@ -38,7 +39,9 @@ type Spec struct {
 	// Prefetch returns, when a launch begins on a machine with a clock, the line to read when a line misses the L1; nil: no prefetches. The L1
 	// has some bytes, and a multiprocessor some CTAs at a time.
 	Prefetch func(l1, resident int) func(line uint64) (next uint64, ok bool)
-	Systems  []*System // replace parts of the machine, each another part (CombineParts)
+	// Registers returns the number of registers of a thread of a kernel without .maxnreg; 0: it is unknown. nil: it is unknown for all.
+	Registers func(*ptx.Func) int
+	Systems   []*System // replace parts of the machine, each another part (CombineParts)
 }
 
 // Metadata is a cache of the numbers of bursts of compressed lines, which are in memory (Vijaykumar et al. 2016, section 5.3.2). Its policy

@@ -13,6 +13,7 @@ import (
 	"gemu/machine/dram"
 	"gemu/machine/locality"
 	"gemu/machine/stream"
+	"gemu/occupancy"
 )
 
 // System replaces parts of a machine, as a paper proposes. Another module can make one, for Extensions of package cli.
@@ -40,6 +41,10 @@ type Parts struct {
 	Prefetch func(r *Run, l1, resident int) func(line uint64) (next uint64, ok bool)
 	// Scheduler is the scheduler of warps of a machine with a clock.
 	Scheduler *core.Policy
+	// Residency gives the resources of multiprocessors of a machine with a clock to warps. It returns the number of CTAs that begin on a
+	// multiprocessor, and the residency of a multiprocessor for the launch, which begins after cycle now. registers is the number of registers
+	// of a thread; 0: it is unknown.
+	Residency func(r *Run, limits *occupancy.Limits, registers int) (places int, of func(sm int, now int64) core.Residency, err error)
 	// Codec compresses a line of the memory behind the L2, and returns the bytes of its form: 1 to codec.LineBytes. Compression counts the
 	// bursts of the forms (BurstCounts.System).
 	Codec func(*codec.Line) (bytes int)
@@ -73,6 +78,7 @@ var seams = []struct {
 	{"the frames of pages", func(p *Parts) bool { return p.Pages != nil }, func(to, from *Parts) { to.Pages = from.Pages }, nil},
 	{"prefetches", func(p *Parts) bool { return p.Prefetch != nil }, func(to, from *Parts) { to.Prefetch = from.Prefetch }, nil},
 	{"the scheduler", func(p *Parts) bool { return p.Scheduler != nil }, func(to, from *Parts) { to.Scheduler = from.Scheduler }, nil},
+	{"the resources of warps", func(p *Parts) bool { return p.Residency != nil }, func(to, from *Parts) { to.Residency = from.Residency }, nil},
 	{"the compression of memory", func(p *Parts) bool { return p.Codec != nil }, func(to, from *Parts) { to.Codec, to.Compressed = from.Codec, from.Compressed }, nil},
 }
 
@@ -111,6 +117,9 @@ func CombineParts(list []*System) (all Parts, err error) {
 				return p.Infer(l, forms)
 			}
 		}
+	}
+	if all.Residency != nil && all.Compressed != nil {
+		return Parts{}, errors.New("a system that gives resources to warps, and one that compresses transfers, cannot be combined: give them to --with one after another, with a comma")
 	}
 	return all, nil
 }

@@ -24,7 +24,7 @@ import (
 
 // thesis2019 returns the comparison with the thesis.
 func thesis2019() *Paper {
-	return &Paper{Name: "thesis2019", Title: "Vijaykumar 2019: XMem and the Locality Descriptor", Tables: append(thesisTables(), clockTables()...)}
+	return &Paper{Name: "thesis2019", Title: "Vijaykumar 2019: XMem, the Locality Descriptor and Zorua", Tables: slices.Concat(thesisTables(), clockTables(), zoruaTables())}
 }
 
 // thesisProgram is a program of the thesis with its workload.

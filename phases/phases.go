@@ -237,3 +237,6 @@ func (k *Kernel) after(block int) (list []int) {
 	}
 	return list
 }
+
+// AccessesShared reports whether the instruction can access shared memory.
+func (o *Instr) AccessesShared() bool { return o.shared != 0 }

@@ -34,6 +34,9 @@ type Plan struct {
 	// Prefetch returns the line to read when a load misses a line in the L1; nil: none. The prefetch is dropped if the L1 has the line, or
 	// has no free MSHR, or if the memory does not take it.
 	Prefetch func(line uint64) (next uint64, ok bool)
+	// Residency returns the residency of a multiprocessor for the launch, which begins after cycle now; nil: all warps of a CTA have their
+	// resources while it is resident.
+	Residency func(sm int, now int64) Residency
 	// Access receives the accesses to memory in the order in which memory units take them: a transaction of a request, by its index in
 	// w.Transactions; nil: none. It is not called for a launch that ends before it begins on the machine, because of the launches before it.
 	Access func(w *stream.Warp, q *stream.Request, transaction int32)
@@ -54,6 +57,8 @@ type Launch struct {
 	Stalls         // over all schedulers of all multiprocessors; Total is Cycles times their number
 	Instrs []Instr // by index of the instruction in the program
 	Err    error   // error that ended the launch
+	// Resources are the counts of the residency; nil without one.
+	Resources *ResourceCounts
 	// UnknownPhases is that of stream.Launch.
 	UnknownPhases map[int]bool
 }
@@ -241,6 +246,9 @@ func (r *run) start() {
 		if r.Observer != nil {
 			s.observation = &observation{ready: make([]uint64, r.Schedulers)}
 		}
+		if r.plan.Residency != nil {
+			s.resources = &resources{Residency: r.plan.Residency(i, r.now), epoch: r.begin + epochCycles}
+		}
 		r.sms = append(r.sms, s)
 	}
 	r.events = events{slices.Repeat([]int64{never}, r.SMs), never, make([]bool, r.SMs)}
@@ -362,6 +370,16 @@ func (r *run) result() *Launch {
 	}
 	for _, s := range r.sms {
 		s.count(r.now + 1)
+		if s.resources != nil {
+			counts, err := s.resources.Close(r.now + 1)
+			if err != nil {
+				r.fail("%w", err)
+			}
+			if out.Resources == nil {
+				out.Resources = &ResourceCounts{}
+			}
+			out.Resources.Add(&counts)
+		}
 	}
 	if r.Observer != nil {
 		r.Observer.End(r.now + 1)

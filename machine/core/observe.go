@@ -52,17 +52,18 @@ type Reason uint8
 
 // Reasons.
 const (
-	Issues          Reason = iota
-	WaitsForTurn           // it could issue, but its scheduler issues an instruction of another warp
-	WaitsForUnit           // it could issue, but the unit of its instruction is busy
-	WaitsForMemory         // it could issue, but the memory unit is full
-	WaitsForData           // of registers, of asynchronous copies, or the end of a branch or a barrier
-	WaitsForBarrier        // for other warps
+	Issues            Reason = iota
+	WaitsForTurn             // it could issue, but its scheduler issues an instruction of another warp
+	WaitsForUnit             // it could issue, but the unit of its instruction is busy
+	WaitsForMemory           // it could issue, but the memory unit is full
+	WaitsForData             // of registers, of asynchronous copies, or the end of a branch or a barrier
+	WaitsForBarrier          // for other warps
+	WaitsForResources        // for registers, shared memory or a slot (Residency)
 )
 
 // String names a reason as Stalls does.
 func (r Reason) String() string {
-	return [...]string{"issue", "other warp", "compute", "memory", "data", "barrier"}[r]
+	return [...]string{"issue", "other warp", "compute", "memory", "data", "barrier", "resources"}[r]
 }
 
 // observation is the states of the warps of a multiprocessor that an observer has not received.
@@ -120,6 +121,8 @@ func (s *sm) observe(i int, at int64, ready uint64) {
 		switch {
 		case s.atBarrier&bit != 0:
 			state.Reason, state.Instr = WaitsForBarrier, w.barrier
+		case s.lacksResources(slot):
+			state.Reason = WaitsForResources
 		case state.Instr < 0:
 			state.Reason, state.Cause = WaitsForData, w.lastResult(at)
 		case s.waiting&bit != 0 || s.assists != nil && s.assists.blocked&bit != 0:

@@ -14,7 +14,7 @@ import (
 // never is later than all cycles.
 const never = memory.Never
 
-// sm is a multiprocessor. A slot with a warp is in one of the sets of ready, waiting and atBarrier, or its warp has no further instruction.
+// sm is a multiprocessor. A slot with a warp is in one of the sets of ready, waiting and atBarrier, lacks resources, or its warp has no further instruction.
 type sm struct {
 	run    *run
 	number int
@@ -35,6 +35,7 @@ type sm struct {
 	ending      uint64       // slots whose warps end in this cycle
 	observation *observation // nil without an observer
 	assists     *assists     // nil without assist warps
+	resources   *resources   // nil without a residency
 }
 
 // memoryUnit is the memory unit of a multiprocessor, with its L1.
@@ -60,6 +61,7 @@ type scheduler struct {
 	reason *int64 // count of the reason, of an instruction; nil: Stalls.Idle of the launch
 	cause  *int64 // Instr.Causes of the instruction whose result is missing; nil: none
 	isFull bool   // the reason is that the memory unit is full
+	waits  Reason // kind of the reason, in which data of memory count as memory; Issues: there is no warp
 }
 
 // l1Line is the valid sectors of a line.
@@ -132,6 +134,7 @@ type access struct {
 	passes       int64 // passes over the banks of shared memory that are left
 	request, end int32 // requests that are left
 	transaction  int32 // of the request
+	moved        bool  // it is no access of the execution (sm.move)
 }
 
 // cta is a resident CTA.
@@ -171,8 +174,14 @@ func (s *sm) begin(c *stream.CTA, place int, now int64) {
 		s.warps.ages[slot] = s.warps.begun
 		s.slots[slot] = warp{Warp: &c.Warps[w], Executed: c.Warps[w].Executed, cta: r, index: w, pending: s.slots[slot].pending[:0], warpPhases: warpPhases{joins: s.slots[slot].joins[:0]}, lastInstr: -1, wake: never}
 	}
+	if s.resources != nil {
+		s.resources.Begin(c, place, r.slots, now+1)
+	}
 	for m := r.slots; m != 0; m &= m - 1 {
 		s.proceed(bits.TrailingZeros64(m), now+1, now)
+	}
+	if s.resources != nil {
+		s.release(now)
 	}
 	if s.observation != nil {
 		s.observeBegin(r, now)
@@ -202,6 +211,9 @@ func (s *sm) proceed(slot int, from, now int64) {
 			if at.Waits {
 				s.atBarrier |= 1 << slot
 				s.touch(slot)
+				if s.resources != nil {
+					s.resources.Wait(slot, now)
+				}
 				w.barrier = max(w.lastInstr, 0)
 				w.nextWaiter, m.first = m.first, int32(slot+1)
 				return
@@ -219,6 +231,9 @@ func (s *sm) proceed(slot int, from, now int64) {
 		}
 	}
 	w.from = from
+	if s.resources != nil && !s.enter(slot, now) {
+		return
+	}
 	s.schedule(slot, now)
 }
 
@@ -379,6 +394,10 @@ func (s *sm) complete(load int32, now int64) {
 		return
 	}
 	slot := int(l.slot)
+	if slot == noSlot {
+		s.freeLoad = append(s.freeLoad, load)
+		return
+	}
 	w := &s.slots[slot]
 	for i := range w.pending {
 		if p := &w.pending[i]; p.at == never && p.load == load {
@@ -392,7 +411,7 @@ func (s *sm) complete(load int32, now int64) {
 		s.join(w, now)
 	}
 	s.freeLoad = append(s.freeLoad, load)
-	if w.wake == never && s.atBarrier>>slot&1 == 0 {
+	if w.wake == never && s.atBarrier>>slot&1 == 0 && !s.lacksResources(slot) {
 		s.schedule(slot, now)
 	}
 }
@@ -461,6 +480,9 @@ func (s *sm) step(now int64) {
 		}
 		idle |= 1 << i
 	}
+	if s.resources != nil && bits.OnesCount(uint(idle)) == len(s.schedulers) {
+		s.countEpoch(1)
+	}
 	for ; idle != 0; idle &= idle - 1 {
 		s.countReason(&s.schedulers[bits.TrailingZeros(uint(idle))], 1)
 	}
@@ -471,6 +493,10 @@ func (s *sm) step(now int64) {
 		s.end(bits.TrailingZeros64(m), now)
 	}
 	s.ending = 0
+	if s.resources != nil {
+		s.endEpoch(now)
+		s.release(now)
+	}
 	if s.observation != nil {
 		s.observeNext(now)
 	}
@@ -483,6 +509,9 @@ func (s *sm) end(slot int, now int64) {
 	c := w.cta
 	if s.observation != nil {
 		s.observeEnd(slot, now)
+	}
+	if s.resources != nil {
+		s.resources.End(slot, now+1)
 	}
 	if c.running--; c.running == 0 {
 		if s.observation != nil {
@@ -612,7 +641,7 @@ func (s *sm) serve(now int64) {
 			if !s.transaction(a, q, &a.warp.Transactions[q.First+a.transaction], now) {
 				return
 			}
-			if access := s.run.plan.Access; access != nil {
+			if access := s.run.plan.Access; access != nil && !a.moved {
 				access(a.warp, q, q.First+a.transaction)
 			}
 			if a.transaction++; a.transaction == q.N {
@@ -802,6 +831,9 @@ func (s *sm) count(now int64) {
 		return
 	}
 	s.last = now - 1
+	if s.resources != nil {
+		s.countEpoch(n)
+	}
 	for i := range s.schedulers {
 		s.countReason(&s.schedulers[i], n)
 	}
@@ -864,7 +896,7 @@ func (s *sm) fullReason() *int64 {
 
 // findReason finds the reason why a scheduler does not issue.
 func (s *sm) findReason(h *scheduler) {
-	h.stale, h.reason, h.cause, h.isFull = false, nil, nil, false
+	h.stale, h.reason, h.cause, h.isFull, h.waits = false, nil, nil, false, Issues
 	ready, accesses, blocked := uint64(0), s.ready[Memory], uint64(0)
 	for u := range Memory {
 		ready |= s.ready[u]
@@ -875,19 +907,22 @@ func (s *sm) findReason(h *scheduler) {
 	ready, accesses = ready&^blocked, accesses&^blocked
 	switch waiting := s.waiting | blocked; {
 	case ready&h.slots != 0:
-		h.reason = &s.nextInstr(ready & h.slots).Compute
+		h.reason, h.waits = &s.nextInstr(ready&h.slots).Compute, WaitsForUnit
 	case accesses&h.slots != 0:
-		h.reason, h.isFull = &s.nextInstr(accesses&h.slots).Memory, true
+		h.reason, h.isFull, h.waits = &s.nextInstr(accesses&h.slots).Memory, true, WaitsForMemory
 	case waiting&h.slots != 0:
 		slot := s.warps.Oldest(waiting & h.slots)
 		w := &s.slots[slot]
-		h.reason = &s.run.instrs[w.Executed[w.next].Instr].Data
+		h.reason, h.waits = &s.run.instrs[w.Executed[w.next].Instr].Data, WaitsForData
 		if w.cause >= 0 && blocked>>slot&1 == 0 {
+			if s.run.program[w.cause].class == Memory {
+				h.waits = WaitsForMemory
+			}
 			h.cause = &s.run.instrs[w.cause].Causes
 		}
 	case s.atBarrier&h.slots != 0:
 		w := &s.slots[s.warps.Oldest(s.atBarrier&h.slots)]
-		h.reason = &s.run.instrs[w.barrier].Barrier
+		h.reason, h.waits = &s.run.instrs[w.barrier].Barrier, WaitsForBarrier
 	}
 }
 

@@ -8,7 +8,7 @@ type Stalls struct {
 	Memory  int64 `json:"memory"`  // the oldest warp that is ready waits for a place in the memory unit
 	Data    int64 `json:"data"`    // the oldest warp waits for registers, for asynchronous copies, or for the end of a branch
 	Barrier int64 `json:"barrier"` // all warps wait at barriers, or have ended
-	Idle    int64 `json:"idle"`    // there is no warp with a further instruction
+	Idle    int64 `json:"idle"`    // there is no warp with a further instruction, or all such warps wait for resources
 
 	Assist int64 `json:"assist,omitempty"` // an instruction of an assist warp is issued, for a line of this instruction
 }

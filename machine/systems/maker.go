@@ -10,6 +10,7 @@ import (
 	"gemu/internal/input"
 	"gemu/internal/notation"
 	"gemu/machine"
+	"gemu/machine/zorua"
 )
 
 // Maker makes a system from its value. Another module can make one, for Extensions of package cli.
@@ -60,6 +61,9 @@ var Makers = []Maker{
 		return Atoms("xmem="+value, f.Atoms), nil
 	}},
 	{Name: "caba", Doc: cabaDoc(), New: caba},
+	warpResources("zorua", "Zorua: registers, shared memory and thread slots for the phases of a warp (gemu phases), on machines with a clock; a part of them in memory, or, with zorua=noswap, no more than the least parallelism needs", map[string]zorua.Mode{"": zorua.Phases, "noswap": zorua.Resident}),
+	warpResources("wlm", "warp-level management: registers for warps instead of CTAs, on machines with a clock", map[string]zorua.Mode{"": zorua.Registers}),
+	warpResources("static", "all resources for CTAs, as without a system, with the counts of zorua", map[string]zorua.Mode{"": zorua.Blocks}),
 }
 
 // Find returns the systems of a text: NAME=VALUE, or several of these with + between them. A value may have plus signs, as paths have: a text
