@@ -194,8 +194,8 @@ type lateReader struct {
 
 func (r *lateReader) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return r }
 
-func (r *lateReader) FilterLoads(e *probe.Event, a *probe.Access) (probe.LoadCondition, bool) {
-	c := probe.LoadCondition{Begin: r.begin, End: r.end, Late: r.late}
+func (r *lateReader) FilterLoads(e *probe.Event, a *probe.Access) (probe.AccessCondition, bool) {
+	c := probe.AccessCondition{Begin: r.begin, End: r.end, Late: r.late}
 	if r.closeEach > 0 {
 		c.Unless, c.Marks, c.Mark = &r.unless, r.marks, 3
 	}
@@ -237,7 +237,7 @@ type listReader struct {
 
 func (r *listReader) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return r }
 
-func (r *listReader) OnLoads(l *probe.Loads) {
+func (r *listReader) OnAccesses(l *probe.AccessList) {
 	*r.lists++
 	for i, x := range l.List {
 		e := l.Event(i)
@@ -493,8 +493,8 @@ type loadCounterCTA struct {
 
 func (c *loadCounterCTA) OnEvent(e *probe.Event) { c.events[c.index]++ }
 
-func (c *loadCounterCTA) FilterLoads(*probe.Event, *probe.Access) (probe.LoadCondition, bool) {
-	return probe.LoadCondition{End: math.MaxUint64, Lasting: c.lasting}, c.index == 0 && !c.refuses
+func (c *loadCounterCTA) FilterLoads(*probe.Event, *probe.Access) (probe.AccessCondition, bool) {
+	return probe.AccessCondition{End: math.MaxUint64, Lasting: c.lasting}, c.index == 0 && !c.refuses
 }
 
 // TestConditionsOfLoadsEnd: the condition of a sink holds for its CTA only, unless it lasts, and until the launch's turn ends.
@@ -658,8 +658,8 @@ type storeReader struct{ *lateReader }
 
 func (r *storeReader) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return r }
 
-func (r *storeReader) FilterStores(*probe.Event, *probe.Access) (probe.LoadCondition, bool) {
-	return probe.LoadCondition{End: math.MaxUint64, Late: true}, true
+func (r *storeReader) FilterStores(*probe.Event, *probe.Access) (probe.AccessCondition, bool) {
+	return probe.AccessCondition{End: math.MaxUint64, Late: true}, true
 }
 
 func (r *storeReader) OnEvent(e *probe.Event) {
@@ -688,7 +688,7 @@ type storeListReader struct {
 
 func (r *storeListReader) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return r }
 
-func (r *storeListReader) OnLoads(l *probe.Loads) {
+func (r *storeListReader) OnAccesses(l *probe.AccessList) {
 	for i, x := range l.List {
 		if x.Request.Kind == probe.AccessStore {
 			*r.stores++

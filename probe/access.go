@@ -261,7 +261,7 @@ func (a *Access) AllocationAt(addr uint64) (space ptx.Space, alloc *Allocation, 
 }
 
 // MemoryBefore returns n bytes of an allocation, from an offset on, as they were before the access. At a late event
-// (LoadCondition.Late), the access itself and later stores may already have changed the memory. The bytes must be in the memory. The
+// (AccessCondition.Late), the access itself and later stores may already have changed the memory. The bytes must be in the memory. The
 // result is valid during the call of Sink.OnEvent only, and must not be changed; it is nil at an event of a recording.
 func (a *Access) MemoryBefore(alloc *Allocation, offset uint64, n int) []byte {
 	return a.Machine.MemoryBefore(a, alloc, offset, n)

@@ -43,6 +43,6 @@
 //
 // New kinds of event, and new fields, may be added at any time: use AllEvents only to print or count, and name the fields of
 // composite literals. Interfaces that the machine implements (Program, Machine, AccessMachine, CellMachine and SplitMachine)
-// may gain methods; interfaces that users implement (Probe, Sink, LoadFilter, StoreFilter, LoadReceiver,
+// may gain methods; interfaces that users implement (Probe, Sink, LoadFilter, StoreFilter, AccessReceiver,
 // EventSelector, EventReducer, Saver) do not.
 package probe

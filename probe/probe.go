@@ -50,10 +50,10 @@ type EventReducer interface {
 type LoadFilter interface {
 	Sink
 	// FilterLoads is called after the event e of a load that has no other events, with the access a. It returns the condition
-	// for later loads of the same instruction and the same CTA (LoadCondition.Lasting: and later CTAs), by warps with the same
+	// for later loads of the same instruction and the same CTA (AccessCondition.Lasting: and later CTAs), by warps with the same
 	// selection of events, until the CTA or the launch's turn on the device ends (interp.Launch.Yield). It returns false if the sink
 	// needs the event of every such load before the load.
-	FilterLoads(e *Event, a *Access) (c LoadCondition, ok bool)
+	FilterLoads(e *Event, a *Access) (c AccessCondition, ok bool)
 }
 
 // StoreFilter is a LoadFilter that does not need the event of every store before the store either. Machine code executes a store
@@ -61,11 +61,11 @@ type LoadFilter interface {
 type StoreFilter interface {
 	LoadFilter
 	// FilterStores is FilterLoads for stores. A condition that is Late may not be Quiet.
-	FilterStores(e *Event, a *Access) (c LoadCondition, ok bool)
+	FilterStores(e *Event, a *Access) (c AccessCondition, ok bool)
 }
 
-// LoadCondition is the condition under which a sink does not need the event of a load or store before the access.
-type LoadCondition struct {
+// AccessCondition is the condition under which a sink does not need the event of a load or store before the access.
+type AccessCondition struct {
 	// Begin and End delimit the addresses: each lane's access must lie between them, in the state space of the request.
 	Begin, End uint64
 	// Unless, if it is not nil, must be 0 at the moment of the load, or all bytes that the load reads must be marked (Marks).

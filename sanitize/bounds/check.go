@@ -26,17 +26,17 @@ func (c *cta) allInside(e *probe.Event, a *action) bool {
 }
 
 // FilterLoads returns the bounds of the buffer or variable: a load inside needs no event.
-func (c *cta) FilterLoads(e *probe.Event, x *probe.Access) (l probe.LoadCondition, ok bool) {
+func (c *cta) FilterLoads(e *probe.Event, x *probe.Access) (l probe.AccessCondition, ok bool) {
 	a := &c.plan.actions[e.Index]
 	if !a.plain {
 		return l, false
 	}
 	base, size, _, ok := c.extent(origin{id: a.addr[0].baseID}, x.Space)
-	return probe.LoadCondition{Begin: base, End: base + size, Lasting: true}, ok
+	return probe.AccessCondition{Begin: base, End: base + size, Lasting: true}, ok
 }
 
 // FilterStores is FilterLoads for stores.
-func (c *cta) FilterStores(e *probe.Event, x *probe.Access) (l probe.LoadCondition, ok bool) {
+func (c *cta) FilterStores(e *probe.Event, x *probe.Access) (l probe.AccessCondition, ok bool) {
 	return c.FilterLoads(e, x)
 }
 

@@ -294,7 +294,7 @@ type loadMemory struct {
 
 // deferLoad defers a load or store of a list as far as possible and returns the remaining lanes. m is the memory of the access before
 // it, or the zero value. ok is false if it has done nothing, and the access must be handled as an event.
-func (r *run) deferLoad(c *cta, warp int, l *probe.Load, m *loadMemory) (remaining uint64, ok bool) {
+func (r *run) deferLoad(c *cta, warp int, l *probe.ListedAccess, m *loadMemory) (remaining uint64, ok bool) {
 	role, w := &r.roles[l.Index], &c.warps[warp]
 	if role.skipped != 0 || !w.sameClocks {
 		return 0, false
@@ -389,7 +389,7 @@ func (r *run) noteEnqueued(b *backlog, s *shadow, t *deferredAccess, own bool, s
 }
 
 // keepRaw adds a load by lanes with clock k to the raw loads. The condition of FilterLoads ensures that all lanes access the memory.
-func (r *run) keepRaw(c *cta, warp int, l *probe.Load, m *loadMemory, k *clock) {
+func (r *run) keepRaw(c *cta, warp int, l *probe.ListedAccess, m *loadMemory, k *clock) {
 	b := &m.s.backlog
 	if len(b.raw.list) == mostRaw {
 		r.enqueueRaw(m.s, m.alloc)

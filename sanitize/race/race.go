@@ -363,11 +363,11 @@ func (s *sink) OnEvent(e *probe.Event) {
 
 // FilterLoads accepts late events of all loads that order no threads: moments and clocks change at other events of the warp only.
 // Memory of a single thread and constant memory need no events.
-func (s *sink) FilterLoads(e *probe.Event, a *probe.Access) (l probe.LoadCondition, ok bool) {
+func (s *sink) FilterLoads(e *probe.Event, a *probe.Access) (l probe.AccessCondition, ok bool) {
 	if s.run.roles[e.Index].sync != 0 {
 		return l, false
 	}
-	l = probe.LoadCondition{End: math.MaxUint64, Late: !isPrivate(a.Space), Lasting: true}
+	l = probe.AccessCondition{End: math.MaxUint64, Late: !isPrivate(a.Space), Lasting: true}
 	if s.run.hasReadOnly && (a.Space == ptx.Global || a.Space == ptx.Generic) {
 		addr := a.Addr[bits.TrailingZeros64(a.Lanes)]
 		if space, alloc, offset, ok := s.run.place(s.c, e.Index, a, addr); ok && alloc != nil && space == ptx.Global && s.run.onlyReads(alloc) {
@@ -382,12 +382,12 @@ func (s *sink) FilterLoads(e *probe.Event, a *probe.Access) (l probe.LoadConditi
 }
 
 // FilterStores accepts late events of all stores that order no threads, as FilterLoads does. A finding has the values at the store.
-func (s *sink) FilterStores(e *probe.Event, a *probe.Access) (l probe.LoadCondition, ok bool) {
-	return probe.LoadCondition{End: math.MaxUint64, Late: !isPrivate(a.Space), Lasting: true}, s.run.roles[e.Index].sync == 0
+func (s *sink) FilterStores(e *probe.Event, a *probe.Access) (l probe.AccessCondition, ok bool) {
+	return probe.AccessCondition{End: math.MaxUint64, Late: !isPrivate(a.Space), Lasting: true}, s.run.roles[e.Index].sync == 0
 }
 
-// OnLoads handles the accesses of FilterLoads and FilterStores.
-func (s *sink) OnLoads(l *probe.Loads) {
+// OnAccesses handles the accesses of FilterLoads and FilterStores.
+func (s *sink) OnAccesses(l *probe.AccessList) {
 	r, c := s.run, s.c
 	r.completeBatch()
 	r.applyWaits(c, l.Warp)

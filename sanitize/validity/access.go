@@ -47,12 +47,12 @@ func (c *cta) place(index int, a *probe.Access, lane int) (m *memory, offset uin
 }
 
 // FilterLoads returns the memory of the load: a load from valid memory needs no event if all registers of the warp are valid.
-func (c *cta) FilterLoads(e *probe.Event, a *probe.Access) (l probe.LoadCondition, ok bool) {
+func (c *cta) FilterLoads(e *probe.Event, a *probe.Access) (l probe.AccessCondition, ok bool) {
 	h, ok := c.filtered(e, a)
 	if !ok {
 		return l, false
 	}
-	l = probe.LoadCondition{Begin: h.delta, End: h.delta + h.size, Unless: &h.m.dirty, Lasting: true}
+	l = probe.AccessCondition{Begin: h.delta, End: h.delta + h.size, Unless: &h.m.dirty, Lasting: true}
 	if uint64(len(h.m.bits)) >= h.size {
 		l.Marks, l.Mark = h.m.bits[:h.size], byte(h.m.flip)
 	}
@@ -61,9 +61,9 @@ func (c *cta) FilterLoads(e *probe.Event, a *probe.Access) (l probe.LoadConditio
 
 // FilterStores returns the memory of the store. The stored values are valid, so only bytes become valid, which loads in machine code
 // may see late: it leaves a load of invalid bytes to this sink, which has received all stores of the CTA by then.
-func (c *cta) FilterStores(e *probe.Event, a *probe.Access) (l probe.LoadCondition, ok bool) {
+func (c *cta) FilterStores(e *probe.Event, a *probe.Access) (l probe.AccessCondition, ok bool) {
 	h, ok := c.filtered(e, a)
-	return probe.LoadCondition{Begin: h.delta, End: h.delta + h.size, Late: true, Lasting: true}, ok
+	return probe.AccessCondition{Begin: h.delta, End: h.delta + h.size, Late: true, Lasting: true}, ok
 }
 
 // filtered returns the memory of an access for which there is a condition: all registers of the warp are valid.
@@ -74,7 +74,7 @@ func (c *cta) filtered(e *probe.Event, a *probe.Access) (h *touchedMemory, ok bo
 }
 
 // holds reports whether the memory has all bytes of an access of a list.
-func (h *touchedMemory) holds(x *probe.Load) bool {
+func (h *touchedMemory) holds(x *probe.ListedAccess) bool {
 	n := uint64(x.Request.Bytes)
 	if h.m == nil || h.space != x.Request.Space || n > h.size {
 		return false
@@ -91,8 +91,8 @@ func (h *touchedMemory) holds(x *probe.Load) bool {
 	return true
 }
 
-// OnLoads handles the stores of FilterStores.
-func (c *cta) OnLoads(l *probe.Loads) {
+// OnAccesses handles the stores of FilterStores.
+func (c *cta) OnAccesses(l *probe.AccessList) {
 	for i := range l.List {
 		x := &l.List[i]
 		h := &c.touched[x.Index]

@@ -223,7 +223,7 @@ type cta struct {
 	warps   []warp
 	touched []touchedMemory // by instruction: the memory of its latest access
 	held    map[int64]*effect
-	written probe.Access // buffer of OnLoads
+	written probe.Access // buffer of OnAccesses
 }
 
 // touchedMemory is the memory of an instruction's latest access.

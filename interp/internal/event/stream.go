@@ -94,7 +94,7 @@ func OpenStream(c *machine.CTA) {
 	if !same || len(before) != len(s.Sinks) {
 		s.Unions = s.Unions[:0]
 	}
-	scope := machine.LoadScope{Turn: c.Grid.Turn, Shared: c.SharedMem.Public()}
+	scope := machine.AccessScope{Turn: c.Grid.Turn, Shared: c.SharedMem.Public()}
 	for i := range s.Unions {
 		s.Unions[i].CloseWindows(scope == s.Filtered)
 	}

@@ -50,13 +50,13 @@ func observedUnion(w *machine.Warp) *machine.EventUnion {
 				}
 			}
 			if cost <= len(u.Selected) {
-				u.Native, u.Sole = w.CTA.Code.Observing(u.Selected, observe.LoggableLoads(w, sole)), sole
+				u.Native, u.Sole = w.CTA.Code.Observing(u.Selected, observe.LoggableAccesses(w, sole)), sole
 				stores := slices.ContainsFunc(u.Native.Loads, func(i int32) bool { return sole[i].IsStore() })
-				if u.Log = native.NewLoadLog(len(u.Native.Loads), stores); u.Log != nil {
-					u.Loggable = make([]machine.LoggableLoad, len(u.Native.Loads))
+				if u.Log = native.NewAccessLog(len(u.Native.Loads), stores); u.Log != nil {
+					u.Loggable = make([]machine.LoggableAccess, len(u.Native.Loads))
 					for n, i := range u.Native.Loads {
 						b := w.CTA.Code.Block(w.CTA.Code.Accesses()[i].Start)
-						u.Loggable[n] = machine.LoggableLoad{SoleAccess: sole[i], Rest: b.Sources.End - i}
+						u.Loggable[n] = machine.LoggableAccess{SoleAccess: sole[i], Rest: b.Sources.End - i}
 					}
 				}
 			}
@@ -104,7 +104,7 @@ func (r *observedRun) emitLogged() {
 	}
 	w, s := r.w, r.w.CTA.Stream
 	mask := w.Mask
-	observe.EmitLogged(s, w, u, list, func(x *machine.LoggableLoad, l *native.LoggedLoad) {
+	observe.EmitLogged(s, w, u, list, func(x *machine.LoggableAccess, l *native.LoggedAccess) {
 		w.Mask = uint64(l.Mask)
 		r.noteUpTo(l.Count - r.uncharged - l.ExitBranches - int64(x.Rest))
 	})

@@ -16,35 +16,35 @@ type EventStream struct {
 	ReducedSinks uint64       // value of the warp's ReducedSinks when the present instruction began
 	Current      int          // index of the event's receiver
 
-	Step          probe.Event          // event of an instruction, before and after it
-	StepPlace     EventPlace           // place of Step
-	AccessPlaces  []*AccessPlace       // places of Accesses
-	Accesses      []probe.Access       // buffer for the accesses of Step
-	Texels        []probe.Texel        // buffer for the texels of Step
-	Mbarriers     []probe.MbarrierUse  // uses of mbarriers by the instruction of Step so far
-	EffectUse     [1]probe.MbarrierUse // buffer for the use of an mbarrier by Effect
-	Reads         []probe.Value        // buffer for the registers that the instruction of Step reads
-	Writes        []probe.Value        // buffer for the registers that the instruction of Step writes
-	Rows          []code.Row           // buffer for the rows of Step's operations
-	Event         probe.Event          // every further event
-	EventPlace    EventPlace           // place of Event
-	Groups        []probe.LaneGroup    // buffer for the groups of Event
-	PreviousSinks []Subscriber         // buffer for the sinks of the previous CTA
-	ValueBuffer   []probe.Value        // buffer for the values of Event
-	Loads         probe.Loads          // list of late loads
-	LoadsPlace    LoadsPlace           // place of Loads
-	Effect        probe.Effect         // effect of Event
-	Segments      []probe.Segment      // buffer for the segments of Effect
-	Copies        probe.Copies         // copies of Event
+	Step            probe.Event          // event of an instruction, before and after it
+	StepPlace       EventPlace           // place of Step
+	AccessPlaces    []*AccessPlace       // places of Accesses
+	Accesses        []probe.Access       // buffer for the accesses of Step
+	Texels          []probe.Texel        // buffer for the texels of Step
+	Mbarriers       []probe.MbarrierUse  // uses of mbarriers by the instruction of Step so far
+	EffectUse       [1]probe.MbarrierUse // buffer for the use of an mbarrier by Effect
+	Reads           []probe.Value        // buffer for the registers that the instruction of Step reads
+	Writes          []probe.Value        // buffer for the registers that the instruction of Step writes
+	Rows            []code.Row           // buffer for the rows of Step's operations
+	Event           probe.Event          // every further event
+	EventPlace      EventPlace           // place of Event
+	Groups          []probe.LaneGroup    // buffer for the groups of Event
+	PreviousSinks   []Subscriber         // buffer for the sinks of the previous CTA
+	ValueBuffer     []probe.Value        // buffer for the values of Event
+	AccessList      probe.AccessList     // list of late accesses
+	AccessListPlace AccessListPlace      // place of AccessList
+	Effect          probe.Effect         // effect of Event
+	Segments        []probe.Segment      // buffer for the segments of Effect
+	Copies          probe.Copies         // copies of Event
 
 	Materialised probe.Value // value of an event of a materialisation
 
-	Filtered LoadScope // that of the latest CTA with this stream
-	StopErr  error     // error with which the launch must end; nil: none
+	Filtered AccessScope // that of the latest CTA with this stream
+	StopErr  error       // error with which the launch must end; nil: none
 }
 
-// LoadScope identifies CTAs of a launch. A lasting condition for loads (probe.LoadCondition.Lasting) holds in CTAs with the same LoadScope.
-type LoadScope struct {
+// AccessScope identifies CTAs of a launch. A lasting condition for loads (probe.AccessCondition.Lasting) holds in CTAs with the same AccessScope.
+type AccessScope struct {
 	Turn   int               // Observation.Turn
 	Shared *probe.Allocation // the shared memory of the CTA
 }
@@ -60,35 +60,35 @@ type Subscriber struct {
 
 // EventUnion is the union of the instruction events of all sinks in some warps.
 type EventUnion struct {
-	ReducedSinks uint64          // the warps: those with this value of WarpProgress.ReducedSinks
-	Selected     []probe.Events  // events by instruction; nil: all
-	Next         []int32         // by instruction: the next instruction, itself included, with an event for a sink
-	Buffer       []probe.Events  // array for Selected
-	Native       *ObservedCode   // machine code for warps with this union; nil: they run in Go
-	NativeKnown  bool            // Native and Sole are determined
-	Sole         []*SoleAccess   // by instruction: its only access, if the exit from Native before it has no other event; else nil
-	Log          *native.LoadLog // log of Native; nil if it logs no loads
-	Loggable     []LoggableLoad  // by number of the window in Log: the instruction
+	ReducedSinks uint64            // the warps: those with this value of WarpProgress.ReducedSinks
+	Selected     []probe.Events    // events by instruction; nil: all
+	Next         []int32           // by instruction: the next instruction, itself included, with an event for a sink
+	Buffer       []probe.Events    // array for Selected
+	Native       *ObservedCode     // machine code for warps with this union; nil: they run in Go
+	NativeKnown  bool              // Native and Sole are determined
+	Sole         []*SoleAccess     // by instruction: its only access, if the exit from Native before it has no other event; else nil
+	Log          *native.AccessLog // log of Native; nil if it logs no loads
+	Loggable     []LoggableAccess  // by number of the window in Log: the instruction
 }
 
-// LoggableLoad is an instruction whose loads or stores machine code may execute without an exit.
-type LoggableLoad struct {
+// LoggableAccess is an instruction whose loads or stores machine code may execute without an exit.
+type LoggableAccess struct {
 	*SoleAccess
 	Rest   int32  // the number of PTX instructions from it to the end of its block
 	Late   uint64 // the sinks that receive the logged accesses: a bit for each index in EventStream.Sinks
-	Listed uint64 // the sinks of Late that receive lists (probe.LoadReceiver); all others receive events
+	Listed uint64 // the sinks of Late that receive lists (probe.AccessReceiver); all others receive events
 	Asked  bool   // the sinks have been asked for their conditions, in this turn of the launch
-	Lasts  bool   // the conditions are lasting ones (probe.LoadCondition.Lasting)
+	Lasts  bool   // the conditions are lasting ones (probe.AccessCondition.Lasting)
 }
 
-// LoadsPlace is the place of a list of late loads and stores.
-type LoadsPlace struct {
+// AccessListPlace is the place of a list of late loads and stores.
+type AccessListPlace struct {
 	Stream *EventStream
 	Warp   *Warp
 	Union  *EventUnion
-	Logged []native.LoggedLoad // the log; accesses after its first len(Steps) entries have no events, because a sink has ended the launch
-	Steps  []int64             // by index of the log: probe.Event.Step
-	Places []int32             // by index of the list: the index of the log
+	Logged []native.LoggedAccess // the log; accesses after its first len(Steps) entries have no events, because a sink has ended the launch
+	Steps  []int64               // by index of the log: probe.Event.Step
+	Places []int32               // by index of the list: the index of the log
 }
 
 // CloseWindows ends the conditions of the union's sinks for loads; with keep, only those that end with their CTA.
@@ -232,9 +232,9 @@ func (k *Kernel) Accesses() []accessedSources {
 // AccessPlace is the place of an access in the machine.
 type AccessPlace struct {
 	Warp  *Warp
-	Instr *code.Instr // the lowered instruction of the access
-	Late  *LoadsPlace // the list of an access that has happened; nil if it is about to happen
-	Entry int         // index of the access in Late.Logged
+	Instr *code.Instr      // the lowered instruction of the access
+	Late  *AccessListPlace // the list of an access that has happened; nil if it is about to happen
+	Entry int              // index of the access in Late.Logged
 
 	// The fields of mem.Access besides probe.Request.
 	Tolerate probe.Tolerance

@@ -55,7 +55,7 @@ type Context struct {
 
 	addresses [regfile.Lanes]uint64 // address row of an access that overwrites it, as before the access: see Code.Catching
 
-	log *LoadLog // log of loads, in code with MayLog: see Code.WithExits
+	log *AccessLog // log of loads, in code with MayLog: see Code.WithExits
 }
 
 // In C, struct machine begins after NotifyEveryBlock, with r, q and p before sources.

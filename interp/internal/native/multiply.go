@@ -1,6 +1,7 @@
 package native
 
-// This file multiplies the matrices of a single mma in machine code, for instructions that Go executes one by one.
+// This file executes a single mma or wmma.mma in machine code for Go, which executes some blocks one instruction after the other. It
+// copies the operands to rows of its own, runs a program of this one instruction on them, and copies the result back.
 
 import (
 	"sync"

@@ -54,8 +54,8 @@ func TestLoggedAccesses(t *testing.T) {
 				least, most = min(least, addresses[lane]), max(most, addresses[lane])
 			}
 		}
-		log := NewLoadLog(1, r.access.Store)
-		window := LoadWindow{Begin: least, Last: most - least}
+		log := NewAccessLog(1, r.access.Store)
+		window := AccessWindow{Begin: least, Last: most - least}
 		switch rng.IntN(6) {
 		case 0:
 			window.Begin++
@@ -111,7 +111,7 @@ func TestLoggedAccesses(t *testing.T) {
 			log.Open(0, window, logged)
 		}
 		first := rng.IntN(logCapacity)
-		if log.used = uint64(first) * uint64(LoggedLoadBytes); full {
+		if log.used = uint64(first) * uint64(LoggedAccessBytes); full {
 			log.used = log.limit
 		}
 		ctx.SetLog(log)
@@ -137,10 +137,10 @@ func TestLoggedAccesses(t *testing.T) {
 		}
 		c.RunBlock(ctx, r.file, 0)
 		says := fmt.Sprintf("%+v, lanes %#x, addresses %#x, window %#x+%#x, open %v, closed by %d, full %v", *r.access, m, addresses, window.Begin, window.Last, open, word, full)
-		used := int(log.used) / int(LoggedLoadBytes)
+		used := int(log.used) / int(LoggedAccessBytes)
 		if !inside || !open || word != 0 && !(marks != nil && marked) || full {
 			outcomes[fmt.Sprintf("exit: inside %v, open %v, closed by %d, full %v, marks %v", inside, open, word, full, marks != nil)]++
-			if ctx.PC != 0 || ctx.Reason != Observed || log.used%uint64(LoggedLoadBytes) != 0 || !full && used != first || full && used != logCapacity {
+			if ctx.PC != 0 || ctx.Reason != Observed || log.used%uint64(LoggedAccessBytes) != 0 || !full && used != first || full && used != logCapacity {
 				t.Fatalf("%s: stopped at %d for %d, and the log has %d entries", says, ctx.PC, ctx.Reason, used)
 			}
 			continue

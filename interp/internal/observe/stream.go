@@ -135,9 +135,9 @@ func SoleAccesses(w *machine.Warp, selected []probe.Events) []*machine.SoleAcces
 	return list
 }
 
-// LoggableLoads returns which instructions machine code may log, by index: loads and stores with a single event, of an access, whose
+// LoggableAccesses returns which instructions machine code may log, by index: loads and stores with a single event, of an access, whose
 // sinks are all filters (isFilter). sole is the result of SoleAccesses.
-func LoggableLoads(w *machine.Warp, sole []*machine.SoleAccess) []bool {
+func LoggableAccesses(w *machine.Warp, sole []*machine.SoleAccess) []bool {
 	list := make([]bool, len(sole))
 	s := w.CTA.Stream
 	if len(s.Sinks) > 64 {
@@ -168,7 +168,7 @@ func isFilter(s probe.Sink, x *machine.SoleAccess) bool {
 }
 
 // filter returns the condition of a sink for the access of x, whose event was EventStream.Step.
-func filter(s *machine.EventStream, sink probe.Sink, x *machine.LoggableLoad) (c probe.LoadCondition, ok bool) {
+func filter(s *machine.EventStream, sink probe.Sink, x *machine.LoggableAccess) (c probe.AccessCondition, ok bool) {
 	if x.IsStore() {
 		return sink.(probe.StoreFilter).FilterStores(&s.Step, &x.Accesses[0])
 	}
@@ -177,7 +177,7 @@ func filter(s *machine.EventStream, sink probe.Sink, x *machine.LoggableLoad) (c
 
 // storedMemory returns the memory of a store, whose event was EventStream.Step, and the address of its first byte. It returns nil if
 // the memory may change its place, or belongs to the host, which may take it away.
-func storedMemory(s *machine.EventStream, x *machine.LoggableLoad) (data []byte, begin uint64) {
+func storedMemory(s *machine.EventStream, x *machine.LoggableAccess) (data []byte, begin uint64) {
 	a := &x.Accesses[0]
 	first := bits.TrailingZeros64(a.Lanes)
 	_, alloc, offset, ok := a.PlaceOf(first)
@@ -207,7 +207,7 @@ func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 	a := &x.Accesses[0]
 	begin, end, lasts := uint64(0), uint64(1)<<63, true
 	marks, marksBegin := []byte(nil), uint64(0)
-	window := native.LoadWindow{}
+	window := native.AccessWindow{}
 	for k := range s.Sinks {
 		if !event.Receives(s, k, u.ReducedSinks, x.Source.Index, probe.OnAccess) {
 			continue
@@ -228,7 +228,7 @@ func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 				window.Quiet = (*int64)(unsafe.Pointer(c.Quiet))
 			}
 			x.Late |= 1 << k
-			if _, ok := s.Sinks[k].Sink.(probe.LoadReceiver); ok {
+			if _, ok := s.Sinks[k].Sink.(probe.AccessReceiver); ok {
 				x.Listed |= 1 << k
 			}
 		}
@@ -254,8 +254,8 @@ func OpenWindow(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 
 // EmitLogged emits the accesses of a log to the sinks that receive them late: to some sinks their events, to others a list. It emits
 // none after an event at which a sink ends the launch. count counts, at an access, the instructions that the warp has begun.
-func EmitLogged(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, list []native.LoggedLoad, count func(x *machine.LoggableLoad, l *native.LoggedLoad)) {
-	p := &s.LoadsPlace
+func EmitLogged(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, list []native.LoggedAccess, count func(x *machine.LoggableAccess, l *native.LoggedAccess)) {
+	p := &s.AccessListPlace
 	p.Stream, p.Warp, p.Union, p.Logged, p.Steps = s, w, u, list, p.Steps[:0]
 	receivers := uint64(0)
 	for i := 0; i < len(list) && s.StopErr == nil; i++ {
@@ -271,13 +271,13 @@ func EmitLogged(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 	}
 	for ; receivers != 0; receivers &= receivers - 1 {
 		s.Current = bits.TrailingZeros64(receivers)
-		emitLoads(s)
+		emitList(s)
 	}
 }
 
-// emitLoads emits the list of the logged accesses to the current sink.
-func emitLoads(s *machine.EventStream) {
-	p, loads := &s.LoadsPlace, &s.Loads
+// emitList emits the list of the logged accesses to the current sink.
+func emitList(s *machine.EventStream) {
+	p, loads := &s.AccessListPlace, &s.AccessList
 	w := p.Warp
 	p.Places, loads.List = p.Places[:0], loads.List[:0]
 	for i := range p.Steps {
@@ -289,28 +289,28 @@ func emitLoads(s *machine.EventStream) {
 		lanes := uint64(l.Mask)
 		stride, strided := strideOf(w.AccessOf(x.Instr), l.Addresses[:], lanes)
 		p.Places = append(p.Places, int32(i))
-		loads.List = append(loads.List, probe.Load{
+		loads.List = append(loads.List, probe.ListedAccess{
 			Index: int(x.Source.Index), Request: &x.Accesses[0].Request, Lanes: lanes, Addr: l.Addresses[:], Stride: stride, Strided: strided,
 		})
 	}
-	loads.Warp, loads.Machine = w.ID, (*loadsMachine)(p)
-	s.Sinks[s.Current].Sink.(probe.LoadReceiver).OnLoads(loads)
+	loads.Warp, loads.Machine = w.ID, (*listMachine)(p)
+	s.Sinks[s.Current].Sink.(probe.AccessReceiver).OnAccesses(loads)
 }
 
-// loadsMachine is the state of the machine at a list of loads: probe.LoadsMachine.
-type loadsMachine machine.LoadsPlace
+// listMachine is the state of the machine at a list of loads: probe.AccessListMachine.
+type listMachine machine.AccessListPlace
 
-// LoadEvent returns the event of load i of a list.
-func (m *loadsMachine) LoadEvent(_ *probe.Loads, i int) *probe.Event {
+// AccessEvent returns the event of load i of a list.
+func (m *listMachine) AccessEvent(_ *probe.AccessList, i int) *probe.Event {
 	k := m.Places[i]
 	e := &m.Stream.Step
-	setLogged((*machine.LoadsPlace)(m), int(k))
+	setLogged((*machine.AccessListPlace)(m), int(k))
 	e.Kind, e.Step = probe.OnAccess, m.Steps[k]
 	return e
 }
 
 // setLogged sets EventStream.Step to the event of entry i of a log.
-func setLogged(p *machine.LoadsPlace, i int) {
+func setLogged(p *machine.AccessListPlace, i int) {
 	s, w, l := p.Stream, p.Warp, &p.Logged[i]
 	x, lanes := &p.Union.Loggable[l.Number()], uint64(l.Mask)
 	w.Mask = lanes

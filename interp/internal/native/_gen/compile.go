@@ -218,7 +218,7 @@ func (s *sources) object(tmp string, f file, form, bases string) (map[string]*st
 		args = append(args, fmt.Sprintf("-DCONTEXT_FRAGMENTS=%d", native.FragmentsAt), fmt.Sprintf("-DFRAGMENTS_BYTES=%d", unsafe.Sizeof(native.Fragments{})))
 	}
 	if f.name == "observed.c" {
-		args = append(args, fmt.Sprintf("-DCONTEXT_LOG=%d", native.LogAt), fmt.Sprintf("-DLOGGED_LOAD_BYTES=%d", native.LoggedLoadBytes))
+		args = append(args, fmt.Sprintf("-DCONTEXT_LOG=%d", native.LogAt), fmt.Sprintf("-DLOGGED_LOAD_BYTES=%d", native.LoggedAccessBytes))
 	}
 	if f.name == "compact.c" || f.name == "check.c" {
 		// A vector written in two halves cannot be read from the store buffer.

@@ -4,7 +4,7 @@
 #include "warp.h"
 #include "pointer.h"
 
-struct load_window { // LoadWindow in observed.go
+struct load_window { // AccessWindow in observed.go
 	u64 begin, last;
 	const volatile u64 *closed, *quiet;
 	u64 step;
@@ -13,7 +13,7 @@ struct load_window { // LoadWindow in observed.go
 	const u8 *memory;
 };
 
-struct logged_load { // LoggedLoad in observed.go
+struct logged_load { // LoggedAccess in observed.go
 	u64 count, exit_branches;
 	u32 mask;
 	s32 reconverge_at;
@@ -29,7 +29,7 @@ struct logged_store { // LoggedStore in observed.go
 };
 _Static_assert(sizeof(struct logged_store) == 4 * LOGGED_LOAD_BYTES, "LoggedStore has another layout");
 
-struct load_log { // LoadLog in observed.go
+struct load_log { // AccessLog in observed.go
 	u64 used, limit;
 	char *entries, *windows;
 	char *stores;
