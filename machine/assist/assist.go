@@ -65,6 +65,7 @@ func (t Trigger) String() string {
 // of a routine for Store are the addresses of a line and of the form that it writes, and, if there is a third one, the number of the encoding
 // of the previous form (codec.Encoding); its result is the number of bytes of the form. Form and line have codec.LineBytes bytes each.
 type Routine struct {
+	File     string    // name of its module
 	Func     *ptx.Func // the function
 	Priority Priority  // its priority relative to the parent warp
 	Triggers []Trigger // at least one; all have the same event and codec
@@ -118,6 +119,7 @@ func Routines(m *ptx.Module) (list []*Routine, err error) {
 				if err != nil {
 					return nil, fmt.Errorf("%s:%d: .pragma %q: %w", filepath.Base(m.Name), p.Pos.Line, Pragma, err)
 				}
+				r.File = m.Name
 				list = append(list, r)
 			}
 		}

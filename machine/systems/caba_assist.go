@@ -106,11 +106,11 @@ func (x *assistExecutor) run(r *assist.Routine, line *codec.Line, hint codec.Enc
 		r.Codec().Encode(&in, line)
 	}
 	list, err := x.sandbox.Run(context.Background(), r, []codec.Line{in}, []codec.Encoding{hint})
-	if err != nil {
-		return assistResult{}, err
+	if err == nil {
+		err = r.Check(line, hint, &list[0])
 	}
-	if err := r.Check(line, hint, &list[0]); err != nil {
-		return assistResult{}, fmt.Errorf("line %d: assist routine %w", r.Func.Pos.Line, err)
+	if err != nil { // no *probe.Trap, which would be that of the kernel
+		return assistResult{}, fmt.Errorf("%s:%d: assist routine: %v", r.File, r.Func.Pos.Line, err)
 	}
 	text := fmt.Sprint(r.Name(), list[0].Path)
 	path, ok := x.paths[text]

@@ -128,8 +128,8 @@ func TestOwnAssists(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		zeros("0", ""):    "",
-		zeros("1", ""):    "line 4: assist routine own: 0100",
-		zeros("0", "+64"): "own.ptx:11:2: trap",
+		zeros("1", ""):    "own.ptx:4: assist routine: own: 0100",
+		zeros("0", "+64"): "own.ptx:4: assist routine: ",
 		"kernel":          "own.ptx:1:1: ",
 		head:              "own.ptx: no .func has .pragma",
 		strings.ReplaceAll(zeros("0", ""), "bdi:zeros", "byte-wise:4"):        "own.ptx:6: .pragma \"gemu.assist\": trigger=fill:byte-wise:4",
