@@ -13,8 +13,8 @@ import (
 )
 
 // pointers is a kernel with pointers a and b, a number n, and a variable v. BODY is its code.
-const pointers = `.version 8.0
-.target sm_80
+const pointers = `.version 8.1
+.target sm_90
 .address_size 64
 .global .align 8 .u64 v[4];
 .visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n)
@@ -48,6 +48,7 @@ func TestTargets(t *testing.T) {
 		{`sub.u64 %z, %y, %x; add.u64 %z, %x, %z; st.global.u32 [%z], %r0;`, "unknown"}, // b in fact
 		{`atom.global.exch.b64 %z, [%x], %y; st.global.u32 [%z], %r0;`, "unknown"},
 		{`cvt.u64.u32 %z, %r0; st.global.u32 [%z], %r0;`, "unknown"}, // a number
+		{`multimem.st.relaxed.sys.global.u32 [%x], %r0;`, "unknown"}, // all memory of a multicast object
 	} {
 		var got string
 		look := func(l *probe.LaunchInfo) {
