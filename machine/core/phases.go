@@ -89,7 +89,7 @@ func (s *sm) meetPhase(slot int) bool {
 	s.atBarrier |= 1 << slot
 	s.touch(slot)
 	if s.resources != nil {
-		s.resources.Wait(slot, s.run.now)
+		s.resources.Wait(slot, s.run.now+1)
 	}
 	w.barrier = max(w.lastInstr, 0)
 	w.nextWaiter, p.first = p.first, int32(s.number*maxSlots+slot+1)

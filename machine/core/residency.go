@@ -8,7 +8,7 @@ import (
 )
 
 // Residency gives the resources of a multiprocessor to its warps: a warp without them cannot issue, and registers and shared memory can be in
-// memory. A multiprocessor calls it in the order of its cycles. Slots are those of Warps; sets of slots have a bit for each slot.
+// memory. A multiprocessor calls it in the order of its cycles; now is the first cycle in which the event has an effect. Slots are those of Warps; sets of slots have a bit for each slot.
 type Residency interface {
 	// Begin begins a CTA, whose warps are in some slots, in their order.
 	Begin(c *stream.CTA, place int, slots uint64, now int64)
@@ -98,7 +98,7 @@ func (s *sm) enter(slot int, now int64) bool {
 	if w.next == len(w.Executed) {
 		return true
 	}
-	if !s.resources.Enter(slot, w.Executed[w.next].Instr, now) {
+	if !s.resources.Enter(slot, w.Executed[w.next].Instr, now+1) {
 		s.resources.pending |= 1 << slot
 		s.touch(slot)
 		return false

@@ -212,7 +212,7 @@ func (s *sm) proceed(slot int, from, now int64) {
 				s.atBarrier |= 1 << slot
 				s.touch(slot)
 				if s.resources != nil {
-					s.resources.Wait(slot, now)
+					s.resources.Wait(slot, now+1)
 				}
 				w.barrier = max(w.lastInstr, 0)
 				w.nextWaiter, m.first = m.first, int32(slot+1)

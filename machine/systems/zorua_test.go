@@ -1,16 +1,12 @@
 package systems
 
 import (
-	"context"
 	"strings"
 	"testing"
 
-	"gemu/interp"
-	"gemu/kernels"
 	"gemu/machine"
 	"gemu/machine/core"
 	"gemu/machine/stream"
-	"gemu/probe"
 )
 
 // clocks runs a workload on machines with a clock, one multiprocessor of a GTX 480 with each of some systems, and returns their launches.
@@ -35,14 +31,7 @@ func clocks(t *testing.T, workload string, size, registers int, names ...string)
 	}
 	r := stream.NewRecorder(consumers)
 	r.RecordInstructions()
-	w := kernels.Lookup(workload)
-	session, err := kernels.Start(context.Background(), w, interp.NewDevice(interp.Config{Probes: []probe.Probe{r}}), size)
-	if err == nil {
-		err = w.Run(session)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	run(t, workload, size, r)
 	for i, c := range all {
 		if err := c.Err(); err != nil {
 			t.Errorf("%s with %s: %v", workload, names[i], err)
@@ -84,6 +73,59 @@ func TestWarpResourcesErrors(t *testing.T) {
 	for text, want := range map[string]string{"wlm=1": "wlm has no values", "zorua=1": "want zorua or zorua=noswap", "zorua+wlm": "zorua and wlm both replace the resources of warps: leave one of them out"} {
 		if _, err := Find(text, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// schedulableSpans adds up the cycles of warps that neither wait at a barrier nor for resources, as a timeline sees them. In the cycle in which the last
+// warp comes to a barrier the others do not wait there any more, but are not schedulable yet. A warp that waits for its last result is schedulable in the cycle in which
+// the result comes and the warp ends; its span ends before.
+type schedulableSpans struct {
+	cycles int64
+	before [64]core.Reason // of each slot
+}
+
+func (o *schedulableSpans) Begin(*stream.Launch, int64) {}
+func (o *schedulableSpans) CTA(*core.CTASpan)           {}
+func (o *schedulableSpans) Cycle(int64)                 {}
+func (o *schedulableSpans) End(int64)                   {}
+func (o *schedulableSpans) Warp(w *core.WarpSpan) {
+	if w.Reason != core.WaitsForBarrier && w.Reason != core.WaitsForResources {
+		o.cycles += w.To - w.From
+		if o.before[w.Slot] == core.WaitsForBarrier {
+			o.cycles--
+		}
+		if w.Instr < 0 {
+			o.cycles++
+		}
+	}
+	o.before[w.Slot] = w.Reason
+}
+
+// TestSchedulableWarps counts the schedulable warps again, from the spans of an observer, which knows nothing of coordinators.
+func TestSchedulableWarps(t *testing.T) {
+	for _, system := range []string{"static", "wlm", "zorua"} {
+		spec, _ := machine.Find("gtx480")
+		spec.SMs, spec.Registers = 1, machine.EstimateRegisters()
+		var err error
+		if spec.Systems, err = Find(system, nil); err != nil {
+			t.Fatal(err)
+		}
+		c, err := machine.NewClock(spec, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spans := &schedulableSpans{}
+		c.Observer = spans
+		r := stream.NewRecorder(c)
+		r.RecordInstructions()
+		run(t, "nqueens", 8, r)
+		all := core.ResourceCounts{}
+		for _, l := range c.Launches() {
+			all.Add(l.Resources)
+		}
+		if err := c.Err(); err != nil || all.Schedulable != spans.cycles {
+			t.Errorf("%s: %d cycles of schedulable warps, %d in the spans, %v", system, all.Schedulable, spans.cycles, err)
 		}
 	}
 }
