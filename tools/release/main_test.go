@@ -389,6 +389,9 @@ func TestRelease(t *testing.T) {
 			t.Errorf("%q", text)
 		}
 	})
+	t.Run("deb in a new root", func(t *testing.T) {
+		installDeb(t, filepath.Join(o.out, "gemu_"+version.Number()+"_amd64.deb"), saxpy, want)
+	})
 	t.Run("image", func(t *testing.T) {
 		if os.Getuid() != 0 {
 			t.Skip("chroot is for root")
@@ -437,6 +440,56 @@ func TestRelease(t *testing.T) {
 	t.Run("windows", func(t *testing.T) {
 		windows(t, filepath.Join(o.out, "gemu-windows-amd64.zip"), zig, compile, saxpy, want)
 	})
+}
+
+// installDeb installs a package in a new root of Debian, runs its command and a program that links its library, and removes it.
+func installDeb(t *testing.T, deb string, saxpy []string, want string) {
+	if _, err := exec.LookPath("mmdebstrap"); err != nil || os.Getuid() != 0 {
+		t.Skip("it needs mmdebstrap, and root", err)
+	}
+	root := filepath.Join(t.TempDir(), "root")
+	name := strings.TrimSpace(run(t, "", nil, "sh", "-c", ". /etc/os-release; echo $VERSION_CODENAME"))
+	args := []string{"--quiet", "--variant=minbase", "--include=gcc,libc6-dev,pkg-config", name, root}
+	// This machine's lists of packages, if it has its own.
+	for _, pattern := range []string{"/etc/apt/sources.list", "/etc/apt/sources.list.d/*.sources"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, names...)
+	}
+	run(t, "", nil, "mmdebstrap", args...)
+	for inside, outside := range map[string]string{"gemu.deb": deb, "saxpy.ptx": "../../kernels/cuda/saxpy.ptx", "saxpy.c": "../../cmd/libgemu/example/saxpy.c"} {
+		data, err := os.ReadFile(outside)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(root, inside), data, 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := func(args ...string) string {
+		env := []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=/root", "DEBIAN_FRONTEND=noninteractive"}
+		return run(t, "", env, "unshare", append([]string{"--mount", "--pid", "--fork", "--mount-proc", "--root=" + root}, args...)...) // with /proc of its own
+	}
+	in("apt-get", "install", "-y", "/gemu.deb")
+	words := slices.Clone(saxpy)
+	words[1] = "/saxpy.ptx"
+	if text := in(append([]string{"gemu"}, words...)...); !strings.Contains(text, want) {
+		t.Errorf("%q", text)
+	}
+	if text := in("gemu", "exec", "--environment"); !strings.HasPrefix(text, "LD_LIBRARY_PATH=/usr/lib/gemu\n") {
+		t.Errorf("%q", text)
+	}
+	if text := in("sh", "-c", "gcc saxpy.c $(pkg-config --cflags --libs gemu) -o saxpy && ./saxpy"); !strings.HasPrefix(text, "y[99] = 199\n") {
+		t.Errorf("%q", text)
+	}
+	in("apt-get", "remove", "-y", "gemu")
+	for _, name := range []string{"usr/bin/gemu", "usr/lib/gemu", "usr/include/gemu.h", "usr/share/doc/gemu"} {
+		if exists(filepath.Join(root, name)) {
+			t.Errorf("%s is still there", name)
+		}
+	}
 }
 
 // windows runs the command and the library of Windows with wine.
