@@ -11,7 +11,7 @@ import (
 	"gemu/machine/core"
 )
 
-var assistPart = machinePart{name: "assist", doc: "assist warps of machines with a clock (--with caba=…, --assist): their instructions, and the lines of the source from which they come", extra: true, clocked: true, begin: func(in *machineRun) machineView {
+var assistPart = machinePart{name: "assist", doc: "assist warps of machines with a clock (--with caba=…, --assist): their instructions, and the lines of the source from which they come", extra: true, allLaunches: true, clocked: true, begin: func(in *machineRun) machineView {
 	in.addClocks()
 	return assistView{cyclesView{in.clocks}}
 }}
