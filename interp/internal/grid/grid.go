@@ -50,6 +50,7 @@ const (
 	windowOrdered        = 32      // CTAs in flight of a kernel with globally ordered instructions
 	orderedInstrsPerCTA  = 1 << 12 // instructions that a CTA may execute in the ordered half of a round
 	roundsBeforeWidening = 64      // rounds in which no CTA ends, before more CTAs are admitted
+	maxOrderedRounds     = 64      // rounds without a change of memory that begin with their ordered half, before the launch counts as stalled
 	maxLoopInstrs        = 1 << 20 // instructions of a CTA in loops that may be spin-waits, without a change of memory, before warp splits are time-sliced
 )
 
@@ -324,7 +325,7 @@ func runRound(g *machine.Grid) (paused bool) {
 }
 
 // makesProgress checks after a round whether the launch makes progress. If it does not, makesProgress takes the next
-// measure: it admits more CTAs, divides time among warp splits, or waits for the host. The error is the trap of a launch
+// measure: it admits more CTAs, divides time among warp splits, executes ordered instructions, or waits for the host. The error is the trap of a launch
 // for which no measure is left.
 func makesProgress(g *machine.Grid) error {
 	if g.Finished.Load() > g.EndedBefore {
@@ -342,6 +343,8 @@ func makesProgress(g *machine.Grid) error {
 		g.Window = min(g.Window+windowOrdered, maxWindow)
 		reserve(g)
 		g.Stall = machine.StallDetector{LoopInstrs: g.Stall.LoopInstrs}
+	case stalled && orderFirst(g):
+		g.Stall = machine.StallDetector{Seed: g.Stall.Seed, OrderedRounds: g.Stall.OrderedRounds + 1, OrderedHash: g.Stall.SavedHash}
 	case stalled && g.TakesTurns:
 		g.Stalled = true // the caller waits for other launches and for the host
 	case stalled && waitForHost(g):
@@ -350,6 +353,30 @@ func makesProgress(g *machine.Grid) error {
 		return Deadlock(g)
 	}
 	return nil
+}
+
+// orderFirst makes the next round begin with its ordered half, for the CTAs that have a warp before a globally ordered instruction: while
+// other warps of such a CTA spin, it uses all instructions of its slice and does not stop there. It reports whether there is such a CTA, and the state is another than that before the last such
+// round.
+func orderFirst(g *machine.Grid) (found bool) {
+	if s := &g.Stall; s.OrderedRounds == maxOrderedRounds || s.OrderedRounds > 0 && s.SavedHash == s.OrderedHash {
+		return false
+	}
+	for i := range g.Flights {
+		f := &g.Flights[i]
+		if f.CTA == nil {
+			continue
+		}
+		for j := range f.CTA.Warps {
+			if f.CTA.Warps[j].State == machine.AtOrdered {
+				f.Status, found = machine.WantsOrdered, true
+			}
+		}
+	}
+	if found {
+		g.Phase, g.NextFlight = machine.OrderedHalf, 0
+	}
+	return found
 }
 
 // waitForHost sleeps for a millisecond if the host may still change memory for a launch without progress. It reports
@@ -716,11 +743,13 @@ func isStalled(s *machine.StallDetector, g *machine.Grid) bool {
 		s.LoopInstrs += machine.ParallelInstrsPerCTA
 	}
 	if changed || readClock {
-		s.RoundsToSave = 0
+		s.RoundsToSave, s.OrderedRounds = 0, 0
 		return false
 	}
 	if s.RoundsToSave == 0 {
-		s.Seed, s.RoundsToSave, s.Rounds = maphash.MakeSeed(), 1, 0
+		if s.RoundsToSave, s.Rounds = 1, 0; s.OrderedRounds == 0 {
+			s.Seed = maphash.MakeSeed()
+		}
 		s.SavedHash = hashGrid(g, s.Seed)
 		return false
 	}
