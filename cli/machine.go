@@ -320,6 +320,14 @@ func (in *machineRun) onReported(f func()) { in.reported = append(in.reported, f
 // notices prints the messages of the machines' systems, each once.
 func (in *machineRun) notices(a *app) {
 	var printed []string
+	for i := range in.specs {
+		for _, s := range in.specs[i].Systems {
+			if notice := s.Name + " has no effect without a clock: add --show cycles"; in.clocks == nil && s.GivesResources() && !slices.Contains(printed, notice) {
+				printed = append(printed, notice)
+				fmt.Fprintf(a.stderr, "gemu: --with %s\n", notice)
+			}
+		}
+	}
 	for _, m := range in.machines {
 		for _, notice := range m.Notices() {
 			if !slices.Contains(printed, notice) {
