@@ -49,7 +49,13 @@ func randomCopies(r *rand.Rand) string {
 		case 7:
 			fmt.Fprintf(&b, "%s\n", [...]string{"cp.async.wait_all;", "bar.warp.sync -1;"}[r.IntN(2)])
 		case 8, 9:
-			b.WriteString("bar.sync 0;\n")
+			n := 1
+			if r.IntN(16) == 0 {
+				n = 40 // more than race keeps lists of accesses for pending copies
+			}
+			for range n {
+				fmt.Fprintf(&b, "bar.sync 0;\n%s\n%sst.shared.u32 [%%a+%d], %%x;\nbar.sync 0;\n", address, guard, buffer)
+			}
 		case 10:
 			fmt.Fprintf(&b, "%s\n%sld.shared.u32 %%x, [%%a+%d];\n", address, guard, buffer)
 		default:
@@ -70,8 +76,8 @@ func (s laneByLane) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return s 
 func (laneByLane) OnEvent(*probe.Event)                              {}
 
 // TestCopiesTogether compares the findings of all sanitizers in random kernels with cp.async: with the copies of a warp's lanes
-// together and lane by lane, with late and early effects, on both engines. Which of two unordered
-// copies comes first, and how often, depends on the order of the effects.
+// together and lane by lane; and on both engines, with late and early effects. Which of two unordered copies comes first, and how
+// often, depends on the order of the effects.
 func TestCopiesTogether(t *testing.T) {
 	part.SkipShort(t)
 	tools, err := sanitize.Parse("all")
@@ -115,9 +121,11 @@ func TestCopiesTogether(t *testing.T) {
 			return strings.Join(slices.Compact(lines), "\n")
 		}
 		for _, eager := range []bool{false, true} {
-			together, single := found(eager, interp.Portable), found(eager, interp.Portable, laneByLane{})
-			if together != single {
-				t.Fatalf("seed %d, early effects %v: together\n%s\nlane by lane\n%s\n%s", seed, eager, together, single, src)
+			together := found(eager, interp.Portable)
+			if !eager { // early effects are always those of single lanes
+				if single := found(eager, interp.Portable, laneByLane{}); together != single {
+					t.Fatalf("seed %d: together\n%s\nlane by lane\n%s\n%s", seed, together, single, src)
+				}
 			}
 			if interp.Native.Available() {
 				if native := found(eager, interp.Native); native != together {

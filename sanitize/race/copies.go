@@ -324,8 +324,12 @@ func (g *generation) drop() {
 	g.list, g.offsets, g.clocks, g.copies = g.list[:0], g.offsets[:0], g.clocks[:0], g.copies[:0]
 }
 
-// retire begins a new generation after a barrier of the whole CTA at moment barrier. It keeps the earlier ones of which a pending
-// copy does not know; known is the moment up to which all pending copies know all actions of threads.
+// mostOlder is the maximum number of earlier generations. A pipeline has two for each stage; a copy for which a thread does not wait
+// would otherwise keep one for each barrier.
+const mostOlder = 32
+
+// retire begins a new generation after a barrier of the whole CTA at moment barrier, if the earlier ones are not too many. It keeps
+// those of which a pending copy does not know; known is the moment up to which all pending copies know all actions of threads.
 func (b *backlog) retire(barrier, known moment) {
 	n := 0
 	for i := range b.older {
@@ -333,6 +337,9 @@ func (b *backlog) retire(barrier, known moment) {
 			b.older[n], b.older[i] = b.older[i], b.older[n]
 			n++
 		}
+	}
+	if n == mostOlder && barrier > known {
+		return
 	}
 	spare := generation{}
 	if n < len(b.older) {

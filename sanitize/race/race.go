@@ -447,7 +447,8 @@ func (r *run) access(c *cta, e *probe.Event) {
 	if ok && alloc != nil {
 		switch {
 		case x.writes:
-			r.noteWrite(alloc, x, threadIndex(e.Warp, bits.TrailingZeros64(lanes)))
+			lane := bits.TrailingZeros64(lanes)
+			r.noteWrite(alloc, offset, a.Length(lane), x, threadIndex(e.Warp, lane))
 		case role.sync == 0 && space == ptx.Global && r.onlyReads(alloc) && allInside(a, lanes, a.Addr[bits.TrailingZeros64(lanes)]-offset, alloc.Size):
 			r.tick(role)
 			return
@@ -600,8 +601,12 @@ func (r *run) touchUniform(c *cta, e *probe.Event, a *probe.Access, x *access, a
 	w, s := &c.warps[e.Warp], r.shadow(alloc)
 	r.closeBacklog(s, alloc, &x.record, w.clocks[bits.TrailingZeros64(lanes)], false)
 	base, size := a.Addr[bits.TrailingZeros64(lanes)]-offset, uint64(len(alloc.Data))&^3
-	if x.writes && r.holdsReleases(alloc) {
-		return lanes
+	if x.writes {
+		if r.holdsReleases(alloc) {
+			return lanes
+		}
+		lane := bits.TrailingZeros64(lanes)
+		r.noteWrite(alloc, offset, a.Length(lane), x, threadIndex(e.Warp, lane))
 	}
 	single := shared && r.perCTAs <= 1
 	var last *clock
@@ -720,7 +725,7 @@ func (r *run) touchAll(a *access, alloc *probe.Allocation, offset uint64, n int)
 	}
 	s := r.shadow(alloc)
 	if a.writes {
-		r.noteWrite(alloc, a, a.agent)
+		r.noteWrite(alloc, offset, n, a, a.agent)
 	}
 	r.closeBacklog(s, alloc, &a.record, a.view.clock, a.kind&proxy != 0 && !a.together)
 	r.touchWords(a, s, alloc, offset, n)

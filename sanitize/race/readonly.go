@@ -24,9 +24,10 @@ type targets struct {
 type base int32
 
 const (
-	noPointer  base = iota // a number, as far as is known
+	noValue    base = iota // of a register that nothing has written so far
+	number                 // no pointer, or one that is composed of parts: an offset if it is added to a pointer
 	anyMemory              // a word from memory or a function: perhaps a pointer
-	mixed                  // derived from several pointers
+	mixed                  // perhaps one of several pointers
 	otherSpace             // a pointer to a variable outside global memory
 	firstBase              // bases of parameters, by offset, then bases of variables
 )
@@ -77,15 +78,26 @@ func findTargets(l *probe.LaunchInfo) (t targets) {
 	return t
 }
 
-// merge returns the base of a value that derives from two values.
-func merge(a, b base) base {
+// either returns the base of a value that is one of two values, or has parts of both. A number may be all of a pointer then.
+func either(a, b base) base {
 	switch {
-	case a == b || b == noPointer:
+	case a == b || b == noValue:
 		return a
-	case a == noPointer:
+	case a == noValue:
 		return b
 	}
 	return mixed
+}
+
+// sum returns the base of a sum.
+func sum(a, b base) base {
+	switch {
+	case a == noValue || b == number:
+		return a
+	case b == noValue || a == number:
+		return b
+	}
+	return either(a, b)
 }
 
 // derive gives the results of an instruction their bases, and reports whether any is new.
@@ -94,7 +106,7 @@ func (p *bases) derive(instr *ptx.Instr) (changed bool) {
 		if p.kernel.Regs[r].Type == ptx.Pred {
 			return
 		}
-		if n := merge(p.of[r], b); n != p.of[r] {
+		if n := either(p.of[r], b); n != p.of[r] {
 			p.of[r], changed = n, true
 		}
 	}
@@ -116,9 +128,10 @@ func (p *bases) derive(instr *ptx.Instr) (changed bool) {
 	}
 	for r := range instr.Defs() {
 		if b == anyMemory && p.kernel.Regs[r].Type.Size() < p.word {
-			continue // a number
+			set(r, number)
+		} else {
+			set(r, b)
 		}
-		set(r, b)
 	}
 	return changed
 }
@@ -127,7 +140,7 @@ func (p *bases) derive(instr *ptx.Instr) (changed bool) {
 func (p *bases) loaded(instr *ptx.Instr, k int) base {
 	size, a := instr.Type().Size(), instr.Arg("a")
 	if size < p.word {
-		return noPointer
+		return number
 	}
 	v, ok := a.Sym().(*ptx.Var)
 	if !ok || v.Space != ptx.Param || a.Reg != ptx.NoReg || size != p.word {
@@ -143,18 +156,36 @@ func (p *bases) loaded(instr *ptx.Instr, k int) base {
 
 // result returns the base of the results of an instruction that only computes.
 func (p *bases) result(instr *ptx.Instr) (b base) {
-	for r := range instr.Uses() {
-		b = merge(b, p.of[r])
+	isNumber, isSum := true, false // isNumber: it has no operands but constants, predicates and special registers
+	switch instr.Form.Affine {
+	case ptx.AffineAdd, ptx.AffineSub, ptx.AffineMul, ptx.AffineMad, ptx.AffineShl, ptx.AffineShr, ptx.AffineDiv, ptx.AffineRem:
+		b, isSum = number, true
 	}
-	instr.EachSymbol(func(s ptx.Symbol) { b = merge(b, p.variable(s)) })
+	add := func(operand base) {
+		isNumber = false
+		if isSum {
+			b = sum(b, operand)
+		} else {
+			b = either(b, operand)
+		}
+	}
+	for r := range instr.Uses() {
+		if p.kernel.Regs[r].Type != ptx.Pred {
+			add(p.of[r])
+		}
+	}
+	instr.EachSymbol(func(s ptx.Symbol) { add(p.variable(s)) })
+	if isNumber {
+		return number
+	}
 	switch instr.Form.Affine {
 	case ptx.AffineMul, ptx.AffineShl, ptx.AffineShr, ptx.AffineDiv, ptx.AffineRem:
 		if b == anyMemory { // the product of a number is no address
-			b = noPointer
+			return number
 		}
 	case ptx.AffineMove:
-		if b == noPointer && len(instr.Ops) > 1 && instr.Ops[1].Kind == ptx.VecOperand { // perhaps the halves of an address
-			b = anyMemory
+		if b == number && len(instr.Ops) > 1 && instr.Ops[1].Kind == ptx.VecOperand { // perhaps the halves of an address
+			return anyMemory
 		}
 	}
 	return b
@@ -208,12 +239,12 @@ func (p *bases) addTargets(instr *ptx.Instr, written map[base]bool) bool {
 		if o.Kind != ptx.AddrOperand {
 			continue
 		}
-		b := noPointer
+		b := number
 		if o.Reg != ptx.NoReg {
 			b = p.of[o.Reg]
 		}
 		if o.Sym() != nil {
-			b = merge(b, p.variable(o.Sym()))
+			b = sum(b, p.variable(o.Sym()))
 		}
 		if b < otherSpace {
 			return false
@@ -274,9 +305,9 @@ func (r *run) onlyReads(alloc *probe.Allocation) bool {
 	return true
 }
 
-// noteWrite handles a write x by an agent, before it is recorded. From a write to memory for which onlyReads has been true on, all
-// accesses to it are recorded.
-func (r *run) noteWrite(alloc *probe.Allocation, x *access, agent agent) {
+// noteWrite handles a write x of an agent to n bytes, before it is recorded. From a write to memory for which onlyReads has been true
+// on, all accesses to it are recorded.
+func (r *run) noteWrite(alloc *probe.Allocation, offset uint64, n int, x *access, agent agent) {
 	s := r.shadow(alloc)
 	if !s.judged { // nothing has been left out
 		s.judged = true
@@ -287,9 +318,9 @@ func (r *run) noteWrite(alloc *probe.Allocation, x *access, agent agent) {
 	}
 	s.readOnly.Store(0)
 	f := &finding.Finding{Tool: Name, Kind: "write through another pointer", Severity: finding.Notice, Count: 1}
-	f.Message = "the kernel writes memory through a pointer to other memory: races with earlier reads of this memory are not found (use --sanitize bounds)"
+	f.Message = "the kernel writes memory through a pointer to other memory: races with earlier reads of this memory are not found"
 	f.Place = finding.LaunchPlace(r.LaunchInfo, x.index(), "write", r.id(x.cta()), agent.warp(), agent.lane())
-	f.Memory = finding.MemoryOf(r.LaunchInfo, alloc, 0, 1)
+	f.Memory = finding.MemoryOf(r.LaunchInfo, alloc, offset, n)
 	key := raceKey{kind: f.Kind, index: x.index(), operation: r.operation}
 	if r.found[key] == nil {
 		r.found[key] = f
