@@ -74,6 +74,9 @@ func (k *Kernel) declared() (list []Phase, err error) {
 		Phase
 	}
 	var marks []mark
+	if err := checkPlaces(k.Func.Module()); err != nil {
+		return nil, err
+	}
 	for _, d := range k.Func.AllPragmas() {
 		for _, text := range d.Text {
 			words := strings.Fields(text)
@@ -87,6 +90,9 @@ func (k *Kernel) declared() (list []Phase, err error) {
 			first := slices.IndexFunc(k.Instrs, func(o Instr) bool { return isAfter(o.Pos, d.Pos) })
 			if first < 0 {
 				return nil, errorAt(k.Func, d.Pos, ".pragma %q: no instruction of %s follows it", Word, k.Func.Name)
+			}
+			if k.Instrs[first].Divergent {
+				return nil, errorAt(k.Func, d.Pos, ".pragma %q: lanes of a warp may have taken another path: move it to a place where all paths have joined", Word)
 			}
 			if n := len(marks); n > 0 && marks[n-1].first == first {
 				return nil, errorAt(k.Func, d.Pos, ".pragma %q: the directive in line %d is before the same instruction: leave one of them out", Word, marks[n-1].Pragma.Line)
@@ -115,6 +121,29 @@ func (k *Kernel) declared() (list []Phase, err error) {
 		list = append(list, marks[i].Phase)
 	}
 	return list, nil
+}
+
+// checkPlaces returns an error for a directive outside of kernels.
+func checkPlaces(m *ptx.Module) error {
+	for _, d := range m.Decls {
+		var pragmas []ptx.Pragma
+		switch d := d.(type) {
+		case ptx.Pragma:
+			pragmas = []ptx.Pragma{d}
+		case *ptx.Func:
+			if !d.Entry {
+				pragmas = d.AllPragmas()
+			}
+		}
+		for _, p := range pragmas {
+			for _, text := range p.Text {
+				if words := strings.Fields(text); len(words) > 0 && words[0] == Word {
+					return &Error{m.Name, p.Pos, fmt.Sprintf(".pragma %q: it is outside of a kernel: want it before an instruction of a kernel", Word)}
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // isAfter reports whether place a is after b.

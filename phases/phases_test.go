@@ -143,6 +143,24 @@ func TestAnnotate(t *testing.T) {
 	}
 }
 
+// TestPlacesOfDirectives: a directive where lanes may have taken different paths, or outside of a kernel, is refused.
+func TestPlacesOfDirectives(t *testing.T) {
+	const directive = `.pragma "gemu.phase registers=30 shared=0";`
+	const divergent = `mov.u32 %r2, %tid.x; setp.eq.s32 %p, %r2, 0; @%p bra JOIN;`
+	src := strings.Replace(wide, "BRANCH", divergent+" "+directive, 1)
+	for src, want := range map[string]string{
+		src:                                    `k.ptx:11: .pragma "gemu.phase": lanes of a warp may have taken another path: move it to a place where all paths have joined`,
+		strings.Replace(src, divergent, "", 1): "",
+		strings.Replace(wide, ".visible", directive+"\n.visible", 1):                       `k.ptx:4: .pragma "gemu.phase": it is outside of a kernel`,
+		strings.Replace(wide, ".visible", ".func f() { "+directive+" ret; }\n.visible", 1): `k.ptx:4: .pragma "gemu.phase": it is outside of a kernel`,
+	} {
+		_, err := divide(t, strings.Replace(src, "BRANCH", "", 1))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("error %v, want %q\n%s", err, want, src)
+		}
+	}
+}
+
 // TestCalls: a kernel with calls has no phases.
 func TestCalls(t *testing.T) {
 	_, err := divide(t, ".version 7.0\n.target sm_70\n.address_size 64\n.func f() { ret; }\n.visible .entry k() {\n\tcall f;\n\tret;\n}\n")
