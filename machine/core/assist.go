@@ -1,6 +1,8 @@
 package core
 
 import (
+	"cmp"
+	"math/bits"
 	"slices"
 
 	"gemu/machine/memory"
@@ -42,15 +44,10 @@ type Forms interface {
 // Assist has the numbers of the controllers of assist warps.
 type Assist struct {
 	StoreBuffer int // lines that wait for their compression; a store that finds no place is sent raw
-	// Throttle: a line is sent raw if schedulers have issued nothing in less than this share of the cycles of the latest 1024, in percent.
-	Throttle int
 }
 
 // stagedLow is the number of instructions of low priority in the instruction buffer (section 4.3 of the paper).
 const stagedLow = 2
-
-// throttleWindow is the number of cycles over which idle cycles are counted.
-const throttleWindow = 1024
 
 // firstPartial is the first number of requests that are stores of a part of a line.
 const firstPartial = 1 << 40
@@ -58,18 +55,24 @@ const firstPartial = 1 << 40
 // assists is the controller of a multiprocessor, with its table of assist warps and its buffer of stores.
 type assists struct {
 	Assist
-	table    []*assistWarp // in the order of their triggers
-	turn     int           // index in table after that of the warp that was staged last
-	low      int           // staged instructions of low priority
-	blocked  uint64        // slots of parents that wait for an assist warp of high priority
-	buffered int           // stores in the buffer
-	unsent   []*assistWarp // compressions that have ended, and whose store the memory has not taken
+	table    [2][maxSlots]assistQueue // for low and high priority, by slot of the parent
+	used     [2]uint64                // slots of table with an assist warp
+	deployed []*assistWarp            // those of table, in the order of their triggers
+	triggers int64                    // assist warps that have been in table
+	turn     int64                    // number of the trigger after that of the warp that was staged last
+	low      int                      // staged instructions of low priority
+	blocked  uint64                   // slots of parents that wait for an assist warp of high priority
+	buffered int                      // stores in the buffer
+	unsent   []*assistWarp            // compressions that have ended, and whose store the memory has not taken
 	partial  []partialStore
 	free     []int64 // unused elements of partial
 	port     int64   // cycle in which a port of the memory unit serves an assist warp
+}
 
-	window, idle int64 // first cycle of the window, and cycles of schedulers without an instruction since then
-	share        int64 // the share of those in the latest window, in percent
+// assistQueue are the assist warps of a priority for a parent warp. At most one of them is deployed at a time.
+type assistQueue struct {
+	deployed *assistWarp
+	waiting  []*assistWarp // in the order of their triggers
 }
 
 // partialStore is a store of a part of a line whose reply is missing.
@@ -81,15 +84,15 @@ type partialStore struct {
 // assistWarp is an entry of the table: an execution for a parent warp.
 type assistWarp struct {
 	*Execution
-	slot     int   // of the parent
-	instr    int32 // instruction of the parent
-	load     int32 // of the parent, for a store
-	next     int   // index of the next instruction in Path
-	staged   int   // instructions from it on that are in the instruction buffer
-	deployed bool  // an instruction has been staged
-	from     int64 // cycle in which the next instruction can issue apart from its registers
-	end      int64 // cycle of the latest result
-	pending  []write
+	number  int64 // of its trigger, in their order
+	slot    int   // of the parent
+	instr   int32 // instruction of the parent
+	load    int32 // of the parent, for a store
+	next    int   // index of the next instruction in Path
+	staged  int   // instructions from it on that are in the instruction buffer
+	from    int64 // cycle in which the next instruction can issue apart from its registers
+	end     int64 // cycle of the latest result
+	pending []write
 
 	reply  memory.Reply    // the line that is decompressed
 	store  *memory.Request // the store that is compressed; nil for a line that is decompressed
@@ -98,9 +101,26 @@ type assistWarp struct {
 
 // trigger adds an assist warp to the table, from which it is staged in this cycle at the earliest.
 func (a *assists) trigger(w *assistWarp, now int64) {
-	w.from = now
-	a.table = append(a.table, w)
+	w.from, w.number = now, a.triggers
+	a.triggers++
+	q := a.queue(w)
+	q.waiting = append(q.waiting, w)
+	a.used[priority(w.high)] |= 1 << w.slot
 }
+
+// priority returns the index of a priority in the table.
+func priority(high bool) int {
+	if high {
+		return 1
+	}
+	return 0
+}
+
+// queue returns the queue of an assist warp.
+func (a *assists) queue(w *assistWarp) *assistQueue { return &a.table[priority(w.high)][w.slot] }
+
+// byTrigger compares an assist warp with a number of a trigger.
+func byTrigger(w *assistWarp, number int64) int { return cmp.Compare(w.number, number) }
 
 // takeReply takes a reply of the memory. It returns false if the reply has nothing to do with assist warps.
 func (s *sm) takeReply(r *memory.Reply, now int64) bool {
@@ -145,7 +165,7 @@ func (s *sm) takeReply(r *memory.Reply, now int64) bool {
 // bufferStore takes a store that overwrites a whole line into the buffer, to compress it. It returns false if the store must be sent raw.
 func (s *sm) bufferStore(q *memory.Request, content *stream.Content, load, instr int32, now int64) bool {
 	a := s.assists
-	if a.buffered >= a.StoreBuffer || a.throttles(now, len(s.schedulers)) {
+	if a.buffered >= a.StoreBuffer {
 		return false
 	}
 	bursts, compress := s.run.plan.Forms.Store(s.number, q.Line, content)
@@ -179,15 +199,6 @@ func (s *sm) compressStore(a *access, q *memory.Request, content *stream.Content
 	return false
 }
 
-// throttles reports whether schedulers have too few idle cycles for assist warps of low priority.
-func (a *assists) throttles(now int64, schedulers int) bool {
-	if cycles := now - a.window; cycles >= throttleWindow {
-		a.share = 100 * a.idle / (cycles * int64(schedulers))
-		a.window, a.idle = now, 0
-	}
-	return a.share < int64(a.Throttle)
-}
-
 // newPartial returns the number of a request that is a store of a part of a line.
 func (a *assists) newPartial(q *memory.Request, load int32) int64 {
 	if n := len(a.free); n > 0 {
@@ -203,39 +214,65 @@ func (a *assists) newPartial(q *memory.Request, load int32) int64 {
 // stage moves instructions of an assist warp into the instruction buffer: as many as schedulers, of the next warp of the table in turn. A parent
 // warp has at most one assist warp of each priority at a time.
 func (a *assists) stage(width int) {
-	for i := range a.table {
-		n := (a.turn + i) % len(a.table)
-		w := a.table[n]
-		count := min(width, len(w.Path)-w.next) - w.staged
-		if !w.high {
-			count = min(count, stagedLow-a.low)
-		}
-		if count <= 0 || !w.deployed && slices.ContainsFunc(a.table, func(o *assistWarp) bool { return o.deployed && o.slot == w.slot && o.high == w.high }) {
+	var next *assistWarp
+	for p, slots := range a.used {
+		if p == 0 && a.low == stagedLow {
 			continue
 		}
-		w.staged += count
-		if w.deployed = true; w.high {
-			a.blocked |= 1 << w.slot
-		} else {
-			a.low += count
+		for ; slots != 0; slots &= slots - 1 {
+			w := a.table[p][bits.TrailingZeros64(slots)].next(a.turn)
+			// Numbers from turn on come first, then those before it.
+			if w.toStage(width) > 0 && (next == nil || uint64(w.number-a.turn) < uint64(next.number-a.turn)) {
+				next = w
+			}
 		}
-		a.turn = n + 1
+	}
+	if next == nil {
 		return
 	}
+	count := next.toStage(width)
+	if next.high {
+		a.blocked |= 1 << next.slot
+	} else {
+		count = min(count, stagedLow-a.low)
+		a.low += count
+	}
+	next.staged += count
+	a.turn = next.number + 1
+	if q := a.queue(next); q.deployed == nil {
+		q.deployed = next
+		i, _ := slices.BinarySearchFunc(q.waiting, next.number, byTrigger)
+		q.waiting = slices.Delete(q.waiting, i, i+1)
+		i, _ = slices.BinarySearchFunc(a.deployed, next.number, byTrigger)
+		a.deployed = slices.Insert(a.deployed, i, next)
+	}
 }
+
+// next returns the assist warp of a queue that can be staged: the deployed one, or the first whose turn it is. The queue is not empty.
+func (q *assistQueue) next(turn int64) *assistWarp {
+	if q.deployed != nil {
+		return q.deployed
+	}
+	i, _ := slices.BinarySearchFunc(q.waiting, turn, byTrigger)
+	return q.waiting[i%len(q.waiting)]
+}
+
+// toStage returns the number of instructions that can be staged, at most width at a time.
+func (w *assistWarp) toStage(width int) int { return min(width, len(w.Path)-w.next) - w.staged }
 
 // stepAssists ends the assist warps whose results are all there, and stages instructions of another.
 func (s *sm) stepAssists(now int64) {
 	a := s.assists
-	for i := 0; i < len(a.table); {
-		w := a.table[i]
+	for i := 0; i < len(a.deployed); {
+		w := a.deployed[i]
 		if w.next < len(w.Path) || max(w.end, w.from) > now {
 			i++
 			continue
 		}
-		a.table = slices.Delete(a.table, i, i+1)
-		if a.turn > i {
-			a.turn--
+		a.deployed = slices.Delete(a.deployed, i, i+1)
+		q := a.queue(w)
+		if q.deployed = nil; len(q.waiting) == 0 {
+			a.used[priority(w.high)] &^= 1 << w.slot
 		}
 		if w.high {
 			a.blocked &^= 1 << w.slot
@@ -292,7 +329,7 @@ func (s *sm) sendStores(now int64) {
 // issueAssist issues an instruction of an assist warp of a priority, if scheduler i can: that with the oldest trigger.
 func (s *sm) issueAssist(i int, high bool, now int64) bool {
 	a := s.assists
-	for _, w := range a.table {
+	for _, w := range a.deployed {
 		if w.staged == 0 || w.high != high || w.slot%len(s.schedulers) != i || w.from > now {
 			continue
 		}
@@ -336,4 +373,6 @@ func (s *sm) canIssueAssist(w *assistWarp, o *operation, scheduler int, now int6
 }
 
 // active reports whether the controller has something to do in the next cycle.
-func (a *assists) active(retry bool) bool { return len(a.table) > 0 || len(a.unsent) > 0 && !retry }
+func (a *assists) active(retry bool) bool {
+	return a.used != [2]uint64{} || len(a.unsent) > 0 && !retry
+}

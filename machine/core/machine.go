@@ -241,7 +241,7 @@ func (r *run) start() {
 			s.schedulers = append(s.schedulers, scheduler{Scheduler: r.Policy.New(slots), slots: slots, stale: true})
 		}
 		if r.plan.Assist != nil {
-			s.assists = &assists{Assist: *r.plan.Assist, window: r.now + 1, share: 100}
+			s.assists = &assists{Assist: *r.plan.Assist}
 		}
 		if r.Observer != nil {
 			s.observation = &observation{ready: make([]uint64, r.Schedulers)}

@@ -856,9 +856,6 @@ func (s *sm) countReason(h *scheduler, n int64) {
 	if h.stale {
 		s.findReason(h)
 	}
-	if s.assists != nil {
-		s.assists.idle += n
-	}
 	if h.reason == nil {
 		s.run.idle += n
 		return
