@@ -35,8 +35,12 @@ type machineClock [3]*machine.Clock
 // err returns the first error of the machine or of those at the ends of its readings.
 func (c *machineClock) err() error {
 	for i, m := range c {
-		if err := m.Err(); err != nil {
-			return fmt.Errorf("%s: %w", [...]string{"assumed readings", "all readings fast", "all readings slow"}[i], err)
+		err := m.Err()
+		if err != nil && i > 0 {
+			err = fmt.Errorf("%s: %w", [...]string{"all readings fast", "all readings slow"}[i-1], err)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -123,7 +123,10 @@ func (c *Clock) compareValues(l *stream.Launch, plan *core.Plan) {
 func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
 	c := &Clock{parts: parts}
 	c.Machine = core.New(core.Config{Spec: *s.clock(), SMs: s.SMs, L1Lines: s.L1Lines, StoresEvict: s.StoresEvict, Memory: m, Plan: func(l *stream.Launch) core.Plan {
-		resident, _, l1 := s.resources(l, registers, parts)
+		resident, by, l1 := s.resources(l, registers, parts)
+		if z := parts.Compressed; resident == 0 && by == occupancy.LimitedByRegisters && z != nil && z.Assist != nil {
+			c.err = cmp.Or(c.err, fmt.Errorf("kernel %s: a block of %d threads with %d registers, and %d for assist routines, does not fit: %s", l.Kernel.Name, l.Block.Count(), s.registers(l, registers), z.Assist.Registers, by))
+		}
 		resident = max(resident, 1)
 		run := &Run{l, s.SMs}
 		own, policy, err := parts.begin(run, l1.Policy)

@@ -314,7 +314,7 @@ func (s *Spec) registers(l *stream.Launch, n int) int {
 func (s *Spec) resources(l *stream.Launch, registers int, parts *Parts) (resident int, by occupancy.Limit, l1 Level) {
 	block := occupancy.Block{Threads: l.Block.Count(), Registers: s.registers(l, registers), Shared: l.SharedBytes}
 	if c := parts.Compressed; c != nil && c.Assist != nil && block.Registers > 0 {
-		block.Registers = min(block.Registers+c.Assist.Registers, occupancy.MaxRegisters)
+		block.Registers += c.Assist.Registers
 	}
 	limits := occupancy.LimitsOf(s.SM)
 	resident, by = limits.Resident(block)

@@ -100,6 +100,11 @@ func (s *Sandbox) Store(c codec.Codec) *Routine {
 	return withTrigger(s.routines, Trigger{Event: Store, Codec: c})
 }
 
+// Runs reports whether a routine is taken for one of its triggers.
+func (s *Sandbox) Runs(r *Routine) bool {
+	return slices.ContainsFunc(r.Triggers, func(t Trigger) bool { return withTrigger(s.routines, t) == r })
+}
+
 // withTrigger returns the first routine with a trigger; nil if there is none.
 func withTrigger(routines []*Routine, t Trigger) *Routine {
 	for _, r := range routines {

@@ -77,15 +77,14 @@ func (x *assistExecutor) smallest(l *codec.Line) (best codec.Codec, bytes int, e
 	return best, bytes, e
 }
 
-// registers returns the registers of a thread for an assist warp of each priority at a time.
+// registers returns the registers of a thread for an assist warp of each priority at a time. A routine whose triggers all belong to routines before it
+// never runs, and has none.
 func (x *assistExecutor) registers() (n int) {
 	for _, p := range []assist.Priority{assist.Low, assist.High} {
 		most := 0
-		for _, c := range x.codecs {
-			for _, r := range x.sandbox.Routines() {
-				if r.Codec() == c && r.Priority == p {
-					most = max(most, r.Registers())
-				}
+		for _, r := range x.sandbox.Routines() {
+			if r.Priority == p && slices.Contains(x.codecs, r.Codec()) && x.sandbox.Runs(r) {
+				most = max(most, r.Registers())
 			}
 		}
 		n += most
@@ -105,7 +104,7 @@ func (x *assistExecutor) run(r *assist.Routine, line *codec.Line, hint codec.Enc
 	if r.Event() == assist.Fill {
 		r.Codec().Encode(&in, line)
 	}
-	list, err := x.sandbox.Run(context.Background(), r, []codec.Line{in}, []codec.Encoding{hint})
+	list, err := x.sandbox.Run(context.Background(), r, []codec.Line{in}, []codec.Encoding{hint}) // it ends by itself, after at most 65536 instructions
 	if err == nil {
 		err = r.Check(line, hint, &list[0])
 	}

@@ -9,6 +9,8 @@ import (
 	"gemu/interp"
 	"gemu/kernels"
 	"gemu/machine"
+	"gemu/machine/assist"
+	"gemu/machine/codec"
 	"gemu/machine/core"
 	"gemu/machine/memory"
 	"gemu/machine/stream"
@@ -149,6 +151,51 @@ func TestOwnAssists(t *testing.T) {
 	}
 	if _, err := OwnAssists("own", "absent.ptx"); err == nil || !strings.Contains(err.Error(), "absent.ptx") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestAssistRegisters: a routine that another one replaces needs no registers; and a launch for which those of the routines leave no place is an error.
+func TestAssistRegisters(t *testing.T) {
+	const text = ".version 6.0\n.target sm_30\n.address_size 64\n.func (.reg .b32 %n) raw(.reg .b64 %line, .reg .b64 %form)\n{\n" +
+		"\t.pragma \"gemu.assist priority=low trigger=store:bdi\";\n\tmov.u32 %n, 128;\n\tret;\n}\n"
+	sandbox, err := assist.NewSandbox(append([]assist.Source{{Name: "raw.ptx", Text: []byte(text)}}, assist.Standard()...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sandbox.Close()
+	fills := 0
+	for _, r := range sandbox.Routines() {
+		if r.Codec() == codec.BDI && r.Event() == assist.Fill {
+			fills = max(fills, r.Registers())
+		}
+	}
+	raw := sandbox.Routines()[0].Registers()
+	file := filepath.Join(t.TempDir(), "raw.ptx")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	system, err := OwnAssists("own", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := system.New().Compressed.Assist.Registers; n != fills+raw {
+		t.Errorf("%d registers; want %d and %d", n, fills, raw)
+	}
+	s, _ := machine.Find("caba")
+	s.Systems = []*machine.System{system}
+	for registers, want := range map[int]string{63 - fills - raw: "", 64 - fills - raw: "for assist routines, does not fit: registers"} {
+		c, err := machine.NewClock(s, registers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorder := stream.NewDataRecorder(c)
+		recorder.RecordInstructions()
+		run(t, "caba/sla", 1<<10, recorder)
+		if err := c.Err(); want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%d registers: %v", registers, err)
+		} else if want == "" && err != nil && strings.Contains(err.Error(), "registers") {
+			t.Errorf("%d registers: %v", registers, err)
+		}
 	}
 }
 
