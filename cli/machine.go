@@ -322,7 +322,14 @@ func (in *machineRun) notices(a *app) {
 	var printed []string
 	for i := range in.specs {
 		for _, s := range in.specs[i].Systems {
-			if notice := s.Name + " has no effect without a clock: add --show cycles"; in.clocks == nil && s.GivesResources() && !slices.Contains(printed, notice) {
+			notice := ""
+			switch {
+			case in.clocks == nil && (s.GivesResources() || s.Compresses() && !slices.Contains(in.flags.Show, compressionPart.name)):
+				notice = s.Name + " has no effect without a clock: add --show cycles"
+			case in.clocks != nil && s.Compresses() && !in.specs[i].WholeLines:
+				notice = s.Name + " transfers whole lines between the L2 and memory, and the machine without it sectors: add --sweep l2.transfer=lines to compare"
+			}
+			if notice != "" && !slices.Contains(printed, notice) {
 				printed = append(printed, notice)
 				fmt.Fprintf(a.stderr, "gemu: --with %s\n", notice)
 			}

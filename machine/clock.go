@@ -133,7 +133,7 @@ func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
 		c.err = cmp.Or(c.err, err)
 		plan := core.Plan{Resident: resident, L1: l1.shape(), Policy: policy, Dispatcher: s.dispatcher(l, own, resident)}
 		if parts.Residency != nil {
-			places, of, err := parts.Residency(run, occupancy.LimitsOf(s.SM), s.registers(l, registers))
+			places, of, err := parts.Residency(run, s.limits(), s.registers(l, registers))
 			if err != nil {
 				c.err = cmp.Or(c.err, fmt.Errorf("kernel %s: %w", l.Kernel.Name, err))
 			} else {

@@ -316,7 +316,7 @@ func (s *Spec) resources(l *stream.Launch, registers int, parts *Parts) (residen
 	if c := parts.Compressed; c != nil && c.Assist != nil && block.Registers > 0 {
 		block.Registers += c.Assist.Registers
 	}
-	limits := occupancy.LimitsOf(s.SM)
+	limits := s.limits()
 	resident, by = limits.Resident(block)
 	shared := 0
 	if l.SharedBytes > 0 {

@@ -28,5 +28,8 @@ func EstimateRegisters() func(*ptx.Func) int {
 	}
 }
 
+// Compresses reports whether a system has compressed lines on a machine with a clock (Parts.Compressed).
+func (s *System) Compresses() bool { return s.New().Compressed != nil }
+
 // GivesResources reports whether a system gives resources to warps (Parts.Residency).
 func (s *System) GivesResources() bool { return s.New().Residency != nil }

@@ -28,6 +28,7 @@ type Spec struct {
 	Shared []int  // sizes in KiB that shared memory can take of the L1, in ascending order; empty: shared memory is separate
 	L2     Level  // cache of all multiprocessors
 
+	SharedBytes int              // shared memory of a multiprocessor; 0: that of its compute capability
 	Dispatcher  *dispatch.Policy // multiprocessors of CTAs; nil: dispatch.Rotation
 	L1Lines     bool             // a miss of the L1 reads the whole line from the L2, not sectors
 	StoresEvict bool             // a store removes its line from the L1
@@ -118,13 +119,13 @@ type Level struct {
 // sizes of shared memory come from the CUDA C++ Programming Guide, "Compute Capabilities". NVIDIA does not publish ways, replacement and
 // index: they are assumptions. "gtx480" has the sizes of "NVIDIA's Next Generation CUDA Compute Architecture: Fermi" (2009), with 48 KiB of
 // shared memory; its L1 reads whole lines, and a store removes its line (CUDA C Programming Guide 4.2, "Compute Capability 2.x"; GPGPU-Sim's
-// configuration of this GPU, which also has its ways). "caba" is the machine of Vijaykumar et al. 2016, table 1 (docs/caba.md).
+// configuration of this GPU, which also has its ways). "caba" is the machine of Vijaykumar et al. 2016, table 1, with 32 KiB of shared memory (docs/caba.md).
 var Specs = []Spec{
 	{Name: "v100", SMs: 80, SM: 70, L1: Level{128 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 96}, L2: Level{6 << 20, 16, lru, "xor"}, Clock: core.Volta, DRAM: memoryOf(32), Timing: memory.Volta},
 	{Name: "a100", SMs: 108, SM: 80, L1: Level{192 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 100, 132, 164}, L2: Level{40 << 20, 16, lru, "xor"}, Clock: core.Ampere, DRAM: memoryOf(40), Timing: memory.Ampere},
 	{Name: "h100", SMs: 132, SM: 90, L1: Level{256 << 10, 4, lru, "xor"}, Shared: []int{0, 8, 16, 32, 64, 100, 132, 164, 196, 228}, L2: Level{50 << 20, 16, lru, "xor"}, Clock: core.Hopper, DRAM: memoryOf(80), Timing: memory.Hopper},
 	{Name: "gtx480", SMs: 15, SM: 20, L1: Level{16 << 10, 4, lru, "xor"}, L2: Level{768 << 10, 16, lru, "xor"}, L1Lines: true, StoresEvict: true, Clock: core.Fermi, DRAM: memoryOf(6), Timing: memory.Fermi},
-	{Name: "caba", SMs: 15, SM: 20, L1: Level{16 << 10, 4, lru, "xor"}, L2: Level{768 << 10, 16, lru, "xor"}, WholeLines: true, Clock: core.Fermi, DRAM: memoryOf(6), Timing: memory.Fermi},
+	{Name: "caba", SMs: 15, SM: 20, L1: Level{16 << 10, 4, lru, "xor"}, L2: Level{768 << 10, 16, lru, "xor"}, SharedBytes: 32 << 10, WholeLines: true, Clock: core.Fermi, DRAM: memoryOf(6), Timing: memory.CABA},
 }
 
 // Memory returns the memory behind the L2.
@@ -133,6 +134,15 @@ func (s *Spec) Memory() dram.Spec {
 		return dram.Default
 	}
 	return s.DRAM
+}
+
+// limits returns the resources of a multiprocessor.
+func (s *Spec) limits() *occupancy.Limits {
+	l := *occupancy.LimitsOf(s.SM)
+	if s.SharedBytes > 0 {
+		l.Shared, l.PerBlock = s.SharedBytes, min(l.PerBlock, s.SharedBytes)
+	}
+	return &l
 }
 
 // NewMemory returns the memory with a clock behind the L1 of a machine. structure returns the buffer of an address, for a placement of pages
@@ -236,6 +246,8 @@ func (s *Spec) Check() error {
 	switch {
 	case s.SMs < 1 || s.SMs > 1<<12:
 		return fmt.Errorf("sms = %d: want 1 to %d multiprocessors", s.SMs, 1<<12)
+	case s.SharedBytes < 0 || s.SharedBytes > maxBytes:
+		return fmt.Errorf("shared = %d: want 0, for that of the compute capability, to %s", s.SharedBytes, sizeText(maxBytes))
 	case s.SM < occupancy.Generations[0].SM:
 		return fmt.Errorf("sm = %d: want a compute capability from %d on", s.SM, occupancy.Generations[0].SM)
 	}
@@ -299,6 +311,7 @@ var parameters = []struct {
 		}
 		return nil
 	}},
+	{"shared", func(s *Spec, value string, _ Policies) error { return setSize(&s.SharedBytes, value) }},
 	{"l1", func(s *Spec, value string, _ Policies) error {
 		s.Shared = nil
 		return setSize(&s.L1.Bytes, value)
@@ -343,7 +356,7 @@ func ParameterNames() (names []string) {
 // dramPrefix begins the names of the parameters of a memory.
 const dramPrefix = "dram."
 
-// Set changes a parameter of a machine: "sms" and "sm"; "l1" and "l2", sizes in bytes or with K or M; ".ways", ".policy" and ".index"
+// Set changes a parameter of a machine: "sms" and "sm"; "shared", the size of shared memory; "l1" and "l2", sizes in bytes or with K or M; ".ways", ".policy" and ".index"
 // of the two caches; "l1.transfer" and "l2.transfer", "lines" or "sectors"; "l1.store", "evict" or "update"; "md", the size of the cache of metadata, with "md.ways" and "md.line"; "dispatch", a
 // name for dispatch.Find; "dram." with the name of a parameter of the memory (dram.Spec.Set); and those of the timing (memory.Parameters) and
 // of the multiprocessors (core.Spec.Set). more are further policies. A size for l1 is

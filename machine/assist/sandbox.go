@@ -130,6 +130,11 @@ func (s *Sandbox) load(source Source) error {
 	}
 	text := bytes.NewBuffer(bytes.Clone(source.Text))
 	for _, r := range routines {
+		for _, d := range m.Decls {
+			if f, ok := d.(*ptx.Func); ok && f.Name == kernelName(r) {
+				return fmt.Errorf("%s:%d: %s is the name of the kernel that gemu adds to call routine %s: choose another", source.Name, f.Pos.Line, f.Name, r.Name())
+			}
+		}
 		text.WriteString(kernelText(r))
 	}
 	if m, err = ptx.Parse(source.Name, text.Bytes()); err != nil {

@@ -74,7 +74,7 @@ func (c *MetadataCache) Dirty() (n int64) {
 type compressed struct {
 	*Compression
 	metadata *MetadataCache   // nil: the numbers of bursts are known
-	last     map[uint64]uint8 // by line: bursts of its latest transfer
+	last     map[uint64]uint8 // by line: bursts that its metadata have; absent: those of its first bytes
 	kept     map[uint64]uint8 // by line, with Kept: bursts of the latest store
 }
 
@@ -97,6 +97,9 @@ func (z *compressed) bursts(line uint64) int {
 
 // keep notes how a store or an atomic leaves its line.
 func (z *compressed) keep(p *packet) {
+	if _, ok := z.last[p.Line]; !ok && z.metadata != nil { // the line has its first bytes until now
+		z.last[p.Line] = uint8(z.Bursts(p.Line))
+	}
 	if p.Content != nil {
 		z.Write(p.Line, p.Content)
 	}

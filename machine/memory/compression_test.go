@@ -44,7 +44,8 @@ func TestCompressedSequences(t *testing.T) {
 		// The next line has its metadata: at the channel in 107, bank 1 opened in 107, read in 119, there in 132.
 		{"a hit of metadata", &Compression{Bursts: one, L2: true, Metadata: cache.Shape{Sets: 1, Ways: 1}, MetadataLine: 128}, 4, []send{line, at(line, 100, 1)}, "0@76 1@136", "3 3 0 2 1 0 0"},
 		// The store of line 0 changes its metadata. Those of line 128 replace them: they are read, and the changed line of metadata is written.
-		{"changed metadata are written", &Compression{Bursts: one, L2: true, Metadata: cache.Shape{Sets: 1, Ways: 1}, MetadataLine: 128}, 0, []send{form(whole, 1), at(whole, 500, 128)}, "", "5 2 3 2 2 1 0"},
+		{"changed metadata are written", &Compression{Bursts: one, L2: true, Kept: true, Metadata: cache.Shape{Sets: 1, Ways: 1}, MetadataLine: 128}, 0, []send{form(whole, 2), at(form(whole, 1), 500, 128)}, "", "6 2 4 2 2 1 0"},
+		{"a first store with the bursts of the bytes before it changes none", &Compression{Bursts: one, L2: true, Metadata: cache.Shape{Sets: 1, Ways: 1}, MetadataLine: 128}, 0, []send{form(whole, 1), at(whole, 500, 128)}, "", "4 2 2 2 2 0 0"},
 		// 40 bytes take two cycles: at the slice in 5, at the channel in 8, read in 20, there in 33, and four cycles with the form.
 		{"a store of a part of a compressed line is returned", &Compression{Bursts: one, L2: true, Kept: true}, 4, []send{part}, "0@37", "1 1 0 0 0 0 1"},
 		// A form of two bursts overwrites the line; then the load hits, at the slice in 204, out of the L2 in 209, and 3 + 2 with 72 bytes.

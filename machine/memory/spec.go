@@ -92,6 +92,13 @@ var Fermi = Spec{
 	},
 }
 
+// CABA is the timing of Vijaykumar et al. 2016, table 1: multiprocessors and network have 1.4 GHz. The clock of the L2 is not there: it is that
+// of the configuration GTX480, to which the rest of the table belongs.
+var CABA = Fermi.with(func(s *Spec) {
+	s.CoreMHz, s.NetworkMHz = 1400, 1400
+	s.Readings = slices.Concat(s.Readings, []Reading{{Name: "clock.l2", Low: 1400, High: 700}})
+})
+
 // Volta is the timing of a Quadro GV100 or a V100: clocks, memory, MSHRs and the width of the network of GPGPU-Sim's configuration
 // SM7_GV100 (accel-sim/gpgpu-sim_distribution, version 69dc67fd), whose 32 channels of HBM2 have 870 GB/s. SM7_QV100 (version 045b68f3)
 // differs in the clocks, 1132 MHz, which is the base clock of a Quadro GV100; both have 1628 MHz as its boost. Cycles depend on the ratio

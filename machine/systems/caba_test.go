@@ -14,6 +14,8 @@ import (
 	"gemu/machine/core"
 	"gemu/machine/memory"
 	"gemu/machine/stream"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // cabaClocks runs a workload on the machine of the paper with each of some designs, "" for none. It returns the clocks in their order, and
@@ -133,7 +135,8 @@ func TestOwnAssists(t *testing.T) {
 		zeros("1", ""):    "own.ptx:4: assist routine: own: 0100",
 		zeros("0", "+64"): "own.ptx:4: assist routine: ",
 		"kernel":          "own.ptx:1:1: ",
-		head:              "own.ptx: no .func has .pragma",
+		zeros("0", "") + ".visible .entry gemu_assist_own() { ret; }\n": "own.ptx:14: gemu_assist_own is the name of the kernel that gemu adds",
+		head: "own.ptx: no .func has .pragma",
 		strings.ReplaceAll(zeros("0", ""), "bdi:zeros", "byte-wise:4"):        "own.ptx:6: .pragma \"gemu.assist\": trigger=fill:byte-wise:4",
 		strings.ReplaceAll(zeros("0", ""), "bdi:zeros", "byte-wise:4 shared"): "own.ptx:6: .pragma",
 	} {
@@ -219,6 +222,31 @@ func TestCabaErrors(t *testing.T) {
 	for _, text := range []string{"caba", "caba=", "caba=bd"} {
 		if _, err := Find(text, nil); err == nil || !strings.HasPrefix(err.Error(), "want one of caba=") {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestCabaSpec: the machine has the clocks and the shared memory of table 1 of the paper: two CTAs with 16 KiB of shared memory each take its 32 KiB.
+func TestCabaSpec(t *testing.T) {
+	s, _ := machine.Find("caba")
+	if n := s.Timing; n.CoreMHz != 1400 || n.NetworkMHz != 1400 {
+		t.Errorf("clocks of %d and %d MHz", n.CoreMHz, n.NetworkMHz)
+	}
+	const text = ".version 6.0\n.target sm_20\n.visible .entry k()\n{\n\t.shared .b8 tile[16384];\n\tret;\n}\n"
+	d := interp.NewDevice(interp.Config{})
+	defer d.Close()
+	m, err := d.Load("k.ptx", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size, want := range map[int]int{s.SharedBytes: 2, 0: 3} {
+		s.SharedBytes = size
+		model := machine.New(s, 0)
+		if _, err := m.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32), Probes: []probe.Probe{stream.NewRecorder(model)}}); err != nil {
+			t.Fatal(err)
+		}
+		if n := model.Launches()[0].Resident; n != want {
+			t.Errorf("%d CTAs fit with %d bytes; want %d", n, size, want)
 		}
 	}
 }
