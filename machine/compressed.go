@@ -58,7 +58,9 @@ func newClockForms(s *Spec, p *Parts) *clockForms {
 	}
 	f := &clockForms{Compressed: *p.Compressed, codec: p.Codec}
 	if f.Assist != nil {
-		f.routines = f.Assist.New(s.clock())
+		own := *f.Assist
+		own.StoreBuffer = cmp.Or(s.StoreBuffer, own.StoreBuffer)
+		f.Assist, f.routines = &own, own.New(s.clock())
 	}
 	return f
 }

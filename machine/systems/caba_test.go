@@ -250,3 +250,28 @@ func TestCabaSpec(t *testing.T) {
 		}
 	}
 }
+
+// TestStoreBuffer: with a place for each line of the workload no store is raw; with a single place some are.
+func TestStoreBuffer(t *testing.T) {
+	for _, places := range []string{"1", "1024"} {
+		system, err := caba("bdi")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _ := machine.Find("caba")
+		s.Systems = []*machine.System{system}
+		if err := s.Set("assist.stores", places, machine.Policies{}); err != nil {
+			t.Fatal(err)
+		}
+		c, err := machine.NewClock(s, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorder := stream.NewDataRecorder(c)
+		recorder.RecordInstructions()
+		run(t, "caba/sla", 1<<10, recorder)
+		if n, _ := countsOf(c); c.Err() != nil || (n.RawStores > 0) != (places == "1") || n.AssistStores == 0 {
+			t.Errorf("%s places: %d raw stores, %d others, %v", places, n.RawStores, n.AssistStores, c.Err())
+		}
+	}
+}
