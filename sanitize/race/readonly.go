@@ -200,9 +200,6 @@ func (p *bases) variable(s ptx.Symbol) base {
 	if v.Space != ptx.Global {
 		return otherSpace
 	}
-	if def, ok := p.kernel.Module().Lookup(v.Name).(*ptx.Var); ok && v.Linkage == ptx.Extern {
-		v = def
-	}
 	for i, known := range p.vars {
 		if known == v {
 			return firstBase + base(p.params+i)

@@ -16,6 +16,7 @@ import (
 const pointers = `.version 8.1
 .target sm_90
 .address_size 64
+.extern .global .align 8 .u64 w[4];
 .global .align 8 .u64 v[4];
 .visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n)
 {
@@ -25,6 +26,7 @@ const pointers = `.version 8.1
 	BODY
 	ret;
 }
+.visible .global .align 8 .u64 w[4];
 `
 
 // TestTargets finds the pointers through which a kernel writes global memory.
@@ -39,6 +41,7 @@ func TestTargets(t *testing.T) {
 		{`ld.global.u64 %z, [%x]; shl.b64 %i, %z, 2; add.u64 %w, %y, %i; st.global.u32 [%w], %r0;`, "b"}, // a 64-bit index
 		{`mov.u64 %z, v; st.u64 [%z+8], %x;`, "v"},
 		{`st.global.u64 [v], %x;`, "v"},
+		{`mov.u64 %z, w; st.u64 [%z], %x;`, "w"}, // its declaration is before the kernel, and its definition after it
 		{`st.shared.u32 [s], %r0; st.local.u64 [l], %x; cp.async.ca.shared.global [s], [%x], 16;`, ""},
 		{`cvta.shared.u64 %z, s; st.u32 [%z], %r0;`, ""}, // a generic address in shared memory
 		{`setp.eq.u32 %p, %r0, 0; selp.b64 %z, %x, %y, %p; st.global.u32 [%z], %r0;`, "unknown"},
