@@ -53,6 +53,7 @@ func TestSpilledCases(t *testing.T) {
 		files = append(files, list...)
 	}
 	refused := map[string]bool{}
+	modes := []engine{inMode("vector", Launch{Mode: Vector}), inMode("check", Launch{Mode: Check})}
 	spilled, stores := 0, 0
 	for i, file := range files {
 		if every := part.Count(8, 2, 1); i%every != 0 {
@@ -98,7 +99,7 @@ func TestSpilledCases(t *testing.T) {
 			if c.EarlyOnly || c.Trap != "" || c.Sanitize || n%every != 0 {
 				continue
 			}
-			e := engines()[[]int{0, 4}[n/every%2]]
+			e := modes[n/every%2]
 			s := c.Shapes(false)[0]
 			name := fmt.Sprintf("%s with %d registers: line %d %s on %s", filepath.Base(file), least, c.Line, c.Kernel, e.name)
 			if err := tryCase(t, loaded(c.SM, e), &c, e, s, name); err != nil {
