@@ -16,7 +16,7 @@ func init() {
 		N: 2048, Max: 1 << 13, SizeDoc: "pixels across, rounded up to 8, ¾ as many down", Origin: "ITU-T T.81 (1992), A.3.3 and A.3.4, with the luminance table K.1", Run: compressedJPEG})
 	registerMeasured(&Workload{Papers: []string{"vijaykumar2016"}, Name: "caba/pvc", Doc: "views of pages in a web log, counted by a map and a reduction",
 		N: 1 << 17, Max: 1 << 22, SizeDoc: "entries of the log", Origin: "PageViewCount of He et al., Mars: a MapReduce framework on graphics processors (PACT 2008)", Blocks: []int{256, 128, 512}, BlockThreads: true, Run: compressedPVC})
-	registerMeasured(&Workload{Papers: []string{"vijaykumar2016"}, Name: "caba/sla", Doc: "prefix sums of a large array",
+	registerMeasured(&Workload{Papers: []string{"thesis2019", "vijaykumar2016"}, Name: "caba/sla", Doc: "prefix sums of a large array",
 		N: 1 << 21, Max: 1 << 26, SizeDoc: "elements, rounded up to 512", Origin: "Blelloch, Prefix sums and their applications (1990); scanLargeArray of the CUDA SDK", Run: compressedSLA})
 }
 

@@ -18,15 +18,18 @@ const lonestar = "; LonestarGPU (Burtscher, Nasre and Pingali, A quantitative st
 
 func init() {
 	for _, w := range []*Workload{
-		{Name: "caba/mst", Doc: "minimum spanning forest of a random graph", N: 1 << 17, Max: 1 << 22, SizeDoc: "nodes, with two edges for each node", Origin: "Boruvka (1926)" + lonestar, Run: mst},
-		{Name: "caba/sssp", Doc: "shortest paths from a node of a random graph", N: 1 << 17, Max: 1 << 22, SizeDoc: "nodes, with four edges from each node", Origin: "Bellman, On a routing problem (1958)" + lonestar, Run: func(s *Session) error { return shortestPaths(s, "sssp", 100) }},
+		{Papers: []string{"thesis2019", "vijaykumar2016"}, Name: "caba/mst", Doc: "minimum spanning forest of a random graph", N: 1 << 17, Max: 1 << 22, SizeDoc: "nodes, with two edges for each node", Origin: "Boruvka (1926)" + lonestar, Run: mst},
+		{Papers: []string{"thesis2019", "vijaykumar2016"}, Name: "caba/sssp", Doc: "shortest paths from a node of a random graph", N: 1 << 17, Max: 1 << 22, SizeDoc: "nodes, with four edges from each node", Origin: "Bellman, On a routing problem (1958)" + lonestar, Run: func(s *Session) error { return shortestPaths(s, "sssp", 100) }},
 		{Name: "caba/bfs", Doc: "numbers of edges from a node of a random graph", N: 1 << 17, Max: 1 << 22, SizeDoc: "nodes, with four edges from each node", Origin: "Moore, The shortest path through a maze (1959)" + lonestar, Run: func(s *Session) error { return shortestPaths(s, "bfs", 1) }},
-		{Name: "caba/sp", Doc: "survey propagation on a random formula", N: 1 << 15, Max: 1 << 20, SizeDoc: "variables, with 4.2 clauses for each variable", Origin: "Braunstein, Mézard and Zecchina, Survey propagation: an algorithm for satisfiability (2005)" + lonestar, Run: surveys},
-		{Name: "caba/bh", Doc: "gravity of bodies, with the far ones taken together by a tree", N: 1 << 16, Max: 1 << 20, SizeDoc: "bodies", Origin: "Barnes and Hut, A hierarchical O(N log N) force-calculation algorithm (1986)" + lonestar, Run: barnesHut},
+		{Papers: []string{"thesis2019", "vijaykumar2016"}, Name: "caba/sp", Doc: "survey propagation on a random formula", N: 1 << 15, Max: 1 << 20, SizeDoc: "variables, with 4.2 clauses for each variable", Origin: "Braunstein, Mézard and Zecchina, Survey propagation: an algorithm for satisfiability (2005)" + lonestar, Run: surveys},
+		{Papers: []string{"thesis2019", "vijaykumar2016"}, Name: "caba/bh", Doc: "gravity of bodies, with the far ones taken together by a tree", N: 1 << 16, Max: 1 << 20, SizeDoc: "bodies", Origin: "Barnes and Hut, A hierarchical O(N log N) force-calculation algorithm (1986)" + lonestar, Run: barnesHut},
 		{Name: "caba/mum", Doc: "longest matches of pieces of DNA with a genome, by a suffix tree", N: 1 << 17, Max: 1 << 22, SizeDoc: "letters of the genome, with a piece of 64 letters for each 32", Origin: "Schatz et al., High-throughput sequence alignment using graphics processing units (2007)", Run: mummer},
 		{Name: "caba/ray", Doc: "picture of spheres with shadows and reflections", N: 512, Max: 1 << 12, SizeDoc: "pixels across, ¾ as many down", Origin: "Whitted, An improved illumination model for shaded display (1980); RAY of Bakhoda et al., Analyzing CUDA workloads using a detailed GPU simulator (2009)", Blocks: []int{128, 64, 256}, Run: ray},
 	} {
-		w.Papers, w.BlockThreads = []string{"vijaykumar2016"}, true
+		w.BlockThreads = true
+		if w.Papers == nil {
+			w.Papers = []string{"vijaykumar2016"}
+		}
 		if w.Blocks == nil {
 			w.Blocks = []int{256, 128, 512}
 		}

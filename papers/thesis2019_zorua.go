@@ -18,30 +18,24 @@ import (
 	"gemu/ptx"
 )
 
-// zoruaPrograms are the programs of zorua-warps: those of the thesis that the library has, and programs with several block sizes, which are those
-// of zorua-range.
+// Programs of the tables. zorua-warps has all, and zorua-range those with several block sizes.
 var (
-	zoruaNamed  = []thesisProgram{{"NQU", "nqueens"}, {"DCT", "gv100/dct8x8"}}
+	zoruaSingle = []thesisProgram{{"NQU", "nqueens"}, {"DCT", "gv100/dct8x8"}, {"SLA", "caba/sla"}} // programs of the thesis with one block size here
 	zoruaBlocks = []thesisProgram{
+		{"MST", "caba/mst"}, {"BH", "caba/bh"}, {"SSSP", "caba/sssp"}, {"SP", "caba/sp"}, // of the thesis
 		{"C2D", "thesis/conv2d"}, {"HS", "thesis/histo"}, {"D2D", "thesis/dwt2d"}, {"MVT", "thesis/mvt"}, {"PF", "thesis/particlefilter"}, {"H3D", "thesis/hotspot3d"}, {"SRAD", "thesis/srad1"}, {"SC", "thesis/streamcluster"},
 	}
 )
 
 // zoruaSizes are sizes with which a table takes minutes.
 var zoruaSizes = map[string]int{
-	"nqueens": 10, "gv100/dct8x8": 256, "thesis/conv2d": 256, "thesis/histo": 1 << 14, "thesis/dwt2d": 256, "thesis/mvt": 256, "thesis/particlefilter": 1 << 11, "thesis/hotspot3d": 96, "thesis/srad1": 128, "thesis/streamcluster": 1 << 12,
+	"nqueens": 10, "gv100/dct8x8": 256, "caba/sla": 1 << 17, "caba/mst": 1 << 13, "caba/bh": 1 << 10, "caba/sssp": 1 << 13, "caba/sp": 1 << 11, "thesis/conv2d": 256, "thesis/histo": 1 << 14, "thesis/dwt2d": 256, "thesis/mvt": 256, "thesis/particlefilter": 1 << 11, "thesis/hotspot3d": 96, "thesis/srad1": 128, "thesis/streamcluster": 1 << 12,
 }
-
-// zoruaAbsent are the programs of the thesis that are missing.
-var zoruaAbsent = []string{"MST", "BH", "SSSP", "SP", "SLA"}
 
 // zoruaRows returns the rows of programs.
 func zoruaRows(programs []thesisProgram, more ...Row) (rows []Row) {
 	for _, p := range programs {
 		rows = append(rows, Row{Name: p.name, Workload: p.workload, Size: zoruaSizes[p.workload]})
-	}
-	for _, name := range zoruaAbsent {
-		rows = append(rows, Row{Name: name, Absent: "the library has no such program"})
 	}
 	return append(rows, more...)
 }
@@ -202,7 +196,7 @@ func portingLoss(times [][]float64, isShare bool) float64 {
 
 // zoruaTables returns the tables of Zorua.
 func zoruaTables() []*Table {
-	const missing = "MST, BH, SSSP, SP and SLA are missing, and so is the eighth program, which the thesis does not name. NQU and DCT have one block size here."
+	const missing = "The thesis does not name its eighth program, which is missing. NQU, DCT and SLA have one block size here."
 	return []*Table{
 		zoruaPhases(),
 		summarised(Table{
@@ -220,9 +214,6 @@ func zoruaTables() []*Table {
 			Rows:            zoruaRows(zoruaBlocks, Row{Name: "mean", Summary: true, Values: map[string]float64{"range_base": 96.6, "range_wlm": 88.3, "range_zorua": 48.2, "loss_base": 52.7, "loss_wlm": 51, "loss_zorua": 23.9, "best": 1.128, "all": 1.252}}),
 			Interpretations: zoruaReadings, OnlyIfNamed: true,
 		}, func(m *Meter, row *Row, reading int) (map[string]float64, error) {
-			if row.Absent != "" {
-				return nil, nil
-			}
 			runs, err := measureZorua(m, row)
 			if err != nil {
 				return nil, err
@@ -258,12 +249,9 @@ func zoruaTables() []*Table {
 				percent("registers", "hits,", "registers", "accesses to sets of registers that are not in memory, of all"),
 				percent("shared", "hits,", "shared", "the same for sets of shared memory; missing without accesses"),
 			},
-			Rows:            zoruaRows(append(zoruaNamed[:len(zoruaNamed):len(zoruaNamed)], zoruaBlocks...), Row{Name: "mean", Summary: true, Values: map[string]float64{"warps_wlm": 8.1, "warps_zorua": 32.8, "registers": 98.9, "shared": 99.6}}),
+			Rows:            zoruaRows(append(zoruaSingle[:len(zoruaSingle):len(zoruaSingle)], zoruaBlocks...), Row{Name: "mean", Summary: true, Values: map[string]float64{"warps_wlm": 8.1, "warps_zorua": 32.8, "registers": 98.9, "shared": 99.6}}),
 			Interpretations: zoruaReadings[:zoruaShare], OnlyIfNamed: true,
 		}, func(m *Meter, row *Row, reading int) (map[string]float64, error) {
-			if row.Absent != "" {
-				return nil, nil
-			}
 			runs, err := measureZorua(m, row)
 			if err != nil {
 				return nil, err
@@ -295,9 +283,8 @@ func zoruaPhases() *Table {
 			{Name: "registers", Head: [2]string{"", "registers"}, Doc: "registers of a thread"},
 			{Name: "shared", Head: [2]string{"", "shared"}, Doc: "bytes of shared memory of a block", NotRanked: true},
 		},
-		Interpretations: clockReadings[:1],
+		Interpretations: []Interpretation{{"headline", "live registers, and variables of shared memory that are live"}},
 	}
-	t.Interpretations = []Interpretation{{"headline", "live registers, and variables of shared memory that are live"}}
 	add := func(name, workload string, values ...[2]float64) {
 		for i, v := range values {
 			t.Rows = append(t.Rows, Row{Name: fmt.Sprintf("%s %d", name, i+1), Workload: workload, Values: map[string]float64{"registers": v[0], "shared": v[1]}})
