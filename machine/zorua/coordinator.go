@@ -13,6 +13,7 @@ import (
 
 	"gemu/machine/core"
 	"gemu/machine/stream"
+	"gemu/phases"
 )
 
 // Numbers of the thesis, sections 4.4.3 and 4.4.5 and table 5.
@@ -22,11 +23,10 @@ const (
 	SharedSet     = 1 << 10 // bytes of a set of shared memory
 	tableSets     = 16      // register sets of a warp in the table: 64 registers of a thread
 
-	FirstThreshold = 10   // percent of the physical resource
-	ThresholdStep  = 4    // percent
-	IdleChange     = 16   // cycles
-	Epoch          = 2048 // cycles
-	LeastParallel  = 5    // the least parallelism is 1/5 of the warps of a multiprocessor
+	FirstThreshold = 10 // percent of the physical resource
+	ThresholdStep  = 4  // percent
+	IdleChange     = 16 // cycles
+	LeastParallel  = 5  // the least parallelism is 1/5 of the warps of a multiprocessor
 )
 
 // TableBits returns the sizes in bits of the mapping tables of registers, shared memory and thread slots for a register file and a shared memory of
@@ -69,12 +69,14 @@ func (p *pool) may(n, percent int) bool {
 	return p.swapped+n-p.free <= min(p.physical*percent/100, p.most-p.physical)
 }
 
-// sets are the sets of a resource that a warp or a block holds: sets 0 to n-1.
-type sets struct {
-	n        int
-	swapped  uint64 // sets in memory
-	accesses [64]int64
+// set is a set of a resource that a warp or a block holds.
+type set struct {
+	accesses int64 // since it was given
+	swapped  bool  // it is in memory
 }
+
+// maxRegisterSets is the maximum number of register sets of a warp: those of 256 registers.
+const maxRegisterSets = 64
 
 // state is the state of a warp.
 type state uint8
@@ -100,7 +102,7 @@ type warp struct {
 	state     state
 	place     int
 	phase     int
-	registers sets
+	registers []set
 	hasSlot   bool // a physical slot, which it may have lent
 	lent      bool
 	stored    bool // its state is in memory
@@ -114,7 +116,7 @@ type warp struct {
 type block struct {
 	running int    // warps
 	slots   uint64 // of them
-	shared  sets
+	shared  []set
 	turn    int
 }
 
@@ -209,15 +211,13 @@ func (c *Coordinator) shrink(slot int) {
 }
 
 // shrink takes the sets from n on.
-func (p *pool) shrink(s *sets, n int) {
-	for ; s.n > n; s.n-- {
-		if bit := uint64(1) << (s.n - 1); s.swapped&bit != 0 {
-			s.swapped &^= bit
+func (p *pool) shrink(list *[]set, n int) {
+	for ; len(*list) > n; *list = (*list)[:len(*list)-1] {
+		if (*list)[len(*list)-1].swapped {
 			p.swapped--
 		} else {
 			p.free++
 		}
-		s.accesses[s.n-1] = 0
 	}
 }
 
@@ -226,7 +226,7 @@ func (c *Coordinator) try(slot int) bool {
 	w := &c.warps[slot]
 	b := &c.blocks[w.place]
 	registers, shared := c.wants(w)
-	moreRegisters, moreShared := max(0, registers-w.registers.n), max(0, shared-b.shared.n)
+	moreRegisters, moreShared := max(0, registers-len(w.registers)), max(0, shared-len(b.shared))
 	w.queue = queues
 	percent := -1 // no oversubscription
 	if c.mode.byPhase() {
@@ -253,22 +253,22 @@ func (c *Coordinator) try(slot int) bool {
 		c.takeSlot(slot)
 	}
 	for ; moreShared > 0; moreShared-- {
-		c.take(&c.shared, &b.shared, func(do func(*sets, uint64)) {
+		c.take(&c.shared, &b.shared, func(do func([]set, uint64)) {
 			for i := range c.blocks {
 				if o := &c.blocks[i]; o != b {
-					do(&o.shared, c.sharedLine(i))
+					do(o.shared, c.sharedLine(i))
 				}
 			}
 		}, SharedSet/stream.LineBytes)
 	}
 	for ; moreRegisters > 0; moreRegisters-- {
-		c.take(&c.registers, &w.registers, func(do func(*sets, uint64)) {
+		c.take(&c.registers, &w.registers, func(do func([]set, uint64)) {
 			for i := range c.warps {
 				if o := &c.warps[i]; o != w && o.state != noWarp {
-					do(&o.registers, c.registerLine(i))
+					do(o.registers, c.registerLine(i))
 				}
 			}
-		}, registersOfSet)
+		}, phases.SetRegisters)
 	}
 	w.state = runs
 	c.schedulable++
@@ -306,37 +306,36 @@ func (c *Coordinator) takeSlot(slot int) {
 	}
 }
 
-// take gives a holder one more set. Without a free one the set of another holder with the fewest accesses moves to memory; without such a set the new
-// one is in memory.
-func (c *Coordinator) take(p *pool, to *sets, others func(do func(s *sets, line uint64)), lines int) {
-	set := to.n
-	to.n++
+// take gives a holder a further set. If none is free, it moves the set with the fewest accesses of the other holders to memory. If they have
+// none, the new set is in memory. others calls do with the sets of each other holder, and the line of the first of them.
+func (c *Coordinator) take(p *pool, to *[]set, others func(do func(list []set, line uint64)), lines int) {
+	*to = append(*to, set{})
 	if p.free > 0 {
 		p.free--
 		return
 	}
-	var victim *sets
-	least, first := 0, uint64(0)
-	others(func(s *sets, line uint64) {
-		for i := range s.n {
-			if s.swapped>>i&1 == 0 && (victim == nil || s.accesses[i] < victim.accesses[least]) {
-				victim, least, first = s, i, line+uint64(i*lines)
+	victim, first := (*set)(nil), uint64(0)
+	others(func(list []set, line uint64) {
+		for i := range list {
+			if s := &list[i]; !s.swapped && (victim == nil || s.accesses < victim.accesses) {
+				victim, first = s, line+uint64(i*lines)
 			}
 		}
 	})
 	p.swapped++
 	c.counts.Spilled++
 	if victim == nil {
-		to.swapped |= 1 << set
+		(*to)[len(*to)-1].swapped = true
 		return
 	}
-	victim.swapped |= 1 << least
+	victim.swapped = true
 	for i := range lines {
 		c.stores = append(c.stores, first+uint64(i))
 	}
 }
 
-// serve gives resources to waiting warps: those that lack registers first, and the one that waits longest first.
+// serve gives resources to waiting warps, queue by queue: first registers, then shared memory, then slots. In a queue the warp comes first that has
+// waited for the longest time.
 func (c *Coordinator) serve() {
 	if c.mode == Registers {
 		c.serveInOrder()
@@ -384,23 +383,22 @@ func (c *Coordinator) reload() {
 		p      *pool
 		lines  int
 		number int
-		of     func(i int) (*sets, uint64)
+		of     func(i int) ([]set, uint64)
 	}{
-		{&c.shared, SharedSet / stream.LineBytes, len(c.blocks), func(i int) (*sets, uint64) { return &c.blocks[i].shared, c.sharedLine(i) }},
-		{&c.registers, registersOfSet, len(c.warps), func(i int) (*sets, uint64) { return &c.warps[i].registers, c.registerLine(i) }},
+		{&c.shared, SharedSet / stream.LineBytes, len(c.blocks), func(i int) ([]set, uint64) { return c.blocks[i].shared, c.sharedLine(i) }},
+		{&c.registers, phases.SetRegisters, len(c.warps), func(i int) ([]set, uint64) { return c.warps[i].registers, c.registerLine(i) }},
 	} {
 		for r.p.free > 0 && r.p.swapped > 0 {
-			var best *sets
-			most, first := 0, uint64(0)
+			best, first := (*set)(nil), uint64(0)
 			for i := range r.number {
-				s, line := r.of(i)
-				for m := s.swapped; m != 0; m &= m - 1 {
-					if set := bits.TrailingZeros64(m); best == nil || s.accesses[set] > best.accesses[most] {
-						best, most, first = s, set, line+uint64(set*r.lines)
+				list, line := r.of(i)
+				for k := range list {
+					if s := &list[k]; s.swapped && (best == nil || s.accesses > best.accesses) {
+						best, first = s, line+uint64(k*r.lines)
 					}
 				}
 			}
-			best.swapped &^= 1 << most
+			best.swapped = false
 			r.p.free--
 			r.p.swapped--
 			c.counts.Reloaded++
@@ -434,29 +432,31 @@ func (c *Coordinator) Access(slot int, instr int32) (loads, stores []uint64) {
 	o := &c.instrs[instr]
 	use := func(mask uint64, to *[]uint64) {
 		for ; mask != 0; mask &= mask - 1 {
-			set := bits.TrailingZeros64(mask)
-			if set >= w.registers.n {
+			i := bits.TrailingZeros64(mask)
+			if i >= len(w.registers) {
 				continue
 			}
-			w.registers.accesses[set]++
+			s := &w.registers[i]
+			s.accesses++
 			c.counts.Registers.Accesses++
-			if w.registers.swapped>>set&1 == 0 {
+			if !s.swapped {
 				c.counts.Registers.Hits++
 			} else {
-				*to = append(*to, c.registerLine(slot)+uint64(set*registersOfSet))
+				*to = append(*to, c.registerLine(slot)+uint64(i*phases.SetRegisters))
 			}
 		}
 	}
 	use(o.reads, &loads)
 	use(o.writes, &stores)
-	if b := &c.blocks[w.place]; o.shared != noShared && b.shared.n > 0 {
-		set := b.turn % b.shared.n
-		b.turn = set + 1
-		b.shared.accesses[set]++
+	if b := &c.blocks[w.place]; o.shared != noShared && len(b.shared) > 0 {
+		i := b.turn % len(b.shared)
+		b.turn = i + 1
+		s := &b.shared[i]
+		s.accesses++
 		c.counts.Shared.Accesses++
-		line := c.sharedLine(w.place) + uint64(set*SharedSet/stream.LineBytes)
+		line := c.sharedLine(w.place) + uint64(i*SharedSet/stream.LineBytes)
 		switch {
-		case b.shared.swapped>>set&1 == 0:
+		case !s.swapped:
 			c.counts.Shared.Hits++
 		case o.shared == sharedStore:
 			stores = append(stores, line)
@@ -510,13 +510,18 @@ func (c *Coordinator) Epoch(idle, memory int64) {
 // check notes an error if more sets are resident than there are.
 func (c *Coordinator) check() {
 	held := [2]int{}
+	add := func(n *int, list []set) {
+		for i := range list {
+			if !list[i].swapped {
+				*n++
+			}
+		}
+	}
 	for i := range c.warps {
-		s := &c.warps[i].registers
-		held[0] += s.n - bits.OnesCount64(s.swapped)
+		add(&held[0], c.warps[i].registers)
 	}
 	for i := range c.blocks {
-		s := &c.blocks[i].shared
-		held[1] += s.n - bits.OnesCount64(s.swapped)
+		add(&held[1], c.blocks[i].shared)
 	}
 	for i, p := range []*pool{&c.registers, &c.shared} {
 		if c.err == nil && (held[i] != p.physical-p.free || p.free < 0 || c.slots < 0) {
@@ -534,17 +539,15 @@ func (c *Coordinator) Close(now int64) (core.ResourceCounts, error) {
 // firstLine is the number of the first line of resources in memory, after the local memory of all machines (stream.FirstLocalLine).
 const firstLine = stream.FirstLocalLine << 1
 
-// registersOfSet is the number of registers of a set, and its lines.
-const registersOfSet = 4
-
-// registerLine returns the first line of the register sets of a warp.
+// registerLine returns the first line of the register sets of a warp. A register of a warp has a line.
 func (c *Coordinator) registerLine(slot int) uint64 {
-	return firstLine + uint64((c.sm*LogicalWarps+slot)*64*registersOfSet)
+	return firstLine + uint64((c.sm*LogicalWarps+slot)*maxRegisterSets*phases.SetRegisters)
 }
 
 // sharedLine returns the first line of the shared memory of a place.
 func (c *Coordinator) sharedLine(place int) uint64 {
-	return firstLine + 1<<32 + uint64((c.sm*LogicalWarps+place)*64*SharedSet/stream.LineBytes)
+	most := (c.shared.physical + 63) / 64 * 64 // sets of a block
+	return firstLine + 1<<32 + uint64((c.sm*LogicalWarps+place)*most*SharedSet/stream.LineBytes)
 }
 
 // stateLine returns the line of the state of a warp.

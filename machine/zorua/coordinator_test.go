@@ -73,7 +73,9 @@ func TestOversubscription(t *testing.T) {
 		c.Begin(nil, place, 1<<place, 0)
 	}
 	enter(t, c, 0, 0, true)
-	c.warps[0].registers.accesses = [64]int64{2, 0, 1}
+	for i, n := range []int64{2, 0, 1} {
+		c.warps[0].registers[i].accesses = n
+	}
 	enter(t, c, 1, 0, true)
 	if loads, stores := c.Moves(); loads != nil || !slices.Equal(stores, lines(c, 0, 1, 2)) {
 		t.Errorf("loads %d, stores %d, want those of sets 1 and 2", loads, stores)
@@ -112,6 +114,31 @@ func TestThresholdLimits(t *testing.T) {
 		c.Begin(nil, 1, 2, 0)
 		enter(t, c, 0, 0, true)
 		enter(t, c, 1, 1, test.want)
+	}
+}
+
+// TestManySets: two blocks with 70 of 100 sets of shared memory each, more than the bits of a word. The second has its sets when the 40 with the
+// fewest accesses of the first are in memory: the last ones, if each other set has been accessed.
+func TestManySets(t *testing.T) {
+	c := small(10, 2, needs{1, 70})
+	c.shared = pool{physical: 100, free: 100, most: 200}
+	c.instrs[0].shared = sharedLoad
+	c.Begin(nil, 0, 1, 0)
+	c.Begin(nil, 1, 2, 0)
+	enter(t, c, 0, 0, true)
+	for range 30 {
+		c.Access(0, 0)
+	}
+	enter(t, c, 1, 0, true)
+	for i, s := range c.blocks[0].shared {
+		if s.swapped != (i >= 30) {
+			t.Errorf("set %d is in memory: %t", i, s.swapped)
+		}
+	}
+	c.End(1, 0)
+	c.End(0, 0)
+	if c.shared != (pool{physical: 100, free: 100, most: 200}) || c.err != nil {
+		t.Errorf("at the end %+v, %v", c.shared, c.err)
 	}
 }
 
@@ -154,7 +181,7 @@ func TestBarrier(t *testing.T) {
 		t.Errorf("loads %d, want the state of warp 0", loads)
 	}
 	c.Wait(0, 0)
-	enter(t, c, 0, 0, true) // nobody has taken the slot
+	enter(t, c, 0, 0, true) // no other warp has taken the slot
 	if _, stores := c.Moves(); stores != nil {
 		t.Errorf("stores %d, want none", stores)
 	}
