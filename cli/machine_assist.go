@@ -119,8 +119,7 @@ func (v assistView) page(r *machineReport) []pageSection {
 		blocks[0].Table.Rows = append(blocks[0].Table.Rows, append([]string{r.Machines[i].Name}, v.assistCells(r, i)...))
 		c := r.Machines[i].Clock
 		if list := c.assistLines(); len(list) > 0 {
-			lines := pageBlock{Title: assistTitle(r.Machines[i].Name), Notes: []string{}, Table: &pageTable{Head: []pageHead{{Name: "line", Text: true}, {Name: "instructions", Doc: "instructions of assist warps, and their share of the cycles of all schedulers"}}}}
-			lines.Title = "L" + lines.Title[1:]
+			lines := pageBlock{Title: capitalized(assistTitle(r.Machines[i].Name)), Notes: []string{}, Table: &pageTable{Head: []pageHead{{Name: "line", Text: true}, {Name: "instructions", Doc: "instructions of assist warps, and their share of the cycles of all schedulers"}}}}
 			for k := range list[:min(len(list), r.flags.Top)] {
 				l := &list[k]
 				lines.Table.Rows = append(lines.Table.Rows, []string{l.place() + "  " + r.texts[machinePlace{l.File, l.Line}], assistCell(&l.Stalls, c.Stalls.Total())})

@@ -85,7 +85,7 @@ func (r *machineReport) readingsBlocks() (list []pageBlock) {
 			continue
 		}
 		title := t.title(r)
-		list = append(list, pageBlock{Title: strings.ToUpper(title[:1]) + title[1:] + ": unknown numbers, and their ranges", Notes: []string{}, Table: &pageTable{Head: append([]pageHead{{Name: "parameter", Text: true}}, readingsColumns...), Rows: t.rows}})
+		list = append(list, pageBlock{Title: capitalized(title) + ": unknown numbers, and their ranges", Notes: []string{}, Table: &pageTable{Head: append([]pageHead{{Name: "parameter", Text: true}}, readingsColumns...), Rows: t.rows}})
 	}
 	return list
 }

@@ -81,14 +81,13 @@ type machineClockJSON struct {
 	Lines    []machineClockLineJSON   `json:"lines"`           // lines of the source (or of the PTX) with instructions, in their order
 	Readings []machine.Reading        `json:"readings"`        // unknown numbers
 
-	MissingWaits []machineWaitJSON `json:"missing_waits"` // lines at which warps wait in the execution, and not on the machine, because an earlier gemu has written the recording: the cycles may be too few
+	MissingWaits []machineWaitJSON `json:"missing_waits"` // lines at which warps wait at mbarriers in the execution, and not on the machine, because an earlier gemu has written the recording: the cycles may be too few
 }
 
-// machineWaitJSON is a line of the source or of the PTX at which warps wait.
+// machineWaitJSON is a line of the source or of the PTX at which warps wait at mbarriers.
 type machineWaitJSON struct {
-	File    string `json:"file"`    // file name in .file, or of the PTX
-	Line    int    `json:"line"`    // number of the line, from 1 on
-	Barrier string `json:"barrier"` // "mbarrier"
+	File string `json:"file"` // file name in .file, or of the PTX
+	Line int    `json:"line"` // number of the line, from 1 on
 }
 
 // machineClockKernelJSON is the launches of a kernel.
@@ -168,7 +167,7 @@ func (r *machineReport) clockOf(c *machineClock, s *machine.Spec) *machineClockJ
 			frame := profile.Frames(f, instr, r.flags.PTX)[0]
 			at := machinePlace{frame.File, frame.Line}
 			if l.UnknownPhases[i] {
-				if wait := (machineWaitJSON{at.file, at.line, "mbarrier"}); !slices.Contains(out.MissingWaits, wait) {
+				if wait := (machineWaitJSON{at.file, at.line}); !slices.Contains(out.MissingWaits, wait) {
 					out.MissingWaits = append(out.MissingWaits, wait)
 				}
 			}
@@ -278,7 +277,7 @@ func (r *machineReport) missingWaitsText() string {
 	}
 	var places []string
 	for _, w := range list[:min(len(list), most)] {
-		places = append(places, fmt.Sprintf("%s:%d (%s)", filepath.Base(w.File), w.Line, w.Barrier))
+		places = append(places, fmt.Sprintf("%s:%d (mbarrier)", filepath.Base(w.File), w.Line))
 	}
 	if len(list) > most {
 		places = append(places, fmt.Sprintf("and %d more lines", len(list)-most))
@@ -523,7 +522,7 @@ func (v stallsView) page(r *machineReport) (list []pageSection) {
 		kernels.Notes = append(kernels.Notes, text)
 	}
 	lines := pageBlock{Title: "Lines, as shares of the cycles of all schedulers", Notes: []string{}, Table: &pageTable{Head: lineHead}}
-	limits := pageBlock{Title: strings.ToUpper(stallsTitle[:1]) + stallsTitle[1:], Notes: []string{}}
+	limits := pageBlock{Title: capitalized(stallsTitle), Notes: []string{}}
 	for i, l := range r.linesByStalls() {
 		if i == r.flags.Top {
 			lines.Notes = append(lines.Notes, fmt.Sprintf("%d more lines lose fewer cycles (--top).", len(c.Lines)-i))

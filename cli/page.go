@@ -5,6 +5,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"gemu/internal/document"
 	"gemu/internal/strip"
@@ -295,3 +296,6 @@ func (r *structureReport) pageCounts(row *listingRow) *pageCounts {
 	}
 	return p
 }
+
+// capitalized returns a title with an upper-case first letter, which must be in ASCII.
+func capitalized(title string) string { return strings.ToUpper(title[:1]) + title[1:] }

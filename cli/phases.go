@@ -62,8 +62,7 @@ func (c *phasesCmd) Run(a *app) error {
 	if err := files.check(); err != nil {
 		return err
 	}
-	s := spillCmd{sourceArg: c.sourceArg, compileFlags: c.compileFlags}
-	name, src, err := s.source(a)
+	name, src, err := a.readModule(c.File, c.compileFlags)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gemu/ptx"
 	"gemu/spill"
@@ -50,7 +49,7 @@ func (c *spillCmd) Run(a *app) error {
 	if c.Regs < 0 || c.Regs > spill.MaxRegs {
 		return fmt.Errorf("--regs %d: want 1 to %d registers of a thread", c.Regs, spill.MaxRegs)
 	}
-	name, src, err := c.source(a)
+	name, src, err := a.readModule(c.File, c.compileFlags)
 	if err != nil {
 		return err
 	}
@@ -93,22 +92,6 @@ func explained(err error) error {
 		return fmt.Errorf("%w\n%s", err, e.Snippet())
 	}
 	return err
-}
-
-// source reads the module.
-func (c *spillCmd) source(a *app) (name, src string, err error) {
-	if err := c.compileFlags.check(c.File); err != nil {
-		return "", "", err
-	}
-	if name, ok := strings.CutPrefix(c.File, "@"); ok {
-		w, err := lookupWorkload(name)
-		if err != nil {
-			return "", "", err
-		}
-		return w.Name + ".ptx", w.PTX(), nil
-	}
-	src, err = a.readSource(c.File, c.compileFlags)
-	return c.File, src, err
 }
 
 // printRange prints the report of --range.

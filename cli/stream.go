@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/term"
@@ -27,6 +28,23 @@ func readFile(ctx context.Context, name string, limit int64) ([]byte, error) {
 		return nil, input.FileError("read", name, err)
 	}
 	return b, nil
+}
+
+// readModule reads a module as readSource does; @NAME is that of a workload.
+func (a *app) readModule(file string, flags compileFlags) (name, src string, err error) {
+	workload, ok := strings.CutPrefix(file, "@")
+	if !ok {
+		src, err = a.readSource(file, flags)
+		return file, src, err
+	}
+	if err := flags.check(file); err != nil {
+		return "", "", err
+	}
+	w, err := lookupWorkload(workload)
+	if err != nil {
+		return "", "", err
+	}
+	return w.Name + ".ptx", w.PTX(), nil
 }
 
 // readSource reads a PTX file, or compiles CUDA C++ to PTX; "-" is standard input. Messages call compiled PTX name.ptx.

@@ -59,8 +59,8 @@ AGAIN:
 	}
 }
 
-// TestSpinsBesideLock: warp 1 spins on a flag that nobody sets, and warp 0 on a lock that nobody frees, with an atomic, which is globally
-// ordered. That is a deadlock.
+// TestSpinsBesideLock: a flag is never set, and a lock is never freed. Warp 1 spins on the flag, and warp 0 on the lock, with an atomic, which is
+// globally ordered. That is a deadlock.
 func TestSpinsBesideLock(t *testing.T) {
 	const text = `.version 8.0
 .target sm_90

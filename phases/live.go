@@ -17,7 +17,7 @@ func (k *Kernel) units(r ptx.RegID) int {
 	return 0
 }
 
-// findLive finds the registers that are live at each instruction: those that it reads or writes, and those that are live before or after it.
+// findLive finds the live registers of each instruction. They are live before or after it; a register that only the instruction writes counts, too.
 func (k *Kernel) findLive() {
 	l := k.Func.Liveness()
 	for _, b := range k.Func.Blocks {

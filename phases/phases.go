@@ -70,7 +70,7 @@ const SetRegisters = 4
 type Error struct {
 	File string  // name of the module
 	Pos  ptx.Pos // place in it
-	Text string  // what is wrong, and what to do
+	Text string  // the fault and its remedy
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Pos.Line, e.Text) }

@@ -66,8 +66,12 @@ func (instr *Instr) EndsBlock() bool { return instr.Form.Effects.Any(endsBlock) 
 // GlobalOnly reports whether the instruction's address is in global memory even without a state space: vector atomics,
 // and multimem (manual 9.7.13.5, 9.7.9.14).
 func (instr *Instr) GlobalOnly() bool {
-	return instr.Op.Name == "multimem" || instr.Form.Effects.HasAll(Atomic) && instr.Form.HasSlot("vec")
+	return instr.IsMulticast() || instr.Form.Effects.HasAll(Atomic) && instr.Form.HasSlot("vec")
 }
+
+// IsMulticast reports whether the instruction's address is in a multicast object, whose memory is that of several allocations (multimem,
+// manual 9.7.9.14).
+func (instr *Instr) IsMulticast() bool { return instr.Op.Name == "multimem" }
 
 // MayTouchGlobal reports whether the instruction accesses memory visible to several CTAs: it names global memory, or no
 // state space. Mbarriers are in shared memory.

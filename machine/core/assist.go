@@ -297,7 +297,7 @@ func (s *sm) endAssist(w *assistWarp, now int64) {
 		content, _ := q.Content.(*stream.Content)
 		bursts, compress := s.run.plan.Forms.Store(s.number, q.Line, content)
 		q.Sectors, q.Whole, q.Bytes, q.Bursts, q.Acknowledged = allSectors, allSectors, stream.LineBytes, bursts, false
-		a.buffered++ // it has a place, whether or not there is one
+		a.buffered++ // also beyond StoreBuffer
 		n := &assistWarp{Execution: compress, slot: w.slot, instr: w.instr, load: w.load, store: q}
 		if compress == nil {
 			a.unsent = append(a.unsent, n)

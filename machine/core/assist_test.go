@@ -141,19 +141,5 @@ func TestAssistSequences(t *testing.T) {
 // recordData runs a kernel for a consumer of requests with their bytes.
 func recordData(t *testing.T, text string, grid, block ptx.Dim3, c stream.Consumer) {
 	t.Helper()
-	d := interp.NewDevice(interp.Config{})
-	defer d.Close()
-	m, err := d.Load("k.ptx", []byte(text))
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	b, err := d.Alloc(1 << 16)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := stream.NewDataRecorder(c)
-	r.RecordInstructions()
-	if _, err := m.Run(t.Context(), &interp.Launch{Grid: grid, Block: block, Args: []any{b}, Probes: []probe.Probe{r}}); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	recordLaunch(t, text, 0, &interp.Launch{Grid: grid, Block: block}, stream.NewDataRecorder(c))
 }

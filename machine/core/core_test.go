@@ -289,7 +289,14 @@ func TestContradictingBarriers(t *testing.T) {
 // record runs a program with a buffer of 64 KiB, and records its instructions.
 func record(t *testing.T, text string, grid, block ptx.Dim3, c stream.Consumer) {
 	t.Helper()
-	d := interp.NewDevice(interp.Config{})
+	recordLaunch(t, text, 0, &interp.Launch{Grid: grid, Block: block}, stream.NewRecorder(c))
+}
+
+// recordLaunch runs a program with a buffer of 64 KiB on a device with compute capability sm, or the default if it is 0, and records its
+// instructions.
+func recordLaunch(t *testing.T, text string, sm int, l *interp.Launch, r *stream.Recorder) {
+	t.Helper()
+	d := interp.NewDevice(interp.Config{SM: sm})
 	defer d.Close()
 	m, err := d.Load("k.ptx", []byte(text))
 	if err != nil {
@@ -299,9 +306,9 @@ func record(t *testing.T, text string, grid, block ptx.Dim3, c stream.Consumer) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := stream.NewRecorder(c)
 	r.RecordInstructions()
-	if _, err := m.Run(t.Context(), &interp.Launch{Grid: grid, Block: block, Args: []any{b}, Probes: []probe.Probe{r}}); err != nil {
+	l.Args, l.Probes = []any{b}, []probe.Probe{r}
+	if _, err := m.Run(t.Context(), l); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 }

@@ -13,28 +13,13 @@ import (
 	"gemu/machine/core"
 	"gemu/machine/memory"
 	"gemu/machine/stream"
-	"gemu/probe"
 	"gemu/ptx"
 )
 
-// recordCluster runs a program with clusters and a buffer of 64 KiB, and records its instructions.
+// recordCluster runs a program with clusters, and records its instructions.
 func recordCluster(t *testing.T, text string, grid, cluster, block int, c stream.Consumer) {
 	t.Helper()
-	d := interp.NewDevice(interp.Config{SM: 90})
-	defer d.Close()
-	m, err := d.Load("k.ptx", []byte(text))
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	b, err := d.Alloc(1 << 16)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := stream.NewRecorder(c)
-	r.RecordInstructions()
-	if _, err := m.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(grid), Cluster: ptx.Dim(cluster), Block: ptx.Dim(block), Args: []any{b}, Probes: []probe.Probe{r}}); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	recordLaunch(t, text, 90, &interp.Launch{Grid: ptx.Dim(grid), Cluster: ptx.Dim(cluster), Block: ptx.Dim(block)}, stream.NewRecorder(c))
 }
 
 // phasesProgram returns a kernel with four mbarriers from %m on, the buffer in %b, and %tid.x in %t.

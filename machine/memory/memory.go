@@ -55,7 +55,8 @@ type Memory interface {
 // Refuser is a Memory that tells in advance whether it refuses a request. Without it, a multiprocessor that waits for a place tries again in
 // each cycle with an event.
 type Refuser interface {
-	// Refuses reports whether Send returns false in this cycle for any request of a multiprocessor. It is called in place of Send.
+	// Refuses reports whether Send returns false in this cycle for any request of a multiprocessor. It is called in place of Send: a request that it refuses
+	// counts as one that Send has refused.
 	Refuses(sm int) bool
 }
 

@@ -48,12 +48,6 @@ func (m *MSHRs[W]) find(line uint64) int {
 	}
 }
 
-// InFlight returns the sectors of a line that are in flight, a bit each.
-func (m *MSHRs[W]) InFlight(line uint64) uint8 {
-	inFlight, _ := m.Look(line)
-	return inFlight
-}
-
 // First returns the oldest access that waits for a line.
 func (m *MSHRs[W]) First(line uint64) (access W, ok bool) {
 	if m.used > 0 {
@@ -62,12 +56,6 @@ func (m *MSHRs[W]) First(line uint64) (access W, ok bool) {
 		}
 	}
 	return access, false
-}
-
-// Room reports whether Add would take an access to a line.
-func (m *MSHRs[W]) Room(line uint64) bool {
-	_, room := m.Look(line)
-	return room
 }
 
 // Look returns the sectors of a line that are in flight, a bit each, and whether Add would take an access to the line.
@@ -83,7 +71,7 @@ func (m *MSHRs[W]) Look(line uint64) (inFlight uint8, room bool) {
 // Add has an access wait for missing sectors of a line, at least one. It returns the sectors to fetch: those that are not in flight yet. If
 // ok is false, there is no free entry or no place in the entry of the line, and nothing has changed.
 func (m *MSHRs[W]) Add(line uint64, missing uint8, access W) (fetch uint8, ok bool) {
-	if !m.Room(line) {
+	if _, room := m.Look(line); !room {
 		return 0, false
 	}
 	if 2*(m.used+1) > len(m.table) {

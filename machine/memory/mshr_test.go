@@ -32,8 +32,12 @@ func TestMSHRs(t *testing.T) {
 	add(7, 0b0001, "c", "0000 false")
 	add(8, 0b0001, "d", "0001 true")
 	add(9, 0b0001, "e", "0000 false")
-	if m.InFlight(7) != 0b0111 || m.InFlight(9) != 0 || m.Len() != 2 {
-		t.Errorf("sectors %04b of line 7, %04b of line 9, %d lines", m.InFlight(7), m.InFlight(9), m.Len())
+	inFlight := func(line uint64) uint8 {
+		sectors, _ := m.Look(line)
+		return sectors
+	}
+	if inFlight(7) != 0b0111 || inFlight(9) != 0 || m.Len() != 2 {
+		t.Errorf("sectors %04b of line 7, %04b of line 9, %d lines", inFlight(7), inFlight(9), m.Len())
 	}
 	fill(7, 0b0100) // a and b wait for sector 1
 	fill(7, 0b0010, "b")
@@ -103,8 +107,8 @@ func TestMSHRsAgainstList(t *testing.T) {
 					t.Fatalf("line %d wakes %v, want %v", line, got, want)
 				}
 			}
-			if m.InFlight(line) != inFlight[line] || m.Len() != len(inFlight) {
-				t.Fatalf("line %d: %04b in flight of %d lines, want %04b of %d", line, m.InFlight(line), m.Len(), inFlight[line], len(inFlight))
+			if sectors, _ := m.Look(line); sectors != inFlight[line] || m.Len() != len(inFlight) {
+				t.Fatalf("line %d: %04b in flight of %d lines, want %04b of %d", line, sectors, m.Len(), inFlight[line], len(inFlight))
 			}
 		}
 	}

@@ -157,4 +157,6 @@ func notifiesMbarrier(instr *ptx.Instr) bool {
 }
 
 // joinsCluster reports whether an instruction is one of the barrier of the cluster.
-func joinsCluster(instr *ptx.Instr) bool { return instr.Op.Name == "barrier" && instr.Has("cluster") }
+func joinsCluster(instr *ptx.Instr) bool {
+	return instr.Form.Family == ptx.FamilyBarrier && instr.Has("cluster")
+}

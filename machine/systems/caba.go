@@ -22,8 +22,8 @@ type cabaDesign struct {
 	parts machine.Parts
 }
 
-// size returns the codec of parts for an algorithm.
-func size(c codec.Codec) func(*codec.Line) int {
+// formSize returns the function of machine.Parts.Codec for an algorithm: the bytes of the form of a line.
+func formSize(c codec.Codec) func(*codec.Line) int {
 	return func(l *codec.Line) int {
 		bytes, _ := c.Size(l)
 		return bytes
@@ -33,13 +33,13 @@ func size(c codec.Codec) func(*codec.Line) int {
 // cabaDesigns are the values of caba=VALUE.
 var cabaDesigns = []cabaDesign{
 	{"hw-mem", "memory has lines in forms of BDI, for which its controllers have logic (HW-BDI-Mem)", machine.Parts{
-		Codec: size(codec.BDI), Compressed: &machine.Compressed{Compress: bdiCompress, Decompress: bdiDecompress, Metadata: true},
+		Codec: formSize(codec.BDI), Compressed: &machine.Compressed{Compress: bdiCompress, Decompress: bdiDecompress, Metadata: true},
 	}},
 	{"hw", "the L2 and the network have forms, too, for which each multiprocessor has logic (HW-BDI)", machine.Parts{
-		Codec: size(codec.BDI), Compressed: &machine.Compressed{L2: true, Compress: bdiCompress, Decompress: bdiDecompress, Metadata: true},
+		Codec: formSize(codec.BDI), Compressed: &machine.Compressed{L2: true, Compress: bdiCompress, Decompress: bdiDecompress, Metadata: true},
 	}},
 	{"ideal", "as hw, in no time and with known metadata (Ideal-BDI)", machine.Parts{
-		Codec: size(codec.BDI), Compressed: &machine.Compressed{L2: true},
+		Codec: formSize(codec.BDI), Compressed: &machine.Compressed{L2: true},
 	}},
 }
 

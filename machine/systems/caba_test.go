@@ -157,7 +157,7 @@ func TestOwnAssists(t *testing.T) {
 	}
 }
 
-// TestAssistRegisters: a routine that another one replaces needs no registers; and a launch for which those of the routines leave no place is an error.
+// TestAssistRegisters: a routine that is replaced by another needs no registers. A launch is an error if the registers of the routines leave it no place.
 func TestAssistRegisters(t *testing.T) {
 	const text = ".version 6.0\n.target sm_30\n.address_size 64\n.func (.reg .b32 %n) raw(.reg .b64 %line, .reg .b64 %form)\n{\n" +
 		"\t.pragma \"gemu.assist priority=low trigger=store:bdi\";\n\tmov.u32 %n, 128;\n\tret;\n}\n"

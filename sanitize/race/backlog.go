@@ -20,12 +20,12 @@ import (
 
 // backlog holds the deferred accesses to an allocation.
 type backlog struct {
-	generation
-	closed bool         // accesses are no longer deferred; in shared memory, until the next barrier of the whole CTA
-	bound  int          // size in bytes at which to compact next, if it exceeds maxBytes
-	raw    rawLoads     // loads that follow the list
-	older  []generation // shared memory only: accesses before barriers of the whole CTA, of which pending copies do not know
-	atomic accessKind   // flags of the atomic operations in list, equal for all; 0: none
+	deferredList
+	closed bool           // accesses are no longer deferred; in shared memory, until the next barrier of the whole CTA
+	bound  int            // size in bytes at which to compact next, if it exceeds maxBytes
+	raw    rawLoads       // loads that follow the list
+	older  []deferredList // shared memory only: accesses before barriers of the whole CTA, of which pending copies do not know
+	atomic accessKind     // flags of the atomic operations in list, equal for all; 0: none
 
 	// Shared memory only: its CTA, and the moment of the latest access by a thread, deferred or recorded.
 	cta        int32
@@ -111,7 +111,7 @@ func (b *backlog) mark(offset uint64, n int, d accessEffects) (written, read, at
 func (b *backlog) clear() {
 	b.closed, b.atomic = false, 0
 	b.empty()
-	b.generation.empty()
+	b.deferredList.empty()
 }
 
 // rawLoads holds loads of a CTA's own shared memory that are not in the list yet. Most of them never will be: a barrier of the
@@ -614,12 +614,12 @@ func (r *run) catchUp(s *shadow, alloc *probe.Allocation) {
 	for i := range b.older {
 		r.recordAll(&b.older[i], s, alloc)
 	}
-	r.recordAll(&b.generation, s, alloc)
+	r.recordAll(&b.deferredList, s, alloc)
 	b.empty()
 }
 
 // recordAll records deferred accesses.
-func (r *run) recordAll(b *generation, s *shadow, alloc *probe.Allocation) {
+func (r *run) recordAll(b *deferredList, s *shadow, alloc *probe.Allocation) {
 	offs := b.offsets
 	for i := range b.list {
 		t := &b.list[i]

@@ -180,7 +180,7 @@ func (s *sink) OnCopies(x *probe.Copies) {
 	base := r.channelOf(c, e.Warp)
 	if x.Issued {
 		v := &issuedCopies{clock: w.clocks[bits.TrailingZeros64(lanes)], waited: w.copies.waited, upTo: r.now, lanes: lanes, issued: lanes}
-		if v.known = v.clock.all0(c.number); !r.haveSameClock(w, lanes) {
+		if v.known = v.clock.knownOfAll(c.number); !r.haveSameClock(w, lanes) {
 			v.clocks, v.known = slices.Clone(w.clocks), 0
 		}
 		c.copies[x.Number] = v
@@ -218,8 +218,8 @@ func (s *sink) OnCopies(x *probe.Copies) {
 	r.now++
 }
 
-// all0 returns the moment up to which all threads of a CTA are known.
-func (c *clock) all0(cta int32) moment {
+// knownOfAll returns the moment up to which the clock knows the actions of all threads of a CTA.
+func (c *clock) knownOfAll(cta int32) moment {
 	if k := c.find(cta); k != nil {
 		return k.all
 	}
@@ -292,8 +292,8 @@ func (r *run) deferCopies(c *cta, x *probe.Copies, v *issuedCopies) bool {
 	return true
 }
 
-// generation holds deferred accesses to an allocation.
-type generation struct {
+// deferredList holds deferred accesses to an allocation.
+type deferredList struct {
 	list    []deferredAccess
 	offsets []uint32 // lane offsets of the accesses without a stride, in the order of list
 	clocks  []*clock // clocks of the entries of list, by deferredAccess.clock
@@ -306,7 +306,7 @@ type generation struct {
 }
 
 // empty drops the accesses, and the marks.
-func (g *generation) empty() {
+func (g *deferredList) empty() {
 	g.drop()
 	if g.marked {
 		g.marked = false
@@ -319,16 +319,16 @@ func (g *generation) empty() {
 }
 
 // drop drops the accesses.
-func (g *generation) drop() {
+func (g *deferredList) drop() {
 	clear(g.clocks)
 	g.list, g.offsets, g.clocks, g.copies = g.list[:0], g.offsets[:0], g.clocks[:0], g.copies[:0]
 }
 
-// mostOlder is the maximum number of earlier generations. A pipeline has two for each stage; a copy for which a thread does not wait
+// mostOlder is the maximum number of earlier lists. A pipeline has two for each stage; a copy for which a thread does not wait
 // would otherwise keep one for each barrier.
 const mostOlder = 32
 
-// retire begins a new generation after a barrier of the whole CTA at moment barrier, if the earlier ones are not too many. It keeps
+// retire begins a new list after a barrier of the whole CTA at moment barrier, if the earlier ones are not too many. It keeps
 // those of which a pending copy does not know; known is the moment up to which all pending copies know all actions of threads.
 func (b *backlog) retire(barrier, known moment) {
 	n := 0
@@ -341,7 +341,7 @@ func (b *backlog) retire(barrier, known moment) {
 	if n == mostOlder && barrier > known {
 		return
 	}
-	spare := generation{}
+	spare := deferredList{}
 	if n < len(b.older) {
 		spare = b.older[n]
 		spare.empty()
@@ -350,13 +350,13 @@ func (b *backlog) retire(barrier, known moment) {
 		}
 	}
 	if barrier <= known {
-		b.generation.empty()
+		b.deferredList.empty()
 		b.older = b.older[:n]
 		return
 	}
-	b.generation.barrier = barrier
-	b.older = append(b.older[:n], b.generation)
-	b.generation = spare
+	b.deferredList.barrier = barrier
+	b.older = append(b.older[:n], b.deferredList)
+	b.deferredList = spare
 }
 
 // olderConflict reports whether a write t by copies touches bytes of an older access that the copies do not know. offsets has the
@@ -368,9 +368,9 @@ func (b *backlog) olderConflict(t *deferredAccess, offsets []uint32, known momen
 			continue
 		}
 		if !g.marked {
-			o := backlog{generation: *g}
+			o := backlog{deferredList: *g}
 			o.markAll(size)
-			*g = o.generation
+			*g = o.deferredList
 		}
 		var room [maxWidth]uint32
 		list, n := t.ranges(offsets, &room)
@@ -384,7 +384,7 @@ func (b *backlog) olderConflict(t *deferredAccess, offsets []uint32, known momen
 }
 
 // touches reports whether any of n bytes is marked.
-func (g *generation) touches(offset uint64, n int) bool {
+func (g *deferredList) touches(offset uint64, n int) bool {
 	for n > 0 {
 		i := offset % markBytes
 		take := min(n, 64-int(i%64))

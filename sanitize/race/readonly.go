@@ -221,7 +221,7 @@ func (p *bases) addTargets(instr *ptx.Instr, written map[base]bool) bool {
 	case ptx.FamilyAsync:
 		return !instr.Has("bulk") // cp.async writes shared memory
 	case ptx.FamilyStore, ptx.FamilyAtomic, ptx.FamilyTile, ptx.FamilyFragment:
-		if instr.Op.Name == "multimem" { // the addresses of a multicast object lead to the memory of several allocations
+		if instr.IsMulticast() {
 			return false
 		}
 		if space != ptx.Global && space != ptx.Generic {
