@@ -30,7 +30,7 @@ func TestEnginesFindTheSame(t *testing.T) {
 	for _, tool := range tools {
 		sets = append(sets, []*sanitize.Tool{tool})
 	}
-	isTried := part.Share(t, 96, 48, 1)
+	isTried := part.Share(t, 48, 48, 1)
 	findings := 0
 	for i, p := range list {
 		if p.Width != 32 || !isTried(i) && !strings.HasPrefix(p.File, "sanitize/") {
