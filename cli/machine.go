@@ -37,7 +37,7 @@ type machineCmd struct {
 
 	Spec   []string    `default:"v100" help:"Machine: ${machines}, or the name of a file (docs/machine.md). Several machines get the same requests." placeholder:"NAME,…"`
 	Sweep  []string    `sep:"none" help:"Run the machines with each of these values of a parameter; a single value changes the machines. May be given several times. Parameters, and the values of some:${machineparameters}${replacements}${dispatchers}${schedulers}" placeholder:"NAME=VALUE,…"`
-	With   []string    `help:"Run each machine also with these systems of papers. A + between systems combines them:${machinesystems}" placeholder:"SYSTEM,…"`
+	With   []string    `help:"Run each machine also with these systems of papers. A + between systems combines them; systems that need a clock add their parts to those that are printed without --show:${machinesystems}" placeholder:"SYSTEM,…"`
 	Assist []string    `help:"Run each machine also with the assist routines in FILE, as --with caba=FILE (docs/caba.md). --show assist prints their cost." placeholder:"FILE.ptx,…"`
 	Show   []string    `default:"${machineshow}" enum:"${machineparts}" help:"Parts to print:${machinepartdocs}" placeholder:"PART"`
 	PTX    bool        `name:"ptx" help:"Show the lines of the PTX, even if the PTX names the lines of the source from which it was compiled."`
@@ -137,6 +137,7 @@ func (c *machineCmd) Run(a *app, parsed *kong.Context) error {
 	if slices.Contains(c.Show, differencesPart.name) && len(specs) < 2 {
 		return fmt.Errorf("--show %s: want two machines: --spec A,B, --sweep NAME=A,B or --with SYSTEM", differencesPart.name)
 	}
+	c.showClocked(specs)
 	for _, name := range c.Show {
 		if c.Launch > 0 && machinePartNamed(name).allLaunches {
 			return fmt.Errorf("--launch: --show %s counts all launches; leave one of them out", name)
@@ -296,6 +297,23 @@ type machinePart struct {
 	begin func(in *machineRun) machineView
 }
 
+// showClocked adds the parts of a clock if the user has chosen no parts and a system has no effect without a clock.
+func (c *machineCmd) showClocked(specs []machine.Spec) {
+	_, shown := machinePartNames()
+	if !slices.Equal(c.Show, shown) {
+		return
+	}
+	systems := func(is func(*machine.System) bool) bool {
+		return slices.ContainsFunc(specs, func(s machine.Spec) bool { return slices.ContainsFunc(s.Systems, is) })
+	}
+	if systems((*machine.System).NeedsClock) {
+		c.Show = append(slices.Clone(c.Show), cyclesPart.name, stallsPart.name)
+	}
+	if c.Launch == 0 && systems((*machine.System).HasAssists) {
+		c.Show = append(c.Show, assistPart.name)
+	}
+}
+
 // machineRun is the machines of a run before its first launch, and the probes that feed them.
 type machineRun struct {
 	flags     *machineCmd
@@ -324,7 +342,7 @@ func (in *machineRun) notices(a *app) {
 		for _, s := range in.specs[i].Systems {
 			notice := ""
 			switch {
-			case in.clocks == nil && (s.GivesResources() || s.Compresses() && !slices.Contains(in.flags.Show, compressionPart.name)):
+			case in.clocks == nil && s.NeedsClock() && !(s.Compresses() && slices.Contains(in.flags.Show, compressionPart.name)):
 				notice = s.Name + " has no effect without a clock: add --show cycles"
 			case in.clocks != nil && s.Compresses() && !in.specs[i].WholeLines:
 				notice = s.Name + " transfers whole lines between the L2 and memory, and the machine without it sectors: add --sweep l2.transfer=lines to compare"

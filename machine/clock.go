@@ -124,8 +124,8 @@ func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
 	c := &Clock{parts: parts}
 	c.Machine = core.New(core.Config{Spec: *s.clock(), SMs: s.SMs, L1Lines: s.L1Lines, StoresEvict: s.StoresEvict, Memory: m, Plan: func(l *stream.Launch) core.Plan {
 		resident, by, l1 := s.resources(l, registers, parts)
-		if z := parts.Compressed; resident == 0 && by == occupancy.LimitedByRegisters && z != nil && z.Assist != nil {
-			c.err = cmp.Or(c.err, fmt.Errorf("kernel %s: a block of %d threads with %d registers, and %d for assist routines, does not fit: %s", l.Kernel.Name, l.Block.Count(), s.registers(l, registers), z.Assist.Registers, by))
+		if assist := parts.assistRegisters(); resident == 0 && by == occupancy.LimitedByRegisters && assist > 0 {
+			c.err = cmp.Or(c.err, fmt.Errorf("kernel %s: a block of %d threads with %d registers, and %d for assist routines, does not fit: %s", l.Kernel.Name, l.Block.Count(), s.registers(l, registers), assist, by))
 		}
 		resident = max(resident, 1)
 		run := &Run{l, s.SMs}
@@ -133,7 +133,7 @@ func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
 		c.err = cmp.Or(c.err, err)
 		plan := core.Plan{Resident: resident, L1: l1.shape(), Policy: policy, Dispatcher: s.dispatcher(l, own, resident)}
 		if parts.Residency != nil {
-			places, of, err := parts.Residency(run, s.limits(), s.registers(l, registers))
+			places, of, err := parts.Residency(run, s.limits(), s.registers(l, registers), parts.assistRegisters())
 			if err != nil {
 				c.err = cmp.Or(c.err, fmt.Errorf("kernel %s: %w", l.Kernel.Name, err))
 			} else {

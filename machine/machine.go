@@ -313,8 +313,8 @@ func (s *Spec) registers(l *stream.Launch, n int) int {
 // the assist routines of the machine's systems.
 func (s *Spec) resources(l *stream.Launch, registers int, parts *Parts) (resident int, by occupancy.Limit, l1 Level) {
 	block := occupancy.Block{Threads: l.Block.Count(), Registers: s.registers(l, registers), Shared: l.SharedBytes}
-	if c := parts.Compressed; c != nil && c.Assist != nil && block.Registers > 0 {
-		block.Registers += c.Assist.Registers
+	if block.Registers > 0 {
+		block.Registers += parts.assistRegisters()
 	}
 	limits := s.limits()
 	resident, by = limits.Resident(block)

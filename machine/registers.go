@@ -28,6 +28,15 @@ func EstimateRegisters() func(*ptx.Func) int {
 	}
 }
 
+// NeedsClock reports whether a system changes only machines with a clock. Without one, compressed lines are counted at most.
+func (s *System) NeedsClock() bool { return s.GivesResources() || s.Compresses() }
+
+// HasAssists reports whether a system has assist warps on a machine with a clock.
+func (s *System) HasAssists() bool {
+	p := s.New()
+	return p.assistRegisters() > 0
+}
+
 // Compresses reports whether a system has compressed lines on a machine with a clock (Parts.Compressed).
 func (s *System) Compresses() bool { return s.New().Compressed != nil }
 

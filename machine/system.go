@@ -43,8 +43,8 @@ type Parts struct {
 	Scheduler *core.Policy
 	// Residency gives the resources of multiprocessors of a machine with a clock to warps. It returns the number of CTAs that begin on a
 	// multiprocessor, and the residency of a multiprocessor for the launch, which begins after cycle now. registers is the number of registers
-	// of a thread; 0: it is unknown.
-	Residency func(r *Run, limits *occupancy.Limits, registers int) (places int, of func(sm int, now int64) core.Residency, err error)
+	// of a thread, 0 if it is unknown, and assist that of its assist warps in addition.
+	Residency func(r *Run, limits *occupancy.Limits, registers, assist int) (places int, of func(sm int, now int64) core.Residency, err error)
 	// Codec compresses a line of the memory behind the L2, and returns the bytes of its form: 1 to codec.LineBytes. Compression counts the
 	// bursts of the forms (BurstCounts.System).
 	Codec func(*codec.Line) (bytes int)
@@ -118,9 +118,6 @@ func CombineParts(list []*System) (all Parts, err error) {
 			}
 		}
 	}
-	if all.Residency != nil && all.Compressed != nil {
-		return Parts{}, errors.New("a system that gives resources to warps, and one that compresses transfers, cannot be combined: give them to --with one after another, with a comma")
-	}
 	return all, nil
 }
 
@@ -165,6 +162,14 @@ func (s Spec) withSystems() (Spec, *Parts) {
 		s.WholeLines = true
 	}
 	return s, &parts
+}
+
+// assistRegisters returns the registers of a thread for assist warps.
+func (p *Parts) assistRegisters() int {
+	if p.Compressed == nil || p.Compressed.Assist == nil {
+		return 0
+	}
+	return p.Compressed.Assist.Registers
 }
 
 // begin begins a launch, and returns its dispatcher and the policy of its L1.

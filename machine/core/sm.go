@@ -688,7 +688,7 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 			send.ID, send.Whole = int64(a.load), 0
 		} else {
 			send.Bytes = int(t.Bytes)
-			if r.plan.Forms != nil && !t.Local {
+			if r.plan.Forms != nil && !t.Local && !a.moved {
 				buffered = s.compressStore(a, send, &a.warp.Contents[q.First+a.transaction], now)
 			}
 		}
@@ -703,7 +703,7 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 			r.counts.Bypasses += n
 		case probe.AccessStore:
 			r.counts.Stores += n
-			if s.assists != nil && !buffered && t.Whole == allSectors && !t.Local {
+			if s.assists != nil && !buffered && t.Whole == allSectors && !t.Local && !a.moved {
 				r.counts.RawStores++
 			}
 			if l := s.l1.Access(c); l != nil {

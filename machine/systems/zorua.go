@@ -16,11 +16,11 @@ import (
 // WarpResources returns a system that gives the resources of multiprocessors to warps, on machines with a clock.
 func WarpResources(name string, mode zorua.Mode) *machine.System {
 	return &machine.System{Name: name, New: func() machine.Parts {
-		return machine.Parts{Residency: func(r *machine.Run, limits *occupancy.Limits, registers int) (int, func(int, int64) core.Residency, error) {
+		return machine.Parts{Residency: func(r *machine.Run, limits *occupancy.Limits, registers, assist int) (int, func(int, int64) core.Residency, error) {
 			if registers == 0 {
 				return 0, nil, errors.New(name + ": the number of registers is unknown: give it with --regs or .maxnreg")
 			}
-			p, err := zorua.NewPlan(mode, r.Launch, limits, registers)
+			p, err := zorua.NewPlan(mode, r.Launch, limits, registers, assist)
 			if err != nil {
 				return 0, nil, fmt.Errorf("%s: %w", name, err)
 			}

@@ -29,7 +29,7 @@ func clocks(t *testing.T, workload string, size, registers int, names ...string)
 		}
 		all, consumers = append(all, c), append(consumers, c)
 	}
-	r := stream.NewRecorder(consumers)
+	r := stream.NewDataRecorder(consumers)
 	r.RecordInstructions()
 	run(t, workload, size, r)
 	for i, c := range all {
@@ -65,6 +65,30 @@ func TestWarpResources(t *testing.T) {
 				t.Errorf("%s: %.1f schedulable warps with phases, %.1f with blocks", w.name, list[4][i].Resources.Warps(), list[1][i].Resources.Warps())
 			}
 		}
+	}
+}
+
+// TestAssistsWithWarpResources: with resources for blocks a machine with assist warps has its cycles; with resources for warps and sets in memory, too, all
+// instructions are executed, and the assist warps of all compressible lines.
+func TestAssistsWithWarpResources(t *testing.T) {
+	list := clocks(t, "pathfinder", 1000, 0, "caba=bdi", "caba=bdi+static", "caba=bdi+wlm", "caba=bdi+zorua", "caba=bdi+zorua=noswap", "caba=hw", "caba=hw+static", "caba=hw+zorua")
+	moved := int64(0)
+	for i, base := range list[0] {
+		if l := list[1][i]; l.Cycles != base.Cycles || l.Counts != base.Counts {
+			t.Errorf("%d cycles with assist warps and blocks, want %d", l.Cycles, base.Cycles)
+		}
+		if l, hw := list[6][i], list[5][i]; l.Cycles != hw.Cycles || l.Counts != hw.Counts {
+			t.Errorf("%d cycles with dedicated logic and blocks, want %d", l.Cycles, hw.Cycles)
+		}
+		for k, l := range list[1:] {
+			if l[i].Instructions != base.Instructions || k < 4 && (l[i].AssistFills == 0 || l[i].AssistStores+l[i].RawStores != base.AssistStores+base.RawStores) {
+				t.Errorf("machine %d: %+v, want as %+v", k+1, l[i].Counts, base.Counts)
+			}
+		}
+		moved += list[3][i].Resources.Spilled
+	}
+	if moved == 0 {
+		t.Error("no set has moved to memory")
 	}
 }
 

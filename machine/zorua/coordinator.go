@@ -103,6 +103,7 @@ type warp struct {
 	place     int
 	phase     int
 	registers []set
+	assist    int  // resident register sets for its assist warps
 	hasSlot   bool // a physical slot, which it may have lent
 	lent      bool
 	stored    bool // its state is in memory
@@ -115,6 +116,7 @@ type warp struct {
 // block is a block in a logical place.
 type block struct {
 	running int    // warps
+	started bool   // a warp has had its resources
 	slots   uint64 // of them
 	shared  []set
 	turn    int
@@ -126,6 +128,7 @@ type Coordinator struct {
 	sm          int
 	registers   pool
 	shared      pool
+	assist      int // register sets for assist warps, all resident
 	slots       int // free physical slots
 	warps       [LogicalWarps]warp
 	blocks      []block
@@ -227,6 +230,10 @@ func (c *Coordinator) try(slot int) bool {
 	b := &c.blocks[w.place]
 	registers, shared := c.wants(w)
 	moreRegisters, moreShared := max(0, registers-len(w.registers)), max(0, shared-len(b.shared))
+	assist := 0
+	if !b.started {
+		assist = b.running * c.assistSets
+	}
 	w.queue = queues
 	percent := -1 // no oversubscription
 	if c.mode.byPhase() {
@@ -243,7 +250,7 @@ func (c *Coordinator) try(slot int) bool {
 		w.queue = slotQueue
 	case !enough(&c.shared, moreShared):
 		w.queue = sharedQueue
-	case !enough(&c.registers, moreRegisters):
+	case c.assist+assist > c.registers.physical, !enough(&c.registers, moreRegisters+assist):
 		w.queue = registerQueue
 	}
 	if w.queue < queues {
@@ -261,14 +268,19 @@ func (c *Coordinator) try(slot int) bool {
 			}
 		}, SharedSet/stream.LineBytes)
 	}
-	for ; moreRegisters > 0; moreRegisters-- {
-		c.take(&c.registers, &w.registers, func(do func([]set, uint64)) {
-			for i := range c.warps {
-				if o := &c.warps[i]; o != w && o.state != noWarp {
-					do(o.registers, c.registerLine(i))
-				}
+	others := func(do func([]set, uint64)) {
+		for i := range c.warps {
+			if o := &c.warps[i]; o != w && o.state != noWarp {
+				do(o.registers, c.registerLine(i))
 			}
-		}, phases.SetRegisters)
+		}
+	}
+	if !b.started {
+		b.started = true
+		c.takeAssist(b, others)
+	}
+	for ; moreRegisters > 0; moreRegisters-- {
+		c.take(&c.registers, &w.registers, others, phases.SetRegisters)
 	}
 	w.state = runs
 	c.schedulable++
@@ -306,14 +318,35 @@ func (c *Coordinator) takeSlot(slot int) {
 	}
 }
 
-// take gives a holder a further set. If none is free, it moves the set with the fewest accesses of the other holders to memory. If they have
-// none, the new set is in memory. others calls do with the sets of each other holder, and the line of the first of them.
+// takeAssist gives all warps of a block the register sets for their assist warps, which are never in memory.
+func (c *Coordinator) takeAssist(b *block, others func(do func(list []set, line uint64))) {
+	for m := b.slots; m != 0; m &= m - 1 {
+		for range c.assistSets {
+			if c.registers.free > 0 {
+				c.registers.free--
+			} else {
+				c.evict(&c.registers, others, phases.SetRegisters) // try has compared the sets for assist warps with those that there are
+			}
+			c.warps[bits.TrailingZeros64(m)].assist++
+			c.assist++
+		}
+	}
+}
+
+// take gives a holder a further set. If none is free, it moves a set of the other holders to memory. If they have none, the new set is in memory.
 func (c *Coordinator) take(p *pool, to *[]set, others func(do func(list []set, line uint64)), lines int) {
-	*to = append(*to, set{})
+	inMemory := false
 	if p.free > 0 {
 		p.free--
-		return
+	} else {
+		inMemory = !c.evict(p, others, lines)
 	}
+	*to = append(*to, set{swapped: inMemory})
+}
+
+// evict moves the resident set with the fewest accesses of some holders to memory. It returns false if they have none, so that a set of the caller is
+// in memory instead. others calls do with the sets of each holder, and the line of the first of them.
+func (c *Coordinator) evict(p *pool, others func(do func(list []set, line uint64)), lines int) bool {
 	victim, first := (*set)(nil), uint64(0)
 	others(func(list []set, line uint64) {
 		for i := range list {
@@ -325,13 +358,13 @@ func (c *Coordinator) take(p *pool, to *[]set, others func(do func(list []set, l
 	p.swapped++
 	c.counts.Spilled++
 	if victim == nil {
-		(*to)[len(*to)-1].swapped = true
-		return
+		return false
 	}
 	victim.swapped = true
 	for i := range lines {
 		c.stores = append(c.stores, first+uint64(i))
 	}
+	return true
 }
 
 // serve gives resources to waiting warps, queue by queue: first registers, then shared memory, then slots. In a queue the warp comes first that has
@@ -484,6 +517,8 @@ func (c *Coordinator) End(slot int, now int64) {
 	w := &c.warps[slot]
 	b := &c.blocks[w.place]
 	c.registers.shrink(&w.registers, 0)
+	c.registers.free += w.assist
+	c.assist -= w.assist
 	if w.hasSlot {
 		c.slots++
 	}
@@ -519,6 +554,7 @@ func (c *Coordinator) check() {
 	}
 	for i := range c.warps {
 		add(&held[0], c.warps[i].registers)
+		held[0] += c.warps[i].assist
 	}
 	for i := range c.blocks {
 		add(&held[1], c.blocks[i].shared)

@@ -187,6 +187,48 @@ func TestBarrier(t *testing.T) {
 	}
 }
 
+// TestAssistSets is a sequence worked out by hand: 7 sets of registers, blocks of two warps, a set for the assist warps of each warp, and 2 sets of a
+// phase. The least parallelism is never reached, so that all may be in memory but sets for assist warps. The first warp of a block takes these for both
+// warps, and they are free when their warp ends.
+func TestAssistSets(t *testing.T) {
+	c := small(20, 3, needs{2, 0})
+	c.assistSets = 1
+	c.registers = pool{physical: 7, free: 7, most: 100}
+	for place := range 3 {
+		c.Begin(nil, place, 3<<(2*place), 0)
+	}
+	enter(t, c, 0, 0, true) // 2 sets for assist warps, 2 others
+	if c.assist != 2 || c.registers.free != 3 {
+		t.Errorf("%d sets for assist warps, %+v", c.assist, c.registers)
+	}
+	c.warps[0].registers[0].accesses = 1
+	enter(t, c, 2, 0, true) // 2 and 2: one is taken from warp 0
+	if _, stores := c.Moves(); c.assist != 4 || c.registers.free != 0 || !slices.Equal(stores, lines(c, 0, 1)) {
+		t.Errorf("%d sets for assist warps, %+v, stores %d", c.assist, c.registers, stores)
+	}
+	enter(t, c, 4, 0, true) // 6 of 7 sets are for assist warps: one set of a program remains
+	if c.assist != 6 || c.registers.swapped != 5 {
+		t.Errorf("%d sets for assist warps, %+v", c.assist, c.registers)
+	}
+	c.assistSets = 3
+	c.Begin(nil, 0, 1<<10, 0) // 9 of 7 sets
+	enter(t, c, 10, 0, false)
+	c.assistSets = 1
+	c.End(4, 0)
+	c.End(5, 0)
+	c.End(2, 0)
+	c.End(3, 0)
+	c.End(10, 0)
+	if c.Moves(); c.assist != 2 || c.registers.swapped != 0 || c.registers.free != 3 {
+		t.Errorf("%d sets for assist warps, %+v", c.assist, c.registers)
+	}
+	c.End(0, 0)
+	c.End(1, 0)
+	if c.registers != (pool{physical: 7, free: 7, most: 100}) || c.assist != 0 || c.err != nil {
+		t.Errorf("at the end %+v, %d sets for assist warps, %v", c.registers, c.assist, c.err)
+	}
+}
+
 // TestRegistersInOrder: with registers by warp, the warps of an older block come first, and a part of a block can begin.
 func TestRegistersInOrder(t *testing.T) {
 	c := small(10, 2)

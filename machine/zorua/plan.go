@@ -30,6 +30,7 @@ type Plan struct {
 	mode         Mode
 	limits       *occupancy.Limits
 	registerSets int // of a warp, for its life
+	assistSets   int // of a warp, for its assist warps, in addition to those of its phase
 	phases       []needs
 	instrs       []instruction // by index of the instruction in the program
 }
@@ -53,15 +54,15 @@ const (
 	sharedStore
 )
 
-// NewPlan returns the plan of a launch. registers is the number of registers of a thread.  The error says why
+// NewPlan returns the plan of a launch. registers is the number of registers of a thread, and assist that of its assist warps in addition. The error says why
 // a block does not fit, or why the kernel has no phases.
-func NewPlan(mode Mode, l *stream.Launch, limits *occupancy.Limits, registers int) (*Plan, error) {
-	p := &Plan{mode: mode, limits: limits, registerSets: setsOf(registers), instrs: make([]instruction, l.Program.Len())}
+func NewPlan(mode Mode, l *stream.Launch, limits *occupancy.Limits, registers, assist int) (*Plan, error) {
+	p := &Plan{mode: mode, limits: limits, registerSets: setsOf(registers + assist), instrs: make([]instruction, l.Program.Len())}
 	threads := l.Block.Count()
 	warps := limits.WarpsOf(occupancy.Block{Threads: threads})
-	resident, by := limits.Resident(occupancy.Block{Threads: threads, Registers: registers, Shared: l.SharedBytes})
+	resident, by := limits.Resident(occupancy.Block{Threads: threads, Registers: registers + assist, Shared: l.SharedBytes})
 	if resident == 0 {
-		return nil, fmt.Errorf("a block of %d threads with %d registers and %d bytes of shared memory does not fit: %s", threads, registers, l.SharedBytes, by)
+		return nil, fmt.Errorf("a block of %d threads with %d registers and %d bytes of shared memory does not fit: %s", threads, registers+assist, l.SharedBytes, by)
 	}
 	for i := range p.instrs {
 		p.instrs[i].begins = -1
@@ -73,7 +74,10 @@ func NewPlan(mode Mode, l *stream.Launch, limits *occupancy.Limits, registers in
 		n, _ := limits.Resident(occupancy.Block{Threads: 1, Shared: l.SharedBytes})
 		p.Places = max(1, min(n, LogicalWarps/warps))
 	case Phases, Resident:
-		p.Places = max(1, min(LogicalBlocks, LogicalWarps/warps))
+		p.Places, p.assistSets = max(1, min(LogicalBlocks, LogicalWarps/warps)), setsOf(assist)
+		if n := warps * p.assistSets; n > p.physicalRegisters() {
+			return nil, fmt.Errorf("a block of %d threads needs %d sets of registers for assist routines, and a multiprocessor has %d: choose a smaller block", threads, n, p.physicalRegisters())
+		}
 		k, err := phases.Divide(l.Kernel, l.SharedBytes)
 		if err != nil {
 			return nil, err
@@ -112,11 +116,16 @@ func (p *Plan) divide(k *phases.Kernel, l *stream.Launch) {
 	}
 }
 
+// physicalRegisters returns the register sets of a multiprocessor.
+func (p *Plan) physicalRegisters() int {
+	return p.limits.FileSize / (phases.SetRegisters * p.limits.WarpSize)
+}
+
 // Coordinator returns the coordinator of a multiprocessor for the launch, which begins after cycle now.
 func (p *Plan) Coordinator(sm int, now int64) *Coordinator {
 	c := &Coordinator{Plan: p, sm: sm, last: now, slots: p.limits.Warps, blocks: make([]block, p.Places), threshold: threshold{percent: FirstThreshold}}
-	registers, shared := p.limits.FileSize/(phases.SetRegisters*p.limits.WarpSize), p.limits.Shared/SharedSet
-	c.registers = pool{physical: registers, free: registers, most: max(registers, LogicalWarps*tableSets)}
+	registers, shared := p.physicalRegisters(), p.limits.Shared/SharedSet
+	c.registers = pool{physical: registers, free: registers, most: max(registers, LogicalWarps*(tableSets+p.assistSets))}
 	c.shared = pool{physical: shared, free: shared, most: max(shared, LogicalBlocks*shared)}
 	return c
 }
