@@ -4,29 +4,51 @@
 // bytesOf returns the bytes of a DataView as an ArrayBuffer of their own.
 const bytesOf = (view) => view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength);
 
+// isDark reports whether an element has a dark background: notebooks have themes of their own, which need not be that of the system.
+function isDark(element) {
+  const context = new OffscreenCanvas(1, 1).getContext("2d");
+  for (let e = element; e; e = e.parentElement ?? e.getRootNode().host) {
+    context.clearRect(0, 0, 1, 1);
+    context.fillStyle = getComputedStyle(e).backgroundColor;
+    context.fillRect(0, 0, 1, 1);
+    const [red, green, blue, alpha] = context.getImageData(0, 0, 1, 1).data;
+    if (alpha > 127) return 0.299 * red + 0.587 * green + 0.114 * blue < 128;
+  }
+  return matchMedia("(prefers-color-scheme: dark)").matches && getComputedStyle(document.documentElement).colorScheme.includes("dark");
+}
+
 function render({ model, el }) {
   const frame = document.createElement("iframe");
   frame.title = "gemu play";
-  frame.style.cssText = "width: 100%; border: 0; display: block";
+  frame.style.cssText = "width: 100%; box-sizing: border-box; border: 1px solid rgb(128 128 128 / 40%); display: block";
   const fit = () => (frame.style.height = `${model.get("height")}px`);
+  // A browser tells the page in the frame the colour scheme of the frame as the preferred one.
+  const colour = () => (frame.style.colorScheme = isDark(el) ? "dark" : "light");
   fit();
   el.append(frame);
 
   let url = "";
   let ready = false; // the page has opened what it should show
   let shown = -1; // the step that the page shows
+  let awaited = 0; // states that the page will send as answers; those before the last are of earlier steps
+  let start = 0; // the step to show when the program has run
   const post = (message) => frame.contentWindow?.postMessage(message, "*");
+  const go = (step) => {
+    awaited++;
+    post({ gemu: "step", step });
+  };
   const open = () => {
     if (!ready) return;
     const recordings = model.get("recordings");
     const request = model.get("request");
-    const step = model.get("step");
     if (recordings.length > 0) {
       post({ gemu: "open", recordings: recordings.map((view, i) => ({ name: model.get("names")[i] ?? `run ${i + 1}`, bytes: bytesOf(view) })) });
+      go(model.get("step"));
     } else if (Object.keys(request).length > 0) {
+      start = model.get("step");
+      awaited++; // the state after the run
       post({ gemu: "run", request, policies: model.get("policies") });
     }
-    if (step > 0) post({ gemu: "step", step });
   };
   const onMessage = (event) => {
     const message = event.data;
@@ -37,6 +59,13 @@ function render({ model, el }) {
     } else if (message.gemu === "state" && ready) {
       const { gemu, ...state } = message;
       shown = state.step;
+      if (awaited > 0) awaited--;
+      if (awaited > 0) return;
+      if (start > 0) {
+        go(start);
+        start = 0;
+        return;
+      }
       model.set("state", state);
       model.set("step", state.step);
       model.save_changes();
@@ -45,6 +74,7 @@ function render({ model, el }) {
   const onCustom = (content, buffers) => {
     if (content.gemu === "page") {
       url = URL.createObjectURL(new Blob([buffers[0]], { type: "text/html" }));
+      colour();
       frame.src = url;
     } else if (content.gemu === "error") {
       frame.remove();
@@ -56,8 +86,11 @@ function render({ model, el }) {
     }
   };
   const onStep = () => {
-    if (ready && model.get("step") !== shown) post({ gemu: "step", step: model.get("step") });
+    if (ready && (awaited > 0 || model.get("step") !== shown)) go(model.get("step"));
   };
+  // Front ends change attributes of these elements when the user chooses another theme.
+  const themes = new MutationObserver(colour);
+  for (const e of [document.documentElement, document.body]) themes.observe(e, { attributes: true });
   addEventListener("message", onMessage);
   model.on("msg:custom", onCustom);
   model.on("change:step", onStep);
@@ -65,6 +98,7 @@ function render({ model, el }) {
   model.on("change:height", fit);
   model.send({ gemu: "page" });
   return () => {
+    themes.disconnect();
     removeEventListener("message", onMessage);
     model.off("msg:custom", onCustom);
     model.off("change:step", onStep);
