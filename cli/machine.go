@@ -189,17 +189,15 @@ func (c *machineCmd) Run(a *app, parsed *kong.Context) error {
 	if ran == nil {
 		return runErr
 	}
-	for _, m := range in.machines {
-		if err := m.Err(); err != nil {
-			return &failure{err, exitBad}
-		}
-	}
 	if n := len(in.machines[0].Launches()); c.Launch > n {
 		return all(runErr, fmt.Errorf("--launch %d: the run has %s", c.Launch, counted(n, "launch")))
 	}
 	in.notices(a)
 	// A trapped launch has counts up to the trap, and then the error.
 	r := newMachineReport(in, ran)
+	if err := r.refusedAll(in); err != nil {
+		return err
+	}
 	if err := r.checkLines(); err != nil {
 		return all(runErr, err)
 	}
@@ -224,7 +222,7 @@ func (c *machineCmd) Run(a *app, parsed *kong.Context) error {
 	if !c.outputs().stdout() {
 		r.print(newScreen(a.stdout), views)
 	}
-	return all(runErr, err)
+	return all(runErr, err, r.refusals())
 }
 
 // machineRan describes the launches that have run.
@@ -524,6 +522,10 @@ type machineResultJSON struct {
 	Dirty      int64                 `json:"dirty"`      // sectors in the L2 that differ from memory at the end of the last launch
 	Lines      []machineLineJSON     `json:"lines"`      // lines of the source (or of the PTX) with requests, in their order
 	Buffers    []machineBufferJSON   `json:"buffers"`    // accessed memory, in the order of addresses; local memory comes first
+
+	// Refused has the parts of --show without values of this machine, because it has refused a launch. If all parts of --show are here, total, lines
+	// and buffers mean nothing.
+	Refused []machineRefusalJSON `json:"refused,omitempty"`
 
 	Clock *machineClockJSON `json:"clock,omitempty"` // cycles; only with --show cycles, stalls or readings
 	// L2 and memory of the machine with a clock; only with --show memory
@@ -841,6 +843,10 @@ func (r *machineReport) printTotals(s *screen) {
 	s.printf("\n%s\n", s.paint(dim, fitted("", width)+columnsOf(columns, nil)+fitted("dirty", -10)))
 	for i := range r.Machines {
 		m := &r.Machines[i]
+		if reason := m.refusal("total"); reason != "" {
+			s.printRefusal(m.Name, width, reason)
+			continue
+		}
 		s.printf("%s%s%s\n", fitted(m.Name, width), columnsOf(columns, &m.Total), fitted(countText(m.Dirty), -10))
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 var assistPart = machinePart{name: "assist", doc: "assist warps of machines with a clock (--with caba=…, --assist): their instructions, and the lines of the source from which they come", extra: true, allLaunches: true, clocked: true, begin: func(in *machineRun) machineView {
 	in.addClocks()
-	return assistView{cyclesView{in.clocks}}
+	return assistView{cyclesView{"assist", in.clocks}}
 }}
 
 // assistView is the assist warps of the machines.
@@ -48,7 +48,7 @@ func (v assistView) assistCells(r *machineReport, i int) []string {
 	}
 	cells = append(cells, countText(m.ReadBursts+m.WriteBursts))
 	if len(r.Machines) > 1 {
-		cells = append(cells, c.ratioText(r.Machines[0].Clock))
+		cells = append(cells, c.ratioText(r.firstClock().Clock))
 	}
 	return cells
 }
@@ -74,6 +74,9 @@ func assistTitle(machine string) string {
 func (r *machineReport) compared() string {
 	fills, stores := int64(0), int64(0)
 	for i := range r.Machines {
+		if r.Machines[i].Clock == nil {
+			continue
+		}
 		n := &r.Machines[i].Clock.Counts
 		fills, stores = fills+n.AssistFills, stores+n.AssistStores
 	}
@@ -86,10 +89,10 @@ func (r *machineReport) compared() string {
 
 func (v assistView) print(r *machineReport, s *screen) {
 	s.heading("assist warps")
-	r.printMachines(s, assistColumns, 13, ratioHead.Name, func(i int) []string { return v.assistCells(r, i) })
+	r.printMachines(s, v.part, assistColumns, 13, ratioHead.Name, func(i int) []string { return v.assistCells(r, i) })
 	s.printf("%s\n", r.compared())
 	for i := range r.Machines {
-		if !v.clocks[i][0].HasAssists() {
+		if !v.clocks[i][0].HasAssists() || r.Machines[i].Clock == nil {
 			continue
 		}
 		s.heading(assistTitle(r.Machines[i].Name))
@@ -116,6 +119,9 @@ func (v assistView) page(r *machineReport) []pageSection {
 	}
 	blocks := []pageBlock{b}
 	for i := range r.Machines {
+		if blocks[0].addRefusal(&r.Machines[i], v.part) {
+			continue
+		}
 		blocks[0].Table.Rows = append(blocks[0].Table.Rows, append([]string{r.Machines[i].Name}, v.assistCells(r, i)...))
 		c := r.Machines[i].Clock
 		if list := c.assistLines(); len(list) > 0 {

@@ -228,6 +228,10 @@ func (v *compressionView) print(r *machineReport, s *screen) {
 	}
 	s.printf("%s\n", s.paint(dim, fitted("", width)+compressionHeader+"  metadata hits"))
 	for i := range r.Machines {
+		if reason := r.Machines[i].refusal(compressionPart.name); reason != "" {
+			s.printRefusal(r.Machines[i].Name, width, reason)
+			continue
+		}
 		c := r.Machines[i].Compression
 		hits := countOrDash(c.Metadata.Lookups, percentText(share(c.Metadata.Hits, c.Metadata.Lookups), 1)+" %")
 		s.printf("%s%s%s\n", fitted(r.Machines[i].Name, width), compressionColumns(&c.Total), fitted(hits, -15))
@@ -331,6 +335,9 @@ func compressionHead(first string) []pageHead {
 func (v *compressionView) page(r *machineReport) []pageSection {
 	machines := pageBlock{Title: "Bursts without compression by bursts with it", Notes: []string{}, Table: &pageTable{Head: append(compressionHead("machine"), pageHead{Name: "metadata hits"})}}
 	for i := range r.Machines {
+		if machines.addRefusal(&r.Machines[i], compressionPart.name) {
+			continue
+		}
 		c := r.Machines[i].Compression
 		hits := countOrDash(c.Metadata.Lookups, percentText(share(c.Metadata.Hits, c.Metadata.Lookups), 1)+" %")
 		machines.Table.Rows = append(machines.Table.Rows, append(append([]string{r.Machines[i].Name}, compressionCells(&c.Total)...), hits))

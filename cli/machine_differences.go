@@ -89,6 +89,11 @@ func (r *machineReport) differences() []pairsOf {
 
 // printDifferences prints the lines and buffers that differ.
 func (r *machineReport) printDifferences(s *screen) {
+	if reason := r.Machines[1].refusal("differences"); reason != "" {
+		s.heading("differences")
+		s.printRefusal(r.Machines[1].Name, len(r.Machines[1].Name), reason)
+		return
+	}
 	for _, list := range r.differences() {
 		s.heading(fmt.Sprintf("%s with differences: %s, then %s, in sectors", list.what, r.Machines[0].Name, r.Machines[1].Name))
 		found := list.list
@@ -115,6 +120,10 @@ func (r *machineReport) printDifferences(s *screen) {
 // pageDifferences returns the lines and buffers that differ as tables.
 func (r *machineReport) pageDifferences() []pageSection {
 	out := pageSection{fmt.Sprintf("Differences of %s and %s", r.Machines[0].Name, r.Machines[1].Name), []string{}, []pageBlock{}}
+	if reason := r.Machines[1].refusal("differences"); reason != "" {
+		out.Blocks = append(out.Blocks, pageBlock{Title: "No differences", Notes: []string{r.Machines[1].Name + " has refused a launch: " + reason}})
+		return []pageSection{out}
+	}
 	for _, list := range r.differences() {
 		block := pageBlock{Title: fmt.Sprintf("Sectors of %s with differences: %s → %s", list.what, r.Machines[0].Name, r.Machines[1].Name), Notes: []string{}}
 		if len(list.list) == 0 {

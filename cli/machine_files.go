@@ -67,6 +67,12 @@ func (r *machineReport) csv() []byte {
 				records = append(records, []string{m.Name, part, name, count, strconv.FormatInt(v.Field(k).Int(), 10)})
 			}
 		}
+		for _, x := range m.Refused {
+			records = append(records, []string{m.Name, "refused", x.Part, "", x.Reason})
+		}
+		if m.refusal("total") != "" {
+			continue
+		}
 		add("total", "", &m.Total)
 		for k := range m.Lines {
 			l := &m.Lines[k]

@@ -28,10 +28,7 @@ type machineMemoryJSON struct {
 type memoryView struct{ clocks []machineClock }
 
 func (v memoryView) addJSON(r *machineReport) error {
-	for i := range v.clocks {
-		if err := v.clocks[i].err(); err != nil {
-			return fmt.Errorf("machine %s: %w", r.Machines[i].Name, err)
-		}
+	return r.addEach(memoryPart.name, len(v.clocks), func(i int) error { return v.clocks[i].err() }, func(i int) {
 		m := v.clocks[i][0]
 		cycles := int64(0)
 		for _, l := range m.Launches() {
@@ -40,8 +37,7 @@ func (v memoryView) addJSON(r *machineReport) error {
 		s := m.Memory()
 		total := s.Total()
 		r.Machines[i].Memory = &machineMemoryJSON{total, s.Channels(), s.ReadLatency(), s.QueueWait(), total.Memory.BankParallelism(), 100 * s.BusShare(cycles)}
-	}
-	return nil
+	})
 }
 
 // machineMemoryColumns are the columns of the memory.
@@ -64,7 +60,7 @@ var compressedColumns = []pageHead{
 
 // memoryColumns returns the columns of the memory.
 func (r *machineReport) memoryColumns() []pageHead {
-	if slices.ContainsFunc(r.Machines, func(m machineResultJSON) bool { return m.Memory.Counts.Bursts > 0 }) {
+	if slices.ContainsFunc(r.Machines, func(m machineResultJSON) bool { return m.Memory != nil && m.Memory.Counts.Bursts > 0 }) {
 		return slices.Concat(machineMemoryColumns, compressedColumns)
 	}
 	return machineMemoryColumns
@@ -86,7 +82,7 @@ func (m *machineMemoryJSON) memoryCells(columns []pageHead) []string {
 func (v memoryView) print(r *machineReport, s *screen) {
 	s.heading("L2 and memory with a clock")
 	columns := r.memoryColumns()
-	r.printMachines(s, columns, 10, "", func(i int) []string { return r.Machines[i].Memory.memoryCells(columns) })
+	r.printMachines(s, memoryPart.name, columns, 10, "", func(i int) []string { return r.Machines[i].Memory.memoryCells(columns) })
 }
 
 // page returns the memory of the machines.
@@ -94,6 +90,9 @@ func (v memoryView) page(r *machineReport) []pageSection {
 	columns := r.memoryColumns()
 	b := pageBlock{Title: "L2 and memory with a clock", Notes: []string{}, Table: &pageTable{Head: append([]pageHead{{Name: "machine", Text: true}}, columns...)}}
 	for i := range r.Machines {
+		if b.addRefusal(&r.Machines[i], memoryPart.name) {
+			continue
+		}
 		b.Table.Rows = append(b.Table.Rows, append([]string{r.Machines[i].Name}, r.Machines[i].Memory.memoryCells(columns)...))
 	}
 	return []pageSection{{"Memory", []string{}, []pageBlock{b}}}

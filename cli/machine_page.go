@@ -93,6 +93,9 @@ func (r *machineReport) pageTotals() []pageSection {
 		for _, k := range m.Kernels {
 			resident = append(resident, fmt.Sprintf("%s: %d, by %s", k.Kernel, k.Resident, k.Limit))
 		}
+		if totals.addRefusal(m, "total") {
+			continue
+		}
 		specs.Table.Rows = append(specs.Table.Rows, []string{m.Name, fmt.Sprint(m.SMs), r.specs[i].L1.String(), r.specs[i].L2.String(), m.Dispatcher, strings.Join(resident, "; ")})
 		totals.Table.Rows = append(totals.Table.Rows, append(countsRow(m.Name, allColumns(), &m.Total), countText(m.Dirty)))
 		bars.Bars.addBar(m.Name, countText(m.Total.Traffic()), float64(m.Total.Reads), float64(m.Total.WriteBacks))
@@ -111,13 +114,16 @@ func (r *machineReport) pageTotals() []pageSection {
 // sweepCounts are the counts that are plotted over a parameter.
 var sweepCounts = []struct {
 	title, unit string
-	value       func(m *machineResultJSON) float64
+	value       func(m *machineResultJSON) float64 // less than 0: the machine has refused a launch
 }{
 	{"Cycles", "", func(m *machineResultJSON) float64 {
-		if m.Clock == nil {
-			return 0
+		switch {
+		case m.Clock != nil:
+			return float64(m.Clock.Cycles)
+		case len(m.Refused) > 0:
+			return -1
 		}
-		return float64(m.Clock.Cycles)
+		return 0
 	}},
 	{"Sectors read from memory", "", func(m *machineResultJSON) float64 { return float64(m.Total.Reads) }},
 	{"Sectors written to memory", "", func(m *machineResultJSON) float64 { return float64(m.Total.WriteBacks) }},
@@ -150,9 +156,14 @@ func (r *machineReport) pageSweeps() (list []pageBlock) {
 				continue
 			}
 			line := pageLine{Name: strings.Join(slices.DeleteFunc(strings.Fields(r.Machines[first].Name), func(s string) bool { return s == name+"="+values[0] }), " ")}
-			row := []string{line.Name}
+			row, gap := []string{line.Name}, false // a line with a gap is only in the table
 			for k := range values {
-				v := c.value(&r.Machines[first+k*stride])
+				m := &r.Machines[first+k*stride]
+				v := c.value(m)
+				if v < 0 || m.refusal("total") != "" {
+					row, gap = append(row, "refused"), true
+					continue
+				}
 				line.Values, p.Most = append(line.Values, v), max(p.Most, v)
 				if c.unit == "" {
 					row = append(row, countText(int64(v)))
@@ -160,12 +171,17 @@ func (r *machineReport) pageSweeps() (list []pageBlock) {
 					row = append(row, percentText(v, 1)+c.unit)
 				}
 			}
-			p.Lines, t.Rows = append(p.Lines, line), append(t.Rows, row)
+			if t.Rows = append(t.Rows, row); !gap {
+				p.Lines = append(p.Lines, line)
+			}
 		}
 		if c.unit != "" {
 			p.Most = 100
 		}
-		if p.Most > 0 {
+		if len(p.Lines) == 0 {
+			p = nil
+		}
+		if p == nil || p.Most > 0 {
 			list = append(list, pageBlock{Title: fmt.Sprintf("%s by %s", c.title, name), Notes: []string{}, Plot: p, Table: t})
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 var readingsPart = machinePart{name: "readings", doc: "unknown numbers of machines with a clock: the assumed value of each, and its range", extra: true, clocked: true, begin: func(in *machineRun) machineView {
 	in.addClocks()
-	return readingsView{cyclesView{in.clocks}}
+	return readingsView{cyclesView{"readings", in.clocks}}
 }}
 
 // readingsView is the unknown numbers of the machines. In JSON they are those of the cycles.
@@ -30,6 +30,9 @@ var readingsColumns = []pageHead{{Name: "assumed"}, {Name: "fast", Doc: "end of 
 // readings returns the readings, once for machines with the same ones.
 func (r *machineReport) readings() (list []*readingsTable) {
 	for i := range r.Machines {
+		if r.Machines[i].Clock == nil {
+			continue
+		}
 		var rows [][]string
 		for _, x := range r.Machines[i].Clock.Readings {
 			name := strings.Join(append([]string{x.Name}, x.With...), ", ")
@@ -102,6 +105,9 @@ func (v readingsView) page(r *machineReport) []pageSection {
 func (r *machineReport) readingsHint() string {
 	least, most := math.MaxInt, 0
 	for i := range r.Machines {
+		if r.Machines[i].Clock == nil {
+			continue
+		}
 		n := len(r.Machines[i].Clock.Readings)
 		least, most = min(least, n), max(most, n)
 	}

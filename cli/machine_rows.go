@@ -114,8 +114,13 @@ type machineRowBufferJSON struct {
 
 func (v *rowsView) addJSON(r *machineReport) error {
 	for i, m := range v.memories {
-		if err := checkMemory(m); err != nil {
+		err := checkMemory(m)
+		if err != nil && i == 0 { // the address maps are those of the first machine
 			return fmt.Errorf("machine %s: %w", r.Machines[i].Name, err)
+		}
+		if err != nil {
+			r.refuse(i, rowsPart.name, err)
+			continue
 		}
 		spec := r.specs[i].Memory()
 		out := &machineRowsJSON{Map: spec.Map, Pages: spec.Pages, Total: m.Total(), Channels: m.Channels, Pairs: []machineRowsPairJSON{}, Maps: []machineRowsMapJSON{}, Buffers: []machineRowBufferJSON{}}
@@ -181,6 +186,9 @@ func (v *rowsView) page(r *machineReport) []pageSection {
 	}
 	machines := chart("Bursts that find their row open", "machine")
 	for i, m := range v.memories {
+		if machines.addRefusal(&r.Machines[i], rowsPart.name) {
+			continue
+		}
 		add(&machines, r.Machines[i].Name, m.Total(), m.Balance())
 	}
 	first := r.specs[0].Memory()
@@ -221,6 +229,10 @@ func (v *rowsView) print(r *machineReport, s *screen) {
 	}
 	s.printf("%s\n", s.paint(dim, fitted("", width)+rowsHeader+"  balance"))
 	for i, m := range v.memories {
+		if reason := r.Machines[i].refusal(rowsPart.name); reason != "" {
+			s.printRefusal(r.Machines[i].Name, width, reason)
+			continue
+		}
 		total := m.Total()
 		s.printf("%s%s%s\n", fitted(r.Machines[i].Name, width), rowsColumns(&total), fitted(fmt.Sprintf("%.2f", m.Balance()), -9))
 	}

@@ -20,11 +20,11 @@ import (
 var (
 	cyclesPart = machinePart{name: "cycles", doc: "cycles of machines with a clock, also with all unknown numbers at either end of their ranges", extra: true, clocked: true, begin: func(in *machineRun) machineView {
 		in.addClocks()
-		return cyclesView{in.clocks}
+		return cyclesView{"cycles", in.clocks}
 	}}
 	stallsPart = machinePart{name: "stalls", doc: "cycles, and the reasons why schedulers issue no instruction: of each kernel, and of each line on the first machine", extra: true, clocked: true, begin: func(in *machineRun) machineView {
 		in.addClocks()
-		return stallsView{cyclesView{in.clocks}}
+		return stallsView{cyclesView{"stalls", in.clocks}}
 	}}
 )
 
@@ -111,16 +111,20 @@ type machineClockLineJSON struct {
 }
 
 // cyclesView is the cycles of the machines.
-type cyclesView struct{ clocks []machineClock }
+type cyclesView struct {
+	part   string // name of the part, which a machine that refuses a launch does not have
+	clocks []machineClock
+}
 
 func (v cyclesView) addJSON(r *machineReport) error {
-	for i := range v.clocks {
-		if err := v.clocks[i].err(); err != nil {
-			return fmt.Errorf("machine %s: %w", r.Machines[i].Name, err)
-		}
+	return r.addEach(v.part, len(v.clocks), func(i int) error { return v.clocks[i].err() }, func(i int) {
 		r.Machines[i].Clock = r.clockOf(&v.clocks[i], &r.specs[i])
-	}
-	return nil
+	})
+}
+
+// firstClock returns the first machine with a clock that has refused no launch.
+func (r *machineReport) firstClock() *machineResultJSON {
+	return &r.Machines[slices.IndexFunc(r.Machines, func(m machineResultJSON) bool { return m.Clock != nil })]
 }
 
 // clockOf sums the launches on a machine with a clock.
@@ -221,7 +225,7 @@ func (r *machineReport) cyclesCells(i int) []string {
 	cells := []string{countText(c.Cycles), countText(c.Fast), countText(c.Slow), countText(c.Counts.Instructions), fmt.Sprintf("%.2f", c.ipc()),
 		countOrDash(c.Counts.Loads, percentText(share(c.Counts.Hits, c.Counts.Loads), 1)+" %"), countOrDash(c.Counts.Loads, percentText(share(c.Counts.InFlight, c.Counts.Loads), 1)+" %")}
 	if len(r.Machines) > 1 {
-		cells = append(cells, c.ratioText(r.Machines[0].Clock))
+		cells = append(cells, c.ratioText(r.firstClock().Clock))
 	}
 	return cells
 }
@@ -238,7 +242,7 @@ var ratioHead = pageHead{Name: "by the first", Doc: "cycles by those of the firs
 
 func (v cyclesView) print(r *machineReport, s *screen) {
 	s.heading("cycles")
-	r.printMachines(s, cyclesColumns, 13, ratioHead.Name, r.cyclesCells)
+	r.printMachines(s, v.part, cyclesColumns, 13, ratioHead.Name, r.cyclesCells)
 	r.printWarps(s)
 	if hint := r.readingsHint(); hint != "" {
 		s.printf("%s\n", s.paint(dim, hint))
@@ -253,10 +257,10 @@ func (v cyclesView) print(r *machineReport, s *screen) {
 // printWarps prints the resources of warps of the machines that give them.
 func (r *machineReport) printWarps(s *screen) {
 	for i := range r.Machines {
-		w := r.Machines[i].Clock.Warps
-		if w == nil {
+		if r.Machines[i].Clock == nil || r.Machines[i].Clock.Warps == nil {
 			continue
 		}
+		w := r.Machines[i].Clock.Warps
 		text := fmt.Sprintf("%s: %.1f schedulable warps of a multiprocessor", r.Machines[i].Name, w.Warps())
 		if w.Registers.Accesses > 0 {
 			text += fmt.Sprintf("; %s of accesses to registers and %s of those to shared memory hit; %s moved to memory, %s back, and %s of warps; threshold at most %d %%",
@@ -271,7 +275,7 @@ func (r *machineReport) printWarps(s *screen) {
 // missingWaitsText names the lines at which the first machine does not wait; "" if there are none.
 func (r *machineReport) missingWaitsText() string {
 	const most = 6
-	list := r.Machines[0].Clock.MissingWaits
+	list := r.firstClock().Clock.MissingWaits
 	if len(list) == 0 {
 		return ""
 	}
@@ -285,9 +289,9 @@ func (r *machineReport) missingWaitsText() string {
 	return "The machine does not wait at " + strings.Join(places, ", ") + ": the cycles may be too few."
 }
 
-// printMachines prints a table with a row for each machine: cells of a width below columns, and, if there are several machines, a further cell
+// printMachines prints the table of a part with a row for each machine: cells of a width below columns, and, if there are several machines, a further cell
 // below further.
-func (r *machineReport) printMachines(s *screen, columns []pageHead, width int, further string, cells func(machine int) []string) {
+func (r *machineReport) printMachines(s *screen, part string, columns []pageHead, width int, further string, cells func(machine int) []string) {
 	names := 0
 	for i := range r.Machines {
 		names = max(names, len(r.Machines[i].Name))
@@ -312,6 +316,10 @@ func (r *machineReport) printMachines(s *screen, columns []pageHead, width int, 
 	}
 	s.printf("%s\n", s.paint(dim, row("", heads)))
 	for i := range r.Machines {
+		if reason := r.Machines[i].refusal(part); reason != "" {
+			s.printRefusal(r.Machines[i].Name, names, reason)
+			continue
+		}
 		s.printf("%s\n", row(r.Machines[i].Name, cells(i)))
 	}
 }
@@ -323,6 +331,9 @@ func (v cyclesView) page(r *machineReport) []pageSection {
 		b.Table.Head = append(b.Table.Head, ratioHead)
 	}
 	for i := range r.Machines {
+		if b.addRefusal(&r.Machines[i], v.part) {
+			continue
+		}
 		c := r.Machines[i].Clock
 		b.Bars.addBar(r.Machines[i].Name, countText(c.Cycles), float64(c.Cycles))
 		b.Table.Rows = append(b.Table.Rows, append([]string{r.Machines[i].Name}, r.cyclesCells(i)...))
@@ -362,7 +373,7 @@ func stallsCells(c *core.Stalls, total int64) (cells []string) {
 // instructions cannot issue, apart from waits for results and for the memory unit, those in which warps wait for its results, and those in
 // which the memory unit is full and serves it.
 func (r *machineReport) linesByStalls() []machineClockLineJSON {
-	list := slices.Clone(r.Machines[0].Clock.Lines)
+	list := slices.Clone(r.firstClock().Clock.Lines)
 	slices.SortStableFunc(list, func(a, b machineClockLineJSON) int { return cmp.Compare(b.lost(), a.lost()) })
 	return list
 }
@@ -432,8 +443,9 @@ func (v stallsView) print(r *machineReport, s *screen) {
 	if !slices.Contains(r.flags.Show, cyclesPart.name) {
 		v.cyclesView.print(r, s)
 	}
-	c := r.Machines[0].Clock
-	s.heading("cycles of the schedulers of " + r.Machines[0].Name)
+	first := r.firstClock()
+	c := first.Clock
+	s.heading("cycles of the schedulers of " + first.Name)
 	header := fitted("cycles", -12)
 	for i := range stallColumns {
 		header += fitted(stallColumns[i].name, -9)
@@ -499,7 +511,8 @@ func (v stallsView) page(r *machineReport) (list []pageSection) {
 	if !slices.Contains(r.flags.Show, cyclesPart.name) {
 		list = v.cyclesView.page(r)
 	}
-	c := r.Machines[0].Clock
+	first := r.firstClock()
+	c := first.Clock
 	var series []string
 	head := []pageHead{{Name: "kernel", Text: true}, {Name: "cycles"}}
 	lineHead := []pageHead{{Name: "line", Text: true}, {Name: "waited for", Doc: "share of the cycles in which warps wait for a result of the line, or for the end of its branch or barrier"}, {Name: "fills", Doc: "share of the cycles in which the memory unit is full and serves the line"}}
@@ -508,7 +521,7 @@ func (v stallsView) page(r *machineReport) (list []pageSection) {
 		h := pageHead{Name: stallColumns[i].name, Doc: stallColumns[i].doc}
 		head, lineHead = append(head, h), append(lineHead, h)
 	}
-	kernels := pageBlock{Title: "Cycles of the schedulers of " + r.Machines[0].Name, Notes: []string{}, Bars: &pageBars{Series: series}, Table: &pageTable{Head: head}}
+	kernels := pageBlock{Title: "Cycles of the schedulers of " + first.Name, Notes: []string{}, Bars: &pageBars{Series: series}, Table: &pageTable{Head: head}}
 	for i := range c.Kernels {
 		k := &c.Kernels[i]
 		var values []float64

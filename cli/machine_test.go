@@ -305,7 +305,7 @@ func TestMachineClockErrors(t *testing.T) {
 	}
 	r := &machineReport{machineJSON: machineJSON{Machines: []machineResultJSON{{Name: "v100"}}}, flags: &machineCmd{}, specs: []machine.Spec{spec}}
 	clocks := []machineClock{clock}
-	for _, v := range []machineView{cyclesView{clocks}, stallsView{cyclesView{clocks}}, memoryView{clocks}} {
+	for _, v := range []machineView{cyclesView{"cycles", clocks}, stallsView{cyclesView{"stalls", clocks}}, memoryView{clocks}} {
 		if err := v.addJSON(r); err == nil || !strings.Contains(err.Error(), "machine v100: all readings slow: ") || !strings.Contains(err.Error(), "slot -1") {
 			t.Errorf("%T: error %v", v, err)
 		}

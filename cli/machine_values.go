@@ -74,6 +74,9 @@ func (v *valuesView) addJSON(r *machineReport) error {
 		r.Machines[i].Values = out
 	}
 	for i := range v.in.clocks {
+		if v.in.clocks[i].err() != nil { // a part with a clock has the reason
+			continue
+		}
 		c := v.in.clocks[i][0]
 		out, changed := &machineValuesJSON{}, changedLines{}
 		list := c.Launches()
@@ -108,7 +111,9 @@ type valuesRow struct {
 func (r *machineReport) valuesRows() (list []valuesRow) {
 	for i := range r.Machines {
 		m := &r.Machines[i]
-		list = append(list, valuesRow{m.Name, m.Values})
+		if m.refusal(valuesPart.name) == "" {
+			list = append(list, valuesRow{m.Name, m.Values})
+		}
 		if m.ClockValues != nil {
 			list = append(list, valuesRow{m.Name + " with a clock", m.ClockValues})
 		}
@@ -170,6 +175,11 @@ func (r *machineReport) valuesVerdict() (list []string) {
 
 func (v *valuesView) print(r *machineReport, s *screen) {
 	s.heading("values in the order of the machine")
+	for i := range r.Machines {
+		if reason := r.Machines[i].refusal(valuesPart.name); reason != "" {
+			s.printRefusal(r.Machines[i].Name, len(r.Machines[i].Name), reason)
+		}
+	}
 	rows, width := r.valuesRows(), 0
 	for i := range rows {
 		width = max(width, len(rows[i].name))
@@ -199,6 +209,9 @@ func (v *valuesView) print(r *machineReport, s *screen) {
 // page returns the differences of each machine.
 func (v *valuesView) page(r *machineReport) []pageSection {
 	b := pageBlock{Title: "Loads that would have seen another value", Notes: r.valuesVerdict(), Table: &pageTable{Head: append(append([]pageHead{{Name: "machine", Text: true}}, valuesColumns...), pageHead{Name: "changed loads", Text: true})}}
+	for i := range r.Machines {
+		b.addRefusal(&r.Machines[i], valuesPart.name)
+	}
 	for _, row := range r.valuesRows() {
 		lines := ""
 		for i, l := range row.Changed[:min(len(row.Changed), r.flags.Top)] {
