@@ -125,7 +125,7 @@ func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
 	c.Machine = core.New(core.Config{Spec: *s.clock(), SMs: s.SMs, L1Lines: s.L1Lines, StoresEvict: s.StoresEvict, Memory: m, Plan: func(l *stream.Launch) core.Plan {
 		resident, by, l1 := s.resources(l, registers, parts)
 		if assist := parts.assistRegisters(); resident == 0 && by == occupancy.LimitedByRegisters && assist > 0 {
-			c.err = cmp.Or(c.err, fmt.Errorf("kernel %s: a block of %d threads with %d registers, and %d for assist routines, does not fit: %s", l.Kernel.Name, l.Block.Count(), s.registers(l, registers), assist, by))
+			c.err = cmp.Or(c.err, fmt.Errorf("kernel %s: a block of %d threads with %d registers, and %d for assist routines, does not fit: %s; choose fewer registers (--regs, .maxnreg), a smaller block, or a machine with more registers", l.Kernel.Name, l.Block.Count(), s.registers(l, registers), assist, by))
 		}
 		resident = max(resident, 1)
 		run := &Run{l, s.SMs}

@@ -21,6 +21,9 @@ type Compressed struct {
 	// Decompress must be 0, and L2 true.
 	Assist   *AssistWarps
 	Metadata bool // the controllers of memory know the bursts of a line from a cache (Spec.Metadata); otherwise from nowhere, in no time
+
+	L2Tags         int  // tags of the L2 for each of its ways (memory.Compression.Tags)
+	UncompressedL2 bool // the L2 keeps lines whole from their first reply on (memory.Compression.Uncompressed)
 }
 
 // AssistWarps are the assist warps of a machine.
@@ -59,7 +62,7 @@ func newClockForms(s *Spec, p *Parts) *clockForms {
 	f := &clockForms{Compressed: *p.Compressed, codec: p.Codec}
 	if f.Assist != nil {
 		own := *f.Assist
-		own.StoreBuffer = cmp.Or(s.StoreBuffer, own.StoreBuffer)
+		own.StoreBuffer, own.MergeStores = cmp.Or(s.StoreBuffer, own.StoreBuffer), s.MergeStores
 		f.Assist, f.routines = &own, own.New(s.clock())
 	}
 	return f
@@ -70,7 +73,7 @@ func (f *clockForms) compression(s *Spec) *memory.Compression {
 	if f == nil {
 		return nil
 	}
-	c := &memory.Compression{Bursts: f.bursts, Write: f.write, L2: f.L2, Kept: f.Assist != nil, Compress: f.Compress, Decompress: f.Decompress}
+	c := &memory.Compression{Bursts: f.bursts, Write: f.write, L2: f.L2, Kept: f.Assist != nil, Tags: f.L2Tags, Uncompressed: f.UncompressedL2, Compress: f.Compress, Decompress: f.Decompress}
 	if f.Metadata {
 		m := s.metadata()
 		c.Metadata, c.MetadataLine = m.shape(), m.Lines()

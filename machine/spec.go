@@ -30,6 +30,7 @@ type Spec struct {
 
 	SharedBytes int              // shared memory of a multiprocessor; 0: that of its compute capability
 	StoreBuffer int              // lines that wait for an assist warp that compresses them, at most, in a multiprocessor; 0: those of the system
+	MergeStores bool             // stores of parts of a line wait in this buffer for each other (core.Assist.MergeStores)
 	Dispatcher  *dispatch.Policy // multiprocessors of CTAs; nil: dispatch.Rotation
 	L1Lines     bool             // a miss of the L1 reads the whole line from the L2, not sectors
 	StoresEvict bool             // a store removes its line from the L1
@@ -338,6 +339,9 @@ var parameters = []struct {
 		return setChoice(&s.WholeLines, value, "lines", "sectors")
 	}},
 	{"assist.stores", func(s *Spec, value string, _ Policies) error { return setNumber(&s.StoreBuffer, value) }},
+	{"assist.partial", func(s *Spec, value string, _ Policies) error {
+		return setChoice(&s.MergeStores, value, "merge", "send")
+	}},
 	{"md", func(s *Spec, value string, _ Policies) error { return setSize(&s.metadata().Bytes, value) }},
 	{"md.ways", func(s *Spec, value string, _ Policies) error { return setNumber(&s.metadata().Ways, value) }},
 	{"md.line", func(s *Spec, value string, _ Policies) error { return setSize(&s.metadata().LineBytes, value) }},
@@ -361,7 +365,7 @@ func ParameterNames() (names []string) {
 const dramPrefix = "dram."
 
 // Set changes a parameter of a machine: "sms" and "sm"; "shared", the size of shared memory; "l1" and "l2", sizes in bytes or with K or M; ".ways", ".policy" and ".index"
-// of the two caches; "l1.transfer" and "l2.transfer", "lines" or "sectors"; "l1.store", "evict" or "update"; "assist.stores", the buffer of stores for assist warps; "md", the size of the cache of metadata, with "md.ways" and "md.line"; "dispatch", a
+// of the two caches; "l1.transfer" and "l2.transfer", "lines" or "sectors"; "l1.store", "evict" or "update"; "assist.stores", the buffer of stores for assist warps; "assist.partial", "merge" or "send", for stores of parts of a line; "md", the size of the cache of metadata, with "md.ways" and "md.line"; "dispatch", a
 // name for dispatch.Find; "dram." with the name of a parameter of the memory (dram.Spec.Set); and those of the timing (memory.Parameters) and
 // of the multiprocessors (core.Spec.Set). more are further policies. A size for l1 is
 // what loads can use: shared memory takes no part of it. Check must be called after all changes.

@@ -75,6 +75,12 @@ type Admitter interface {
 	Admits(a *Access) bool
 }
 
+// Orderer is a policy that chooses among some lines of a set. A cache whose lines have different sizes needs one (Lines.Trim).
+type Orderer interface {
+	// Oldest returns the way whose line should leave next. candidates has a bit for each way whose line may leave, at least one.
+	Oldest(set int, candidates uint64) (way int)
+}
+
 // Lines are the lines of a cache, with contents of type L.
 type Lines[L any] struct {
 	shape    Shape
@@ -163,6 +169,35 @@ func (c *Lines[L]) Insert(a *Access, evicted func(line uint64, contents *L)) *L 
 	c.contents[first+way] = empty
 	c.policy.Fill(set, way, a)
 	return &c.contents[first+way]
+}
+
+// Trims reports whether Trim can be called: the policy is an Orderer, and a set has at most 64 ways.
+func (c *Lines[L]) Trims() bool {
+	_, ok := c.policy.(Orderer)
+	return ok && c.shape.Ways <= 64
+}
+
+// Trim removes lines from the set of a line until the sizes of the set's lines are at most limit in total. It calls evicted with each of them,
+// which must not change the cache. The line itself stays, and lines of size 0 do. Trims must be true.
+func (c *Lines[L]) Trim(line uint64, limit int, size func(*L) int, evicted func(line uint64, contents *L)) {
+	set, first, own := c.find(line)
+	total, candidates := 0, uint64(0)
+	for way, tag := range c.tags[first:][:c.shape.Ways] {
+		if tag == 0 {
+			continue
+		}
+		n := size(&c.contents[first+way])
+		if total += n; n > 0 && way != own {
+			candidates |= 1 << way
+		}
+	}
+	for total > limit && candidates != 0 {
+		way := c.policy.(Orderer).Oldest(set, candidates)
+		candidates &^= 1 << way
+		total -= size(&c.contents[first+way])
+		evicted(c.tags[first+way]-1, &c.contents[first+way])
+		c.tags[first+way] = 0
+	}
 }
 
 // Remove removes a line, if it is in the cache.

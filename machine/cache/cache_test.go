@@ -296,3 +296,43 @@ func TestBypass(t *testing.T) {
 		t.Error("the line enters, or another leaves")
 	}
 }
+
+// TestTrim has lines of several sizes in a set of four tags whose lines may take eight units, by hand. A step is a line with its size.
+func TestTrim(t *testing.T) {
+	type step struct {
+		line uint64
+		size int
+		want []uint64 // lines that leave
+	}
+	for _, c := range []struct {
+		name  string
+		steps []step
+	}{
+		{"small lines fill the tags", []step{{1, 1, nil}, {2, 1, nil}, {3, 1, nil}, {4, 1, nil}, {5, 1, []uint64{1}}}},
+		{"large lines fill the bytes", []step{{1, 4, nil}, {2, 4, nil}, {3, 4, []uint64{1}}}},
+		{"the least recently used lines leave until the new one fits", []step{{1, 2, nil}, {2, 2, nil}, {3, 3, nil}, {1, 2, nil}, {4, 4, []uint64{2, 3}}}},
+		{"a line that grows stays", []step{{1, 1, nil}, {2, 4, nil}, {3, 3, nil}, {1, 4, []uint64{2}}}},
+		{"a line without a size stays", []step{{1, 0, nil}, {2, 4, nil}, {3, 4, nil}, {4, 4, []uint64{2}}}},
+	} {
+		lines := New[int](Shape{Sets: 1, Ways: 4}, LRU)
+		if !lines.Trims() {
+			t.Fatal("LRU does not trim")
+		}
+		for i, s := range c.steps {
+			var left []uint64
+			leaves := func(line uint64, _ *int) { left = append(left, line) }
+			at := lines.Access(&Access{Line: s.line})
+			if at == nil {
+				at = lines.Insert(&Access{Line: s.line}, leaves)
+			}
+			*at = s.size
+			lines.Trim(s.line, 8, func(size *int) int { return *size }, leaves)
+			if !slices.Equal(left, s.want) {
+				t.Errorf("%s, step %d: %v leave, want %v", c.name, i, left, s.want)
+			}
+		}
+	}
+	if New[int](Shape{Sets: 1, Ways: 4}, SRRIP).Trims() || New[int](Shape{Sets: 1, Ways: 65}, LRU).Trims() {
+		t.Error("a policy without an order, or more than 64 tags, can be trimmed")
+	}
+}

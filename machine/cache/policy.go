@@ -35,6 +35,15 @@ func (p *lru) Victim(set int, _ *Access) (way int, bypass bool) {
 	return int(oldest & (1<<p.bits - 1)), false
 }
 
+// Oldest implements Orderer.
+func (p *lru) Oldest(set int, candidates uint64) (way int) {
+	oldest := uint64(math.MaxUint64)
+	for ; candidates != 0; candidates &= candidates - 1 {
+		oldest = min(oldest, p.used[set*p.ways+bits.TrailingZeros64(candidates)])
+	}
+	return int(oldest & (1<<p.bits - 1))
+}
+
 // treePLRU has a tree for each set. A tree over n ways has a bit for each node. The children of node i are nodes 2i and 2i+1, from
 // node 1 on. A clear bit selects the left half for replacement, a set bit the right half. The left half is the larger half: 3 ways are
 // 2+1, 5 are 3+2, 6 are 3+3.

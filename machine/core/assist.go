@@ -44,6 +44,14 @@ type Forms interface {
 // Assist has the numbers of the controllers of assist warps.
 type Assist struct {
 	StoreBuffer int // lines that wait for their compression; a store that finds no place is sent raw
+	// MergeStores: a store of a part of a line waits in the buffer for other stores of the line. It is sent if its line is whole, if another line needs
+	// the place, or if the warp of the line's latest store has no further instruction.
+	MergeStores bool
+	// L1Tags is the number of tags of the L1 for each of its ways. From 2 on the L1 keeps the forms of lines, as many as fit into its bytes and
+	// have a tag. Each load that hits a form starts an assist warp, and a store removes a form. The policy of the L1 must be a cache.Orderer.
+	L1Tags int
+	// DirectLoad: an uncoalesced load takes its bytes from a form in no time, and the L1 keeps the form.
+	DirectLoad bool
 }
 
 // stagedLow is the number of instructions of low priority in the instruction buffer (section 4.3 of the paper).
@@ -65,6 +73,7 @@ type assists struct {
 	buffered int                      // stores in the buffer
 	unsent   []*assistWarp            // compressions that have ended, and whose store the memory has not taken
 	partial  []partialStore
+	gathered []gatheredStore // stores in the buffer that wait for others of their line, the oldest first
 	free     []int64 // unused elements of partial
 	port     int64   // cycle in which a port of the memory unit serves an assist warp
 }
@@ -148,6 +157,11 @@ func (s *sm) takeReply(r *memory.Reply, now int64) bool {
 				return false
 			}
 			load = waiting
+			if a.DirectLoad && s.mshrs.All(r.Line, func(load int32) bool { return load == prefetch || s.loads[load].direct }) {
+				return false
+			}
+		} else if a.DirectLoad && s.loads[load].direct {
+			return false
 		}
 		l := &s.loads[load]
 		w = &assistWarp{slot: int(l.slot), instr: l.instr}
@@ -190,10 +204,15 @@ func (s *sm) compressStore(a *access, q *memory.Request, content *stream.Content
 	case s.assists == nil && q.Whole == allSectors:
 		q.Bursts, _ = s.run.plan.Forms.Store(s.number, q.Line, content)
 	case s.assists == nil:
+	case q.Whole != allSectors && s.assists.MergeStores && content.Known() && s.gather(q, content, a.load, a.instr, now):
+		return true
 	case q.Whole != allSectors:
 		q.Acknowledged = true
 		q.ID = s.assists.newPartial(q, a.load)
 	default:
+		if s.assists.MergeStores {
+			s.dropGathered(q.Line, now)
+		}
 		return s.bufferStore(q, content, a.load, a.instr, now)
 	}
 	return false
@@ -290,6 +309,9 @@ func (s *sm) endAssist(w *assistWarp, now int64) {
 	a := s.assists
 	switch {
 	case w.store == nil:
+		if a.L1Tags < 2 {
+			w.reply.Bursts = 0 // the L1 has the line
+		}
 		s.deliver(&w.reply, now)
 	case w.merges: // the line is decompressed, and is compressed with the bytes of the store
 		s.run.unanswered--
@@ -312,11 +334,16 @@ func (s *sm) endAssist(w *assistWarp, now int64) {
 // sendStores sends the stores whose compression has ended, until the memory takes no further one.
 func (s *sm) sendStores(now int64) {
 	a := s.assists
-	if len(a.unsent) == 0 {
+	if len(a.unsent) == 0 && !s.hasOrphans() {
 		return
 	}
 	if len(s.queue) == 0 || s.blocked {
 		s.run.retry[s.number] = false
+	}
+	for i := 0; i < len(a.gathered) && !s.run.retry[s.number]; {
+		if !s.isOrphan(&a.gathered[i]) || !s.sendGathered(i, now) {
+			i++
+		}
 	}
 	for len(a.unsent) > 0 && s.send(a.unsent[0].store, now) {
 		w := a.unsent[0]
@@ -372,7 +399,8 @@ func (s *sm) canIssueAssist(w *assistWarp, o *operation, scheduler int, now int6
 	return s.free[o.unit][scheduler*len(s.free[o.unit])/len(s.schedulers)] <= now
 }
 
-// active reports whether the controller has something to do in the next cycle.
-func (a *assists) active(retry bool) bool {
-	return a.used != [2]uint64{} || len(a.unsent) > 0 && !retry
+// isActive reports whether the controller has something to do in the next cycle. retry: the memory has refused a request.
+func (s *sm) isActive(retry bool) bool {
+	a := s.assists
+	return a.used != [2]uint64{} || !retry && (len(a.unsent) > 0 || s.hasOrphans())
 }

@@ -138,6 +138,80 @@ func TestAssistSequences(t *testing.T) {
 	}
 }
 
+// TestAssistLevels has the cycles of forms in the L1 and of stores that wait for each other, by hand, on the machine of TestAssistSequences.
+func TestAssistLevels(t *testing.T) {
+	const two = "\tmov.u32 %x0, 1;\n\tadd.u32 %x1, %x0, 1;\n"
+	const load = "\tld.param.u64 %b, [in];\n\tld.global.u32 %x0, [%b];\n"
+	const again = load + "\tadd.u32 %x1, %x0, 1;\n\tld.global.u32 %x2, [%b];\n\tadd.u32 %x1, %x2, 1;\n"
+	const address = "\tld.param.u64 %b, [in];\n\tmov.u32 %t, %tid.x;\n\tmul.wide.u32 %p, %t, 4;\n\tadd.u64 %p, %b, %p;\n"
+	const uncoalesced = address + "\tld.global.u32 %x0, [%p+64];\n\tadd.u32 %x1, %x0, 1;\n"
+	for _, c := range []struct {
+		name   string
+		body   string
+		block  int
+		assist core.Assist
+		fill   string // routine; "": none
+		store  string
+		want   []string // issues of the kernel
+		sent   []string
+		cycles int64
+		counts string // lines decompressed, of them in the L1, lines compressed, gathered stores, merged ones
+	}{
+		// The second load is issued in 63 and taken in 64. The L1 has the line: its data are there in 74.
+		{"the L1 has the line", again, 32, core.Assist{}, two, "", []string{"0:0", "3:0", "62:0", "63:0", "74:0", "75:0"}, nil, 79, "1 0 0 0 0"},
+		// It has the form, so a routine is staged in 65 and ends in 73.
+		{"the L1 has the form", again, 32, core.Assist{L1Tags: 2}, two, "", []string{"0:0", "3:0", "62:0", "63:0", "73:0", "74:0"}, nil, 78, "2 1 0 0 0"},
+		// A store removes the form: the load is taken in 65, and answered in 115. The store comes back in 114, and is decompressed first, until 122; the
+		// load's routine ends in 130.
+		{"a store removes a form", load + "\tadd.u32 %x1, %x0, 1;\n\tst.global.u32 [%b], %t;\n\tld.global.u32 %x2, [%b];\n\tadd.u32 %x1, %x2, 1;\n", 32, core.Assist{L1Tags: 2}, two, "",
+			[]string{"0:0", "3:0", "62:0", "63:0", "64:0", "130:0", "131:0"}, []string{"64: 0001 in 0", "122: 1111 in 2"}, 135, "3 0 0 0 1"},
+		// The load is issued in 15. Its two lines are taken in 16 and 17 and answered in 66 and 67; the second routine begins with the end of the first, in 74.
+		{"lines of a load", uncoalesced, 32, core.Assist{}, two, "", []string{"0:0", "1:0", "5:0", "11:0", "15:0", "82:0", "83:0"}, nil, 87, "2 0 0 0 0"},
+		{"an uncoalesced load takes its bytes from the forms", uncoalesced, 32, core.Assist{DirectLoad: true}, two, "", []string{"0:0", "1:0", "5:0", "11:0", "15:0", "67:0", "68:0"}, nil, 72, "0 0 0 0 0"},
+		{"a coalesced load does not", again, 32, core.Assist{DirectLoad: true}, two, "", []string{"0:0", "3:0", "62:0", "63:0", "74:0", "75:0"}, nil, 79, "1 0 0 0 0"},
+		// The first half is taken in 16, the second in 17. The routine is staged in 18 and ends in 26.
+		{"halves of a line are compressed together", address + "\tst.global.u32 [%p], %t;\n\tst.global.u32 [%p+64], %t;\n", 16, core.Assist{StoreBuffer: 1, MergeStores: true}, two, two,
+			[]string{"0:0", "1:0", "5:0", "11:0", "15:0", "16:0", "17:0"}, []string{"26: 1111 in 2"}, 27, "0 0 1 1 0"},
+		// The warp returns in 16, so the half is sent in 17. It comes back in 67, and is decompressed until 75 and compressed until 83.
+		{"a half is sent at the end of its warp", address + "\tst.global.u32 [%p], %t;\n", 16, core.Assist{StoreBuffer: 1, MergeStores: true}, two, two,
+			[]string{"0:0", "1:0", "5:0", "11:0", "15:0", "16:0"}, []string{"17: 0011 in 0", "83: 1111 in 2"}, 84, "1 0 0 0 1"},
+		// The second half is of another line and needs the place in 17. It is sent in 18. Without routines they are merged as they come back.
+		{"a half is sent for another line", address + "\tst.global.u32 [%p], %t;\n\tst.global.u32 [%p+128], %t;\n", 16, core.Assist{StoreBuffer: 1, MergeStores: true}, "", "",
+			[]string{"0:0", "1:0", "5:0", "11:0", "15:0", "16:0", "17:0"}, []string{"17: 0011 in 0", "18: 0011 in 0", "67: 1111 in 2", "68: 1111 in 2"}, 69, "0 0 0 0 2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			spec := simple()
+			f := &forms{bursts: 2}
+			if c.fill != "" {
+				f.fill = execution(t, &spec, c.fill, true)
+			}
+			if c.store != "" {
+				f.store = execution(t, &spec, c.store, false)
+			}
+			var got []string
+			spec.Policy = watched(spec.Policy, &got)
+			mem := &formMemory{memory.NewFixed(50), map[int64]bool{}, nil}
+			config := config(spec, 1, 1, cache.Shape{Sets: 4, Ways: 2}, mem)
+			plan := config.Plan
+			config.Plan = func(l *stream.Launch) core.Plan {
+				p := plan(l)
+				p.Forms, p.Assist = f, &c.assist
+				return p
+			}
+			m := core.New(config)
+			recordData(t, program(c.body), ptx.Dim(1), ptx.Dim(c.block), m)
+			if m.Err() != nil {
+				t.Fatal(m.Err())
+			}
+			l := m.Launches()[0]
+			text := fmt.Sprint(l.AssistFills, l.AssistHits, l.AssistStores, l.GatheredStores, l.MergedStores)
+			if !slices.Equal(got, c.want) || l.Cycles != c.cycles || text != c.counts || !slices.Equal(mem.sent, c.sent) {
+				t.Errorf("%q in %d cycles, want %q in %d; counts %s, want %s; sent %q, want %q", got, l.Cycles, c.want, c.cycles, text, c.counts, mem.sent, c.sent)
+			}
+		})
+	}
+}
+
 // recordData runs a kernel for a consumer of requests with their bytes.
 func recordData(t *testing.T, text string, grid, block ptx.Dim3, c stream.Consumer) {
 	t.Helper()

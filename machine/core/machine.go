@@ -229,7 +229,11 @@ func (r *run) start() {
 	r.program = decode(&r.Spec, l.LaunchInfo)
 	r.instrs = make([]Instr, len(r.program))
 	for i := range r.SMs {
-		s := &sm{run: r, number: i, last: r.now, memoryUnit: memoryUnit{served: -1, l1: cache.New[l1Line](r.plan.L1, r.plan.Policy), mshrs: memory.MSHRs[int32]{Entries: r.MSHRs, Merges: r.Merges}}}
+		l1 := r.plan.L1
+		if r.plan.Assist != nil {
+			l1.Ways *= max(r.plan.Assist.L1Tags, 1)
+		}
+		s := &sm{run: r, number: i, last: r.now, memoryUnit: memoryUnit{served: -1, l1: cache.New[l1Line](l1, r.plan.Policy), mshrs: memory.MSHRs[int32]{Entries: r.MSHRs, Merges: r.Merges}}}
 		for u := range Memory {
 			s.free[u] = make([]int64, r.Units[u].Count)
 		}
@@ -242,6 +246,10 @@ func (r *run) start() {
 		}
 		if r.plan.Assist != nil {
 			s.assists = &assists{Assist: *r.plan.Assist}
+			if l1.Ways > r.plan.L1.Ways && !s.l1.Trims() {
+				r.stop("an L1 with %d tags for each of its %d ways: want at most 64 tags in a set, and the policy lru", s.assists.L1Tags, r.plan.L1.Ways)
+				return
+			}
 		}
 		if r.Observer != nil {
 			s.observation = &observation{ready: make([]uint64, r.Schedulers)}

@@ -64,8 +64,11 @@ type scheduler struct {
 	waits  Reason // kind of the reason, in which data of memory count as memory; Issues: there is no warp
 }
 
-// l1Line is the valid sectors of a line.
-type l1Line struct{ valid uint8 }
+// l1Line is a line of the L1.
+type l1Line struct {
+	valid uint8 // sectors that it has
+	form  uint8 // bursts of its form; 0: it is not in a form
+}
 
 // warp is a warp in a slot. The fields that each instruction needs are next to each other.
 type warp struct {
@@ -118,6 +121,7 @@ type load struct {
 	slot    int8
 	instr   int32
 	taken   bool  // the memory unit has taken all transactions
+	direct  bool  // with Assist.DirectLoad: it takes its bytes from forms
 	missing int32 // transactions that wait for the memory behind the L1
 	at      int64 // cycle in which the data of the other transactions are ready
 	// arrivals are asynchronous operations at mbarriers that arrive when all data are ready.
@@ -340,6 +344,9 @@ func (s *sm) deliver(r *memory.Reply, now int64) {
 	s.blocked = false
 	if line := s.l1.Peek(r.Line); line != nil {
 		line.valid |= r.Sectors
+		if s.assists != nil {
+			s.keepForm(line, r)
+		}
 	}
 	s.mshrs.Fill(r.Line, r.Sectors, func(load *int32) {
 		if *load != prefetch {
@@ -686,9 +693,15 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 		}
 		if q.Kind == probe.AccessLoad {
 			send.ID, send.Whole = int64(a.load), 0
+			if s.assists != nil && s.assists.DirectLoad && isUncoalesced(a.warp, q) {
+				s.loads[a.load].direct = true
+			}
 		} else {
 			send.Bytes = int(t.Bytes)
 			if r.plan.Forms != nil && !t.Local && !a.moved {
+				if s.assists != nil && s.assists.MergeStores && !s.makeRoom(send, now) {
+					return false
+				}
 				buffered = s.compressStore(a, send, &a.warp.Contents[q.First+a.transaction], now)
 			}
 		}
@@ -708,6 +721,7 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 			}
 			if l := s.l1.Access(c); l != nil {
 				l.valid |= t.Whole
+				s.dropForm(line, l)
 			}
 			if r.StoresEvict {
 				s.l1.Remove(line)
@@ -716,6 +730,7 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 			r.counts.Stores += n
 			if l := s.l1.Peek(line); l != nil {
 				l.valid &^= t.Sectors
+				s.dropForm(line, l)
 			}
 		}
 		if send.ID >= 0 {
@@ -727,6 +742,18 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 	missing := t.Sectors
 	if entry != nil {
 		missing &^= entry.valid
+	}
+	if s.assists != nil && s.assists.DirectLoad && isUncoalesced(a.warp, q) {
+		s.loads[a.load].direct = true
+	}
+	if missing == 0 && entry.form > 0 && !s.loads[a.load].direct {
+		if !s.loadForm(a.load, line, entry.form, now) {
+			return false
+		}
+		r.counts.Hits += n
+		r.counts.Loads += n
+		s.l1.Access(c)
+		return true
 	}
 	if missing != 0 {
 		wanted := missing
@@ -790,7 +817,7 @@ func (s *sm) send(q *memory.Request, now int64) bool {
 
 // nextEvent returns the next cycle after now in which something happens without a reply of the memory.
 func (s *sm) nextEvent(now int64) int64 {
-	if s.ending != 0 || s.assists != nil && s.assists.active(s.run.retry[s.number]) {
+	if s.ending != 0 || s.assists != nil && s.isActive(s.run.retry[s.number]) {
 		return now + 1
 	}
 	next := s.wheel.nextCycle(now + 1)

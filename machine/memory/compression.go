@@ -22,8 +22,13 @@ type Compression struct {
 	// Kept: a line stays raw after a store without a form (Request.Bursts), or an atomic, until a store with a form overwrites it. A store of a
 	// part of a compressed line is returned to its multiprocessor (Reply.Returned). Otherwise logic next to the L2 does this in no time.
 	Kept       bool
-	Compress   int // core cycles of dedicated logic that compresses a line
-	Decompress int // core cycles of dedicated logic that decompresses a line
+	// Tags is the number of tags of the L2 for each of its ways. From 2 on a set has as many lines as fit into its bytes in their forms, and have a
+	// tag; otherwise a form takes the place of a line. L2 must be true, and the policy of the L2 a cache.Orderer.
+	Tags int
+	// Uncompressed: the L2 keeps a line whole from the first reply in a form on, because its receiver decompresses it. L2 must be true.
+	Uncompressed bool
+	Compress     int // core cycles of dedicated logic that compresses a line
+	Decompress   int // core cycles of dedicated logic that decompresses a line
 	// Metadata are the lines of a cache of the controllers with the number of bursts of each line; without ways the numbers are always known.
 	Metadata     cache.Shape
 	MetadataLine int // lines of data whose numbers are in a line of Metadata
@@ -115,7 +120,7 @@ func (z *compressed) keep(p *packet) {
 // mustReturn reports whether a request is a store of a part of a compressed line, which its multiprocessor must merge.
 func (s *System) mustReturn(p *packet) bool {
 	z := s.compressed
-	return z != nil && z.L2 && z.Kept && p.Kind == probe.AccessStore && p.Acknowledged && p.Whole != allSectors && z.bursts(p.Line) < LineBursts
+	return z != nil && z.Kept && p.Kind == probe.AccessStore && p.Acknowledged && p.Whole != allSectors && s.form(p.Line) > 0
 }
 
 // bankBytes returns the bytes of the L2 that a request accesses: those of the form of a compressed line.
@@ -133,10 +138,16 @@ func (s *System) bankBytes(p *packet) int {
 
 // form returns the bursts of the form in which the L2 sends a line to a multiprocessor; 0: its sectors are sent as they are.
 func (s *System) form(line uint64) int {
-	if s.compressed == nil || !s.compressed.L2 {
+	z := s.compressed
+	if z == nil || !z.L2 {
 		return 0
 	}
-	if n := s.compressed.bursts(line); n < LineBursts {
+	if z.Uncompressed {
+		if l := s.l2.Peek(line); l != nil && l.expanded {
+			return 0
+		}
+	}
+	if n := z.bursts(line); n < LineBursts {
 		return n
 	}
 	return 0
@@ -152,6 +163,33 @@ func (s *System) answer(p *packet, tick int64) (ready int64) {
 		tick += int64(s.compressed.Decompress) * s.clock.core
 	}
 	return tick
+}
+
+// expand notes that the receiver of a reply decompresses a line that the L2 keeps whole from then on.
+func (s *System) expand(line uint64) {
+	if z := s.compressed; z != nil && z.Uncompressed {
+		if l := s.l2.Peek(line); l != nil {
+			l.expanded = true
+		}
+	}
+}
+
+// resize gives a line of a slice the bytes of its form in the L2. Other lines of its set leave for it.
+func (s *System) resize(l *slice, n int, number uint64, tick int64) {
+	z := s.compressed
+	if z == nil || z.Tags < 2 {
+		return
+	}
+	line := s.l2.Peek(number)
+	if line == nil {
+		return
+	}
+	line.bursts = uint8(z.bursts(number))
+	s.l2.Trim(number, s.config.L2.Ways*LineBursts, func(line *l2Line) int { return int(line.bursts) }, func(number uint64, old *l2Line) {
+		if old.dirty != 0 {
+			s.writeBack(l, n, number, old.dirty, tick)
+		}
+	})
 }
 
 // metadataRow is the first row of the metadata of a channel, beyond the rows of all maps.

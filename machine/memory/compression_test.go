@@ -67,3 +67,54 @@ func TestCompressedSequences(t *testing.T) {
 		})
 	}
 }
+
+// TestCompressedLevels has the counts of an L2 that holds compressed lines, by hand: sectors read, hits, bursts written, returned stores, and bytes
+// of replies, which have 8 bytes in addition to their data. The accesses are 300 cycles apart. A line has the bursts of its number.
+func TestCompressedLevels(t *testing.T) {
+	const all = 0b1111
+	list := func(sends ...send) []send {
+		for i := range sends {
+			sends[i].at = int64(300 * i)
+		}
+		return sends
+	}
+	read := func(line uint64) send { return send{line: line, sectors: all} }
+	write := func(line uint64, bursts int) send {
+		return send{line: line, sectors: all, whole: all, kind: store, bytes: 128, bursts: bursts}
+	}
+	part := func(line uint64) send { return send{line: line, kind: store, whole: 1, bytes: 32, ack: true} }
+	for _, c := range []struct {
+		name         string
+		tags         int
+		uncompressed bool
+		ways         int
+		sends        []send
+		want         string
+	}{
+		{"a line in each place", 0, false, 1, list(read(1), read(11), read(1)), "12 0 0 0 120"},
+		{"four lines of a burst in the place of one", 4, false, 1, list(read(1), read(11), read(21), read(31), read(1), read(11)), "16 8 0 0 240"},
+		{"no more lines than tags", 2, false, 1, list(read(1), read(11), read(21), read(1)), "16 0 0 0 160"},
+		{"no more lines than bytes", 4, false, 1, list(read(2), read(12), read(2), read(21), read(2), read(12)), "16 8 0 0 400"},
+		{"a written line leaves for the bytes of another", 4, false, 1, list(write(1, 1), read(2), read(12)), "8 0 1 0 144"},
+		{"a raw store takes a whole place", 4, false, 1, list(read(1), read(11), write(11, 0), read(1)), "12 4 4 0 120"},
+		{"a line is sent whole after its first reply", 0, true, 4, list(read(1), read(1)), "4 4 0 0 176"},
+		{"without it each reply has the form", 0, false, 4, list(read(1), read(1)), "4 4 0 0 80"},
+		{"a form that is stored is sent in its form once", 0, true, 4, list(write(1, 1), read(1), read(1)), "0 8 0 0 176"},
+		{"a store of a part of a whole line is not returned", 0, true, 1, list(read(1), part(1), read(2)), "8 1 4 0 120"},
+		{"a store of a part of a form is returned", 0, false, 1, list(read(1), part(1), read(2)), "8 1 0 1 152"},
+	} {
+		config := small()
+		config.WholeLines, config.L2.Ways = true, c.ways
+		config.Compression = &Compression{Bursts: func(line uint64) int { return int(line % 10) }, Write: func(uint64, any) {}, L2: true, Kept: true, Tags: c.tags, Uncompressed: c.uncompressed}
+		s, _ := play(t, config, c.sends)
+		n := s.Total()
+		if text := fmt.Sprint(n.Reads, n.Hits, n.Memory.WriteBursts, n.Returned, n.ReplyBytes); text != c.want {
+			t.Errorf("%s: %s, want %s", c.name, text, c.want)
+		}
+	}
+	config := small()
+	config.WholeLines, config.Policy, config.Compression = true, cache.SRRIP, &Compression{L2: true, Tags: 2}
+	if err := config.Check(); err == nil {
+		t.Error("an L2 with further tags has a policy that does not order its lines")
+	}
+}

@@ -36,13 +36,19 @@ func (s *System) stepSlice(n int, tick int64) (next int64) {
 	later := func(at int64) { next = min(next, max(at, tick+1)) }
 	if l.fills.n > 0 && l.fills.head().ready <= tick {
 		f := l.fills.pop()
+		s.resize(l, n, f.line, tick)
+		compressed := false
 		l.mshrs.Fill(f.line, f.sectors, func(i *int32) {
 			if p := &s.packets[*i]; p.hasReply() {
 				l.filled.push(arrival{packet: *i, ready: s.answer(p, tick)})
+				compressed = compressed || p.form > 0
 			} else {
 				s.free(*i)
 			}
 		})
+		if compressed {
+			s.expand(f.line)
+		}
 	}
 	blocked := false // a reply of a hit must wait, so that the L2 takes no request
 	if out := &s.down.sources[n].queue; out.n < t.NetQueue {
@@ -178,13 +184,20 @@ func (s *System) l2Access(l *slice, n int, number int32, tick int64) bool {
 		line.valid |= p.Sectors | read
 		if store {
 			line.dirty |= written
+			line.expanded = line.expanded && p.Bursts == 0
 		}
 	case store: // no cache, or the policy keeps the line out
 		s.writeBack(l, n, p.Line, written, tick)
 	}
 	if need == 0 {
+		if store {
+			s.resize(l, n, p.Line, tick)
+		}
 		if p.hasReply() {
 			l.hits.push(arrival{packet: number, ready: s.answer(p, tick+int64(t.L2Latency)*s.clock.l2)})
+			if p.form > 0 {
+				s.expand(p.Line)
+			}
 		} else {
 			s.free(number)
 		}

@@ -58,6 +58,19 @@ func (m *MSHRs[W]) First(line uint64) (access W, ok bool) {
 	return access, false
 }
 
+// All reports whether a condition is true for all accesses that wait for a line.
+func (m *MSHRs[W]) All(line uint64, condition func(access W) bool) bool {
+	if m.used == 0 {
+		return true
+	}
+	for i := m.table[m.find(line)].first; i != 0; i = m.waiters[i-1].next {
+		if !condition(m.waiters[i-1].access) {
+			return false
+		}
+	}
+	return true
+}
+
 // Look returns the sectors of a line that are in flight, a bit each, and whether Add would take an access to the line.
 func (m *MSHRs[W]) Look(line uint64) (inFlight uint8, room bool) {
 	if m.used > 0 {

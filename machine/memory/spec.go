@@ -269,6 +269,8 @@ func (c *Config) Check() error {
 	switch {
 	case c.Compression != nil && !c.WholeLines:
 		return errors.New("compressed lines need an L2 and a memory that transfer whole lines")
+	case c.Compression != nil && c.Compression.Tags > 1 && c.L2.Ways > 0 && !cache.New[l2Line](cache.Shape{Sets: 1, Ways: c.L2.Ways * c.Compression.Tags}, c.Policy).Trims():
+		return fmt.Errorf("an L2 with %d tags for each of its %d ways: want at most 64 tags in a set, and the policy lru", c.Compression.Tags, c.L2.Ways)
 	case !m.KeepsLines():
 		return fmt.Errorf("address map %s: a clock needs a map that keeps the 128 bytes of a line in a row", m.Name)
 	case c.SMs%z != 0:

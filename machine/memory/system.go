@@ -35,8 +35,13 @@ type System struct {
 	compressed *compressed // nil: no line is compressed
 }
 
-// l2Line is the valid sectors of a line, those in flight included, and those that differ from memory.
-type l2Line struct{ valid, dirty uint8 }
+// l2Line is a line of the L2.
+type l2Line struct {
+	valid    uint8 // sectors that the line has, those in flight included
+	dirty    uint8 // of these, sectors that differ from memory
+	bursts   uint8 // with Compression.Tags: bursts of its form; 0: it is in flight
+	expanded bool  // with Compression.Uncompressed: the line is not in a form
+}
 
 // packet is a request in the system, and its reply.
 type packet struct {
@@ -60,8 +65,12 @@ func New(c Config) *System {
 	}
 	m, _ := c.Memory.AddressMap()
 	t := &c.Timing
+	l2 := c.L2
+	if z := c.Compression; z != nil {
+		l2.Ways *= max(z.Tags, 1)
+	}
 	s := &System{
-		config: c, clock: t.clocks(), l2: cache.New[l2Line](c.L2, c.Policy), pages: dram.NewPages(c.Memory),
+		config: c, clock: t.clocks(), l2: cache.New[l2Line](l2, c.Policy), pages: dram.NewPages(c.Memory),
 		slices: make([]slice, m.Channels*t.Slices), channels: make([]channel, m.Channels),
 	}
 	for i := range s.slices {

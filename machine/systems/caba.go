@@ -48,11 +48,18 @@ var cabaAssist = []struct {
 	name   string
 	doc    string
 	codecs []codec.Codec
+	levels func(*machine.Compressed) // changes the levels of memory that have forms; nil: as hw
 }{
-	{"bdi", "as hw, but assist warps of the multiprocessors compress and decompress by BDI (CABA-BDI)", cabaCodecs[:1]},
-	{"fpc", "the same by FPC", cabaCodecs[1:2]},
-	{"c-pack", "the same by C-Pack", cabaCodecs[2:]},
-	{"best", "each line by the best of the three, chosen in no time (CABA-BestOfAll)", cabaCodecs},
+	{"bdi", "as hw, but assist warps of the multiprocessors compress and decompress by BDI (CABA-BDI)", cabaCodecs[:1], nil},
+	{"fpc", "the same by FPC", cabaCodecs[1:2], nil},
+	{"c-pack", "the same by C-Pack", cabaCodecs[2:], nil},
+	{"best", "each line by the best of the three, chosen in no time (CABA-BestOfAll)", cabaCodecs, nil},
+	{"bdi-l1x2", "as bdi, and the L1 has forms, with twice the tags", cabaCodecs[:1], func(c *machine.Compressed) { c.Assist.L1Tags = 2 }},
+	{"bdi-l1x4", "the same with four times the tags", cabaCodecs[:1], func(c *machine.Compressed) { c.Assist.L1Tags = 4 }},
+	{"bdi-l2x2", "as bdi, and the L2 has as many lines as fit in their forms, with twice the tags", cabaCodecs[:1], func(c *machine.Compressed) { c.L2Tags = 2 }},
+	{"bdi-l2x4", "the same with four times the tags", cabaCodecs[:1], func(c *machine.Compressed) { c.L2Tags = 4 }},
+	{"bdi-rawl2", "as bdi, and the L2 keeps a line whole from its first reply on", cabaCodecs[:1], func(c *machine.Compressed) { c.UncompressedL2 = true }},
+	{"bdi-direct", "as bdi, and an uncoalesced load takes its bytes from a form (Direct-Load)", cabaCodecs[:1], func(c *machine.Compressed) { c.Assist.DirectLoad = true }},
 }
 
 // caba returns the design of a value, or that with the assist routines of a file.
@@ -68,7 +75,7 @@ func caba(value string) (*machine.System, error) {
 	for i := range cabaAssist {
 		d := &cabaAssist[i]
 		if d.name == value {
-			return assistSystem("caba="+value, d.codecs, assist.Standard())
+			return assistSystem("caba="+value, d.codecs, assist.Standard(), d.levels)
 		}
 		names = append(names, "caba="+d.name)
 	}

@@ -19,8 +19,9 @@ import (
 var defaultAssist = core.Assist{StoreBuffer: 16}
 
 // assistSystem returns a system whose assist warps execute the routines of modules. Of several routines with the same trigger the first one counts. The
-// form of a line is that of the algorithm which has the fewest bytes of it. An error names its place in a module.
-func assistSystem(name string, codecs []codec.Codec, sources []assist.Source) (*machine.System, error) {
+// form of a line is that of the algorithm which has the fewest bytes of it. levels changes the levels of memory that have forms; nil: those of
+// Compressed.L2. An error names its place in a module.
+func assistSystem(name string, codecs []codec.Codec, sources []assist.Source, levels func(*machine.Compressed)) (*machine.System, error) {
 	sandbox, err := assist.NewSandbox(sources...)
 	if err != nil {
 		return nil, err
@@ -37,6 +38,9 @@ func assistSystem(name string, codecs []codec.Codec, sources []assist.Source) (*
 				return &assistRoutines{assistExecutor: x, spec: s, routines: map[*assist.Routine]*core.Routine{}, hints: map[int]codec.Encoding{}}
 			},
 		}},
+	}
+	if levels != nil {
+		levels(parts.Compressed)
 	}
 	return &machine.System{Name: name, New: func() machine.Parts { return parts }}, nil
 }
@@ -202,5 +206,5 @@ func OwnAssists(name, file string) (*machine.System, error) {
 		}
 	}
 	slices.Sort(codecs)
-	return assistSystem(name, codecs, append([]assist.Source{own}, assist.Standard()...))
+	return assistSystem(name, codecs, append([]assist.Source{own}, assist.Standard()...), nil)
 }
