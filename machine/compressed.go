@@ -62,7 +62,7 @@ func newClockForms(s *Spec, p *Parts) *clockForms {
 	f := &clockForms{Compressed: *p.Compressed, codec: p.Codec}
 	if f.Assist != nil {
 		own := *f.Assist
-		own.StoreBuffer, own.MergeStores = cmp.Or(s.StoreBuffer, own.StoreBuffer), s.MergeStores
+		own.StoreBuffer, own.CombineStores = cmp.Or(s.StoreBuffer, own.StoreBuffer), s.CombineStores
 		f.Assist, f.routines = &own, own.New(s.clock())
 	}
 	return f

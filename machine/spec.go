@@ -28,17 +28,17 @@ type Spec struct {
 	Shared []int  // sizes in KiB that shared memory can take of the L1, in ascending order; empty: shared memory is separate
 	L2     Level  // cache of all multiprocessors
 
-	SharedBytes int              // shared memory of a multiprocessor; 0: that of its compute capability
-	StoreBuffer int              // lines that wait for an assist warp that compresses them, at most, in a multiprocessor; 0: those of the system
-	MergeStores bool             // stores of parts of a line wait in this buffer for each other (core.Assist.MergeStores)
-	Dispatcher  *dispatch.Policy // multiprocessors of CTAs; nil: dispatch.Rotation
-	L1Lines     bool             // a miss of the L1 reads the whole line from the L2, not sectors
-	StoresEvict bool             // a store removes its line from the L1
-	WholeLines  bool             // the L2 and memory transfer lines of 128 bytes, not sectors
-	Metadata    Metadata         // cache of a memory that transfers compressed lines; zero: MetadataOfCABA
-	DRAM        dram.Spec        // memory behind the L2; zero: dram.Default
-	Clock       core.Spec        // multiprocessors with a clock; without a policy: core.Volta
-	Timing      memory.Spec      // network, L2 and memory with a clock; without one: memory.Volta
+	SharedBytes   int              // shared memory of a multiprocessor; 0: that of its compute capability
+	StoreBuffer   int              // lines that wait for an assist warp that compresses them, at most, in a multiprocessor; 0: those of the system
+	CombineStores bool             // stores of parts of a line wait in this buffer for each other (core.Assist.CombineStores)
+	Dispatcher    *dispatch.Policy // multiprocessors of CTAs; nil: dispatch.Rotation
+	L1Lines       bool             // a miss of the L1 reads the whole line from the L2, not sectors
+	StoresEvict   bool             // a store removes its line from the L1
+	WholeLines    bool             // the L2 and memory transfer lines of 128 bytes, not sectors
+	Metadata      Metadata         // cache of a memory that transfers compressed lines; zero: MetadataOfCABA
+	DRAM          dram.Spec        // memory behind the L2; zero: dram.Default
+	Clock         core.Spec        // multiprocessors with a clock; without a policy: core.Volta
+	Timing        memory.Spec      // network, L2 and memory with a clock; without one: memory.Volta
 	// Prefetch returns, when a launch begins on a machine with a clock, the line to read when a line misses the L1; nil: no prefetches. The L1
 	// has some bytes, and a multiprocessor some CTAs at a time.
 	Prefetch func(l1, resident int) func(line uint64) (next uint64, ok bool)
@@ -340,7 +340,7 @@ var parameters = []struct {
 	}},
 	{"assist.stores", func(s *Spec, value string, _ Policies) error { return setNumber(&s.StoreBuffer, value) }},
 	{"assist.partial", func(s *Spec, value string, _ Policies) error {
-		return setChoice(&s.MergeStores, value, "merge", "send")
+		return setChoice(&s.CombineStores, value, "combine", "send")
 	}},
 	{"md", func(s *Spec, value string, _ Policies) error { return setSize(&s.metadata().Bytes, value) }},
 	{"md.ways", func(s *Spec, value string, _ Policies) error { return setNumber(&s.metadata().Ways, value) }},
@@ -365,7 +365,7 @@ func ParameterNames() (names []string) {
 const dramPrefix = "dram."
 
 // Set changes a parameter of a machine: "sms" and "sm"; "shared", the size of shared memory; "l1" and "l2", sizes in bytes or with K or M; ".ways", ".policy" and ".index"
-// of the two caches; "l1.transfer" and "l2.transfer", "lines" or "sectors"; "l1.store", "evict" or "update"; "assist.stores", the buffer of stores for assist warps; "assist.partial", "merge" or "send", for stores of parts of a line; "md", the size of the cache of metadata, with "md.ways" and "md.line"; "dispatch", a
+// of the two caches; "l1.transfer" and "l2.transfer", "lines" or "sectors"; "l1.store", "evict" or "update"; "assist.stores", the buffer of stores for assist warps; "assist.partial", "combine" or "send", for stores of parts of a line; "md", the size of the cache of metadata, with "md.ways" and "md.line"; "dispatch", a
 // name for dispatch.Find; "dram." with the name of a parameter of the memory (dram.Spec.Set); and those of the timing (memory.Parameters) and
 // of the multiprocessors (core.Spec.Set). more are further policies. A size for l1 is
 // what loads can use: shared memory takes no part of it. Check must be called after all changes.

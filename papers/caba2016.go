@@ -113,7 +113,7 @@ func cabaMeasure(values func(m *Meter, p *cabaProgram, r *Interpretation) (map[s
 
 // caba2016 returns the comparison.
 func caba2016() *Paper {
-	return &Paper{Name: "caba2016", Study: "vijaykumar2016", Title: "Vijaykumar et al., 2016: assist warps for compressed memory (CABA)", Tables: []*Table{cabaRegisters(), cabaBursts(), cabaMetadata(), cabaRoutines(), cabaAssistCosts(), cabaSpeedTable()}}
+	return &Paper{Name: "caba2016", Study: "vijaykumar2016", Title: "Vijaykumar et al., 2016: assist warps for compressed memory (CABA)", Tables: []*Table{cabaRegisters(), cabaBursts(), cabaMetadata(), cabaRoutines(), cabaAssistCosts(), cabaSpeedTable(), cabaLevels(), cabaLargeTable()}}
 }
 
 // Table "registers".

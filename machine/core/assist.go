@@ -44,9 +44,9 @@ type Forms interface {
 // Assist has the numbers of the controllers of assist warps.
 type Assist struct {
 	StoreBuffer int // lines that wait for their compression; a store that finds no place is sent raw
-	// MergeStores: a store of a part of a line waits in the buffer for other stores of the line. It is sent if its line is whole, if another line needs
+	// CombineStores: a store of a part of a line waits in the buffer for other stores of the line. It is sent if its line is whole, if another line needs
 	// the place, or if the warp of the line's latest store has no further instruction.
-	MergeStores bool
+	CombineStores bool
 	// L1Tags is the number of tags of the L1 for each of its ways. From 2 on the L1 keeps the forms of lines, as many as fit into its bytes and
 	// have a tag. Each load that hits a form starts an assist warp, and a store removes a form. The policy of the L1 must be a cache.Orderer.
 	L1Tags int
@@ -73,9 +73,9 @@ type assists struct {
 	buffered int                      // stores in the buffer
 	unsent   []*assistWarp            // compressions that have ended, and whose store the memory has not taken
 	partial  []partialStore
-	gathered []gatheredStore // stores in the buffer that wait for others of their line, the oldest first
-	free     []int64 // unused elements of partial
-	port     int64   // cycle in which a port of the memory unit serves an assist warp
+	combined []combinedStore // stores in the buffer that wait for others of their line, the oldest first
+	free     []int64         // unused elements of partial
+	port     int64           // cycle in which a port of the memory unit serves an assist warp
 }
 
 // assistQueue are the assist warps of a priority for a parent warp. At most one of them is deployed at a time.
@@ -204,14 +204,14 @@ func (s *sm) compressStore(a *access, q *memory.Request, content *stream.Content
 	case s.assists == nil && q.Whole == allSectors:
 		q.Bursts, _ = s.run.plan.Forms.Store(s.number, q.Line, content)
 	case s.assists == nil:
-	case q.Whole != allSectors && s.assists.MergeStores && content.Known() && s.gather(q, content, a.load, a.instr, now):
+	case q.Whole != allSectors && s.assists.CombineStores && content.Known() && s.combine(q, content, a.load, a.instr, now):
 		return true
 	case q.Whole != allSectors:
 		q.Acknowledged = true
 		q.ID = s.assists.newPartial(q, a.load)
 	default:
-		if s.assists.MergeStores {
-			s.dropGathered(q.Line, now)
+		if s.assists.CombineStores {
+			s.dropCombined(q.Line, now)
 		}
 		return s.bufferStore(q, content, a.load, a.instr, now)
 	}
@@ -340,8 +340,8 @@ func (s *sm) sendStores(now int64) {
 	if len(s.queue) == 0 || s.blocked {
 		s.run.retry[s.number] = false
 	}
-	for i := 0; i < len(a.gathered) && !s.run.retry[s.number]; {
-		if !s.isOrphan(&a.gathered[i]) || !s.sendGathered(i, now) {
+	for i := 0; i < len(a.combined) && !s.run.retry[s.number]; {
+		if !s.isOrphan(&a.combined[i]) || !s.sendCombined(i, now) {
 			i++
 		}
 	}

@@ -155,7 +155,7 @@ func TestAssistLevels(t *testing.T) {
 		want   []string // issues of the kernel
 		sent   []string
 		cycles int64
-		counts string // lines decompressed, of them in the L1, lines compressed, gathered stores, merged ones
+		counts string // lines decompressed, of them in the L1, lines compressed, combined stores, merged ones
 	}{
 		// The second load is issued in 63 and taken in 64. The L1 has the line: its data are there in 74.
 		{"the L1 has the line", again, 32, core.Assist{}, two, "", []string{"0:0", "3:0", "62:0", "63:0", "74:0", "75:0"}, nil, 79, "1 0 0 0 0"},
@@ -170,13 +170,13 @@ func TestAssistLevels(t *testing.T) {
 		{"an uncoalesced load takes its bytes from the forms", uncoalesced, 32, core.Assist{DirectLoad: true}, two, "", []string{"0:0", "1:0", "5:0", "11:0", "15:0", "67:0", "68:0"}, nil, 72, "0 0 0 0 0"},
 		{"a coalesced load does not", again, 32, core.Assist{DirectLoad: true}, two, "", []string{"0:0", "3:0", "62:0", "63:0", "74:0", "75:0"}, nil, 79, "1 0 0 0 0"},
 		// The first half is taken in 16, the second in 17. The routine is staged in 18 and ends in 26.
-		{"halves of a line are compressed together", address + "\tst.global.u32 [%p], %t;\n\tst.global.u32 [%p+64], %t;\n", 16, core.Assist{StoreBuffer: 1, MergeStores: true}, two, two,
+		{"halves of a line are compressed together", address + "\tst.global.u32 [%p], %t;\n\tst.global.u32 [%p+64], %t;\n", 16, core.Assist{StoreBuffer: 1, CombineStores: true}, two, two,
 			[]string{"0:0", "1:0", "5:0", "11:0", "15:0", "16:0", "17:0"}, []string{"26: 1111 in 2"}, 27, "0 0 1 1 0"},
 		// The warp returns in 16, so the half is sent in 17. It comes back in 67, and is decompressed until 75 and compressed until 83.
-		{"a half is sent at the end of its warp", address + "\tst.global.u32 [%p], %t;\n", 16, core.Assist{StoreBuffer: 1, MergeStores: true}, two, two,
+		{"a half is sent at the end of its warp", address + "\tst.global.u32 [%p], %t;\n", 16, core.Assist{StoreBuffer: 1, CombineStores: true}, two, two,
 			[]string{"0:0", "1:0", "5:0", "11:0", "15:0", "16:0"}, []string{"17: 0011 in 0", "83: 1111 in 2"}, 84, "1 0 0 0 1"},
 		// The second half is of another line and needs the place in 17. It is sent in 18. Without routines they are merged as they come back.
-		{"a half is sent for another line", address + "\tst.global.u32 [%p], %t;\n\tst.global.u32 [%p+128], %t;\n", 16, core.Assist{StoreBuffer: 1, MergeStores: true}, "", "",
+		{"a half is sent for another line", address + "\tst.global.u32 [%p], %t;\n\tst.global.u32 [%p+128], %t;\n", 16, core.Assist{StoreBuffer: 1, CombineStores: true}, "", "",
 			[]string{"0:0", "1:0", "5:0", "11:0", "15:0", "16:0", "17:0"}, []string{"17: 0011 in 0", "18: 0011 in 0", "67: 1111 in 2", "68: 1111 in 2"}, 69, "0 0 0 0 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -204,7 +204,7 @@ func TestAssistLevels(t *testing.T) {
 				t.Fatal(m.Err())
 			}
 			l := m.Launches()[0]
-			text := fmt.Sprint(l.AssistFills, l.AssistHits, l.AssistStores, l.GatheredStores, l.MergedStores)
+			text := fmt.Sprint(l.AssistFills, l.AssistHits, l.AssistStores, l.CombinedStores, l.MergedStores)
 			if !slices.Equal(got, c.want) || l.Cycles != c.cycles || text != c.counts || !slices.Equal(mem.sent, c.sent) {
 				t.Errorf("%q in %d cycles, want %q in %d; counts %s, want %s; sent %q, want %q", got, l.Cycles, c.want, c.cycles, text, c.counts, mem.sent, c.sent)
 			}

@@ -68,8 +68,8 @@ func isUncoalesced(w *stream.Warp, q *stream.Request) bool {
 	return q.N > 1 && slices.ContainsFunc(w.Transactions[q.First:][:q.N], func(t stream.Transaction) bool { return t.Sectors != allSectors })
 }
 
-// gatheredStore is stores of parts of a line that wait in the buffer for further ones.
-type gatheredStore struct {
+// combinedStore is stores of parts of a line that wait in the buffer for further ones.
+type combinedStore struct {
 	request memory.Request // of the latest store
 	bytes   stream.ByteSet // of all stores
 	line    stream.Line    // has these bytes
@@ -80,42 +80,42 @@ type gatheredStore struct {
 // wholeLine is the set of all bytes of a line.
 var wholeLine = stream.ByteSet{math.MaxUint32, math.MaxUint32, math.MaxUint32, math.MaxUint32}
 
-// findGathered returns the index of the stores of a line that wait in the buffer; -1: there are none.
-func (a *assists) findGathered(line uint64) int {
-	return slices.IndexFunc(a.gathered, func(g gatheredStore) bool { return g.request.Line == line })
+// findCombined returns the index of the stores of a line that wait in the buffer; -1: there are none.
+func (a *assists) findCombined(line uint64) int {
+	return slices.IndexFunc(a.combined, func(g combinedStore) bool { return g.request.Line == line })
 }
 
-// makeRoom sends gathered stores before another access: those of the line of an atomic, or the oldest if a store needs a place in the buffer. It
+// makeRoom sends combined stores before another access: those of the line of an atomic, or the oldest if a store needs a place in the buffer. It
 // returns false if the access must wait, because the memory takes no request.
 func (s *sm) makeRoom(q *memory.Request, now int64) bool {
 	a := s.assists
-	i := a.findGathered(q.Line)
+	i := a.findCombined(q.Line)
 	switch {
 	case q.Kind != probe.AccessStore:
-		return i < 0 || s.sendGathered(i, now)
-	case i < 0 && a.buffered >= a.StoreBuffer && len(a.gathered) > 0:
-		return s.sendGathered(0, now)
+		return i < 0 || s.sendCombined(i, now)
+	case i < 0 && a.buffered >= a.StoreBuffer && len(a.combined) > 0:
+		return s.sendCombined(0, now)
 	}
 	return true
 }
 
-// gather takes a store of a part of a line into the buffer. It returns false if the buffer has no place.
-func (s *sm) gather(q *memory.Request, content *stream.Content, load, instr int32, now int64) bool {
+// combine takes a store of a part of a line into the buffer. It returns false if the buffer has no place.
+func (s *sm) combine(q *memory.Request, content *stream.Content, load, instr int32, now int64) bool {
 	a := s.assists
-	i := a.findGathered(q.Line)
+	i := a.findCombined(q.Line)
 	if i < 0 {
 		if a.buffered >= a.StoreBuffer {
 			return false
 		}
 		a.buffered++
-		i = len(a.gathered)
-		a.gathered = append(a.gathered, gatheredStore{request: *q})
+		i = len(a.combined)
+		a.combined = append(a.combined, combinedStore{request: *q})
 	} else {
-		s.run.counts.GatheredStores++
-		defer s.arrived(a.gathered[i].load, now) // the line waits for the latest store
+		s.run.counts.CombinedStores++
+		defer s.arrived(a.combined[i].load, now) // the line waits for the latest store
 	}
 	s.loads[load].missing++
-	g := &a.gathered[i]
+	g := &a.combined[i]
 	g.load, g.instr = load, instr
 	g.request.CTA, g.request.Warp, g.request.Instr = q.CTA, q.Warp, q.Instr
 	g.line.Write(content)
@@ -140,7 +140,7 @@ func (s *sm) gather(q *memory.Request, content *stream.Content, load, instr int3
 	bursts, compress := s.run.plan.Forms.Store(s.number, whole.Line, all)
 	whole.Bursts = bursts
 	w := &assistWarp{Execution: compress, slot: int(s.loads[load].slot), instr: instr, load: load, store: &whole}
-	a.gathered = slices.Delete(a.gathered, i, i+1)
+	a.combined = slices.Delete(a.combined, i, i+1)
 	if compress == nil {
 		a.unsent = append(a.unsent, w)
 		return true
@@ -150,22 +150,22 @@ func (s *sm) gather(q *memory.Request, content *stream.Content, load, instr int3
 	return true
 }
 
-// dropGathered removes the gathered stores of a line that a store overwrites.
-func (s *sm) dropGathered(line uint64, now int64) {
+// dropCombined removes the combined stores of a line that a store overwrites.
+func (s *sm) dropCombined(line uint64, now int64) {
 	a := s.assists
-	if i := a.findGathered(line); i >= 0 {
-		load := a.gathered[i].load
-		a.gathered = slices.Delete(a.gathered, i, i+1)
+	if i := a.findCombined(line); i >= 0 {
+		load := a.combined[i].load
+		a.combined = slices.Delete(a.combined, i, i+1)
 		a.buffered--
 		s.arrived(load, now)
 	}
 }
 
-// sendGathered sends the stores of a line that wait in the buffer as a store of a part of it. It returns false, and keeps them, if the memory
+// sendCombined sends the stores of a line that wait in the buffer as a store of a part of it. It returns false, and keeps them, if the memory
 // takes no request.
-func (s *sm) sendGathered(i int, now int64) bool {
+func (s *sm) sendCombined(i int, now int64) bool {
 	a := s.assists
-	g := a.gathered[i]
+	g := a.combined[i]
 	content := &stream.Content{Bytes: g.bytes}
 	for sector, set := range g.bytes {
 		if set != 0 {
@@ -179,17 +179,17 @@ func (s *sm) sendGathered(i int, now int64) bool {
 		return false
 	}
 	a.buffered--
-	a.gathered = slices.Delete(a.gathered, i, i+1)
+	a.combined = slices.Delete(a.combined, i, i+1)
 	return true
 }
 
-// isOrphan reports whether the warp of the latest of gathered stores has no further instruction.
-func (s *sm) isOrphan(g *gatheredStore) bool {
+// isOrphan reports whether the warp of the latest of combined stores has no further instruction.
+func (s *sm) isOrphan(g *combinedStore) bool {
 	w := &s.slots[s.loads[g.load].slot]
 	return w.next == len(w.Executed)
 }
 
 // hasOrphans reports whether stores wait in the buffer whose warp has no further instruction.
 func (s *sm) hasOrphans() bool {
-	return slices.ContainsFunc(s.assists.gathered, func(g gatheredStore) bool { return s.isOrphan(&g) })
+	return slices.ContainsFunc(s.assists.combined, func(g combinedStore) bool { return s.isOrphan(&g) })
 }

@@ -699,7 +699,7 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 		} else {
 			send.Bytes = int(t.Bytes)
 			if r.plan.Forms != nil && !t.Local && !a.moved {
-				if s.assists != nil && s.assists.MergeStores && !s.makeRoom(send, now) {
+				if s.assists != nil && s.assists.CombineStores && !s.makeRoom(send, now) {
 					return false
 				}
 				buffered = s.compressStore(a, send, &a.warp.Contents[q.First+a.transaction], now)

@@ -73,7 +73,7 @@ type Counts struct {
 	AssistStores       int64 `json:"assist_stores,omitempty"`       // stores of whole lines that assist warps compress
 	MergedStores       int64 `json:"merged_stores,omitempty"`       // stores of a part of a compressed line, which is decompressed, merged and compressed again
 	RawStores          int64 `json:"raw_stores,omitempty"`          // stores of whole lines that are sent without a compression, because the buffer of stores is full
-	GatheredStores     int64 `json:"gathered_stores,omitempty"`     // stores of a part of a line that were merged with another one in the buffer of stores
+	CombinedStores     int64 `json:"combined_stores,omitempty"`     // stores of a part of a line that were combined with an earlier one in the buffer of stores
 	AssistHits         int64 `json:"assist_hits,omitempty"`         // of AssistFills, lines that the L1 had in a form
 	AssistInstructions int64 `json:"assist_instructions,omitempty"` // instructions of assist warps
 }
@@ -94,7 +94,7 @@ func (c *Counts) Add(o *Counts) {
 	c.AssistStores += o.AssistStores
 	c.MergedStores += o.MergedStores
 	c.RawStores += o.RawStores
-	c.GatheredStores += o.GatheredStores
+	c.CombinedStores += o.CombinedStores
 	c.AssistHits += o.AssistHits
 	c.AssistInstructions += o.AssistInstructions
 }

@@ -21,7 +21,7 @@ type Compression struct {
 	L2    bool // the L2 keeps forms, and the network transfers them; otherwise the controllers of memory compress and decompress
 	// Kept: a line stays raw after a store without a form (Request.Bursts), or an atomic, until a store with a form overwrites it. A store of a
 	// part of a compressed line is returned to its multiprocessor (Reply.Returned). Otherwise logic next to the L2 does this in no time.
-	Kept       bool
+	Kept bool
 	// Tags is the number of tags of the L2 for each of its ways. From 2 on a set has as many lines as fit into its bytes in their forms, and have a
 	// tag; otherwise a form takes the place of a line. L2 must be true, and the policy of the L2 a cache.Orderer.
 	Tags int
