@@ -16,7 +16,7 @@ import (
 )
 
 type compareCmd struct {
-	Paper   string   `arg:"" predictor:"paper" help:"Paper: ${papers}."`
+	Paper   string   `arg:"" predictor:"paper" help:"Paper or experiment: ${papers}."`
 	List    bool     `help:"List the tables of the paper and their interpretations, and measure nothing."`
 	Table   []string `predictor:"table" help:"Print only these tables and figures of the paper. Without --table, those are left out that take minutes: --list marks them as long. The papers have:${papertables}" placeholder:"NAME"`
 	Reading []string `predictor:"reading" help:"Measure only these interpretations of the paper's text, and leave out tables without them. --list prints their names. The tables print the values of the first interpretation, and those of the others below." unset:"all" placeholder:"NAME"`

@@ -20,6 +20,7 @@ import (
 	"gemu/machine"
 	"gemu/machine/dispatch"
 	"gemu/machine/stream"
+	"gemu/models/gscalar"
 	"gemu/probe"
 	"gemu/profile"
 	"gemu/ptx"
@@ -178,6 +179,9 @@ func (c *machineCmd) Run(a *app, parsed *kong.Context) error {
 	if in.data {
 		recorder = stream.NewDataRecorder(in.consumer())
 	}
+	if in.encodings {
+		recorder.Encode(gscalar.NewEncodings())
+	}
 	if in.instructions {
 		recorder.RecordInstructions()
 	}
@@ -320,6 +324,7 @@ type machineRun struct {
 	consumers stream.Consumers   // receive the recorded requests: the machines, and those that parts add
 	probes    []probe.Probe      // further probes, which parts add
 	data      bool               // a part needs the bytes of memory
+	encodings bool               // a part needs the encodings of stored registers
 	values    bool               // a part compares the values of loads
 	reported  []func()           // called when the launch of --launch begins
 	clocks    []machineClock     // of specs; empty unless a part needs a clock

@@ -26,7 +26,7 @@ type compressionView struct {
 }
 
 func beginCompression(in *machineRun) machineView {
-	in.data = true
+	in.data, in.encodings = true, in.flags.From == "" // a recording has no registers
 	v := &compressionView{}
 	for i, m := range in.machines {
 		if s := in.specs[i]; !s.WholeLines {
@@ -85,12 +85,16 @@ var algorithms = []algorithm{
 	{codec.CPack.String(), func(c *machine.BurstCounts) int64 { return c.CPack }},
 	{codec.Bytewise.String(), func(c *machine.BurstCounts) int64 { return c.Bytewise }},
 	{"best", func(c *machine.BurstCounts) int64 { return c.Best }},
+	{"once", func(c *machine.BurstCounts) int64 { return c.Once }},
 }
+
+// fitting are the algorithms that choose a form by the bytes of a line.
+var fitting = algorithms[:4]
 
 // fittingAlgorithm returns the algorithm with the fewest bursts, "" if none saves 1 % of the bursts.
 func fittingAlgorithm(c *machine.BurstCounts) (name string) {
 	fewest := c.Bursts() * 99 / 100 // rounded down
-	for _, a := range algorithms[:len(algorithms)-1] {
+	for _, a := range fitting {
 		if n := a.bursts(c); n < fewest || n == fewest && name == "" {
 			name, fewest = a.name, n
 		}
@@ -133,6 +137,12 @@ func (v *compressionView) addJSON(r *machineReport) error {
 				text.Fits = fittingAlgorithm(&b.Drain)
 			}
 			out.Buffers = append(out.Buffers, text)
+		}
+		if r.flags.From != "" { // a recording has no registers
+			out.Total.Once, out.Drain.Once = 0, 0
+			for k := range out.Buffers {
+				out.Buffers[k].Counts.Once, out.Buffers[k].Drain.Once = 0, 0
+			}
 		}
 		r.Machines[i].Compression = out
 	}
@@ -187,7 +197,7 @@ func (u *bufferUses) sorted(k int) []machineUseJSON {
 // atEnd is the name of a row of lines that are dirty at the end.
 const atEnd = "at the end"
 
-const compressionHeader = "      read   written   bdi   fpc c-pack byte-wise  best    raw"
+const compressionHeader = "      read   written   bdi   fpc c-pack byte-wise  best  once    raw"
 
 // ratioOf returns the bursts without compression by those with an algorithm; 0 without bursts.
 func (a *algorithm) ratioOf(c *machine.BurstCounts) float64 {
@@ -213,7 +223,7 @@ func compressionCells(c *machine.BurstCounts) []string {
 // compressionColumns formats the counts of lines for the terminal.
 func compressionColumns(c *machine.BurstCounts) (text string) {
 	for i, cell := range compressionCells(c) {
-		text += fitted(cell, -[]int{10, 10, 6, 6, 7, 10, 6, 7}[i])
+		text += fitted(cell, -[]int{10, 10, 6, 6, 7, 10, 6, 6, 7}[i])
 	}
 	return text
 }

@@ -63,6 +63,12 @@ func (in *machineRun) addClocks() {
 			c[i] = m
 			in.feed(m)
 			in.data = in.data || m.NeedsData()
+			if m.NeedsEncodings() {
+				if in.encodings = true; in.flags.From != "" {
+					in.err = errors.Join(in.err, errors.New("--with once needs the registers of a run, which a recording does not have: run the kernel instead of --from"))
+					return
+				}
+			}
 		}
 		in.clocks = append(in.clocks, c)
 	}

@@ -82,6 +82,9 @@ func (c *Clock) Err() error {
 // NeedsData reports whether the recorder of the launches must record data (stream.NewDataRecorder).
 func (c *Clock) NeedsData() bool { return c.forms != nil }
 
+// NeedsEncodings reports whether the recorder must record the encodings of stored registers, too (stream.Recorder.Encode).
+func (c *Clock) NeedsEncodings() bool { return c.forms != nil && c.forms.Registers }
+
 // HasAssists reports whether the machine has assist warps.
 func (c *Clock) HasAssists() bool { return c.forms != nil && c.forms.Assist != nil }
 
@@ -100,7 +103,7 @@ func (c *Clock) Values(l *core.Launch) *Values { return c.values[l.LaunchInfo] }
 
 // compareValues makes a launch compare the values of its loads, in the order in which memory units take the accesses.
 func (c *Clock) compareValues(l *stream.Launch, plan *core.Plan) {
-	m, changed := newImage(l.Memory), map[int]int64{}
+	m, changed := newImage(l, nil), map[int]int64{}
 	plan.Access = func(w *stream.Warp, q *stream.Request, transaction int32) {
 		t, content := &w.Transactions[transaction], &w.Contents[transaction]
 		switch {

@@ -3,7 +3,6 @@ package machine
 import (
 	"cmp"
 	"fmt"
-	"math"
 
 	"gemu/machine/codec"
 	"gemu/machine/core"
@@ -14,6 +13,9 @@ import (
 // Compressed describes where a machine with a clock has lines in the forms of Parts.Codec. docs/caba.md has the definitions. The machine transfers
 // whole lines between the L2 and memory.
 type Compressed struct {
+	// Registers: lines have the forms of codec once, by the encodings of the stored registers (stream.Recorder.Encode); other lines are raw. Parts.Codec is not
+	// used. L2 must be true, and Assist nil.
+	Registers  bool
 	L2         bool // the L2 has forms, and the network transfers them; otherwise memory alone has forms
 	Compress   int  // core cycles of dedicated logic that compresses a line
 	Decompress int  // core cycles of dedicated logic that decompresses a line
@@ -48,8 +50,9 @@ type clockForms struct {
 	Compressed
 	codec func(*codec.Line) int
 	image *image // of the latest launch
-	line  codec.Line
-	err   error // first error of the codec or of a routine
+	origins
+	line codec.Line
+	err  error // first error of the codec or of a routine
 
 	routines AssistRoutines // nil without assist warps
 }
@@ -76,7 +79,7 @@ func (f *clockForms) compression(s *Spec) *memory.Compression {
 	c := &memory.Compression{Bursts: f.bursts, Write: f.write, L2: f.L2, Kept: f.Assist != nil, Tags: f.L2Tags, Uncompressed: f.UncompressedL2, Compress: f.Compress, Decompress: f.Decompress}
 	if f.Metadata {
 		m := s.metadata()
-		c.Metadata, c.MetadataLine = m.shape(), m.Lines()
+		c.Metadata, c.MetadataLine = m.Shape(), m.Lines()
 	}
 	return c
 }
@@ -86,6 +89,11 @@ func (f *clockForms) bursts(number uint64) int {
 	if number >= stream.FirstLocalLine || f.image == nil || !f.image.line(number, (*stream.Line)(&f.line)) {
 		return codec.LineBursts
 	}
+	if f.Registers {
+		registers := &f.of(number).registers
+		f.err = cmp.Or(f.err, registers.Check(&f.line))
+		return codec.Bursts(registers.Size(codec.SharedBase))
+	}
 	return systemBursts(f.codec, &f.line, &f.err)
 }
 
@@ -94,7 +102,7 @@ func (f *clockForms) begin(l *stream.Launch) error {
 	if l.Memory == nil {
 		return fmt.Errorf("kernel %s: compressed lines need a recorder with data", l.Kernel.Name)
 	}
-	f.image = newImage(l.Memory)
+	f.image = newImage(l, &f.origins)
 	return nil
 }
 
@@ -106,7 +114,13 @@ func (f *clockForms) Store(sm int, number uint64, c *stream.Content) (bursts int
 	if !f.L2 || !c.Known() { // an asynchronous copy has unknown bytes
 		return 0, nil
 	}
-	if len(c.Data) == codec.LineBytes && c.Bytes == wholeLine {
+	if f.Registers {
+		if n := c.Registers.Size(codec.SharedBase); n < codec.LineBytes {
+			return codec.Bursts(n), nil
+		}
+		return 0, nil
+	}
+	if len(c.Data) == codec.LineBytes && c.Bytes == stream.WholeLine {
 		f.line = codec.Line(c.Data)
 	} else {
 		if !f.image.line(number, (*stream.Line)(&f.line)) {
@@ -124,9 +138,6 @@ func (f *clockForms) Store(sm int, number uint64, c *stream.Content) (bursts int
 	}
 	return codec.Bursts(bytes), compress
 }
-
-// wholeLine is the set of all bytes of a line.
-var wholeLine = stream.ByteSet{math.MaxUint32, math.MaxUint32, math.MaxUint32, math.MaxUint32}
 
 // Fill implements core.Forms.
 func (f *clockForms) Fill(_ int, number uint64) *core.Execution {

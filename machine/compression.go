@@ -27,6 +27,8 @@ type BurstCounts struct {
 	Best     int64 `json:"best"`        // bursts in the smallest form of BDI, FPC and C-Pack
 	Listing  int64 `json:"bdi_listing"` // bursts in forms of BDI to the letter of the paper's algorithm 2
 
+	Once int64 `json:"once"` // bursts in forms of codec once: the encodings of stored registers; lines without are raw. Not counted, 0, for a recording
+
 	System int64 `json:"system,omitempty"` // bursts in the forms of the machine's systems; without them 0
 }
 
@@ -42,6 +44,7 @@ func (c *BurstCounts) Add(o *BurstCounts) {
 	c.Bytewise += o.Bytewise
 	c.Best += o.Best
 	c.Listing += o.Listing
+	c.Once += o.Once
 	c.System += o.System
 }
 
@@ -60,9 +63,11 @@ type CompressedBuffer struct {
 	stream.Buffer
 	BurstCounts
 	Encodings [codec.Encodings]int64 // known lines by their encoding of BDI
+	ByOrigin  [Origins]OriginCounts  // lines by their origin
 	// Drain has the lines that are dirty in the L2 at the end, as if they were written then. BurstCounts and Encodings are without them.
 	Drain          BurstCounts
 	DrainEncodings [codec.Encodings]int64 // known lines of Drain by their encoding of BDI
+	DrainByOrigin  [Origins]OriginCounts  // lines of Drain by their origin
 }
 
 // Compression counts the bursts of the transfers of a machine in all forms.
@@ -104,7 +109,7 @@ func (c *Compression) AddMetadata(s Metadata) *MetadataCounts {
 
 // addCache adds an empty cache of metadata.
 func (c *Compression) addCache(s Metadata, counts *MetadataCounts) {
-	c.caches = append(c.caches, metadataCache{counts, memory.NewMetadataCache(s.shape(), s.Lines()), 0})
+	c.caches = append(c.caches, metadataCache{counts, memory.NewMetadataCache(s.Shape(), s.Lines()), 0})
 }
 
 // ResetCounts forgets the transfers so far. The caches of metadata keep their lines.
@@ -132,7 +137,7 @@ func (c *Compression) transfer(t *Transfer) {
 	} else {
 		b.Reads++
 	}
-	c.lookUp(t.Line, t.Write, uint8(c.count(b, c.bytesOf(t))))
+	c.lookUp(t.Line, t.Write, uint8(c.count(b, t)))
 }
 
 // bytesOf returns the line of a transfer, until the next call; nil if its bytes are unknown.
@@ -143,16 +148,25 @@ func (c *Compression) bytesOf(t *Transfer) *codec.Line {
 	return &c.line
 }
 
-// count counts the bursts of a line of a buffer, nil if its bytes are unknown. It returns the bursts of its form of BDI.
-func (c *Compression) count(b *CompressedBuffer, line *codec.Line) (bdi int) {
-	if system := c.machine.parts.Codec; system != nil {
-		b.System += int64(systemBursts(system, line, &c.err))
+// count counts the bursts of the line of a transfer of a buffer. It returns the bursts of its form of BDI.
+func (c *Compression) count(b *CompressedBuffer, t *Transfer) (bdi int) {
+	line := c.bytesOf(t)
+	bdi, bytewise := b.count(line)
+	origin, registers := t.Origin()
+	once, err := b.ByOrigin[origin].count(registers, line, bdi, bytewise)
+	b.Once += int64(once)
+	if parts := c.machine.parts; parts.Compressed != nil && parts.Compressed.Registers {
+		b.System += int64(once)
+	} else if parts.Codec != nil {
+		b.System += int64(systemBursts(parts.Codec, line, &c.err))
 	}
-	return b.count(line)
+	c.err = cmp.Or(c.err, err)
+	return bdi
 }
 
-// count counts the bursts of a line in the forms of package codec, as Compression.count.
-func (b *CompressedBuffer) count(line *codec.Line) (bdi int) {
+// count counts the bursts of a line, nil if its bytes are unknown, in the forms of algorithms that choose a form by the bytes. It returns the bursts of its form of
+// BDI, and those of its byte-wise form.
+func (b *CompressedBuffer) count(line *codec.Line) (bdi, bytewise int) {
 	sizes := [codec.Count + 1]int{}
 	for i := range sizes {
 		sizes[i] = codec.LineBursts
@@ -184,7 +198,7 @@ func (b *CompressedBuffer) count(line *codec.Line) (bdi int) {
 	b.Bytewise += int64(sizes[codec.Bytewise])
 	b.Listing += int64(sizes[codec.BDIListing])
 	b.Best += int64(best)
-	return sizes[codec.BDI]
+	return sizes[codec.BDI], sizes[codec.Bytewise]
 }
 
 // systemBursts returns the bursts of a line, nil if its bytes are unknown, in the form of a system. It notes an error of the system in err.
@@ -232,7 +246,7 @@ func (c *Compression) Buffers() []CompressedBuffer {
 			drains[t.Buffer] = b
 		}
 		b.Writes++
-		c.count(b, c.bytesOf(t))
+		c.count(b, t)
 	})
 	var list []CompressedBuffer
 	for _, b := range c.buffers {
@@ -245,7 +259,7 @@ func (c *Compression) Buffers() []CompressedBuffer {
 	}
 	for i := range list {
 		if d := drains[list[i].Buffer]; d != nil {
-			list[i].Drain, list[i].DrainEncodings = d.BurstCounts, d.Encodings
+			list[i].Drain, list[i].DrainEncodings, list[i].DrainByOrigin = d.BurstCounts, d.Encodings, d.ByOrigin
 		}
 	}
 	slices.SortFunc(list, func(a, b CompressedBuffer) int { return compareBuffers(&a.Buffer, &b.Buffer) })
@@ -262,7 +276,14 @@ func (c *Compression) Total() (total BurstCounts) {
 
 // Verify returns the first error of the codec of a system, or an error if the counts contradict each other, which is a fault of this package.
 func (c *Compression) Verify() error {
-	check := func(name string, n *BurstCounts, encodings *[codec.Encodings]int64) error {
+	check := func(name string, n *BurstCounts, encodings *[codec.Encodings]int64, byOrigin *[Origins]OriginCounts) error {
+		var origins OriginCounts
+		for i := range byOrigin {
+			origins.Add(&byOrigin[i])
+		}
+		if origins.Lines != n.Reads+n.Writes || origins.BDI != n.BDI || origins.Once[codec.SharedBase] != n.Once || n.Once > n.Bursts() || n.Once < n.Reads+n.Writes {
+			return fmt.Errorf("BUG: %s: %+v, by origin %+v", name, *n, *byOrigin)
+		}
 		known := int64(0)
 		for _, lines := range encodings {
 			known += lines
@@ -279,7 +300,7 @@ func (c *Compression) Verify() error {
 	}
 	for i := range list {
 		b := &list[i]
-		if err := errors.Join(check(b.Name, &b.BurstCounts, &b.Encodings), check(b.Name+" at the end", &b.Drain, &b.DrainEncodings)); err != nil {
+		if err := errors.Join(check(b.Name, &b.BurstCounts, &b.Encodings, &b.ByOrigin), check(b.Name+" at the end", &b.Drain, &b.DrainEncodings, &b.DrainByOrigin)); err != nil {
 			return err
 		}
 	}

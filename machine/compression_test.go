@@ -22,7 +22,7 @@ import (
 // naiveBursts returns the bursts of all forms of a line.
 func naiveBursts(l *stream.Line) BurstCounts {
 	n := recount.BurstsOf((*[128]byte)(l))
-	return BurstCounts{BDI: n.BDI, FPC: n.FPC, CPack: n.CPack, Bytewise: n.Bytewise, Listing: n.Listing, Best: n.Best, Raw: n.Raw}
+	return BurstCounts{Once: 4, BDI: n.BDI, FPC: n.FPC, CPack: n.CPack, Bytewise: n.Bytewise, Listing: n.Listing, Best: n.Best, Raw: n.Raw}
 }
 
 // naiveCompression counts the transfers of a machine. A set of its cache of metadata is a list, the latest access last.
@@ -42,7 +42,7 @@ type naiveMetadata struct {
 func (n *naiveCompression) watch(m *Machine, sets uint64, ways int) {
 	n.sets, n.bursts = map[uint64][]*naiveMetadata{}, map[uint64]int64{}
 	m.OnTransfer(func(t *Transfer) {
-		c := BurstCounts{BDI: 4, FPC: 4, CPack: 4, Bytewise: 4, Best: 4, Listing: 4, Raw: 1, Unknown: 1}
+		c := BurstCounts{Once: 4, BDI: 4, FPC: 4, CPack: 4, Bytewise: 4, Best: 4, Listing: 4, Raw: 1, Unknown: 1}
 		var line stream.Line
 		if t.Bytes(&line) {
 			c = naiveBursts(&line)
@@ -180,9 +180,9 @@ func TestDrainByHand(t *testing.T) {
 		}
 	}
 	list := c.Buffers()
-	want := BurstCounts{Writes: 2, BDI: 2, FPC: 3, CPack: 3, Bytewise: 2, Best: 2, Listing: 2, System: 6}
+	want := BurstCounts{Writes: 2, BDI: 2, FPC: 3, CPack: 3, Bytewise: 2, Best: 2, Listing: 2, Once: 8, System: 6}
 	for _, b := range list {
-		if b.Drain != want || b.BurstCounts != (BurstCounts{}) || b.DrainEncodings[codec.Zeros] != 1 || b.DrainEncodings[codec.Repeat] != 1 {
+		if b.Drain != want || b.BurstCounts != (BurstCounts{}) || b.DrainEncodings[codec.Zeros] != 1 || b.DrainEncodings[codec.Repeat] != 1 || b.DrainByOrigin[StoredWhole].Lines != 2 {
 			t.Errorf("%+v", b)
 		}
 	}
@@ -215,9 +215,10 @@ func TestSizesAgainstNaive(t *testing.T) {
 			copy(l[at:at+size], word[:])
 		}
 		b := CompressedBuffer{}
-		bdi := b.count((*codec.Line)(&l))
+		bdi, bytewise := b.count((*codec.Line)(&l))
 		got, want := b.BurstCounts, naiveBursts(&l)
-		if got != want || int64(bdi) != want.BDI {
+		want.Once = 0 // the bytes of a line do not say whether it comes from registers
+		if got != want || int64(bdi) != want.BDI || int64(bytewise) != want.Bytewise {
 			t.Fatalf("%x: %+v, want %+v", l, got, want)
 		}
 		seen[fmt.Sprint(got)] = true

@@ -43,12 +43,18 @@ type imageLine struct {
 // results of atomics are those of the execution.
 type image struct {
 	ImageCounts
-	memory *stream.Memory           // nil after the launch
-	lines  stream.Table[*imageLine] // written lines
+	memory  *stream.Memory           // nil after the launch
+	lines   stream.Table[*imageLine] // written lines
+	origins *origins                 // of all launches; nil: not needed
 }
 
-// newImage returns the image of a launch that starts.
-func newImage(m *stream.Memory) *image { return &image{memory: m} }
+// newImage returns the image of a launch that starts, with the origins of lines after the launches before it; nil: origins are not needed.
+func newImage(l *stream.Launch, o *origins) *image {
+	if o != nil {
+		o.begin(l)
+	}
+	return &image{memory: l.Memory, origins: o}
+}
 
 // written returns a line that the machine has written; nil if it has not written the line.
 func (m *image) written(number uint64) *imageLine {
@@ -69,6 +75,9 @@ func (m *image) line(number uint64, to *stream.Line) (ok bool) {
 
 // write writes the bytes of a store or an atomic.
 func (m *image) write(number uint64, c *stream.Content) {
+	if m.origins != nil {
+		m.origins.write(number, c)
+	}
 	at := m.lines.At(number)
 	l := *at
 	if l == nil {

@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"gemu/machine/cache"
+	"gemu/machine/codec"
 	"gemu/machine/dispatch"
 	"gemu/machine/stream"
 	"gemu/occupancy"
@@ -124,6 +125,21 @@ func (t *Transfer) Bytes(to *stream.Line) (ok bool) {
 	return !t.Local && t.image != nil && t.image.line(t.Line, to)
 }
 
+// BytesOf reads another line at the time of the transfer, as Bytes does.
+func (t *Transfer) BytesOf(line uint64, to *stream.Line) (ok bool) {
+	return t.image != nil && t.image.line(line, to)
+}
+
+// Origin returns how the bytes of the line were written last, in the order of the machine, and the encodings of its registers, which the caller must not
+// change. Without data, and for local memory, nothing is known: it is Copied.
+func (t *Transfer) Origin() (Origin, *codec.Registers) {
+	if t.Local || t.image == nil {
+		return Copied, &codec.Registers{}
+	}
+	o := t.image.origins.of(t.Line)
+	return o.Origin, &o.registers
+}
+
 // Machine is a GPU with the launches that it has run. It is a stream.Consumer. The L2 keeps its lines from launch to launch.
 type Machine struct {
 	spec      Spec
@@ -137,6 +153,7 @@ type Machine struct {
 	transfers []func(*Transfer)
 	l2Seen    map[uint64]uint8 // valid sectors of an L2 of unlimited size, by line
 	accesses  []func(*L2Access)
+	origins   origins                  // of lines of the launches that were recorded with data
 	dirty     stream.Table[*imageLine] // bytes of the dirty lines of the L2 at the end of the latest launch, if it was recorded with data
 	err       error                    // first error of a dispatcher or a system
 }
@@ -159,10 +176,19 @@ func New(s Spec, registers int) *Machine {
 
 // L2Access is an access to sectors of a line in the L2.
 type L2Access struct {
-	*cache.Access               // the access; Line is an arbitrary number for local memory
-	Local         bool          // local memory
-	Sectors       uint8         // a bit each
-	Buffer        stream.Buffer // buffer of the line
+	*cache.Access                  // the access; Line is an arbitrary number for local memory
+	Local         bool             // local memory
+	Sectors       uint8            // a bit each
+	Buffer        stream.Buffer    // buffer of the line
+	Kind          probe.AccessKind // load, store or atomic
+	Content       *stream.Content  // bytes of a store or an atomic, which the line does not have yet; nil without data, and of loads
+
+	image *image
+}
+
+// Bytes reads the line before the access, in the order of the machine. ok is false if its bytes are unknown, as for Transfer.Bytes.
+func (a *L2Access) Bytes(to *stream.Line) (ok bool) {
+	return !a.Local && a.image != nil && a.image.line(a.Line, to)
 }
 
 // OnL2 adds a function that is called with each access to the L2, in the order of the machine. It must not keep the access.
@@ -175,7 +201,7 @@ func (m *Machine) OnTransfer(f func(*Transfer)) { m.transfers = append(m.transfe
 // Drain calls f with each dirty line of the L2, in any order: a write that would follow the latest launch. It changes nothing. The bytes of
 // a line are those that the last launch that wrote it has left. The transfer has no access.
 func (m *Machine) Drain(f func(*Transfer)) {
-	left := &image{lines: m.dirty}
+	left := &image{lines: m.dirty, origins: &m.origins}
 	m.l2.All(func(number uint64, line *l2Line) {
 		if line.dirty != 0 {
 			f(&Transfer{Line: number, Local: number >= stream.FirstLocalLine, Write: true, Sectors: line.dirty, Buffer: m.buffers[line.owner], image: left})
@@ -185,7 +211,7 @@ func (m *Machine) Drain(f func(*Transfer)) {
 
 // keepDirty keeps the bytes of the dirty lines of the L2.
 func (m *Machine) keepDirty(i *image) {
-	before := &image{lines: m.dirty}
+	before := &image{lines: m.dirty, origins: &m.origins}
 	m.dirty = stream.Table[*imageLine]{}
 	m.l2.All(func(number uint64, line *l2Line) {
 		if l := cmp.Or(i.written(number), before.written(number)); line.dirty != 0 && l != nil {
@@ -291,7 +317,7 @@ func (m *Machine) BeginLaunch(l *stream.Launch) {
 	m.err = cmp.Or(m.err, err)
 	r.dispatcher = m.spec.dispatcher(l, own, max(out.Resident, 1))
 	if l.Memory != nil {
-		r.image, out.Changed = newImage(l.Memory), map[int]int64{}
+		r.image, out.Changed = newImage(l, &m.origins), map[int]int64{}
 	}
 	m.runs[l] = r
 	for range m.spec.SMs {
@@ -729,7 +755,14 @@ const allSectors = 1<<(stream.LineBytes/stream.SectorBytes) - 1
 // l2Access accesses sectors in the L2. The sectors of whole are overwritten, so that a miss reads nothing.
 func (r *run) l2Access(a *cache.Access, accessed, whole uint8, dirty bool, buffer int, n *Counts) {
 	for _, f := range r.accesses {
-		f(&L2Access{a, a.Line >= stream.FirstLocalLine, accessed, r.buffers[buffer]})
+		kind := probe.AccessLoad
+		switch {
+		case n.Stores > 0:
+			kind = probe.AccessStore
+		case n.Atomics > 0:
+			kind = probe.AccessAtomic
+		}
+		f(&L2Access{a, a.Line >= stream.FirstLocalLine, accessed, r.buffers[buffer], kind, r.content, r.image})
 	}
 	line := r.l2.Access(a)
 	valid := uint8(0)

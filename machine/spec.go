@@ -58,8 +58,8 @@ type Metadata struct {
 // MetadataOfCABA has the size and the ways of the paper. The size of a line is that of a burst; the paper does not have it.
 var MetadataOfCABA = Metadata{8 << 10, 4, 32}
 
-// shape returns the lines of the cache.
-func (m *Metadata) shape() cache.Shape {
+// Shape returns the lines of the cache.
+func (m *Metadata) Shape() cache.Shape {
 	return cache.Shape{Sets: m.Bytes / m.LineBytes / m.Ways, Ways: m.Ways, Index: cache.Modulo}
 }
 

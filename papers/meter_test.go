@@ -21,6 +21,10 @@ func TestVerifiedMeasurements(t *testing.T) {
 			_, err := cabaRun(m, &cabaProgram{name: "nw", workload: "nw", size: 32})
 			return err
 		}},
+		{"compress-once", 1, func(m *Meter) error {
+			_, err := onceRun(m, onceProgram{name: "nw", workload: "nw", size: 32})
+			return err
+		}},
 		{"thesis2019", numaMechanisms, func(m *Meter) error { // three machines with zones and one without
 			_, err := thesisMeasure(m, &Row{Workload: "thesis/histo", Size: 1024})
 			return err

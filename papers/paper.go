@@ -12,12 +12,14 @@ import (
 	"gemu/internal/notation"
 )
 
-// Paper is a study whose measurements gemu repeats.
+// Paper is a study whose measurements gemu repeats, or an experiment.
 type Paper struct {
 	Name   string   // on the command line
 	Study  string   // key of the paper in kernels.Studies; "" if that is Name
 	Title  string   // authors and year
 	Tables []*Table // in the order of the paper
+	// Experiment means that the tables are an experiment of gemu, with a page of definitions in docs, and without values of a paper.
+	Experiment bool
 }
 
 // Table is a table or a figure of a paper, as far as gemu can measure it.
@@ -113,7 +115,7 @@ func (t *Table) interpretation(r *Interpretation) int {
 
 // All returns the papers. The caller must not change them.
 var All = sync.OnceValue(func() []*Paper {
-	return []*Paper{avc2011(), caba2016(), gscalar2017(), gv100(), kim2013(), thesis2019()}
+	return []*Paper{avc2011(), caba2016(), compressOnce(), gscalar2017(), gv100(), kim2013(), thesis2019()}
 })
 
 // Named returns the paper with a name, or nil.

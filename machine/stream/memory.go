@@ -3,10 +3,12 @@ package stream
 import (
 	"encoding/binary"
 	"iter"
+	"math"
 	"math/bits"
 	"slices"
 	"sort"
 
+	"gemu/machine/codec"
 	"gemu/probe"
 )
 
@@ -23,7 +25,12 @@ type Content struct {
 	Sum    uint64  // of a load: Line.Sum of the bytes that it saw
 	Data   []byte  // of a store or an atomic: the accessed sectors after the instruction, in their order
 	Atomic int64   // of an atomic: number of its transaction among those of the launch, from 1 on, in the order of the execution
+	// Registers is the encodings of the registers that an encoded store writes (Recorder.Encode), if the transaction covers its line; otherwise zero.
+	Registers codec.Registers
 }
+
+// WholeLine is the set of all bytes of a line.
+var WholeLine = ByteSet{math.MaxUint32, math.MaxUint32, math.MaxUint32, math.MaxUint32}
 
 // Known reports whether the bytes are known.
 func (c *Content) Known() bool { return c.Bytes != ByteSet{} }

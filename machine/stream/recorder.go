@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"gemu/internal/coalesce"
+	"gemu/machine/codec"
 	"gemu/probe"
 	"gemu/ptx"
 )
@@ -20,14 +21,17 @@ type Recorder struct {
 
 	instructions bool // record each instruction
 
+	encoder Encoder // nil: stores have no encodings
+
 	mu       sync.Mutex
 	launches map[launchID]*launch    // in progress
 	allocs   map[uint64]*allocations // by device, if the recorder records data
+	written  map[uint64][]LineRange  // by device, if the recorder records data: Launch.HostWrites of the next launch
 }
 
 // NewRecorder returns a recorder for a consumer.
 func NewRecorder(c Consumer) *Recorder {
-	return &Recorder{consumer: c, launches: map[launchID]*launch{}, allocs: map[uint64]*allocations{}}
+	return &Recorder{consumer: c, launches: map[launchID]*launch{}, allocs: map[uint64]*allocations{}, written: map[uint64][]LineRange{}}
 }
 
 // NewDataRecorder returns a recorder that also records the bytes that stores write, and a sum of the bytes that loads see
@@ -40,6 +44,10 @@ func NewDataRecorder(c Consumer) *Recorder {
 
 // RecordInstructions makes the recorder record each instruction (Warp.Executed). It must be called before the first launch.
 func (r *Recorder) RecordInstructions() { r.instructions = true }
+
+// Encode makes a recorder of data record the encodings of the registers that stores write as whole lines (Content.Registers). It must be called
+// before the first launch.
+func (r *Recorder) Encode(x Encoder) { r.encoder = x }
 
 // launchID identifies a launch.
 type launchID struct{ device, number uint64 }
@@ -74,8 +82,11 @@ type launch struct {
 func (r *Recorder) Subscription() probe.Subscription {
 	s := probe.Subscription{Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnAfter | probe.OnEffect | probe.OnWake | probe.OnWarpEnd | probe.OnCTAEnd, Addresses: true}
 	if r.data { // memory after an instruction has the bytes of that instruction only on a single host thread
-		s.Events |= probe.OnAccess
+		s.Events |= probe.OnAccess | probe.OnAlloc | probe.OnHostWrite
 		s.InOrder = true
+	}
+	if r.encoder != nil {
+		s = s.Union(r.encoder.Subscription())
 	}
 	return s
 }
@@ -85,6 +96,11 @@ func (r *Recorder) OnEvent(e *probe.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch e.Kind {
+	case probe.OnAlloc, probe.OnHostWrite:
+		if e.Bytes > 0 && e.Memory.Space() == ptx.Global {
+			addr := e.Memory.Base + e.Offset
+			r.written[e.Device] = append(r.written[e.Device], LineRange{addr / LineBytes, (addr+uint64(e.Bytes)-1)/LineBytes + 1})
+		}
 	case probe.OnLaunch:
 		l := &launch{Launch: Launch{LaunchInfo: e.Launch}, numbers: map[Buffer]uint16{}, ended: map[int]*cta{}, clusters: map[int]*cluster{}, inFlight: map[int]*cta{}}
 		l.UnknownPhases = map[int]bool{}
@@ -94,6 +110,8 @@ func (r *Recorder) OnEvent(e *probe.Event) {
 				allocs = newAllocations()
 				r.allocs[e.Launch.Device] = allocs
 			}
+			l.HostWrites = r.written[e.Launch.Device]
+			delete(r.written, e.Launch.Device)
 			l.Memory = newMemory(allocs)
 			allocs.memories[l.Memory] = true
 		}
@@ -160,6 +178,9 @@ func (r *Recorder) CTA(info *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sin
 		if r.instructions {
 			w.Executed = make([]Instruction, 0, n.executed)
 		}
+	}
+	if r.encoder != nil {
+		c.encoder, c.encoderEvents = r.encoder.CTA(info, index, id), r.encoder.Subscription().Events
 	}
 	c.cluster = l.clusterOf(id, warps)
 	c.Cluster = &c.cluster.Cluster
@@ -256,6 +277,10 @@ type cta struct {
 	latest [probe.ClusterBarrier]barrierMeeting // by barrier
 	ended  []int                                // warps that have ended
 
+	encoder       EncoderSink     // nil: stores have no encodings
+	encoderEvents probe.Events    // that it needs
+	registers     codec.Registers // encodings of the access in progress
+
 	issued    map[int64]int64 // by number of an asynchronous operation that may notify an mbarrier, and has not: the step that has issued it
 	arrivedAt []int32         // by warp: the phase of the barrier of the cluster at which it has arrived last; -1: none
 }
@@ -277,6 +302,9 @@ type barrierMeeting struct {
 
 // OnEvent records an instruction.
 func (c *cta) OnEvent(e *probe.Event) {
+	if c.encoder != nil && e.Kind&c.encoderEvents != 0 {
+		c.encoder.OnEvent(e)
+	}
 	switch e.Kind {
 	case probe.OnAccess:
 		if a := &e.Accesses[len(e.Accesses)-1]; a.Writes() && !a.Surface {
@@ -463,7 +491,11 @@ func (c *cta) access(e *probe.Event, a *probe.Access, lanes uint64) {
 	if shared != 0 {
 		c.addPasses(e.Warp, a, c.addr[:], shared, ptx.Shared)
 	}
+	if c.encoder != nil && a.Kind == probe.AccessStore {
+		c.registers = c.encoder.Stored(e, a)
+	}
 	c.request(e, &c.lines, a.Kind, c.launch.readFromL2[e.Index])
+	c.registers = codec.Registers{}
 	c.request(e, &c.frames, a.Kind, c.launch.readFromL2[e.Index])
 }
 
@@ -565,6 +597,9 @@ func (c *cta) content(e *probe.Event, t *coalesce.Touched, a *probe.Allocation, 
 	case probe.AccessAtomic:
 		c.launch.atomics++
 		out.Atomic = c.launch.atomics
+	}
+	if out.Bytes == WholeLine {
+		out.Registers = c.registers
 	}
 	for s := range out.Bytes {
 		if out.Bytes[s] != 0 {

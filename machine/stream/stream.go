@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"gemu/internal/coalesce"
+	"gemu/machine/codec"
 	"gemu/probe"
 	"gemu/ptx"
 )
@@ -97,6 +98,25 @@ type Buffer struct {
 	Bytes uint64 // size; 0 for local memory
 }
 
+// LineRange is lines from First up to End, which is not in the range.
+type LineRange struct{ First, End uint64 }
+
+// Encoder follows the registers of warps, and knows the encodings of those that a store writes (docs/compress-once.md).
+type Encoder interface {
+	// Subscription returns the events that the sinks of the encoder need.
+	Subscription() probe.Subscription
+	// CTA returns the sink of a CTA.
+	CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) EncoderSink
+}
+
+// EncoderSink follows the registers of a CTA.
+type EncoderSink interface {
+	probe.Sink
+	// Stored returns the encodings of the words that each lane stores with an access of an instruction (probe.OnAfter), whose event OnEvent has
+	// received; the zero Registers if the store is not encoded.
+	Stored(e *probe.Event, a *probe.Access) codec.Registers
+}
+
 // Launch is a launch whose requests are recorded.
 type Launch struct {
 	*probe.LaunchInfo
@@ -104,6 +124,9 @@ type Launch struct {
 	LocalLines uint64
 	Buffers    []Buffer // accessed memory so far; the order depends on the order in which CTAs run
 	Memory     *Memory  // memory at the begin of the launch; nil unless the recorder records data
+	// HostWrites are the lines that the host has written or allocated since the launch before began, in the order of the operations. Without
+	// data there are none.
+	HostWrites []LineRange
 	// UnknownPhases has the indices of executed instructions that test an mbarrier without a use of it, as a recording without uses has them.
 	// Warps do not wait there.
 	UnknownPhases map[int]bool

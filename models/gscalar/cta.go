@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"gemu/machine/codec"
 	"gemu/models"
 	"gemu/probe"
 	"gemu/ptx"
@@ -21,6 +22,8 @@ type register struct {
 	mask      uint64 // lanes of the last write, if it was divergent
 	known     uint64 // lanes that were written in the current call of the function
 	groups    uint8  // bit i: group i of 16 lanes is scalar; 0 after a divergent write
+
+	codes codec.Word // of Encodings: the encoding by each method, of the last write that was not divergent
 
 	images [schemeCount]image // the stored register, by scheme; unused for a predicate
 }
@@ -155,7 +158,9 @@ func (c *cta) OnEvent(e *probe.Event) {
 		}
 		return
 	case probe.OnAfter:
-		c.execute(e)
+		if !c.model.encodings {
+			c.execute(e)
+		}
 	}
 	if models.HasResults(e) {
 		c.stored = c.stored[:0]
@@ -378,6 +383,12 @@ func (c *cta) write(regs []register, v *probe.Value, lanes uint64) (storedBytes 
 			r.enc, r.groups = whole.enc, whole.scalars()
 		}
 		if v.Type == ptx.Pred {
+			continue
+		}
+		if c.model.encodings {
+			if !divergent {
+				r.codes = whole.codes()
+			}
 			continue
 		}
 		if divergent {

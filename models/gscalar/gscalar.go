@@ -160,6 +160,8 @@ type Model struct {
 	// File is the scheme whose sizes StoredBytes returns; zero means Bytewise.
 	File int
 
+	encodings bool // the model is that of Encodings: it counts nothing, and registers have no images
+
 	mu       sync.Mutex
 	byWidth  map[int]*Counts // counts of ended CTAs, by lanes of a warp
 	programs map[probe.Program]*program
