@@ -182,12 +182,12 @@ func onceAssistTable() *Table {
 	return &Table{
 		Name: "assist", Title: "warp instructions of assist routines for 1000 instructions of the program",
 		Columns: []Column{
-			column("caba_compress", "CABA", "store", "instructions that compress, with CABA-BDI"+per),
-			column("caba_decompress", "CABA", "fill", "instructions that decompress, with CABA-BDI"+per),
-			column("once_compress", "once", "store", "instructions that compress, with codec once and BDI for other lines"+per),
-			column("once_decompress", "once", "fill", "instructions that decompress, with codec once and BDI for other lines"+per),
+			column("caba_compress", "CABA", "compress", "instructions that compress, with CABA-BDI"+per),
+			column("caba_decompress", "CABA", "decompress", "instructions that decompress, with CABA-BDI"+per),
+			column("once_compress", "once", "compress", "instructions that compress, with codec once and BDI for other lines"+per),
+			column("once_decompress", "once", "decompress", "instructions that decompress, with codec once and BDI for other lines"+per),
 			column("saved", "saved", "", "assist instructions that codec once saves, share of those of CABA-BDI"),
-			column("saved_store", "saved", "store", "instructions that compress and that codec once saves, share of those of CABA-BDI"),
+			column("saved_store", "saved", "compress", "instructions that compress and that codec once saves, share of those of CABA-BDI"),
 			column("saved_sign", "saved", "sign", "as saved, with sign and magnitude"),
 		},
 		Rows:            onceRows(onceLarge, onceMean, onceCompressible, onceAll),
