@@ -13,7 +13,7 @@ func init() {
 		Name: "cutcp", Doc: "Coulomb potential on a lattice, of the atoms within a cutoff",
 		N: 340, Max: 1 << 17, SizeDoc: "atoms",
 		Origin: "Rodrigues et al., GPU acceleration of cutoff pair potentials (CF 2008); cutcp of Kim et al. 2013",
-		Papers: []string{"kim2013", "liu2017"},
+		Papers: []string{"kim2013", "liu2017", "thesis2019"},
 		Run:    cutcp,
 	})
 }

@@ -12,7 +12,7 @@ func init() {
 		Name: "heartwall", Doc: "tracking of points on the walls of a heart, by correlation with templates",
 		N: 12, Max: 1 << 12, SizeDoc: "points, and ⅖ as many frames, from 1 up to 20",
 		Origin: "Szafaryn, Skadron and Saucerman, Experiences accelerating MATLAB systems biology applications (2009); heartwall of Rodinia, its tracking without the detection",
-		Papers: []string{"collange2011", "liu2017"},
+		Papers: []string{"collange2011", "liu2017", "thesis2019"},
 		Run:    heartwall,
 	})
 }

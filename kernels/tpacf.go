@@ -14,7 +14,7 @@ func init() {
 		Name: "tpacf", Doc: "number of pairs of points of the sky, by their angle",
 		N: 272, Max: 1 << 15, SizeDoc: "points of each of 3 sets",
 		Origin: "Landy and Szalay, Bias and variance of angular correlation functions (1993); tpacf of Parboil",
-		Papers: []string{"liu2017"},
+		Papers: []string{"liu2017", "thesis2019"},
 		Run:    tpacf,
 	})
 }

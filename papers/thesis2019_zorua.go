@@ -199,6 +199,8 @@ func zoruaTables() []*Table {
 	const missing = "The thesis does not name its eighth program, which is missing. NQU, DCT and SLA have one block size here."
 	return []*Table{
 		zoruaPhases(),
+		zoruaCliffs(),
+		zoruaUse(),
 		summarised(Table{
 			Name: "zorua-range", Title: "Zorua: range of performance over block sizes, and loss when a program is ported", Note: missing,
 			Columns: []Column{

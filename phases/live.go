@@ -111,6 +111,8 @@ func (k *Kernel) numberRegisters() {
 		set := func(r ptx.RegID, to *RegisterSets) {
 			for _, n := range numbers[r] {
 				*to |= 1 << min(n/SetRegisters, 63)
+				n = min(n, 64*len(o.Numbers)-1)
+				o.Numbers[n/64] |= 1 << (n % 64)
 			}
 		}
 		for _, r := range uses {

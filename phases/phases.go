@@ -9,6 +9,7 @@ package phases
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"gemu/ptx"
@@ -48,11 +49,12 @@ type Kernel struct {
 // Instr is an instruction of a divided kernel.
 type Instr struct {
 	*ptx.Instr
-	Live      Resources    // before and after the instruction, whichever is more
-	Divergent bool         // lanes of a warp may have taken another path (see divergentBlocks)
-	Waits     bool         // a barrier or a fence: a phase begins after it, with the same resources
-	Reads     RegisterSets // sets of the registers that it reads
-	Writes    RegisterSets // sets of the registers that it writes
+	Live      Resources       // before and after the instruction, whichever is more
+	Divergent bool            // lanes of a warp may have taken another path (see divergentBlocks)
+	Waits     bool            // a barrier or a fence: a phase begins after it, with the same resources
+	Reads     RegisterSets    // sets of the registers that it reads
+	Writes    RegisterSets    // sets of the registers that it writes
+	Numbers   RegisterNumbers // numbers of the registers that it reads or writes
 
 	block      int
 	live       []ptx.RegID
@@ -62,6 +64,24 @@ type Instr struct {
 
 // RegisterSets is a set of register sets of a warp: bit i has registers 4i to 4i+3 of all lanes.
 type RegisterSets uint64
+
+// RegisterNumbers is a set of registers of a warp: bit i%64 of word i/64 has register i. The last one stands for all further registers.
+type RegisterNumbers [4]uint64
+
+// Add adds the registers of another set.
+func (n *RegisterNumbers) Add(o *RegisterNumbers) {
+	for i := range n {
+		n[i] |= o[i]
+	}
+}
+
+// Count returns the number of registers.
+func (n *RegisterNumbers) Count() (count int) {
+	for _, word := range n {
+		count += bits.OnesCount64(word)
+	}
+	return count
+}
 
 // SetRegisters is the number of registers of a set (section 4.4.5).
 const SetRegisters = 4

@@ -1,0 +1,370 @@
+package papers
+
+// This file has the use of resources by Zorua's programs (section 4.2.3 of Vijaykumar 2019). docs/zorua.md has the definitions.
+
+import (
+	"fmt"
+	"math/bits"
+
+	"gemu/interp"
+	"gemu/machine"
+	"gemu/machine/core"
+	"gemu/machine/stream"
+	"gemu/occupancy"
+	"gemu/phases"
+	"gemu/probe"
+	"gemu/ptx"
+)
+
+// useEpochs are the lengths of epochs in cycles.
+var useEpochs = [...]int64{500, 4000}
+
+// Indices in the interpretations of zorua-use after clockEnds.
+const useFile = clockEnds
+
+// useCounts are registers of warps, or bytes of shared memory, summed over epochs and multiprocessors.
+type useCounts struct {
+	used      int64 // accessed in the epoch
+	allocated int64 // of the blocks that are resident in the epoch
+	all       int64 // of the multiprocessor
+}
+
+// share returns the used part in percent of the allocated ones, or of all.
+func (u *useCounts) share(ofAll bool) float64 {
+	if ofAll {
+		return 100 * float64(u.used) / float64(u.all)
+	}
+	return 100 * float64(u.used) / float64(u.allocated)
+}
+
+// useRun is the use of resources by a program.
+type useRun struct {
+	registers, shared [clockEnds][len(useEpochs)]useCounts
+}
+
+// sharedAccess is an access of a warp to shared memory.
+type sharedAccess struct {
+	instr int32
+	bytes byteSet
+}
+
+// byteSet is a set of bytes of the shared memory of a block.
+type byteSet []uint64
+
+// add adds n bytes from a place on.
+func (s *byteSet) add(at uint64, n int) {
+	for i := at; i < at+uint64(n); i++ {
+		for uint64(len(*s)) <= i/64 {
+			*s = append(*s, 0)
+		}
+		(*s)[i/64] |= 1 << (i % 64)
+	}
+}
+
+// union adds the bytes of another set.
+func (s *byteSet) union(o byteSet) {
+	for len(*s) < len(o) {
+		*s = append(*s, 0)
+	}
+	for i := range o {
+		(*s)[i] |= o[i]
+	}
+}
+
+// count returns the number of bytes.
+func (s byteSet) count() (n int64) {
+	for _, word := range s {
+		n += int64(bits.OnesCount64(word))
+	}
+	return n
+}
+
+// sharedRecorder is a probe that records the accesses of warps to shared memory. Its subscription is that of a launch in order.
+type sharedRecorder struct {
+	warps map[useWarp][]sharedAccess
+}
+
+// useWarp identifies a warp.
+type useWarp struct {
+	launch    uint64
+	cta, warp int
+}
+
+// Subscription asks for accesses.
+func (r *sharedRecorder) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAfter, Addresses: true, InOrder: true}
+}
+
+// OnEvent implements probe.Probe.
+func (r *sharedRecorder) OnEvent(*probe.Event) {}
+
+// CTA returns the recorder of a block.
+func (r *sharedRecorder) CTA(l *probe.LaunchInfo, cta int, _ ptx.Dim3) probe.Sink {
+	return &sharedSink{r, useWarp{launch: l.ID, cta: cta}}
+}
+
+// sharedSink records the accesses of a block.
+type sharedSink struct {
+	*sharedRecorder
+	warp useWarp
+}
+
+// OnEvent records the accesses of an instruction.
+func (s *sharedSink) OnEvent(e *probe.Event) {
+	var set byteSet
+	for i := range e.Accesses {
+		a := &e.Accesses[i]
+		if a.Space != ptx.Shared {
+			continue
+		}
+		for m := a.Lanes & e.Lanes; m != 0; m &= m - 1 {
+			set.add(a.Addr[bits.TrailingZeros64(m)], a.Bytes)
+		}
+	}
+	if set != nil {
+		s.warp.warp = e.Warp
+		s.warps[s.warp] = append(s.warps[s.warp], sharedAccess{int32(e.Index), set})
+	}
+}
+
+// useObserver counts the use of resources on a machine with a clock.
+type useObserver struct {
+	accesses  *sharedRecorder
+	next      map[useWarp]int // index of the next access
+	registers func(*ptx.Func) int
+	limits    *occupancy.Limits
+	sms       int
+
+	launch *stream.Launch
+	begin  int64
+	of     int                      // registers of a thread
+	uses   []phases.RegisterNumbers // by index of the instruction
+	warps  int                      // of a block
+	epochs [len(useEpochs)]useEpoch
+	groups map[[2]int]int // by multiprocessor and block: place of the block
+
+	counts [2][len(useEpochs)]useCounts // registers, shared memory
+	err    error
+}
+
+// useEpoch is what is accessed in epochs of a length.
+type useEpoch struct {
+	slots  map[[2]int]*slotUse     // by multiprocessor and slot
+	places map[[2]int]*placeUse    // by multiprocessor and place
+	held   map[int]map[int64]int64 // by multiprocessor and epoch: set of places with a block
+}
+
+// slotUse is the registers that are accessed in an epoch.
+type slotUse struct {
+	epoch int64
+	phases.RegisterNumbers
+}
+
+// placeUse is the bytes of shared memory that are accessed in an epoch.
+type placeUse struct {
+	epoch int64
+	byteSet
+}
+
+// Begin begins a launch.
+func (o *useObserver) Begin(l *stream.Launch, at int64) {
+	o.launch, o.begin, o.of, o.groups = l, at, o.registers(l.Kernel), map[[2]int]int{}
+	o.warps = o.limits.WarpsOf(occupancy.Block{Threads: l.Block.Count()})
+	o.uses = make([]phases.RegisterNumbers, l.Program.Len())
+	k, err := phases.Divide(l.Kernel, l.SharedBytes)
+	if err != nil {
+		o.err = err
+		return
+	}
+	for i := range o.uses {
+		instr, _ := l.Program.At(i)
+		if n := k.Index(instr); n >= 0 {
+			o.uses[i] = k.Instrs[n].Numbers
+		}
+	}
+	o.beginEpochs()
+}
+
+// beginEpochs makes the epochs of a launch.
+func (o *useObserver) beginEpochs() {
+	for i := range o.epochs {
+		o.epochs[i] = useEpoch{map[[2]int]*slotUse{}, map[[2]int]*placeUse{}, map[int]map[int64]int64{}}
+	}
+}
+
+// Warp counts an instruction.
+func (o *useObserver) Warp(w *core.WarpSpan) {
+	place := w.Slot / o.warps
+	o.groups[[2]int{w.SM, w.CTA}] = place
+	if w.Reason != core.Issues {
+		return
+	}
+	var bytes byteSet
+	key := useWarp{o.launch.ID, w.CTA, w.Warp}
+	if list := o.accesses.warps[key]; o.next[key] < len(list) && list[o.next[key]].instr == w.Instr {
+		bytes = list[o.next[key]].bytes
+		o.next[key]++
+	}
+	for i, cycles := range useEpochs {
+		e, epoch := &o.epochs[i], (w.From-o.begin)/cycles
+		s := e.slots[[2]int{w.SM, w.Slot}]
+		if s == nil {
+			s = &slotUse{}
+			e.slots[[2]int{w.SM, w.Slot}] = s
+		}
+		if s.epoch != epoch {
+			o.endSlot(i, s)
+			s.epoch = epoch
+		}
+		s.Add(&o.uses[w.Instr])
+		if bytes == nil {
+			continue
+		}
+		p := e.places[[2]int{w.SM, place}]
+		if p == nil {
+			p = &placeUse{}
+			e.places[[2]int{w.SM, place}] = p
+		}
+		if epoch > p.epoch { // warps of a block can pass their spans a few cycles late
+			o.endPlace(i, p)
+			p.epoch = epoch
+		}
+		p.union(bytes)
+	}
+}
+
+// endSlot counts the registers of an epoch.
+func (o *useObserver) endSlot(i int, s *slotUse) {
+	o.counts[0][i].used += int64(min(s.Count(), o.of))
+	s.RegisterNumbers = phases.RegisterNumbers{}
+}
+
+// endPlace counts the bytes of an epoch.
+func (o *useObserver) endPlace(i int, p *placeUse) {
+	o.counts[1][i].used += p.count()
+	clear(p.byteSet)
+}
+
+// CTA notes the epochs of a block.
+func (o *useObserver) CTA(c *core.CTASpan) {
+	place := o.groups[[2]int{c.SM, c.CTA}]
+	for i, cycles := range useEpochs {
+		held := o.epochs[i].held[c.SM]
+		if held == nil {
+			held = map[int64]int64{}
+			o.epochs[i].held[c.SM] = held
+		}
+		for e := (c.From - o.begin) / cycles; e <= (c.To-1-o.begin)/cycles; e++ {
+			held[e] |= 1 << place
+		}
+	}
+	for w := range o.warps {
+		key := useWarp{o.launch.ID, c.CTA, w}
+		delete(o.accesses.warps, key)
+		delete(o.next, key)
+	}
+}
+
+// Cycle implements core.Observer.
+func (o *useObserver) Cycle(int64) {}
+
+// End ends a launch.
+func (o *useObserver) End(at int64) {
+	for i, cycles := range useEpochs {
+		e := &o.epochs[i]
+		for _, s := range e.slots {
+			o.endSlot(i, s)
+		}
+		for _, p := range e.places {
+			o.endPlace(i, p)
+		}
+		blocks := int64(0)
+		for _, held := range e.held {
+			for _, places := range held {
+				blocks += int64(bits.OnesCount64(uint64(places)))
+			}
+		}
+		epochs := (at - o.begin + cycles - 1) / cycles * int64(o.sms)
+		registers, shared := &o.counts[0][i], &o.counts[1][i]
+		registers.allocated += blocks * int64(o.warps*o.of)
+		registers.all += epochs * int64(o.limits.FileSize/o.limits.WarpSize)
+		shared.allocated += blocks * int64(o.launch.SharedBytes)
+		if o.launch.SharedBytes > 0 {
+			shared.all += epochs * int64(o.limits.Shared)
+		}
+	}
+}
+
+// measureUse measures the use of resources by a program.
+func measureUse(m *Meter, row *Row) (*useRun, error) {
+	return measureOnce(m, "thesis2019 use "+row.Workload, func() (*useRun, error) {
+		registers, out := machine.EstimateRegisters(), &useRun{}
+		var consumers stream.Consumers
+		var clocks []*machine.Clock
+		var observers []*useObserver
+		var probes []probe.Probe
+		for reading := range clockEnds {
+			s := zoruaMachine(zoruaMachines[0], zoruaStatic, reading, registers)
+			c, err := machine.NewClock(s, 0)
+			if err != nil {
+				panic("BUG: " + err.Error())
+			}
+			accesses := &sharedRecorder{map[useWarp][]sharedAccess{}}
+			o := &useObserver{accesses: accesses, next: map[useWarp]int{}, registers: registers, limits: occupancy.LimitsOf(s.SM), sms: s.SMs}
+			c.Observer = o
+			clocks, observers, consumers, probes = append(clocks, c), append(observers, o), append(consumers, c), append(probes, accesses)
+		}
+		recorder := stream.NewRecorder(consumers)
+		recorder.RecordInstructions()
+		if err := m.run(row.Workload, row.Size, func(*interp.Launch) {}, append(probes, recorder)...); err != nil {
+			return nil, err
+		}
+		for i, c := range clocks {
+			if err := m.verify.clock(c); err != nil {
+				return nil, fmt.Errorf("%s: %w", row.Workload, err)
+			}
+			if err := observers[i].err; err != nil {
+				return nil, fmt.Errorf("%s: %w", row.Workload, err)
+			}
+			out.registers[i], out.shared[i] = observers[i].counts[0], observers[i].counts[1]
+		}
+		return out, nil
+	})
+}
+
+// zoruaUse returns the table of used registers and shared memory.
+func zoruaUse() *Table {
+	programs := append(zoruaSingle[:len(zoruaSingle):len(zoruaSingle)], zoruaBlocks[:4]...)
+	programs = append(programs, thesisProgram{"cutcp", "cutcp"}, thesisProgram{"hw", "heartwall"}, thesisProgram{"tpacf", "tpacf"})
+	var columns []Column
+	for _, cycles := range useEpochs {
+		head := fmt.Sprint(cycles, " cycles,")
+		columns = append(columns,
+			percent(fmt.Sprint("registers_", cycles), head, "registers", fmt.Sprintf("registers that are accessed in an epoch of %d cycles, of those of the resident blocks", cycles)),
+			percent(fmt.Sprint("shared_", cycles), head, "shared", "the same for bytes of shared memory; missing without shared memory"))
+	}
+	return summarised(Table{
+		Name: "zorua-use", Title: "Zorua: registers and shared memory that are used in an epoch, with allocation to blocks on Fermi (figure 28)",
+		Note:            "The thesis says that less than 70 % of registers and 50 % of shared memory are used in 4000 cycles, and always less than 15 % of the shared memory of cutcp, hw and tpacf. It does not name its other programs.",
+		Columns:         columns,
+		Rows:            zoruaRows(programs, Row{Name: "mean", Summary: true, Values: map[string]float64{"registers_500": 37, "shared_500": 12}}),
+		Interpretations: append(clockReadings[:clockEnds:clockEnds], Interpretation{"file", "as the headline; as a share of all registers and all shared memory of a multiprocessor"}), OnlyIfNamed: true,
+	}, func(m *Meter, row *Row, reading int) (map[string]float64, error) {
+		run, err := measureUse(m, row)
+		if err != nil {
+			return nil, err
+		}
+		clock := reading
+		if reading == useFile {
+			clock = clockHeadline
+		}
+		v := map[string]float64{}
+		for i, cycles := range useEpochs {
+			v[fmt.Sprint("registers_", cycles)] = run.registers[clock][i].share(reading == useFile)
+			if run.shared[clock][i].allocated > 0 {
+				v[fmt.Sprint("shared_", cycles)] = run.shared[clock][i].share(reading == useFile)
+			}
+		}
+		return v, nil
+	}, nil)
+}
