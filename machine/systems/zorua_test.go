@@ -1,12 +1,16 @@
 package systems
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"gemu/interp"
 	"gemu/machine"
 	"gemu/machine/core"
 	"gemu/machine/stream"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // clocks runs a workload on machines with a clock, one multiprocessor of a GTX 480 with each of some systems, and returns their launches.
@@ -89,6 +93,44 @@ func TestAssistsWithWarpResources(t *testing.T) {
 	}
 	if moved == 0 {
 		t.Error("no set has moved to memory")
+	}
+}
+
+// TestManyRegisters: a kernel whose warps need more registers than the table has for each, and whose warps wait for each other, ends: with as many blocks as
+// the table has entries for, and with a block that needs more than the table has.
+func TestManyRegisters(t *testing.T) {
+	for _, test := range []struct{ registers, threads int }{{98, 512}, {200, 1024}} {
+		text := fmt.Sprintf(".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 %%x<%d>;\n\tmov.u32 %%x0, %%tid.x;\n", test.registers)
+		for i := 1; i < test.registers; i++ {
+			text += fmt.Sprintf("\tmad.lo.u32 %%x%d, %%x%d, 3, %d;\n", i, i-1, i)
+		}
+		text += "\tbar.sync 0;\n"
+		for i := test.registers - 1; i > 0; i-- {
+			text += fmt.Sprintf("\tadd.u32 %%x0, %%x0, %%x%d;\n", i)
+		}
+		d := interp.NewDevice(interp.Config{})
+		defer d.Close()
+		m, err := d.Load("k.ptx", []byte(text+"\tret;\n}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec, _ := machine.Find("gtx480")
+		spec.SMs = 1
+		if spec.Systems, err = Find("zorua", nil); err != nil {
+			t.Fatal(err)
+		}
+		c, err := machine.NewClock(spec, 30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := stream.NewRecorder(c)
+		r.RecordInstructions()
+		if _, err := m.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(6), Block: ptx.Dim(test.threads), Probes: []probe.Probe{r}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Err(); err != nil || c.Launches()[0].Resources.Spilled == 0 {
+			t.Errorf("%d registers: %v, %+v", test.registers, err, c.Launches()[0].Resources)
+		}
 	}
 }
 

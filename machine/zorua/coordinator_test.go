@@ -37,7 +37,7 @@ func TestThresholdStep(t *testing.T) {
 
 // small returns a coordinator with 4 sets of registers, 2 sets of shared memory and some slots. Instruction i begins phase i.
 func small(warps, places int, list ...needs) *Coordinator {
-	p := &Plan{Places: places, mode: Phases, limits: &occupancy.Limits{Warps: warps, WarpSize: 32, FileSize: 4 * 128, Shared: 2 * SharedSet}, phases: list}
+	p := &Plan{Places: places, mode: Phases, entries: LogicalWarps * tableSets, limits: &occupancy.Limits{Warps: warps, WarpSize: 32, FileSize: 4 * 128, Shared: 2 * SharedSet}, phases: list}
 	for i := range list {
 		p.instrs = append(p.instrs, instruction{begins: i, reads: 1<<min(list[i].registers, 64) - 1})
 	}

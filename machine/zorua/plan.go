@@ -31,6 +31,7 @@ type Plan struct {
 	limits       *occupancy.Limits
 	registerSets int // of a warp, for its life
 	assistSets   int // of a warp, for its assist warps, in addition to those of its phase
+	entries      int // of the table of registers, for sets of phases
 	phases       []needs
 	instrs       []instruction // by index of the instruction in the program
 }
@@ -83,6 +84,13 @@ func NewPlan(mode Mode, l *stream.Launch, limits *occupancy.Limits, registers, a
 			return nil, err
 		}
 		p.divide(k, l)
+		most := 0
+		for _, phase := range p.phases {
+			most = max(most, phase.registers)
+		}
+		// A warp with more sets than the table has for it takes entries of others, so that fewer blocks begin. A single block has all entries that it needs.
+		p.entries = max(LogicalWarps*tableSets, warps*most)
+		p.Places = min(p.Places, p.entries/max(1, warps*most))
 	}
 	return p, nil
 }
@@ -125,7 +133,7 @@ func (p *Plan) physicalRegisters() int {
 func (p *Plan) Coordinator(sm int, now int64) *Coordinator {
 	c := &Coordinator{Plan: p, sm: sm, last: now, slots: p.limits.Warps, blocks: make([]block, p.Places), threshold: threshold{percent: FirstThreshold}}
 	registers, shared := p.physicalRegisters(), p.limits.Shared/SharedSet
-	c.registers = pool{physical: registers, free: registers, most: max(registers, LogicalWarps*(tableSets+p.assistSets))}
+	c.registers = pool{physical: registers, free: registers, most: max(registers, p.entries+LogicalWarps*p.assistSets)}
 	c.shared = pool{physical: shared, free: shared, most: max(shared, LogicalBlocks*shared)}
 	return c
 }
