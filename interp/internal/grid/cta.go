@@ -159,10 +159,48 @@ func nextBudget(c *machine.CTA) int {
 // or has executed about budget instructions. In the parallel half it also returns when the CTA stops before a globally
 // ordered instruction, and, in a cluster, when each warp has run once. A paused CTA continues with the remainder of its
 // former budget.
+//
+// A CTA that has executed its budget while a warp is before a globally ordered instruction takes part in the ordered half as well: its
+// other warps may spin until that warp goes on.
 func runCTA(c *machine.CTA, budget int, ordered bool) machine.CTAStatus {
 	s := runWarps(c, budget, ordered)
 	c.ImportAll()
+	switch {
+	case ordered:
+		c.NextOrdered = c.NextWarp
+	case s == machine.BudgetSpent && anyWarp(c, func(w *machine.Warp) bool { return w.State == machine.AtOrdered }):
+		return machine.WantsOrdered
+	}
 	return s
+}
+
+// anyWarp reports whether a condition holds for a warp of the CTA.
+func anyWarp(c *machine.CTA, holds func(w *machine.Warp) bool) bool {
+	for i := range c.Warps {
+		if holds(&c.Warps[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// beginOrdered makes the warps before globally ordered instructions ready. If other warps are ready as well, the first of those that wait runs
+// first, from the warp after the one that ran last in the ordered half before. So each of them has its turn, though others use all of the
+// slice.
+func beginOrdered(c *machine.CTA) {
+	othersReady, first := anyWarp(c, func(w *machine.Warp) bool { return w.State == machine.ReadyToRun }), -1
+	for i := range c.Warps {
+		n := (c.NextOrdered + i) % len(c.Warps)
+		if w := &c.Warps[n]; w.State == machine.AtOrdered {
+			w.State = machine.ReadyToRun
+			if first < 0 {
+				first = n
+			}
+		}
+	}
+	if othersReady && first >= 0 {
+		c.NextWarp = first
+	}
 }
 
 // runWarps is runCTA without the import of warps that wait in machine code.
@@ -171,11 +209,7 @@ func runWarps(c *machine.CTA, budget int, ordered bool) machine.CTAStatus {
 		c.CTASlice = machine.CTASlice{InstrsLeft: budget, WarpsVisited: len(c.Warps)}
 		c.Ordered = ordered
 		if ordered {
-			for i := range c.Warps {
-				if w := &c.Warps[i]; w.State == machine.AtOrdered {
-					w.State = machine.ReadyToRun
-				}
-			}
+			beginOrdered(c)
 		}
 	}
 	for c.InstrsLeft > 0 || c.PausedInSlice {

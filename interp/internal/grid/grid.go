@@ -4,8 +4,8 @@ package grid
 //
 // In the parallel half of a round the CTAs in flight run in parallel. Each runs until it ends, stops before a globally
 // ordered instruction, or has executed a fixed number of instructions. An instruction is globally ordered if its effect
-// depends on other CTAs: an atomic on global memory whose result is used, or a volatile load. In the ordered half the
-// stopped CTAs run one at a time, in the order in which they began, each for a smaller number of instructions. So a kernel
+// depends on other CTAs: an atomic on global memory whose result is used, or a volatile load. In the ordered half the CTAs
+// with a warp before such an instruction run one at a time, in the order in which they began, each for a smaller number of instructions. So a kernel
 // without data races always computes the same, and a CTA that waits for another CTA makes progress. A kernel without
 // globally ordered instructions has parallel halves only.
 //
@@ -50,7 +50,6 @@ const (
 	windowOrdered        = 32      // CTAs in flight of a kernel with globally ordered instructions
 	orderedInstrsPerCTA  = 1 << 12 // instructions that a CTA may execute in the ordered half of a round
 	roundsBeforeWidening = 64      // rounds in which no CTA ends, before more CTAs are admitted
-	maxOrderedRounds     = 64      // rounds without a change of memory that begin with their ordered half, before the launch counts as stalled
 	maxLoopInstrs        = 1 << 20 // instructions of a CTA in loops that may be spin-waits, without a change of memory, before warp splits are time-sliced
 )
 
@@ -325,7 +324,7 @@ func runRound(g *machine.Grid) (paused bool) {
 }
 
 // makesProgress checks after a round whether the launch makes progress. If it does not, makesProgress takes the next
-// measure: it admits more CTAs, divides time among warp splits, executes ordered instructions, or waits for the host. The error is the trap of a launch
+// measure: it admits more CTAs, divides time among warp splits, or waits for the host. The error is the trap of a launch
 // for which no measure is left.
 func makesProgress(g *machine.Grid) error {
 	if g.Finished.Load() > g.EndedBefore {
@@ -343,8 +342,6 @@ func makesProgress(g *machine.Grid) error {
 		g.Window = min(g.Window+windowOrdered, maxWindow)
 		reserve(g)
 		g.Stall = machine.StallDetector{LoopInstrs: g.Stall.LoopInstrs}
-	case stalled && orderFirst(g):
-		g.Stall = machine.StallDetector{Seed: g.Stall.Seed, OrderedRounds: g.Stall.OrderedRounds + 1, OrderedHash: g.Stall.SavedHash}
 	case stalled && g.TakesTurns:
 		g.Stalled = true // the caller waits for other launches and for the host
 	case stalled && waitForHost(g):
@@ -353,30 +350,6 @@ func makesProgress(g *machine.Grid) error {
 		return Deadlock(g)
 	}
 	return nil
-}
-
-// orderFirst makes the next round begin with its ordered half, for the CTAs that have a warp before a globally ordered instruction: while
-// other warps of such a CTA spin, it uses all instructions of its slice and does not stop there. It reports whether there is such a CTA, and the state is another than that before the last such
-// round.
-func orderFirst(g *machine.Grid) (found bool) {
-	if s := &g.Stall; s.OrderedRounds == maxOrderedRounds || s.OrderedRounds > 0 && s.SavedHash == s.OrderedHash {
-		return false
-	}
-	for i := range g.Flights {
-		f := &g.Flights[i]
-		if f.CTA == nil {
-			continue
-		}
-		for j := range f.CTA.Warps {
-			if f.CTA.Warps[j].State == machine.AtOrdered {
-				f.Status, found = machine.WantsOrdered, true
-			}
-		}
-	}
-	if found {
-		g.Phase, g.NextFlight = machine.OrderedHalf, 0
-	}
-	return found
 }
 
 // waitForHost sleeps for a millisecond if the host may still change memory for a launch without progress. It reports
@@ -743,13 +716,11 @@ func isStalled(s *machine.StallDetector, g *machine.Grid) bool {
 		s.LoopInstrs += machine.ParallelInstrsPerCTA
 	}
 	if changed || readClock {
-		s.RoundsToSave, s.OrderedRounds = 0, 0
+		s.RoundsToSave = 0
 		return false
 	}
 	if s.RoundsToSave == 0 {
-		if s.RoundsToSave, s.Rounds = 1, 0; s.OrderedRounds == 0 {
-			s.Seed = maphash.MakeSeed()
-		}
+		s.RoundsToSave, s.Rounds, s.Seed = 1, 0, maphash.MakeSeed()
 		s.SavedHash = hashGrid(g, s.Seed)
 		return false
 	}
@@ -826,7 +797,7 @@ func hashGrid(g *machine.Grid, seed maphash.Seed) uint64 {
 			continue
 		}
 		maphash.WriteComparable(&h, g.Flights[i].Index)
-		maphash.WriteComparable(&h, c.NextWarp)
+		maphash.WriteComparable(&h, [2]int{c.NextWarp, c.NextOrdered})
 		maphash.WriteComparable(&h, len(c.ReleasedBlocks))
 		maphash.WriteComparable(&h, c.Cluster.Missing)
 		for i := range c.Barriers {

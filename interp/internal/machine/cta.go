@@ -64,6 +64,7 @@ type CTAProgress struct {
 	Slept         int64  // nanoseconds spent by warps in nanosleep
 	Ordered       bool   // the CTA may execute globally ordered instructions
 	NextWarp      int    // index of the warp that runs next
+	NextOrdered   int    // NextWarp after the latest ordered half
 	Random        uint64 // random state for the budgets of warps, in a launch with a seed
 	CTASlice             // the slice in progress
 	Err           error
@@ -102,7 +103,7 @@ func (c *CTA) Begin() {
 	}
 	clear(c.ReleasedBlocks)
 	c.AsyncState.Reset()
-	c.NextWarp, c.Err, c.Done, c.Ordered, c.Slept, c.CTASlice, c.ReleasedEarly = 0, nil, false, false, 0, CTASlice{}, false
+	c.NextOrdered, c.NextWarp, c.Err, c.Done, c.Ordered, c.Slept, c.CTASlice, c.ReleasedEarly = 0, 0, nil, false, false, 0, CTASlice{}, false
 	c.Frame.LastCallee = nil
 	sliced := c.Grid.TimeSliced()
 	for i := range c.Warps {
@@ -143,7 +144,7 @@ type CTAStatus uint8
 
 const (
 	CTAEnded        CTAStatus = iota // all its warps have ended
-	WantsOrdered                     // every ready warp is before a globally ordered instruction
+	WantsOrdered                     // a warp is before a globally ordered instruction, and the CTA has executed its slice or has no other ready warp
 	BudgetSpent                      // it has executed the instructions of its slice
 	CTAFailed                        // CTA.Err is set
 	CTAPaused                        // a probe paused the launch

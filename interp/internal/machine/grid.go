@@ -184,9 +184,6 @@ type StallDetector struct {
 	// LoopInstrs is the number of instructions that a CTA was permitted in consecutive rounds in which no memory changed and after
 	// which all warps were in loops that may be spin-waits.
 	LoopInstrs int
-
-	OrderedRounds int    // rounds that began with their ordered half because of a stall, since memory has changed
-	OrderedHash   uint64 // SavedHash before the last of them, with the same Seed
 }
 
 // TimeSliced reports whether the warp splits of a warp are time-sliced.
