@@ -18,7 +18,8 @@
 set -euo pipefail
 prefix=$(realpath -m "$1")
 cd "$(dirname "$0")/.."
-export CGO_ENABLED=1 CC=${CC:-$(go env CC)}
+# Debug information would contain the names of the directories. Go's default has -g, which revokes -s for zig's compiler.
+export CGO_ENABLED=1 CC=${CC:-$(go env CC)} CGO_CFLAGS=${CGO_CFLAGS:--O2} CGO_LDFLAGS=${CGO_LDFLAGS:--O2}
 headers=$(mktemp -d)
 trap 'rm -rf "$headers"' EXIT
 

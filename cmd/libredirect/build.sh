@@ -5,4 +5,4 @@
 set -euo pipefail
 out=$(realpath "$1")
 cd "$(dirname "$0")"
-${CC:-$(go env CC)} -shared -std=gnu11 -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Werror -o "$out/libredirect.so" src/redirect.c
+${CC:-$(go env CC)} -shared -s -std=gnu11 -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Werror -o "$out/libredirect.so" src/redirect.c
