@@ -172,10 +172,10 @@ func (c *execCmd) Run(a *app) error {
 		}
 		return nil
 	}
-	if err := checkOutput(c.JSON); err != nil {
-		return fmt.Errorf("--json %s: %w", c.JSON, err)
+	if c.Pprof != "" && !slices.ContainsFunc(slices.Concat(os.Environ(), settings), func(s string) bool { return strings.HasPrefix(s, "GEMU_PROFILE=") }) {
+		return errors.New("--pprof: there is no profile: want --profile source or --profile ptx")
 	}
-	rules, err := c.readRules(a, c.JSON)
+	rules, err := c.readRules(a, outputs{{"--json", c.JSON}, {"--pprof", c.Pprof}})
 	if err != nil {
 		return err
 	}
@@ -244,8 +244,17 @@ func (c *execCmd) finish(a *app, r *report.Report, rules *rules) error {
 	if err := c.apply(a, rules, r); err != nil {
 		return err
 	}
+	a.sources = input.NewSources("-", c.Source...)
+	if c.Pprof != "" {
+		b, err := pprofOf(r.Processes, sourceFiles{a.sources})
+		if err == nil {
+			err = writeOutput(a, c.Pprof, b)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if !c.Quiet && len(r.Profile) > 0 {
-		a.sources = input.NewSources("-", c.Source...)
 		c.execProfileFlags.print(newScreen(a.stderr), r.Profile, sourceFiles{a.sources})
 	}
 	if !c.Quiet || r.Errors+r.Notices+len(r.Unused) > 0 {

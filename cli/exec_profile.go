@@ -3,12 +3,14 @@ package cli
 // This file prints the profile of "gemu exec --profile".
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"gemu/affinetrack"
+	"gemu/driver"
 	"gemu/internal/document"
 	"gemu/internal/visible"
 	"gemu/profile"
@@ -19,6 +21,7 @@ import (
 type execProfileFlags struct {
 	Top int `default:"10" help:"Print at most N kernels and N lines of the profile; --json has all." placeholder:"N"`
 	profileSortFlag
+	Pprof  string   `help:"Write the profile of all processes for \"go tool pprof\" to FILE. Needs --profile." placeholder:"FILE"`
 	Source []string `sep:"none" type:"path" help:"Also show lines of source files below the directory DIR, if the PTX names them. Files below the current directory are always shown. May be given several times." placeholder:"DIR"`
 }
 
@@ -81,4 +84,21 @@ func (s *screen) printLeft(n int) {
 	if n > 0 {
 		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", n)))
 	}
+}
+
+// pprofOf returns the profiles of processes in pprof's format, with the paths of the source files that were found.
+func pprofOf(processes []*driver.ProcessReport, sources sourceFiles) ([]byte, error) {
+	var lines []profile.LineCounts
+	for _, p := range processes {
+		process := strings.TrimSpace(fmt.Sprintf("%d: %s", p.Process, strings.Join(p.Program, " ")))
+		for _, k := range p.Statistics.Profile {
+			for i := range k.Lines {
+				l := &k.Lines[i]
+				lines = append(lines, profile.LineCounts{Module: k.Module, Kernel: finding.Name(k.Kernel), Process: process, File: sources.Path(l.File), Line: l.Line, Counts: &l.Counts})
+			}
+		}
+	}
+	var b bytes.Buffer
+	err := profile.PprofOfLines(lines).Write(&b)
+	return b.Bytes(), err
 }

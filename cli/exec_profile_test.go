@@ -1,10 +1,15 @@
 package cli
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	pprof "github.com/google/pprof/profile"
+
+	"gemu/driver"
 	"gemu/internal/document"
 	"gemu/internal/input"
 	"gemu/profile"
@@ -71,5 +76,30 @@ none
 		if b.String() != c.want {
 			t.Errorf("%s: got\n%swant\n%s", c.sort, b.String(), c.want)
 		}
+	}
+}
+
+// TestExecPprof: --pprof has the lines of each process, which is a label, in functions that are the kernels.
+func TestExecPprof(t *testing.T) {
+	process := func(id int, program string, execs int64) *driver.ProcessReport {
+		line := document.KernelLine{ProfileLine: document.ProfileLine{File: "a.cu", Line: 3, Counts: profile.Counts{Execs: execs}}}
+		k := &document.KernelProfile{Module: "m.ptx", Kernel: "_Z4manyPi", Launches: 1, Lines: []document.KernelLine{line}}
+		return &driver.ProcessReport{Process: id, Program: []string{program, "-v"}, Statistics: &driver.Statistics{Profile: []*document.KernelProfile{k}}}
+	}
+	b, err := pprofOf([]*driver.ProcessReport{process(7, "first", 20), process(8, "second", 5)}, sourceFiles{input.NewSources("-")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := pprof.ParseData(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range p.Sample {
+		l := s.Location[0].Line[0]
+		got = append(got, fmt.Sprintf("%d %s %s %d", s.Value[0], s.Label["process"], l.Function.Name, l.Line))
+	}
+	if want := []string{"20 [7: first -v] many(int*) 3", "5 [8: second -v] many(int*) 3"}; !slices.Equal(got, want) || len(p.Location) != 1 {
+		t.Errorf("%d locations, %q, want %q", len(p.Location), got, want)
 	}
 }

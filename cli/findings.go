@@ -28,8 +28,8 @@ type findingsFlags struct {
 // rules are the rules of findingsFlags.
 type rules struct{ suppressions, baseline []*report.Rule }
 
-// readRules reads the rules, and checks the names of outputs; json is that of --json. It is called before anything runs.
-func (f *findingsFlags) readRules(a *app, json string) (*rules, error) {
+// readRules reads the rules, and checks the names of the outputs of these flags and of others. It is called before anything runs.
+func (f *findingsFlags) readRules(a *app, others outputs) (*rules, error) {
 	r := new(rules)
 	for _, name := range f.Suppress {
 		list, err := readRuleFile(a, "--suppress", name)
@@ -48,7 +48,7 @@ func (f *findingsFlags) readRules(a *app, json string) (*rules, error) {
 		return nil, errors.New("--baseline and --write-baseline: want one of both; --write-baseline replaces the file")
 	}
 	flags := map[string]string{}
-	for _, out := range []struct{ flag, name string }{{"--json", json}, {"--write-baseline", f.WriteBaseline}, {"--junit", f.JUnit}, {"--sarif", f.SARIF}} {
+	for _, out := range append(others, outputs{{"--write-baseline", f.WriteBaseline}, {"--junit", f.JUnit}, {"--sarif", f.SARIF}}...) {
 		if out.name == "" {
 			continue
 		}

@@ -99,7 +99,7 @@ func (c *runCmd) Run(a *app) (failed error) {
 	if err := checkOutput(c.JSON); err != nil {
 		return fmt.Errorf("--json %s: %w", c.JSON, err)
 	}
-	rules, err := c.readRules(a, c.JSON)
+	rules, err := c.readRules(a, outputs{{"--json", c.JSON}})
 	if err != nil {
 		return err
 	}

@@ -296,3 +296,22 @@ func tool(t *testing.T, args ...string) string {
 	}
 	return string(b)
 }
+
+// TestPprofOfLines: lines of the same kernel in two processes are summed up, and the label tells the processes apart.
+func TestPprofOfLines(t *testing.T) {
+	a, b := &Counts{Execs: 30, Lanes: 600}, &Counts{Execs: 12, Lanes: 100}
+	name := write(t, PprofOfLines([]LineCounts{
+		{Module: "m.ptx", Kernel: "sum(int*)", Process: "7: first", File: "k.cu", Line: 4, Counts: a},
+		{Module: "m.ptx", Kernel: "sum(int*)", Process: "8: second", File: "k.cu", Line: 4, Counts: b},
+		{Module: "m.ptx", Kernel: "other", Process: "8: second", File: "k.cu", Line: 4, Counts: b},
+	}))
+	for want, args := range map[string][]string{
+		"42 77.78% 77.78%         42 77.78%  sum(int*) k.cu:4": {"-top", "-lines"},
+		"0     0%     0%         24 44.44%  8: second":        {"-top", "-tagfocus=second", "-tagroot=process", "-cum"},
+		"600 75.00% 75.00%        600 75.00%  sum(int*)":       {"-top", "-sample_index=lanes", "-tagfocus=first"},
+	} {
+		if got := tool(t, append(args, name)...); !strings.Contains(got, want) {
+			t.Errorf("%q has no %q:\n%s", args, want, got)
+		}
+	}
+}

@@ -3,6 +3,8 @@ package profile
 // This file writes profiles for pprof (https://github.com/google/pprof).
 
 import (
+	"slices"
+
 	"github.com/google/pprof/profile"
 
 	"gemu/ptx"
@@ -30,11 +32,8 @@ var sampleTypes = []struct {
 // them, executions of branches that diverged, requests to memory, sectors, sectors in excess
 // of the necessary number, conflicts.
 func (p *Profile) Pprof(listing bool) *profile.Profile {
-	b := pprofBuilder{listing: listing, out: &profile.Profile{PeriodType: &profile.ValueType{Type: "instructions", Unit: "count"}, Period: 1}, functions: map[Frame]*profile.Function{}, locations: map[*ptx.Instr]*profile.Location{}}
-	for _, t := range sampleTypes {
-		b.out.SampleType = append(b.out.SampleType, &profile.ValueType{Type: t.name, Unit: t.unit})
-	}
-	b.out.DefaultSampleType = sampleTypes[0].name
+	b := newPprofBuilder()
+	b.listing = listing
 	if p.Err != nil {
 		b.out.Comments = []string{"the launch did not run to its end: " + p.Err.Error()}
 	}
@@ -52,17 +51,66 @@ type pprofBuilder struct {
 	locations map[*ptx.Instr]*profile.Location
 }
 
+func newPprofBuilder() *pprofBuilder {
+	b := &pprofBuilder{out: &profile.Profile{PeriodType: &profile.ValueType{Type: "instructions", Unit: "count"}, Period: 1}, functions: map[Frame]*profile.Function{}, locations: map[*ptx.Instr]*profile.Location{}}
+	for _, t := range sampleTypes {
+		b.out.SampleType = append(b.out.SampleType, &profile.ValueType{Type: t.name, Unit: t.unit})
+	}
+	b.out.DefaultSampleType = sampleTypes[0].name
+	return b
+}
+
+// LineCounts are the counts of a kernel at a line.
+type LineCounts struct {
+	Module  string // name of the kernel's module
+	Kernel  string // name of the kernel
+	Process string // process of the launches
+	File    string // file of the line
+	Line    int
+	Counts  *Counts
+}
+
+// PprofOfLines is a profile of several processes as pprof has it. A sample is an element of lines with its process as the label
+// "process"; its location is the line, in a function that is the kernel. The values are those of Profile.Pprof.
+func PprofOfLines(lines []LineCounts) *profile.Profile {
+	b := newPprofBuilder()
+	type place struct {
+		module string
+		frame  Frame
+	}
+	locations := map[place]*profile.Location{}
+	for _, l := range lines {
+		at := place{l.Module, Frame{Function: l.Kernel, File: l.File, Line: l.Line}}
+		location := locations[at]
+		if location == nil {
+			location = &profile.Location{
+				ID: uint64(len(b.out.Location) + 1), Mapping: b.mapping(l.Module), Address: uint64(l.Line) << 8,
+				Line: []profile.Line{{Function: b.function(at.frame, 0), Line: int64(l.Line)}},
+			}
+			locations[at] = location
+			b.out.Location = append(b.out.Location, location)
+		}
+		b.out.Sample = append(b.out.Sample, &profile.Sample{Location: []*profile.Location{location}, Value: valuesOf(l.Counts), Label: map[string][]string{"process": {l.Process}}})
+	}
+	return b.out
+}
+
+// valuesOf returns the values of a sample.
+func valuesOf(c *Counts) (list []int64) {
+	for _, t := range sampleTypes {
+		list = append(list, t.of(c))
+	}
+	return list
+}
+
 // node adds the samples of a node. calls leads to it, the latest call first.
 func (b *pprofBuilder) node(n *Node, calls []*profile.Location) {
 	for i := range n.Counts {
 		if n.Counts[i].Execs == 0 {
 			continue
 		}
-		s := &profile.Sample{Location: append([]*profile.Location{b.location(n.Func, n.fn.instrs[i])}, calls...)}
-		for _, t := range sampleTypes {
-			s.Value = append(s.Value, t.of(&n.Counts[i]))
-		}
-		b.out.Sample = append(b.out.Sample, s)
+		location := b.location(n.Func, n.fn.instrs[i])
+		b.out.Sample = append(b.out.Sample, &profile.Sample{Location: append([]*profile.Location{location}, calls...), Value: valuesOf(&n.Counts[i])})
 	}
 	for _, c := range n.Children {
 		b.node(c, append([]*profile.Location{b.location(n.Func, c.Site)}, calls...))
@@ -76,7 +124,7 @@ func (b *pprofBuilder) location(f *ptx.Func, instr *ptx.Instr) *profile.Location
 	if l != nil {
 		return l
 	}
-	l = &profile.Location{ID: uint64(len(b.out.Location) + 1), Mapping: b.mapped(f.Module()), Address: uint64(instr.Pos.Line)<<8 | uint64(min(instr.Pos.Col, 255))}
+	l = &profile.Location{ID: uint64(len(b.out.Location) + 1), Mapping: b.mapping(f.Module().Name), Address: uint64(instr.Pos.Line)<<8 | uint64(min(instr.Pos.Col, 255))}
 	frames := Frames(f, instr, b.listing)
 	for i, frame := range frames {
 		start := 0
@@ -101,14 +149,12 @@ func (b *pprofBuilder) function(frame Frame, start int) *profile.Function {
 	return f
 }
 
-// mapped returns the mapping of a module, marked as fully symbolised.
-func (b *pprofBuilder) mapped(m *ptx.Module) *profile.Mapping {
-	for _, o := range b.out.Mapping {
-		if o.File == m.Name {
-			return o
-		}
+// mapping returns the mapping of a module, marked as fully symbolised.
+func (b *pprofBuilder) mapping(module string) *profile.Mapping {
+	if i := slices.IndexFunc(b.out.Mapping, func(m *profile.Mapping) bool { return m.File == module }); i >= 0 {
+		return b.out.Mapping[i]
 	}
-	o := &profile.Mapping{ID: uint64(len(b.out.Mapping) + 1), Limit: 1 << 48, File: m.Name, HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}
-	b.out.Mapping = append(b.out.Mapping, o)
-	return o
+	m := &profile.Mapping{ID: uint64(len(b.out.Mapping) + 1), Limit: 1 << 48, File: module, HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}
+	b.out.Mapping = append(b.out.Mapping, m)
+	return m
 }
