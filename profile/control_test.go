@@ -307,7 +307,7 @@ func TestPprofOfLines(t *testing.T) {
 	}))
 	for want, args := range map[string][]string{
 		"42 77.78% 77.78%         42 77.78%  sum(int*) k.cu:4": {"-top", "-lines"},
-		"0     0%     0%         24 44.44%  8: second":        {"-top", "-tagfocus=second", "-tagroot=process", "-cum"},
+		"0     0%     0%         24 44.44%  8: second":         {"-top", "-tagfocus=second", "-tagroot=process", "-cum"},
 		"600 75.00% 75.00%        600 75.00%  sum(int*)":       {"-top", "-sample_index=lanes", "-tagfocus=first"},
 	} {
 		if got := tool(t, append(args, name)...); !strings.Contains(got, want) {
