@@ -171,6 +171,52 @@ def result():
     return np.array(z)
 """,
     ),
+    "numba": Client(
+        ["numba-cuda[cu13]==0.30.4", "numba==0.68.1"],
+        "product of matrices, 128×128",
+        "`njit(parallel=True)`, LLVM",
+        "N = 128" + MATRICES + """
+import sys
+
+if sys.argv[1] == "cuda":
+    from numba import cuda
+    x, y, z = cuda.to_device(a), cuda.to_device(b), cuda.device_array((N, N), np.float32)
+
+    @cuda.jit
+    def multiply(x, y, z):
+        i, j = cuda.grid(2)
+        s = np.float32(0)
+        for k in range(x.shape[1]):
+            s += x[i, k] * y[k, j]
+        z[i, j] = s
+
+    def run():
+        multiply[(N // 16, N // 16), (16, 16)](x, y, z)
+        cuda.synchronize()
+
+    def result():
+        return z.copy_to_host()
+else:
+    import numba
+    z = np.zeros((N, N), np.float32)
+
+    @numba.njit(parallel=True)
+    def multiply(x, y, z):
+        for i in numba.prange(x.shape[0]):
+            for j in range(y.shape[1]):
+                s = np.float32(0)
+                for k in range(x.shape[1]):
+                    s += x[i, k] * y[k, j]
+                z[i, j] = s
+
+    def run():
+        multiply(a, b, z)
+
+    def result():
+        return z
+
+""",
+    ),
 }
 
 
@@ -211,7 +257,7 @@ def main():
         with tempfile.TemporaryDirectory() as temp:
             program = pathlib.Path(temp, "program.py")
             program.write_text(client.program + MEASURE)
-            cuda = measure(["gemu", "exec", "--quiet", "--require-launches", "--", python, program, "cuda", str(args.runs)], client.cuda)
+            cuda = measure(["gemu", "exec", "--quiet", "--require-launches", "--python", python, "--", python, program, "cuda", str(args.runs)], client.cuda)
             cpu = measure([python, program, "cpu", str(args.runs)], client.cpu)
         if cuda is None or cpu is None:
             failed = True
