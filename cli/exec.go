@@ -361,7 +361,7 @@ func findLibraries(asked string) (string, error) {
 		self, err = filepath.EvalSymlinks(self)
 	}
 	if err != nil {
-		return "", fmt.Errorf("the directory of the command: %w", err)
+		return "", fmt.Errorf("gemu's libraries are next to the command, whose directory is not known: %w; name that of the libraries with --libraries DIR", err)
 	}
 	here := filepath.Dir(self)
 	for _, dir := range []string{filepath.Join(here, "..", "lib", "gemu"), filepath.Join(here, "lib", "gemu"), filepath.Join(here, "..", "lib"), here} {
