@@ -132,6 +132,7 @@ func (c *machineCmd) Run(a *app, parsed *kong.Context) error {
 		return err
 	}
 	specs, err := c.specs(a)
+	defer closeSystems(a.ctx, specs)()
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ package cli
 // of data that they read.
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -55,6 +56,17 @@ func (c *machineCmd) with(a *app, specs []machine.Spec) (list []machine.Spec, er
 		}
 	}
 	return list, nil
+}
+
+// closeSystems returns a function that closes the systems of machines. They are closed at the end of ctx at the latest.
+func closeSystems(ctx context.Context, specs []machine.Spec) func() {
+	closeAll := func() {
+		for i := range specs {
+			specs[i].CloseSystems() // an error leaves memory to the end of the process
+		}
+	}
+	stop := context.AfterFunc(ctx, closeAll)
+	return func() { stop(); closeAll() }
 }
 
 // inference passes launches to machines that need the accesses of a launch first, and to further receivers.

@@ -21,6 +21,18 @@ type System struct {
 	Name string // name with its options, as on the command line
 	// New returns the parts of a machine. Each machine has parts of its own.
 	New func() Parts
+	// Close ends what the system executes, whose launches are then errors, and frees its memory. A second call has no effect. nil: there is nothing to end.
+	Close func() error
+}
+
+// CloseSystems closes the systems of the machine, after its last launch or to end it.
+func (s *Spec) CloseSystems() (err error) {
+	for _, system := range s.Systems {
+		if system.Close != nil {
+			err = cmp.Or(err, system.Close())
+		}
+	}
+	return err
 }
 
 // Parts are the replaceable parts of a machine. A nil part is that of the machine. The machine calls one function at a time.

@@ -3,6 +3,7 @@ package papers
 // This file has the speed-ups of the CABA paper. docs/caba.md defines the columns and interpretations.
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -76,6 +77,8 @@ func cabaClocks(m *Meter, row *Row, spec machine.Spec, designs ...string) ([]cab
 				return nil, err
 			}
 			with.Systems = list
+			defer with.CloseSystems()
+			defer context.AfterFunc(m.ctx, func() { with.CloseSystems() })()
 		}
 		c, err := machine.NewClock(with, 0)
 		if err != nil {

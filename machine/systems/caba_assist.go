@@ -26,7 +26,8 @@ func assistSystem(name string, codecs []codec.Codec, sources []assist.Source, le
 	if err != nil {
 		return nil, err
 	}
-	x := &assistExecutor{sandbox: sandbox, codecs: codecs, known: map[assistKey]assistResult{}, paths: map[string][]int32{}}
+	ctx, cancel := context.WithCancel(context.Background())
+	x := &assistExecutor{ctx: ctx, sandbox: sandbox, codecs: codecs, known: map[assistKey]assistResult{}, paths: map[string][]int32{}}
 	parts := machine.Parts{
 		Codec: func(l *codec.Line) int {
 			_, bytes, _ := x.smallest(l)
@@ -42,12 +43,18 @@ func assistSystem(name string, codecs []codec.Codec, sources []assist.Source, le
 	if levels != nil {
 		levels(parts.Compressed)
 	}
-	return &machine.System{Name: name, New: func() machine.Parts { return parts }}, nil
+	return &machine.System{Name: name, New: func() machine.Parts { return parts }, Close: sync.OnceValue(func() error {
+		cancel()
+		x.Lock()
+		defer x.Unlock()
+		return sandbox.Close()
+	})}, nil
 }
 
 // assistExecutor executes routines in a sandbox, each once for the same line. It may be used by several machines at the same time.
 type assistExecutor struct {
 	sync.Mutex
+	ctx     context.Context // ends when the system is closed
 	sandbox *assist.Sandbox
 	codecs  []codec.Codec
 	known   map[assistKey]assistResult
@@ -100,6 +107,9 @@ func (x *assistExecutor) registers() (n int) {
 func (x *assistExecutor) run(r *assist.Routine, line *codec.Line, hint codec.Encoding) (assistResult, error) {
 	x.Lock()
 	defer x.Unlock()
+	if err := x.ctx.Err(); err != nil {
+		return assistResult{}, err
+	}
 	key := assistKey{r, *line, hint}
 	if known, ok := x.known[key]; ok {
 		return known, nil
@@ -108,7 +118,7 @@ func (x *assistExecutor) run(r *assist.Routine, line *codec.Line, hint codec.Enc
 	if r.Event() == assist.Fill {
 		r.Codec().Encode(&in, line)
 	}
-	list, err := x.sandbox.Run(context.Background(), r, []codec.Line{in}, []codec.Encoding{hint}) // it ends by itself, after at most 65536 instructions
+	list, err := x.sandbox.Run(x.ctx, r, []codec.Line{in}, []codec.Encoding{hint})
 	if err == nil {
 		err = r.Check(line, hint, &list[0])
 	}

@@ -1,6 +1,8 @@
 package systems
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -299,5 +301,23 @@ func TestCabaLevels(t *testing.T) {
 		t.Errorf("bdi-rawl2: %+v", memories[3])
 	case counts[4].AssistFills >= counts[0].AssistFills:
 		t.Errorf("bdi-direct: %d lines, %d without", counts[4].AssistFills, counts[0].AssistFills)
+	}
+}
+
+// TestCloseSystems: after its end, a system with assist routines executes none: a launch is an error.
+func TestCloseSystems(t *testing.T) {
+	system, err := caba("bdi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := machine.Find("caba")
+	s.Systems = []*machine.System{system, {Name: "without an end"}}
+	for range 2 {
+		if err := s.CloseSystems(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := runOwn(t, system); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want the end of the context", err)
 	}
 }
