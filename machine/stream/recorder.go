@@ -82,11 +82,12 @@ type launch struct {
 func (r *Recorder) Subscription() probe.Subscription {
 	s := probe.Subscription{Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnAfter | probe.OnEffect | probe.OnWake | probe.OnWarpEnd | probe.OnCTAEnd, Addresses: true}
 	if r.data { // memory after an instruction has the bytes of that instruction only on a single host thread
-		s.Events |= probe.OnAccess | probe.OnAlloc | probe.OnHostWrite
+		s.Events |= probe.OnAccess
 		s.InOrder = true
 	}
-	if r.encoder != nil {
+	if r.encoder != nil { // a recording of a run has neither registers nor writes by the host
 		s = s.Union(r.encoder.Subscription())
+		s.Events |= probe.OnAlloc | probe.OnHostWrite
 	}
 	return s
 }
