@@ -10,6 +10,7 @@ import (
 	"gemu/machine"
 	"gemu/machine/stream"
 	"gemu/occupancy"
+	"gemu/phases"
 	"gemu/ptx"
 )
 
@@ -18,14 +19,14 @@ const cliffRegisters = 48
 
 // cliffPrograms are the programs that take any block size, with their sizes.
 var cliffPrograms = []Row{
-	{Name: "MST", Workload: "caba/mst", Size: 1 << 15, Values: map[string]float64{"edge": 640, "base": 50}},
+	{Name: "MST", Workload: "caba/mst", Size: 1 << 14, Values: map[string]float64{"base": 50}},
 	{Name: "BH", Workload: "caba/bh", Size: 1 << 12},
-	{Name: "SSSP", Workload: "caba/sssp", Size: 1 << 15},
-	{Name: "SP", Workload: "caba/sp", Size: 1 << 13},
+	{Name: "SSSP", Workload: "caba/sssp", Size: 1 << 14},
+	{Name: "SP", Workload: "caba/sp", Size: 1 << 12},
 }
 
 // cliffBlocks returns block sizes on a machine without shared memory, in steps of a warp: the least and the largest with two resident blocks, and
-// the next.
+// the least of which the register file as a whole cannot hold two.
 func cliffBlocks(limits *occupancy.Limits) (list [3]int) {
 	for threads := limits.WarpSize; threads <= occupancy.MaxThreads; threads += limits.WarpSize {
 		n, _ := limits.Resident(occupancy.Block{Threads: threads, Registers: cliffRegisters})
@@ -33,19 +34,55 @@ func cliffBlocks(limits *occupancy.Limits) (list [3]int) {
 			list[0] = threads
 		}
 		if n == 2 {
-			list[1], list[2] = threads, threads+limits.WarpSize
+			list[1] = threads
+		}
+		if 2*threads*cliffRegisters > limits.FileSize && list[2] == 0 {
+			list[2] = threads
 		}
 	}
 	return list
 }
 
+// cliffModule returns the PTX of a workload with directives of its phases. Their registers are scaled so that the largest phase of each kernel has
+// cliffRegisters, as a thread has with the other systems. The program does not access the additional ones.
+func cliffModule(w *kernels.Workload) (string, error) {
+	module, err := ptx.ParseString(w.Name, w.PTX())
+	if err != nil {
+		return "", err
+	}
+	var list []*phases.Kernel
+	for _, f := range module.Kernels() {
+		k, err := phases.Divide(f, 0)
+		if err != nil {
+			return "", err
+		}
+		for i := range k.Phases {
+			n := &k.Phases[i].Registers
+			*n = (*n*cliffRegisters + k.Most.Registers - 1) / k.Most.Registers
+		}
+		list = append(list, k)
+	}
+	return phases.Annotate(w.Name, w.PTX(), list)
+}
+
 // cliffRun is the cycles of a program, by block size of cliffBlocks.
 type cliffRun [3][zoruaSystemCount][clockEnds]float64
+
+// cliffMachine returns zoruaMachine with the limits of Maxwell, two multiprocessors, and half of its L2 and channels.
+func cliffMachine(system, reading int) machine.Spec {
+	s := zoruaMachine(zoruaMachines[2], system, reading, func(*ptx.Func) int { return cliffRegisters })
+	s.SMs, s.L2.Bytes, s.DRAM.Channels = s.SMs/2, s.L2.Bytes/2, s.DRAM.Channels/2
+	return s
+}
 
 // measureCliff measures a program at the block sizes of its cliff.
 func measureCliff(m *Meter, row *Row) (*cliffRun, error) {
 	return measureOnce(m, "thesis2019 cliffs "+row.Workload, func() (*cliffRun, error) {
 		out := &cliffRun{}
+		src, err := cliffModule(kernels.Lookup(row.Workload))
+		if err != nil {
+			return nil, err
+		}
 		for i, threads := range cliffBlocks(occupancy.LimitsOf(zoruaMachines[2])) {
 			w := *kernels.Lookup(row.Workload)
 			w.Block = threads
@@ -56,7 +93,7 @@ func measureCliff(m *Meter, row *Row) (*cliffRun, error) {
 					if system == zoruaNoSwap && reading != clockHeadline {
 						continue
 					}
-					c, err := machine.NewClock(zoruaMachine(zoruaMachines[2], system, reading, func(*ptx.Func) int { return cliffRegisters }), 0)
+					c, err := machine.NewClock(cliffMachine(system, reading), 0)
 					if err != nil {
 						panic("BUG: " + err.Error())
 					}
@@ -65,7 +102,7 @@ func measureCliff(m *Meter, row *Row) (*cliffRun, error) {
 			}
 			recorder := stream.NewRecorder(consumers)
 			recorder.RecordInstructions()
-			if err := m.runModule(&w, w.PTX(), row.Size, func(*interp.Launch) {}, recorder); err != nil {
+			if err := m.runModule(&w, src, row.Size, func(*interp.Launch) {}, recorder); err != nil {
 				return nil, err
 			}
 			for system := range clocks {
@@ -90,12 +127,12 @@ func measureCliff(m *Meter, row *Row) (*cliffRun, error) {
 func zoruaCliffs() *Table {
 	return &Table{
 		Name: "zorua-cliffs", Title: "Zorua: time from two resident blocks to one on Maxwell, with 48 registers of a thread (figure 25)",
-		Note: "The thesis has the value of MST only; its time falls from 480 to 640 threads.",
+		Note: "The thesis has the value of MST only, for a step that its figure has at 640 threads; its time falls from 480 to 640.",
 		Columns: []Column{
-			{Name: "edge", Head: [2]string{"", "edge"}, Doc: "largest block size with two resident blocks", NotRanked: true},
-			percent("warps", "", "warps", "change of resident warps from the edge to a block that has a warp more, with allocation to blocks"),
+			{Name: "edge", Head: [2]string{"", "edge"}, Doc: "largest block size with two resident blocks, by a formula of the limits", NotRanked: true},
+			percent("warps", "", "warps", "change of resident warps from the edge to the least block size of which the register file cannot hold two, with allocation to blocks"),
 			percent("before", "time", "before", "change of time from the least block size with two resident blocks to the edge, with allocation to blocks"),
-			percent("base", "time,", "base", "change of time from the edge to a block that has a warp more, with allocation to blocks"),
+			percent("base", "time,", "base", "change of time from the edge to that block size, with allocation to blocks"),
 			percent("wlm", "time,", "WLM", "the same with registers by warp"),
 			percent("zorua", "time,", "Zorua", "the same with Zorua"),
 		},

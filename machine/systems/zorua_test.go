@@ -97,9 +97,14 @@ func TestAssistsWithWarpResources(t *testing.T) {
 }
 
 // TestManyRegisters: a kernel whose warps need more registers than the table has for each, and whose warps wait for each other, ends: with as many blocks as
-// the table has entries for, and with a block that needs more than the table has.
+// the table has entries for, and with a block that needs more than the table has. 512 threads have at most 63 registers each on this machine, as a
+// compiler would limit them. A block that does not fit with its registers is an error; with the 30 registers of --regs it fits.
 func TestManyRegisters(t *testing.T) {
-	for _, test := range []struct{ registers, threads int }{{98, 512}, {200, 1024}} {
+	for _, test := range []struct {
+		registers, threads int
+		given              int // registers of a thread; 0: estimated
+		want               string
+	}{{98, 512, 0, ""}, {200, 1024, 30, ""}, {200, 1024, 0, "a block of 1024 threads with 63 registers and 0 bytes of shared memory does not fit"}} {
 		text := fmt.Sprintf(".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 %%x<%d>;\n\tmov.u32 %%x0, %%tid.x;\n", test.registers)
 		for i := 1; i < test.registers; i++ {
 			text += fmt.Sprintf("\tmad.lo.u32 %%x%d, %%x%d, 3, %d;\n", i, i-1, i)
@@ -115,11 +120,11 @@ func TestManyRegisters(t *testing.T) {
 			t.Fatal(err)
 		}
 		spec, _ := machine.Find("gtx480")
-		spec.SMs = 1
+		spec.SMs, spec.Registers = 1, machine.EstimateRegisters()
 		if spec.Systems, err = Find("zorua", nil); err != nil {
 			t.Fatal(err)
 		}
-		c, err := machine.NewClock(spec, 30)
+		c, err := machine.NewClock(spec, test.given)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,6 +132,12 @@ func TestManyRegisters(t *testing.T) {
 		r.RecordInstructions()
 		if _, err := m.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(6), Block: ptx.Dim(test.threads), Probes: []probe.Probe{r}}); err != nil {
 			t.Fatal(err)
+		}
+		if test.want != "" {
+			if err := c.Err(); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%d registers: %v, want %q", test.registers, err, test.want)
+			}
+			continue
 		}
 		if err := c.Err(); err != nil || c.Launches()[0].Resources.Spilled == 0 {
 			t.Errorf("%d registers: %v, %+v", test.registers, err, c.Launches()[0].Resources)
