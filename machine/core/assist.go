@@ -334,14 +334,14 @@ func (s *sm) endAssist(w *assistWarp, now int64) {
 // sendStores sends the stores whose compression has ended, until the memory takes no further one.
 func (s *sm) sendStores(now int64) {
 	a := s.assists
-	if len(a.unsent) == 0 && !s.hasOrphans() {
+	if len(a.unsent) == 0 && !s.mustSendCombined() {
 		return
 	}
 	if len(s.queue) == 0 || s.blocked {
 		s.run.retry[s.number] = false
 	}
 	for i := 0; i < len(a.combined) && !s.run.retry[s.number]; {
-		if !s.isOrphan(&a.combined[i]) || !s.sendCombined(i, now) {
+		if !s.warpHasIssuedAll(&a.combined[i]) || !s.sendCombined(i, now) {
 			i++
 		}
 	}
@@ -402,5 +402,5 @@ func (s *sm) canIssueAssist(w *assistWarp, o *operation, scheduler int, now int6
 // isActive reports whether the controller has something to do in the next cycle. retry: the memory has refused a request.
 func (s *sm) isActive(retry bool) bool {
 	a := s.assists
-	return a.used != [2]uint64{} || !retry && (len(a.unsent) > 0 || s.hasOrphans())
+	return a.used != [2]uint64{} || !retry && (len(a.unsent) > 0 || s.mustSendCombined())
 }

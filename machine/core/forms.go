@@ -183,13 +183,13 @@ func (s *sm) sendCombined(i int, now int64) bool {
 	return true
 }
 
-// isOrphan reports whether the warp of the latest of combined stores has no further instruction.
-func (s *sm) isOrphan(g *combinedStore) bool {
+// warpHasIssuedAll reports whether the warp of the latest of combined stores has issued its last instruction.
+func (s *sm) warpHasIssuedAll(g *combinedStore) bool {
 	w := &s.slots[s.loads[g.load].slot]
 	return w.next == len(w.Executed)
 }
 
-// hasOrphans reports whether stores wait in the buffer whose warp has no further instruction.
-func (s *sm) hasOrphans() bool {
-	return slices.ContainsFunc(s.assists.combined, func(g combinedStore) bool { return s.isOrphan(&g) })
+// mustSendCombined reports whether stores wait in the buffer whose warp has issued its last instruction: they must be sent as soon as memory takes them.
+func (s *sm) mustSendCombined() bool {
+	return slices.ContainsFunc(s.assists.combined, func(g combinedStore) bool { return s.warpHasIssuedAll(&g) })
 }
