@@ -9,6 +9,7 @@ import (
 	"gemu/machine/codec"
 	"gemu/machine/memory"
 	"gemu/machine/stream"
+	"gemu/probe"
 )
 
 // BurstCounts are the lines that memory transfers, and their bursts of 32 bytes in compressed forms (docs/caba.md).
@@ -76,11 +77,11 @@ type Compression struct {
 
 	machine *Machine
 	buffers map[stream.Buffer]*CompressedBuffer
-	last    *CompressedBuffer   // of the latest transfer
-	caches  []metadataCache     // the first has its counts in Metadata
-	bursts  stream.Table[uint8] // by line: bursts in the last form of BDI; 0: as many as in the first transfer
-	err     error               // first error of the codec of a system
-	line    codec.Line          // of the latest transfer: with a line of its own each transfer would allocate memory
+	last    *CompressedBuffer // of the latest transfer
+	caches  []metadataCache   // the first has its counts in Metadata
+	bursts  *StoredBursts     // in forms of BDI
+	err     error             // first error of the codec of a system
+	line    codec.Line        // of the latest transfer: with a line of its own each transfer would allocate memory
 }
 
 // metadataCache is a cache of metadata with its counts.
@@ -95,6 +96,10 @@ type metadataCache struct {
 // need data (stream.NewDataRecorder): other lines have unknown bytes.
 func NewCompression(m *Machine) *Compression {
 	c := &Compression{machine: m, buffers: map[stream.Buffer]*CompressedBuffer{}}
+	c.bursts = NewStoredBursts(m, func(line *codec.Line) int {
+		bytes, _ := codec.BDI.Size(line)
+		return codec.Bursts(bytes)
+	})
 	c.addCache(*m.spec.metadata(), &c.Metadata)
 	m.OnTransfer(c.transfer)
 	return c
@@ -137,7 +142,11 @@ func (c *Compression) transfer(t *Transfer) {
 	} else {
 		b.Reads++
 	}
-	c.lookUp(t.Line, t.Write, uint8(c.count(b, t)))
+	bursts := c.count(b, t)
+	changed := c.bursts.Transfer(t, bursts)
+	for i := range c.caches {
+		c.caches[i].lookUp(t.Line, t.Write, changed)
+	}
 }
 
 // bytesOf returns the line of a transfer, until the next call; nil if its bytes are unknown.
@@ -214,14 +223,46 @@ func systemBursts(system func(*codec.Line) int, line *codec.Line, err *error) in
 	return codec.Bursts(bytes)
 }
 
-// lookUp looks up the number of bursts of a line in each cache of metadata.
-func (c *Compression) lookUp(line uint64, write bool, bursts uint8) {
-	last := c.bursts.At(line)
-	changed := write && *last != bursts
-	*last = bursts
-	for i := range c.caches {
-		c.caches[i].lookUp(line, write, changed)
+// StoredBursts are the bursts of the forms in which memory has its lines, which are the metadata, in the order of a machine. The copies of the host have
+// forms, too: a line that the host has written, or nothing, has the bursts of these bytes until the L2 writes it back.
+type StoredBursts struct {
+	copied func(*codec.Line) int // bursts of the form that a copy has
+	bursts stream.Table[uint8]   // by line; 0: those of its copy, whose bytes it still has
+}
+
+// NewStoredBursts follows the bursts of the lines of a machine. copied returns the bursts of the form that a line has after the host has written it. The
+// caller must call it before the first launch.
+func NewStoredBursts(m *Machine, copied func(*codec.Line) int) *StoredBursts {
+	s := &StoredBursts{copied: copied}
+	m.OnHostWrite(s.bursts.Clear)
+	m.OnL2(func(a *L2Access) {
+		if a.Kind != probe.AccessLoad {
+			s.of(a.Line, a.Bytes)
+		}
+	})
+	return s
+}
+
+// of returns the bursts of a line to change them. bytes reads the line. A line with unknown bytes is raw.
+func (s *StoredBursts) of(number uint64, bytes func(*stream.Line) bool) *uint8 {
+	at := s.bursts.At(number)
+	if *at == 0 {
+		*at = codec.LineBursts
+		if line := (codec.Line{}); bytes((*stream.Line)(&line)) {
+			*at = uint8(s.copied(&line))
+		}
 	}
+	return at
+}
+
+// Transfer reports whether a transfer of a line with some bursts changes those that memory has: only a write does. It must be called with each transfer.
+func (s *StoredBursts) Transfer(t *Transfer, bursts int) (changed bool) {
+	at := s.of(t.Line, t.Bytes)
+	if !t.Write || int(*at) == bursts {
+		return false
+	}
+	*at = uint8(bursts)
+	return true
 }
 
 // lookUp looks up the number of bursts of a line, which changes if changed is true.

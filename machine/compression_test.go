@@ -41,6 +41,21 @@ type naiveMetadata struct {
 // watch counts the transfers of a machine whose cache of metadata has some sets of ways lines of 32 bytes.
 func (n *naiveCompression) watch(m *Machine, sets uint64, ways int) {
 	n.sets, n.bursts = map[uint64][]*naiveMetadata{}, map[uint64]int64{}
+	m.OnHostWrite(func(r stream.LineRange) {
+		for line := range n.bursts {
+			if r.First <= line && line < r.End {
+				delete(n.bursts, line)
+			}
+		}
+	})
+	m.OnL2(func(a *L2Access) { // the first access finds the bytes of the host
+		if _, ok := n.bursts[a.Line]; !ok {
+			var line stream.Line
+			if n.bursts[a.Line] = 4; a.Bytes(&line) {
+				n.bursts[a.Line] = naiveBursts(&line).BDI
+			}
+		}
+	})
 	m.OnTransfer(func(t *Transfer) {
 		c := BurstCounts{Once: 4, BDI: 4, FPC: 4, CPack: 4, Bytewise: 4, Best: 4, Listing: 4, Raw: 1, Unknown: 1}
 		var line stream.Line
@@ -66,10 +81,12 @@ func (n *naiveCompression) watch(m *Machine, sets uint64, ways int) {
 			}
 			set = set[1:]
 		}
-		if t.Write && n.bursts[t.Line] != c.BDI {
+		if before, ok := n.bursts[t.Line]; t.Write && ok && before != c.BDI {
 			entry.dirty = true
 		}
-		n.bursts[t.Line] = c.BDI
+		if t.Write {
+			n.bursts[t.Line] = c.BDI
+		}
 		n.sets[number%sets] = append(set, entry)
 	})
 }
@@ -246,22 +263,93 @@ func TestMetadataByHand(t *testing.T) {
 	for i, a := range []struct {
 		line   uint64
 		write  bool
-		bursts uint8
+		bursts int
 		want   MetadataCounts
 	}{
 		{0, false, 4, MetadataCounts{1, 0, 0}},
 		{127, false, 4, MetadataCounts{2, 1, 0}},  // the same line of metadata
-		{128, true, 4, MetadataCounts{3, 1, 0}},   // unknown before: dirty
+		{128, true, 3, MetadataCounts{3, 1, 0}},   // raw before: dirty
 		{0, true, 4, MetadataCounts{4, 2, 0}},     // as many bursts as before: clean
-		{256, false, 1, MetadataCounts{5, 2, 1}},  // 128 leaves, and is written
-		{384, false, 1, MetadataCounts{6, 2, 1}},  // 0 leaves, and is not written
+		{256, false, 4, MetadataCounts{5, 2, 1}},  // 128 leaves, and is written
+		{384, false, 4, MetadataCounts{6, 2, 1}},  // 0 leaves, and is not written
 		{256, true, 2, MetadataCounts{7, 3, 1}},   // dirty
 		{0, false, 4, MetadataCounts{8, 3, 1}},    // 384 leaves
 		{512, false, 4, MetadataCounts{9, 3, 2}},  // 256 leaves
 		{256, false, 2, MetadataCounts{10, 3, 2}}, // 0 leaves
 	} {
-		if c.lookUp(a.line, a.write, a.bursts); c.Metadata != a.want {
+		changed := c.bursts.Transfer(&Transfer{Line: a.line, Write: a.write}, a.bursts)
+		if c.caches[0].lookUp(a.line, a.write, changed); c.Metadata != a.want {
 			t.Fatalf("lookup %d: %+v, want %+v", i, c.Metadata, a.want)
 		}
+	}
+}
+
+// rawStores stores i times an odd number, which no algorithm makes smaller, to word i of a buffer.
+const rawStores = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .u32 %t, %b, %n, %i, %x;
+	.reg .u64 %a, %p;
+	mov.u32 %t, %tid.x;
+	mov.u32 %b, %ctaid.x;
+	mov.u32 %n, %ntid.x;
+	ld.param.u64 %a, [out];
+	mad.lo.u32 %i, %b, %n, %t;
+	mad.wide.u32 %p, %i, 4, %a;
+	mul.lo.u32 %x, %i, 0x9e3779b1;
+	st.global.u32 [%p], %x;
+	ret;
+}
+`
+
+// TestMetadataOfOverwrittenCopies stores 5 MB, more than the 4 MB that a cache of 8 KB reaches, by a machine whose L2 writes each store back. A write that
+// leaves the bursts of a copy changes no metadata. Over zeros, which take a burst, each line of metadata changes, and all but the 256 of the cache leave it.
+func TestMetadataOfOverwrittenCopies(t *testing.T) {
+	const size = 5 << 20
+	lines := int64(size / stream.LineBytes)
+	raw := make([]byte, size)
+	for i := range size / 4 {
+		binary.LittleEndian.PutUint32(raw[4*i:], uint32(i)*0x85ebca6b+0x12345)
+	}
+	spec := small
+	spec.WholeLines, spec.Metadata, spec.L2.Bytes = true, MetadataOfCABA, 0
+	m := New(spec, 0)
+	c := NewCompression(m)
+	d := interp.NewDevice(interp.Config{Probes: []probe.Probe{stream.NewDataRecorder(m)}})
+	defer d.Close()
+	module, err := d.Load("k.ptx", []byte(rawStores))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rawLines, err := d.Alloc(size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rawLines.Write(0, raw); err != nil {
+		t.Fatal(err)
+	}
+	zeros, err := d.Alloc(size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := int64(0)
+	for i, out := range []*interp.Buffer{rawLines, zeros, rawLines} {
+		if _, err := module.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(size / 4 / 256), Block: ptx.Dim(256), Args: []any{out}}); err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			want = lines / 128 // in the launch over zeros, or when the next one takes their places
+		}
+		if i == 1 {
+			want -= 256
+		}
+		if c.Metadata.Writes != want || c.Metadata.Lookups != int64(i+1)*lines {
+			t.Errorf("launch %d: %+v, want %d lines written of %d lookups", i, c.Metadata, want, int64(i+1)*lines)
+		}
+	}
+	if total := c.Total(); total.BDI != total.Bursts() {
+		t.Errorf("stored lines have forms: %+v", total)
 	}
 }

@@ -153,6 +153,7 @@ type Machine struct {
 	transfers []func(*Transfer)
 	l2Seen    map[uint64]uint8 // valid sectors of an L2 of unlimited size, by line
 	accesses  []func(*L2Access)
+	copies    []func(stream.LineRange)
 	origins   origins                  // of lines of the launches that were recorded with data
 	dirty     stream.Table[*imageLine] // bytes of the dirty lines of the L2 at the end of the latest launch, if it was recorded with data
 	err       error                    // first error of a dispatcher or a system
@@ -197,6 +198,10 @@ func (m *Machine) OnL2(f func(*L2Access)) { m.accesses = append(m.accesses, f) }
 // OnTransfer adds a function that is called with each transfer, in the order of the machine. It must not keep the transfer. Sectors that are dirty in the L2
 // at the end of all launches are not transferred (Drain).
 func (m *Machine) OnTransfer(f func(*Transfer)) { m.transfers = append(m.transfers, f) }
+
+// OnHostWrite adds a function that is called, when a launch with data begins, with each range of lines that the host has written since the launch before, or
+// allocated (stream.Launch.HostWrites). A recorder without encodings knows none.
+func (m *Machine) OnHostWrite(f func(stream.LineRange)) { m.copies = append(m.copies, f) }
 
 // Drain calls f with each dirty line of the L2, in any order: a write that would follow the latest launch. It changes nothing. The bytes of
 // a line are those that the last launch that wrote it has left. The transfer has no access.
@@ -318,6 +323,11 @@ func (m *Machine) BeginLaunch(l *stream.Launch) {
 	r.dispatcher = m.spec.dispatcher(l, own, max(out.Resident, 1))
 	if l.Memory != nil {
 		r.image, out.Changed = newImage(l, &m.origins), map[int]int64{}
+		for _, written := range l.HostWrites {
+			for _, f := range m.copies {
+				f(written)
+			}
+		}
 	}
 	m.runs[l] = r
 	for range m.spec.SMs {

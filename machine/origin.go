@@ -20,7 +20,8 @@ const (
 // String returns the name: "copies", "registers", "whole" or "parts".
 func (o Origin) String() string { return [...]string{"copies", "registers", "whole", "parts"}[o] }
 
-// lineOrigin is the origin of a line, and the encodings of its registers if it is FromRegisters.
+// lineOrigin is the origin of a line, and the encodings of its registers if an encoded store wrote it whole: also of those that the extension alone encodes,
+// whose origin is StoredWhole.
 type lineOrigin struct {
 	Origin
 	registers codec.Registers
@@ -32,11 +33,7 @@ type origins struct{ stream.Table[lineOrigin] }
 // begin begins a launch: the host has written lines.
 func (o *origins) begin(l *stream.Launch) {
 	for _, r := range l.HostWrites {
-		for line := r.First; line < r.End; line++ {
-			if at := o.Find(line); at != nil {
-				*at = lineOrigin{}
-			}
-		}
+		o.Clear(r)
 	}
 }
 
@@ -46,10 +43,10 @@ func (o *origins) write(line uint64, c *stream.Content) {
 	*at = lineOrigin{Origin: StoredParts}
 	switch {
 	case c.Atomic != 0 || c.Bytes != stream.WholeLine:
-	case c.Registers.Encoded():
+	case c.Registers.ShareBytes():
 		*at = lineOrigin{FromRegisters, c.Registers}
 	default:
-		at.Origin = StoredWhole
+		*at = lineOrigin{StoredWhole, c.Registers}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"gemu/kernels"
 	"gemu/machine"
 	"gemu/machine/stream"
+	"gemu/models/gscalar"
 	"gemu/occupancy"
 	"gemu/probe"
 	"gemu/ptx"
@@ -245,7 +246,9 @@ func cabaRun(m *Meter, p *cabaProgram) (*cabaCounts, error) {
 			cache.LineBytes = bytes
 			metadata[name] = counts.AddMetadata(cache)
 		}
-		if err := m.run(p.workload, p.size, func(*interp.Launch) {}, stream.NewDataRecorder(on)); err != nil {
+		recorder := stream.NewDataRecorder(on)
+		recorder.Encode(gscalar.NewEncodings()) // for the writes by the host, which change metadata
+		if err := m.run(p.workload, p.size, func(*interp.Launch) {}, recorder); err != nil {
 			return nil, err
 		}
 		if err := m.verify.machine(on); err != nil {

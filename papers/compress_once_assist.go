@@ -29,7 +29,7 @@ const (
 type lineState uint8
 
 const (
-	stateBDI  lineState = iota // in its form of BDI, or raw if it has none
+	stateBDI  lineState = iota // in its form of BDI, or raw if it has none; also that of a copy
 	stateRaw                   // raw: a part was written, or an atomic was executed
 	stateOnce                  // in its form of codec once
 )
@@ -72,6 +72,11 @@ func newOnceAssists(ctx context.Context, on *machine.Machine) (*onceCosts, error
 	c.designs[onceShared].once = true
 	c.designs[onceSigned].once, c.designs[onceSigned].base = true, codec.SignMagnitude
 	on.OnL2(c.access)
+	on.OnHostWrite(func(written stream.LineRange) {
+		for i := range c.designs {
+			c.designs[i].lines.Clear(written)
+		}
+	})
 	return c, nil
 }
 
@@ -224,50 +229,67 @@ const (
 const pageLines = 4096 / stream.LineBytes
 
 // onceMetadata counts the caches of metadata of a machine's transfers.
-type onceMetadata [onceMetadatas]struct {
-	machine.MetadataCounts
-	cache  *memory.MetadataCache
-	bursts stream.Table[uint8] // by line: its bursts in memory; 0: those of the copy
-	pages  map[uint64]bool     // whether a line of the page has had a form; none: no line was transferred
+type onceMetadata struct {
+	caches [onceMetadatas]struct {
+		machine.MetadataCounts
+		cache *memory.MetadataCache
+		pages map[uint64]bool // whether a line of the page has had a form; none: no line was transferred
+	}
+	bdi, once *machine.StoredBursts // in forms of BDI, and of codec once, which copies do not have
 }
 
 // newOnceMetadata counts the transfers of a machine.
 func newOnceMetadata(on *machine.Machine) *onceMetadata {
-	c := &onceMetadata{}
-	for i := range c {
+	c := &onceMetadata{
+		bdi:  machine.NewStoredBursts(on, burstsOfBDI),
+		once: machine.NewStoredBursts(on, func(*codec.Line) int { return codec.LineBursts }),
+	}
+	for i := range c.caches {
 		md := machine.MetadataOfCABA
-		c[i].cache, c[i].pages = memory.NewMetadataCache(md.Shape(), md.Lines()), map[uint64]bool{}
+		c.caches[i].cache, c.caches[i].pages = memory.NewMetadataCache(md.Shape(), md.Lines()), map[uint64]bool{}
 	}
 	on.OnTransfer(c.transfer)
+	on.OnHostWrite(func(written stream.LineRange) {
+		for i := range c.caches {
+			for page, had := range c.caches[i].pages {
+				if !had && page*pageLines < written.End && (page+1)*pageLines > written.First {
+					delete(c.caches[i].pages, page)
+				}
+			}
+		}
+	})
 	return c
 }
 
 func (c *onceMetadata) counts() (list [onceMetadatas]machine.MetadataCounts) {
-	for i := range c {
-		list[i] = c[i].MetadataCounts
+	for i := range c.caches {
+		list[i] = c.caches[i].MetadataCounts
 	}
 	return list
 }
 
+// burstsOfBDI returns the bursts of the smallest form of BDI of a line.
+func burstsOfBDI(line *codec.Line) int {
+	bytes, _ := codec.BDI.Size(line)
+	return codec.Bursts(bytes)
+}
+
 // transfer looks up the bursts of a line in each cache.
 func (c *onceMetadata) transfer(t *machine.Transfer) {
-	bursts := [onceMetadatas]uint8{codec.LineBursts, codec.LineBursts, codec.LineBursts, codec.LineBursts}
+	bdi, once := codec.LineBursts, codec.LineBursts
 	var line codec.Line
 	if t.Bytes((*stream.Line)(&line)) {
-		bytes, _ := codec.BDI.Size(&line)
-		bursts[metadataBDI] = uint8(codec.Bursts(bytes))
+		bdi = burstsOfBDI(&line)
 		_, registers := t.Origin()
-		bursts[metadataOnce] = uint8(codec.Bursts(registers.Size(codec.SharedBase)))
-		bursts[metadataBDIPages], bursts[metadataOncePages] = bursts[metadataBDI], bursts[metadataOnce]
+		once = codec.Bursts(registers.Size(codec.SharedBase))
 	}
-	for i := range c {
-		m := &c[i]
-		last := m.bursts.At(t.Line)
-		changed := t.Write && *last != bursts[i]
-		if *last == 0 && (i == metadataOnce || i == metadataOncePages) {
-			changed = t.Write && bursts[i] < codec.LineBursts // copies are raw
+	bdiChanged, onceChanged := c.bdi.Transfer(t, bdi), c.once.Transfer(t, once)
+	for i := range c.caches {
+		m := &c.caches[i]
+		bursts, changed := bdi, bdiChanged
+		if i == metadataOnce || i == metadataOncePages {
+			bursts, changed = once, onceChanged
 		}
-		*last = bursts[i]
 		if i == metadataBDIPages || i == metadataOncePages {
 			page := t.Line / pageLines
 			had, known := m.pages[page]
@@ -277,7 +299,7 @@ func (c *onceMetadata) transfer(t *machine.Transfer) {
 					had = e != codec.Raw
 				}
 			}
-			had = had || bursts[i] < codec.LineBursts
+			had = had || bursts < codec.LineBursts
 			if m.pages[page] = had; !had {
 				continue
 			}

@@ -276,3 +276,159 @@ func TestAssistCostByEncoding(t *testing.T) {
 		t.Fatal(c.err)
 	}
 }
+
+// onceLoads has a kernel that stores the lane to a line, and to the first word of the next one, and a kernel that loads both lines.
+const onceLoads = `.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry store(.param .u64 to)
+{
+	.reg .b32 %lane;
+	.reg .b64 %base, %at, %lanes;
+	.reg .pred %first;
+	ld.param.u64 %base, [to];
+	mov.u32 %lane, %laneid;
+	mul.wide.u32 %lanes, %lane, 4;
+	add.u64 %at, %base, %lanes;
+	st.global.u32 [%at], %lane;
+	setp.eq.u32 %first, %lane, 0;
+	@%first st.global.u32 [%base+128], %lane;
+	ret;
+}
+.visible .entry load(.param .u64 to)
+{
+	.reg .b32 %lane, %x, %y;
+	.reg .b64 %base, %at, %lanes;
+	ld.param.u64 %base, [to];
+	mov.u32 %lane, %laneid;
+	mul.wide.u32 %lanes, %lane, 4;
+	add.u64 %at, %base, %lanes;
+	ld.global.u32 %x, [%at];
+	ld.global.u32 %y, [%at+128];
+	ret;
+}`
+
+// TestOnceAssistsByHand counts the routines of an encoded line, and of a part of a raw line, which are loaded, overwritten by the host and loaded again.
+// A line that the host has written is a copy: it has its form of BDI in both designs.
+func TestOnceAssistsByHand(t *testing.T) {
+	on := machine.New(onceMachine(), 0)
+	c, err := newOnceAssists(t.Context(), on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.sandbox.Close()
+	recorder := stream.NewDataRecorder(on)
+	recorder.Encode(gscalar.NewEncodings())
+	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []probe.Probe{recorder}})
+	defer dev.Close()
+	module, err := dev.Load("loads.ptx", []byte(onceLoads))
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, err := dev.Alloc(256)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lanes, zeros codec.Line
+	for i := range 32 {
+		lanes[4*i] = byte(i)
+	}
+	raw := make([]byte, 256)
+	r := rand.New(rand.NewPCG(7, 8))
+	for i := range raw {
+		raw[i] = byte(r.Uint32())
+	}
+	compress := c.cost(assist.Store, &lanes, codec.Raw, encodingOf(&lanes))
+	decompress, decompressZeros := c.decompress(&lanes), c.decompress(&zeros)
+	if compress == 0 || decompress == 0 || decompressZeros == 0 {
+		t.Fatalf("routines of %d, %d and %d instructions", compress, decompress, decompressZeros)
+	}
+	var caba, once onceAssists
+	for _, step := range []struct {
+		name       string
+		write      []byte // by the host, before the launch
+		kernel     string
+		caba, once onceAssists // that the launch adds
+	}{
+		{"stores", raw, "store", onceAssists{compress: compress}, onceAssists{}},
+		{"loads of stored lines", nil, "load", onceAssists{decompress: decompress}, onceAssists{}},
+		{"loads of copies", make([]byte, 256), "load", onceAssists{decompress: 2 * decompressZeros}, onceAssists{decompress: 2 * decompressZeros}},
+	} {
+		if step.write != nil {
+			if err := to.Write(0, step.write); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := module.Run(t.Context(), &interp.Launch{Kernel: step.kernel, Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{to}}); err != nil {
+			t.Fatal(err)
+		}
+		caba.compress, caba.decompress = caba.compress+step.caba.compress, caba.decompress+step.caba.decompress
+		once.compress, once.decompress = once.compress+step.once.compress, once.decompress+step.once.decompress
+		if got := c.counts(); c.err != nil || got[onceCABA] != caba || got[onceShared] != once {
+			t.Errorf("%s: %+v, want %+v and %+v: %v", step.name, got, caba, once, c.err)
+		}
+	}
+}
+
+// encodingOf returns the encoding of the smallest form of BDI.
+func encodingOf(l *codec.Line) codec.Encoding {
+	_, e := codec.BDI.Size(l)
+	return e
+}
+
+// onceRaw stores i times an odd number, whose lanes share no byte and which BDI does not compress, to word i of a buffer.
+const onceRaw = `.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry raw(.param .u64 to)
+{
+	.reg .b32 %t, %b, %n, %i, %x;
+	.reg .b64 %base, %at;
+	ld.param.u64 %base, [to];
+	mov.u32 %t, %tid.x;
+	mov.u32 %b, %ctaid.x;
+	mov.u32 %n, %ntid.x;
+	mad.lo.u32 %i, %b, %n, %t;
+	mad.wide.u32 %at, %i, 4, %base;
+	mul.lo.u32 %x, %i, 0x9e3779b1;
+	st.global.u32 [%at], %x;
+	ret;
+}`
+
+// TestOnceMetadataOfRawLines writes 5 MB of raw lines, more than the caches of metadata reach, over copies: of raw lines, which changes the metadata of
+// no design, and of zeros, whose metadata with BDI change from one burst to four, and with codec once stay raw.
+func TestOnceMetadataOfRawLines(t *testing.T) {
+	const size = 5 << 20
+	raw := make([]byte, size)
+	rand.NewChaCha8([32]byte{1}).Read(raw)
+	spec := onceMachine()
+	spec.L2.Bytes = 0
+	on := machine.New(spec, 0)
+	c := newOnceMetadata(on)
+	recorder := stream.NewDataRecorder(on)
+	recorder.Encode(gscalar.NewEncodings())
+	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []probe.Probe{recorder}})
+	defer dev.Close()
+	module, err := dev.Load("raw.ptx", []byte(onceRaw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, err := dev.Alloc(size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const left = size/stream.LineBytes/128 - 256 // lines of metadata that have left their cache of 256
+	for i, want := range [][onceMetadatas]int64{{}, {metadataBDI: left, metadataBDIPages: left}} {
+		if err := to.Write(0, [][]byte{raw, make([]byte, size)}[i]); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := module.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(size / 4 / 256), Block: ptx.Dim(256), Args: []any{to}}); err != nil {
+			t.Fatal(err)
+		}
+		for cache, n := range c.counts() {
+			if n.Writes != want[cache] || cache == metadataBDI && n.Lookups != int64(i+1)*size/stream.LineBytes {
+				t.Errorf("launch %d, cache %d: %+v, want %d lines written", i, cache, n, want[cache])
+			}
+		}
+	}
+}

@@ -13,7 +13,7 @@ import (
 // OnceLine is how a store wrote a line.
 type OnceLine struct {
 	Whole  bool   // the store covers the line
-	Shares bool   // the store is encoded, and some word of it shares bytes by some method
+	Shares bool   // the store is encoded, and some word of it shares bytes, without the extension
 	Bytes  [3]int // bytes of the form of an encoded line, by base; 128 for a raw line
 	Words  int    // words of a lane of an encoded store
 	set    [128]bool
@@ -103,7 +103,7 @@ func (o *Once) store(e *probe.Event, a *probe.Access) {
 				for b := range sizes {
 					bytes, n := onceWord(lanes, b, 32/len(words))
 					sizes[b] += bytes
-					l.Shares = l.Shares || n > 0
+					l.Shares = l.Shares || b == 0 && n > 0
 				}
 			}
 			for b, n := range sizes {

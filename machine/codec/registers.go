@@ -35,10 +35,10 @@ type Registers struct {
 	Of    [MaxWords]Word // by word
 }
 
-// Encoded reports whether some word shares bytes by a method.
-func (r *Registers) Encoded() bool {
+// ShareBytes reports whether the lanes of some word share bytes: SharedBase, without the methods that the other sets add.
+func (r *Registers) ShareBytes() bool {
 	for _, w := range r.Of[:r.Words] {
-		if w != (Word{}) {
+		if w[SharedBase] > 0 {
 			return true
 		}
 	}

@@ -49,6 +49,17 @@ func (t *Table[V]) page(number uint64) *tablePage[V] {
 	return page
 }
 
+// Clear makes the values of lines zero.
+func (t *Table[V]) Clear(r LineRange) {
+	for line := r.First; line < r.End; {
+		end := min(line-line%tableLines+tableLines, r.End)
+		if page := t.page(line / tableLines); page != nil {
+			clear(page[line%tableLines:][:end-line])
+		}
+		line = end
+	}
+}
+
 // All yields the lines of all pages with their values, in any order.
 func (t *Table[V]) All() iter.Seq2[uint64, *V] {
 	return func(yield func(uint64, *V) bool) {
