@@ -244,7 +244,7 @@ var cyclesColumns = []pageHead{
 }
 
 // ratioHead is the column of the cycles by those of the first machine.
-var ratioHead = pageHead{Name: "by the first", Doc: "cycles by those of the first machine, with the lowest and the highest of this ratio and of those with all readings at either end; undecided if one is above 1 and one below"}
+var ratioHead = pageHead{Name: "by the first", Doc: "cycles by those of the first machine that has values, with the lowest and the highest of this ratio and of those with all readings at either end; undecided if one is above 1 and one below"}
 
 func (v cyclesView) print(r *machineReport, s *screen) {
 	s.heading("cycles")

@@ -186,8 +186,14 @@ func TestCABASpeed(t *testing.T) {
 			}
 		}
 	}
-	if agree, named := cabaDirections("LPS", map[string]float64{"l1x2": 0.5, "l1x4": 1.5}); agree != 1 || named != 2 {
-		t.Errorf("LPS is slower in %d of %d columns; want 1 of 2", agree, named)
+	for _, c := range []struct {
+		program     string
+		twice, four float64
+		want        int
+	}{{"LPS", 0.5, 1.5, 0}, {"LPS", 0.5, 0.9, 1}, {"bfs", 0.5, 1.5, 1}, {"bfs", 1, 1.005, 0}} {
+		if agree, named := countDirections(c.program, map[string]float64{"l1x2": c.twice, "l1x4": c.four}); agree != c.want || named != 1 {
+			t.Errorf("%+v: %d of %d effects as the text names them; want %d of 1", c, agree, named, c.want)
+		}
 	}
 	for name, want := range map[string]int{"headline": 32, cabaHalf: 16, cabaDouble: 64} {
 		spec := cabaClockSpec(&Interpretation{Name: name})

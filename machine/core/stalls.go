@@ -74,7 +74,7 @@ type Counts struct {
 	MergedStores       int64 `json:"merged_stores,omitempty"`       // stores of a part of a compressed line, which is decompressed, merged and compressed again
 	RawStores          int64 `json:"raw_stores,omitempty"`          // stores of whole lines that are sent without a compression, because the buffer of stores is full
 	CombinedStores     int64 `json:"combined_stores,omitempty"`     // stores of a part of a line that were combined with an earlier one in the buffer of stores
-	AssistHits         int64 `json:"assist_hits,omitempty"`         // of AssistFills, lines that the L1 had in a form
+	AssistHits         int64 `json:"assist_hits,omitempty"`         // loads of lines that the L1 has in a form, each with an assist warp
 	AssistInstructions int64 `json:"assist_instructions,omitempty"` // instructions of assist warps
 }
 

@@ -143,7 +143,7 @@ func (s *System) form(line uint64) int {
 		return 0
 	}
 	if z.Uncompressed {
-		if l := s.l2.Peek(line); l != nil && l.expanded {
+		if l := s.l2.Peek(line); l != nil && l.uncompressed {
 			return 0
 		}
 	}
@@ -169,7 +169,7 @@ func (s *System) answer(p *packet, tick int64) (ready int64) {
 func (s *System) expand(line uint64) {
 	if z := s.compressed; z != nil && z.Uncompressed {
 		if l := s.l2.Peek(line); l != nil {
-			l.expanded = true
+			l.uncompressed = true
 		}
 	}
 }

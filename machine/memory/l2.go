@@ -184,7 +184,7 @@ func (s *System) l2Access(l *slice, n int, number int32, tick int64) bool {
 		line.valid |= p.Sectors | read
 		if store {
 			line.dirty |= written
-			line.expanded = line.expanded && p.Bursts == 0
+			line.uncompressed = line.uncompressed && p.Bursts == 0
 		}
 	case store: // no cache, or the policy keeps the line out
 		s.writeBack(l, n, p.Line, written, tick)

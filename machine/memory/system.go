@@ -37,10 +37,10 @@ type System struct {
 
 // l2Line is a line of the L2.
 type l2Line struct {
-	valid    uint8 // sectors that the line has, those in flight included
-	dirty    uint8 // of these, sectors that differ from memory
-	bursts   uint8 // with Compression.Tags: bursts of its form; 0: it is in flight
-	expanded bool  // with Compression.Uncompressed: the line is not in a form
+	valid        uint8 // sectors that the line has, those in flight included
+	dirty        uint8 // of these, sectors that differ from memory
+	bursts       uint8 // with Compression.Tags: bursts of its form; 0: it is in flight
+	uncompressed bool  // with Compression.Uncompressed: the line is not in a form
 }
 
 // packet is a request in the system, and its reply.

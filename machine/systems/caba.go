@@ -58,7 +58,7 @@ var cabaAssist = []struct {
 	{"bdi-l1x4", "the same with four times the tags", cabaCodecs[:1], func(c *machine.Compressed) { c.Assist.L1Tags = 4 }},
 	{"bdi-l2x2", "as bdi, and the L2 has as many lines as fit in their forms, with twice the tags", cabaCodecs[:1], func(c *machine.Compressed) { c.L2Tags = 2 }},
 	{"bdi-l2x4", "the same with four times the tags", cabaCodecs[:1], func(c *machine.Compressed) { c.L2Tags = 4 }},
-	{"bdi-rawl2", "as bdi, and the L2 keeps a line whole from its first reply on", cabaCodecs[:1], func(c *machine.Compressed) { c.UncompressedL2 = true }},
+	{"bdi-uncompressed", "as bdi, and the L2 keeps a line uncompressed from its first reply on", cabaCodecs[:1], func(c *machine.Compressed) { c.UncompressedL2 = true }},
 	{"bdi-direct", "as bdi, and an uncoalesced load takes its bytes from a form (Direct-Load)", cabaCodecs[:1], func(c *machine.Compressed) { c.Assist.DirectLoad = true }},
 }
 

@@ -281,7 +281,7 @@ func TestStoreBuffer(t *testing.T) {
 // TestCabaLevels: each variant of CABA-BDI executes the same instructions and has an effect of its own. A compressed L2 has no more misses than
 // another, if its tags are four times as many. A compressed L1 decompresses what it hits, and Direct-Load fewer lines. An L2 of whole lines returns fewer stores.
 func TestCabaLevels(t *testing.T) {
-	designs := []string{"bdi", "bdi-l1x4", "bdi-l2x4", "bdi-rawl2", "bdi-direct"}
+	designs := []string{"bdi", "bdi-l1x4", "bdi-l2x4", "bdi-uncompressed", "bdi-direct"}
 	var counts []core.Counts
 	var memories []memory.Counts
 	clocks, _ := cabaClocks(t, "caba/bfs", 1<<10, designs...)
@@ -298,7 +298,7 @@ func TestCabaLevels(t *testing.T) {
 	case memories[2].Misses > memories[0].Misses:
 		t.Errorf("bdi-l2x4: %d misses, %d without", memories[2].Misses, memories[0].Misses)
 	case memories[3].Returned > memories[0].Returned || memories[3].ReplyBytes == memories[0].ReplyBytes:
-		t.Errorf("bdi-rawl2: %+v", memories[3])
+		t.Errorf("bdi-uncompressed: %+v", memories[3])
 	case counts[4].AssistFills >= counts[0].AssistFills:
 		t.Errorf("bdi-direct: %d lines, %d without", counts[4].AssistFills, counts[0].AssistFills)
 	}
