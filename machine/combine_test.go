@@ -30,9 +30,28 @@ func (r noRoutines) size(l *codec.Line) int {
 	return bytes
 }
 
+// combineClock returns machine caba with two multiprocessors, with a choice for stores of parts of a line and a number of places of their buffer.
+func combineClock(t *testing.T, routines noRoutines, partial, buffer string) *Clock {
+	t.Helper()
+	s, _ := Find("caba")
+	for name, value := range map[string]string{"assist.partial": partial, "assist.stores": buffer, "sms": "2"} {
+		if err := s.Set(name, value, Policies{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Systems = []*System{{Name: "test", New: func() Parts {
+		return Parts{Codec: routines.size, Compressed: &Compressed{L2: true, Assist: &AssistWarps{New: func(*core.Spec) AssistRoutines { return routines }}}}
+	}}}
+	c, err := NewClock(s, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // TestCombinedStores: with stores that wait for each other, memory has all bytes of the kernel at the end. Its four warps write a byte of each word
 // of the same lines, then halves of lines, and then change each word of these lines by an atomic. If lines are compressed, these lines are not compared: a store that
-// comes back may overtake an atomic (docs/caba.md). Fewer requests reach the L2.
+// comes back can overtake an atomic (docs/caba.md). Fewer requests reach the L2.
 func TestCombinedStores(t *testing.T) {
 	const text = `.version 6.0
 .target sm_30
@@ -66,24 +85,11 @@ again:
 	ret;
 }
 `
-	spec, _ := Find("caba")
 	for _, routines := range []noRoutines{{codec.BDI}, {codec.FPC}} {
 		var requests []int64
 		for _, partial := range []string{"send", "combine"} {
 			for _, buffer := range []string{"1", "3", "64"} {
-				s := spec
-				for name, value := range map[string]string{"assist.partial": partial, "assist.stores": buffer, "sms": "2"} {
-					if err := s.Set(name, value, Policies{}); err != nil {
-						t.Fatal(err)
-					}
-				}
-				s.Systems = []*System{{Name: "test", New: func() Parts {
-					return Parts{Codec: routines.size, Compressed: &Compressed{L2: true, Assist: &AssistWarps{New: func(*core.Spec) AssistRoutines { return routines }}}}
-				}}}
-				c, err := NewClock(s, 0)
-				if err != nil {
-					t.Fatal(err)
-				}
+				c := combineClock(t, routines, partial, buffer)
 				recorder := stream.NewDataRecorder(c)
 				recorder.RecordInstructions()
 				d := interp.NewDevice(interp.Config{})
@@ -127,6 +133,64 @@ again:
 		}
 		if requests[0] != requests[2] || requests[3] >= requests[0] || requests[5] >= requests[3] {
 			t.Errorf("%d stores: want the same without combining, fewer with it, and fewest with many places", requests)
+		}
+	}
+}
+
+// TestCombinedStoresBeforeCopy: an asynchronous copy, whose bytes are unknown, between stores of the halves of a line. The first half is sent before the copy, and the
+// second at the end of the warp: three stores reach the L2. A copy to another line leaves the first half in the buffer, where it meets the second.
+func TestCombinedStoresBeforeCopy(t *testing.T) {
+	const text = `.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u64 copied)
+{
+	.reg .b32 %lane;
+	.reg .b64 %p, %q, %offset;
+	.reg .pred %first;
+	.shared .align 16 .b8 s[16];
+	ld.param.u64 %p, [out];
+	ld.param.u64 %q, [copied];
+	mov.u32 %lane, %tid.x;
+	setp.eq.u32 %first, %lane, 0;
+	mul.wide.u32 %offset, %lane, 4;
+	add.u64 %p, %p, %offset;
+	@%first st.shared.u32 [s], 6;
+	fence.proxy.async;
+	st.global.u32 [%p], %lane;
+	@%first cp.async.bulk.global.shared::cta.bulk_group [%q], [s], 16;
+	cp.async.bulk.commit_group;
+	cp.async.bulk.wait_group 0;
+	st.global.u32 [%p+64], %lane;
+	ret;
+}
+`
+	for _, at := range []struct{ copied, stores, combined int64 }{{0, 3, 0}, {128, 2, 1}} {
+		c := combineClock(t, noRoutines{codec.FPC}, "combine", "16")
+		recorder := stream.NewDataRecorder(c)
+		recorder.RecordInstructions()
+		d := interp.NewDevice(interp.Config{})
+		defer d.Close()
+		module, err := d.Load("k.ptx", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := d.Alloc(256)
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := []any{out, out.Addr() + uint64(at.copied)}
+		if _, err := module.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(16), Args: args, Probes: []probe.Probe{recorder}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Err(); err != nil {
+			t.Fatal(err)
+		}
+		for c.system.Next() != memory.Never { // stores are still on their way
+			c.system.Advance(c.system.Next(), nil)
+		}
+		if n := c.Launches()[0].CombinedStores; n != at.combined || c.system.Counts.Stores != at.stores {
+			t.Errorf("a copy %d bytes after the line's first: %d stores, of them %d combined; want %d and %d", at.copied, c.system.Counts.Stores, n, at.stores, at.combined)
 		}
 	}
 }

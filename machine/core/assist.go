@@ -45,7 +45,8 @@ type Forms interface {
 type Assist struct {
 	StoreBuffer int // lines that wait for their compression; a store that finds no place is sent raw
 	// CombineStores: a store of a part of a line waits in the buffer for other stores of the line. It is sent if its line is whole, if another line needs
-	// the place, or if the warp of the line's latest store has no further instruction.
+	// the place, if the warp of the line's latest store has no further instruction, or before another access of the line: a load that the L1 sends, an
+	// atomic, or a store of unknown bytes.
 	CombineStores bool
 	// L1Tags is the number of tags of the L1 for each of its ways. From 2 on the L1 keeps the forms of lines, as many as fit into its bytes and
 	// have a tag. Each load that hits a form starts an assist warp, and a store removes a form. The policy of the L1 must be a cache.Orderer.

@@ -178,6 +178,14 @@ func TestAssistLevels(t *testing.T) {
 		// The second half is of another line and needs the place in 17. It is sent in 18. Without routines they are merged as they come back.
 		{"a half is sent for another line", address + "\tst.global.u32 [%p], %t;\n\tst.global.u32 [%p+128], %t;\n", 16, core.Assist{StoreBuffer: 1, CombineStores: true}, "", "",
 			[]string{"0:0", "1:0", "5:0", "11:0", "15:0", "16:0", "17:0"}, []string{"17: 0011 in 0", "18: 0011 in 0", "67: 1111 in 2", "68: 1111 in 2"}, 69, "0 0 0 0 2"},
+		// The load is taken in 17, and the first half is sent before it. The second half is taken in 18, when the warp returns, and sent in 19.
+		{"a half is sent before a load of its line", address + "\tst.global.u32 [%p], %t;\n\tld.global.u32 %x0, [%p];\n\tst.global.u32 [%p+64], %t;\n", 16, core.Assist{StoreBuffer: 1, CombineStores: true}, "", "",
+			[]string{"0:0", "1:0", "5:0", "11:0", "15:0", "16:0", "17:0", "18:0"}, []string{"17: 0011 in 0", "19: 1100 in 0", "67: 1111 in 2", "69: 1111 in 2"}, 70, "0 0 0 0 2"},
+		{"a half is sent before a load that passes the L1", address + "\tst.global.u32 [%p], %t;\n\tld.global.cg.u32 %x0, [%p];\n\tst.global.u32 [%p+64], %t;\n", 16, core.Assist{StoreBuffer: 1, CombineStores: true}, "", "",
+			[]string{"0:0", "1:0", "5:0", "11:0", "15:0", "16:0", "17:0", "18:0"}, []string{"17: 0011 in 0", "19: 1100 in 0", "67: 1111 in 2", "69: 1111 in 2"}, 70, "0 0 0 0 2"},
+		// A load of another line leaves the half in the buffer: the second is taken in 18, and the line, which has no routine, is sent in the same cycle.
+		{"a half waits during a load of another line", address + "\tst.global.u32 [%p], %t;\n\tld.global.u32 %x0, [%p+128];\n\tst.global.u32 [%p+64], %t;\n", 16, core.Assist{StoreBuffer: 1, CombineStores: true}, "", "",
+			[]string{"0:0", "1:0", "5:0", "11:0", "15:0", "16:0", "17:0", "18:0"}, []string{"18: 1111 in 2"}, 68, "0 0 0 1 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			spec := simple()

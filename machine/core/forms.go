@@ -85,15 +85,24 @@ func (a *assists) findCombined(line uint64) int {
 	return slices.IndexFunc(a.combined, func(g combinedStore) bool { return g.request.Line == line })
 }
 
-// makeRoom sends combined stores before another access: those of the line of an atomic, or the oldest if a store needs a place in the buffer. It
-// returns false if the access must wait, because the memory takes no request.
-func (s *sm) makeRoom(q *memory.Request, now int64) bool {
+// sendCombinedOf sends the combined stores of a line before another access of it. It returns false if the access must wait, because the memory
+// takes no request.
+func (s *sm) sendCombinedOf(line uint64, now int64) bool {
+	if s.assists == nil {
+		return true
+	}
+	i := s.assists.findCombined(line)
+	return i < 0 || s.sendCombined(i, now)
+}
+
+// makeRoom sends combined stores before a store or an atomic: those of its line if it cannot be combined with them, or the oldest if it needs a place
+// in the buffer. It returns false if the access must wait, because the memory takes no request.
+func (s *sm) makeRoom(q *memory.Request, content *stream.Content, now int64) bool {
 	a := s.assists
-	i := a.findCombined(q.Line)
 	switch {
-	case q.Kind != probe.AccessStore:
-		return i < 0 || s.sendCombined(i, now)
-	case i < 0 && a.buffered >= a.StoreBuffer && len(a.combined) > 0:
+	case q.Kind != probe.AccessStore || !content.Known():
+		return s.sendCombinedOf(q.Line, now)
+	case a.findCombined(q.Line) < 0 && a.buffered >= a.StoreBuffer && len(a.combined) > 0:
 		return s.sendCombined(0, now)
 	}
 	return true

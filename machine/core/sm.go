@@ -375,7 +375,7 @@ func (s *sm) readAhead(line uint64) {
 	}
 	c := &s.memoryUnit.access
 	s.request = memory.Request{SM: s.number, ID: lineReply, Line: line, Sectors: allSectors, CTA: c.CTA, Warp: c.Warp, Instr: c.Instr}
-	if !r.Memory.Send(r.now, &s.request) {
+	if !s.sendCombinedOf(line, r.now) || !r.Memory.Send(r.now, &s.request) {
 		return
 	}
 	r.unanswered++
@@ -692,6 +692,9 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 			send.ID = int64(a.load)
 		}
 		if q.Kind == probe.AccessLoad {
+			if !s.sendCombinedOf(line, now) {
+				return false
+			}
 			send.ID, send.Whole = int64(a.load), 0
 			if s.assists != nil && s.assists.DirectLoad && isUncoalesced(a.warp, q) {
 				s.loads[a.load].direct = true
@@ -699,10 +702,11 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 		} else {
 			send.Bytes = int(t.Bytes)
 			if r.plan.Forms != nil && !t.Local && !a.moved {
-				if s.assists != nil && s.assists.CombineStores && !s.makeRoom(send, now) {
+				content := &a.warp.Contents[q.First+a.transaction]
+				if s.assists != nil && s.assists.CombineStores && !s.makeRoom(send, content, now) {
 					return false
 				}
-				buffered = s.compressStore(a, send, &a.warp.Contents[q.First+a.transaction], now)
+				buffered = s.compressStore(a, send, content, now)
 			}
 		}
 		if !buffered && !s.send(send, now) {
@@ -770,7 +774,7 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 		}
 		if send.Sectors = wanted &^ inFlight; send.Sectors != 0 {
 			send.Whole = 0
-			if !s.send(send, now) {
+			if !s.sendCombinedOf(line, now) || !s.send(send, now) {
 				return false
 			}
 		}
