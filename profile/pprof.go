@@ -62,12 +62,12 @@ func newPprofBuilder() *pprofBuilder {
 
 // LineCounts are the counts of a kernel at a line.
 type LineCounts struct {
-	Module  string // name of the kernel's module
-	Kernel  string // name of the kernel
-	Process string // process of the launches
-	File    string // file of the line
-	Line    int
-	Counts  *Counts
+	Module  string  // name of the kernel's module
+	Kernel  string  // name of the kernel
+	Process string  // process of the launches
+	File    string  // file of the line
+	Line    int     // number of the line, from 1
+	Counts  *Counts // of all instructions of the line
 }
 
 // PprofOfLines is a profile of several processes as pprof has it. A sample is an element of lines with its process as the label
