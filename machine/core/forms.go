@@ -1,7 +1,6 @@
 package core
 
 import (
-	"math"
 	"math/bits"
 	"slices"
 
@@ -63,9 +62,9 @@ func (s *sm) loadForm(load int32, line uint64, bursts uint8, now int64) bool {
 	return true
 }
 
-// isUncoalesced reports whether a request accesses several lines, and of one of them a part.
-func isUncoalesced(w *stream.Warp, q *stream.Request) bool {
-	return q.N > 1 && slices.ContainsFunc(w.Transactions[q.First:][:q.N], func(t stream.Transaction) bool { return t.Sectors != allSectors })
+// readsForms reports whether a load takes its bytes from forms in no time: if a request accesses several lines, and of one of them a part.
+func (s *sm) readsForms(w *stream.Warp, q *stream.Request) bool {
+	return s.assists != nil && s.assists.DirectLoad && q.N > 1 && slices.ContainsFunc(w.Transactions[q.First:][:q.N], func(t stream.Transaction) bool { return t.Sectors != allSectors })
 }
 
 // combinedStore is stores of parts of a line that wait in the buffer for further ones.
@@ -76,9 +75,6 @@ type combinedStore struct {
 	load    int32          // of the latest store, which waits until the line is sent
 	instr   int32          // its instruction
 }
-
-// wholeLine is the set of all bytes of a line.
-var wholeLine = stream.ByteSet{math.MaxUint32, math.MaxUint32, math.MaxUint32, math.MaxUint32}
 
 // findCombined returns the index of the stores of a line that wait in the buffer; -1: there are none.
 func (a *assists) findCombined(line uint64) int {
@@ -140,11 +136,11 @@ func (s *sm) combine(q *memory.Request, content *stream.Content, load, instr int
 			g.request.Whole |= 1 << sector
 		}
 	}
-	if g.bytes != wholeLine {
+	if g.bytes != stream.WholeLine {
 		return true
 	}
 	whole := g.request
-	all := &stream.Content{Bytes: wholeLine, Data: slices.Clone(g.line[:])}
+	all := &stream.Content{Bytes: stream.WholeLine, Data: slices.Clone(g.line[:])}
 	whole.Content = all
 	bursts, compress := s.run.plan.Forms.Store(s.number, whole.Line, all)
 	whole.Bursts = bursts

@@ -645,6 +645,9 @@ func (s *sm) serve(now int64) {
 		case a.request < a.end:
 			s.served = a.instr
 			q := &a.warp.Requests[a.request]
+			if a.transaction == 0 && q.Kind == probe.AccessLoad && s.readsForms(a.warp, q) {
+				s.loads[a.load].direct = true
+			}
 			if !s.transaction(a, q, &a.warp.Transactions[q.First+a.transaction], now) {
 				return
 			}
@@ -696,9 +699,6 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 				return false
 			}
 			send.ID, send.Whole = int64(a.load), 0
-			if s.assists != nil && s.assists.DirectLoad && isUncoalesced(a.warp, q) {
-				s.loads[a.load].direct = true
-			}
 		} else {
 			send.Bytes = int(t.Bytes)
 			if r.plan.Forms != nil && !t.Local && !a.moved {
@@ -746,9 +746,6 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 	missing := t.Sectors
 	if entry != nil {
 		missing &^= entry.valid
-	}
-	if s.assists != nil && s.assists.DirectLoad && isUncoalesced(a.warp, q) {
-		s.loads[a.load].direct = true
 	}
 	if missing == 0 && entry.form > 0 && !s.loads[a.load].direct {
 		if !s.loadForm(a.load, line, entry.form, now) {
