@@ -707,7 +707,7 @@ func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transact
 			l1.Remove(a.Line)
 			delete(seen, a.Line)
 		}
-		r.l2Access(a, t.Sectors, t.Whole, true, buffer, &n)
+		r.l2Access(a, q.Kind, t.Sectors, t.Whole, buffer, &n)
 		return n
 	case probe.AccessAtomic:
 		n.Atomics = accessed
@@ -717,13 +717,13 @@ func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transact
 		if line := l1.Peek(a.Line); line != nil {
 			line.valid &^= t.Sectors
 		}
-		r.l2Access(a, t.Sectors, 0, true, buffer, &n)
+		r.l2Access(a, q.Kind, t.Sectors, 0, buffer, &n)
 		return n
 	}
 	n.Loads = accessed
 	if q.BypassL1 {
 		n.L1Bypasses, n.L1Misses = accessed, accessed
-		r.l2Access(a, t.Sectors, 0, false, buffer, &n)
+		r.l2Access(a, q.Kind, t.Sectors, 0, buffer, &n)
 		return n
 	}
 	line := l1.Access(a)
@@ -755,7 +755,7 @@ func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transact
 	if line != nil {
 		line.valid |= fill
 	}
-	r.l2Access(a, fill, 0, false, buffer, &n)
+	r.l2Access(a, q.Kind, fill, 0, buffer, &n)
 	return n
 }
 
@@ -763,16 +763,13 @@ func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transact
 const allSectors = 1<<(stream.LineBytes/stream.SectorBytes) - 1
 
 // l2Access accesses sectors in the L2. The sectors of whole are overwritten, so that a miss reads nothing.
-func (r *run) l2Access(a *cache.Access, accessed, whole uint8, dirty bool, buffer int, n *Counts) {
-	for _, f := range r.accesses {
-		kind := probe.AccessLoad
-		switch {
-		case n.Stores > 0:
-			kind = probe.AccessStore
-		case n.Atomics > 0:
-			kind = probe.AccessAtomic
+func (r *run) l2Access(a *cache.Access, kind probe.AccessKind, accessed, whole uint8, buffer int, n *Counts) {
+	dirty := kind != probe.AccessLoad
+	if len(r.accesses) > 0 {
+		access := &L2Access{a, a.Line >= stream.FirstLocalLine, accessed, r.buffers[buffer], kind, r.content, r.image}
+		for _, f := range r.accesses {
+			f(access)
 		}
-		f(&L2Access{a, a.Line >= stream.FirstLocalLine, accessed, r.buffers[buffer], kind, r.content, r.image})
 	}
 	line := r.l2.Access(a)
 	valid := uint8(0)
@@ -795,7 +792,7 @@ func (r *run) l2Access(a *cache.Access, accessed, whole uint8, dirty bool, buffe
 	n.Reads += sectors(read)
 	if missing != 0 {
 		seen := r.l2Seen[a.Line]
-		if n.Stores > 0 {
+		if kind == probe.AccessStore {
 			partly := sectors(missing &^ whole)
 			n.StoreReads += partly
 			n.StoreExtra += sectors(read) - partly
