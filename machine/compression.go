@@ -96,10 +96,7 @@ type metadataCache struct {
 // need data (stream.NewDataRecorder): other lines have unknown bytes.
 func NewCompression(m *Machine) *Compression {
 	c := &Compression{machine: m, buffers: map[stream.Buffer]*CompressedBuffer{}}
-	c.bursts = NewStoredBursts(m, func(line *codec.Line) int {
-		bytes, _ := codec.BDI.Size(line)
-		return codec.Bursts(bytes)
-	})
+	c.bursts = NewStoredBursts(m, codec.BDI.Bursts)
 	c.addCache(*m.spec.metadata(), &c.Metadata)
 	m.OnTransfer(c.transfer)
 	return c

@@ -11,7 +11,6 @@ import (
 	"gemu/kernels"
 	"gemu/machine"
 	"gemu/machine/stream"
-	"gemu/models/gscalar"
 	"gemu/occupancy"
 	"gemu/probe"
 	"gemu/ptx"
@@ -247,7 +246,7 @@ func cabaRun(m *Meter, p *cabaProgram) (*cabaCounts, error) {
 			metadata[name] = counts.AddMetadata(cache)
 		}
 		recorder := stream.NewDataRecorder(on)
-		recorder.Encode(gscalar.NewEncodings()) // for the writes by the host, which change metadata
+		recorder.RecordHostWrites() // they change metadata
 		if err := m.run(p.workload, p.size, func(*interp.Launch) {}, recorder); err != nil {
 			return nil, err
 		}

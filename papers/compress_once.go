@@ -4,7 +4,9 @@ package papers
 // interpretations.
 
 import (
+	"maps"
 	"slices"
+	"strconv"
 
 	"gemu/interp"
 	"gemu/kernels"
@@ -305,7 +307,7 @@ func onceOrigin() *Table {
 		columns = append(columns, Column{Name: o.String(), Head: [2]string{"", o.String()}, Digits: 1, Stack: "origin", Series: o.String(), Doc: "transferred lines of origin " + o.String() + ", share of all", NotRanked: true})
 	}
 	for n := 1; n <= codec.LineBursts; n++ {
-		digit := string(rune('0' + n))
+		digit := strconv.Itoa(n)
 		columns = append(columns, Column{Name: "bursts" + digit, Head: [2]string{"bursts", digit}, Digits: 1, Stack: "bursts", Series: digit, Doc: "lines of origin registers whose form takes so many bursts, share of the lines of this origin", NotRanked: true})
 	}
 	return &Table{
@@ -325,7 +327,7 @@ func onceOrigin() *Table {
 			}
 			if of := &lines[machine.FromRegisters]; of.Lines > 0 {
 				for n := 1; n <= codec.LineBursts; n++ {
-					values["bursts"+string(rune('0'+n))] = share(of.ByBursts[n], of.Lines)
+					values["bursts"+strconv.Itoa(n)] = share(of.ByBursts[n], of.Lines)
 				}
 			}
 			return values
@@ -377,7 +379,7 @@ func onceLost() *Table {
 
 // Table "types".
 
-// typedAlgorithms are the algorithms of a class of types, by the rule of docs/compress-once.md.
+// typedAlgorithm returns the algorithm for lines of a type, by the rule of docs/compress-once.md.
 func typedAlgorithm(t ptx.Type) codec.Codec {
 	switch {
 	case t.IsFloat():
@@ -430,8 +432,9 @@ func typedCounts(launches []*machine.Launch, buffers []machine.CompressedBuffer)
 		out.byLine += n.Best
 		out.byEncoding += origins.OnceOrBDI[codec.SharedBase]
 		most, bursts := int64(0), n.Bursts()
-		for t := range ptx.Type(255) { // in their order, so that the result does not depend on that of a map
-			if k := requests[b.Buffer][t]; k > most {
+		counts := requests[b.Buffer]
+		for _, t := range slices.Sorted(maps.Keys(counts)) { // in their order, so that the result does not depend on that of a map
+			if k := counts[t]; k > most {
 				most, bursts = k, of[typedAlgorithm(t)]
 			}
 		}

@@ -241,7 +241,7 @@ type onceMetadata struct {
 // newOnceMetadata counts the transfers of a machine.
 func newOnceMetadata(on *machine.Machine) *onceMetadata {
 	c := &onceMetadata{
-		bdi:  machine.NewStoredBursts(on, burstsOfBDI),
+		bdi:  machine.NewStoredBursts(on, codec.BDI.Bursts),
 		once: machine.NewStoredBursts(on, func(*codec.Line) int { return codec.LineBursts }),
 	}
 	for i := range c.caches {
@@ -268,18 +268,12 @@ func (c *onceMetadata) counts() (list [onceMetadatas]machine.MetadataCounts) {
 	return list
 }
 
-// burstsOfBDI returns the bursts of the smallest form of BDI of a line.
-func burstsOfBDI(line *codec.Line) int {
-	bytes, _ := codec.BDI.Size(line)
-	return codec.Bursts(bytes)
-}
-
 // transfer looks up the bursts of a line in each cache.
 func (c *onceMetadata) transfer(t *machine.Transfer) {
 	bdi, once := codec.LineBursts, codec.LineBursts
 	var line codec.Line
 	if t.Bytes((*stream.Line)(&line)) {
-		bdi = burstsOfBDI(&line)
+		bdi = codec.BDI.Bursts(&line)
 		_, registers := t.Origin()
 		once = codec.Bursts(registers.Size(codec.SharedBase))
 	}
@@ -295,8 +289,7 @@ func (c *onceMetadata) transfer(t *machine.Transfer) {
 			had, known := m.pages[page]
 			for k := uint64(0); i == metadataBDIPages && !known && !had && k < pageLines; k++ { // copies have forms of BDI
 				if t.BytesOf(page*pageLines+k, (*stream.Line)(&line)) {
-					_, e := codec.BDI.Size(&line)
-					had = e != codec.Raw
+					had = codec.BDI.Bursts(&line) < codec.LineBursts
 				}
 			}
 			had = had || bursts < codec.LineBursts

@@ -119,6 +119,12 @@ func (c Codec) Size(l *Line) (bytes int, e Encoding) {
 // Bursts returns the number of bursts, 1 to LineBursts, of a form of some bytes.
 func Bursts(bytes int) int { return (bytes + BurstBytes - 1) / BurstBytes }
 
+// Bursts returns the bursts of the form of a line.
+func (c Codec) Bursts(l *Line) int {
+	bytes, _ := c.Size(l)
+	return Bursts(bytes)
+}
+
 // Best returns the algorithm with the smallest form of a line, and the number of its bytes. Of equal forms it takes the first algorithm. It is
 // CABA-BestOfAll of the paper for BDI, FPC and C-Pack.
 func Best(l *Line) (best Codec, bytes int) {

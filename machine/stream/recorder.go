@@ -19,14 +19,14 @@ type Recorder struct {
 	consumer Consumer
 	data     bool // record the contents of memory
 
-	instructions bool // record each instruction
-
-	encoder Encoder // nil: stores have no encodings
+	instructions bool    // record each instruction
+	hostWrites   bool    // record the writes by the host
+	encoder      Encoder // nil: stores have no encodings
 
 	mu       sync.Mutex
 	launches map[launchID]*launch    // in progress
 	allocs   map[uint64]*allocations // by device, if the recorder records data
-	written  map[uint64][]LineRange  // by device, if the recorder records data: Launch.HostWrites of the next launch
+	written  map[uint64][]LineRange  // by device: Launch.HostWrites of the next launch
 }
 
 // NewRecorder returns a recorder for a consumer.
@@ -45,9 +45,16 @@ func NewDataRecorder(c Consumer) *Recorder {
 // RecordInstructions makes the recorder record each instruction (Warp.Executed). It must be called before the first launch.
 func (r *Recorder) RecordInstructions() { r.instructions = true }
 
-// Encode makes a recorder of data record the encodings of the registers that stores write as whole lines (Content.Registers). It must be called
-// before the first launch.
-func (r *Recorder) Encode(x Encoder) { r.encoder = x }
+// RecordHostWrites makes a recorder of data record the lines that the host writes (Launch.HostWrites). It must be called before the first launch, and needs a
+// run: a recording of a run does not have them.
+func (r *Recorder) RecordHostWrites() { r.hostWrites = true }
+
+// Encode makes a recorder of data record the encodings of the registers that stores write as whole lines (Content.Registers), and the writes by the host, which
+// end the encodings of lines. It must be called before the first launch, and needs a run: a recording of a run has no registers.
+func (r *Recorder) Encode(x Encoder) {
+	r.encoder = x
+	r.RecordHostWrites()
+}
 
 // launchID identifies a launch.
 type launchID struct{ device, number uint64 }
@@ -85,8 +92,10 @@ func (r *Recorder) Subscription() probe.Subscription {
 		s.Events |= probe.OnAccess
 		s.InOrder = true
 	}
-	if r.encoder != nil { // a recording of a run has neither registers nor writes by the host
+	if r.encoder != nil {
 		s = s.Union(r.encoder.Subscription())
+	}
+	if r.hostWrites {
 		s.Events |= probe.OnAlloc | probe.OnHostWrite
 	}
 	return s

@@ -124,8 +124,8 @@ type Launch struct {
 	LocalLines uint64
 	Buffers    []Buffer // accessed memory so far; the order depends on the order in which CTAs run
 	Memory     *Memory  // memory at the begin of the launch; nil unless the recorder records data
-	// HostWrites are the lines that the host has written or allocated since the launch before began, in the order of the operations. Without
-	// encodings (Recorder.Encode) there are none.
+	// HostWrites are the lines that the host has written or allocated since the launch before began, in the order of the operations; none unless
+	// the recorder records them (Recorder.RecordHostWrites).
 	HostWrites []LineRange
 	// UnknownPhases has the indices of executed instructions that test an mbarrier without a use of it, as a recording without uses has them.
 	// Warps do not wait there.
