@@ -25,7 +25,7 @@ type Compressed struct {
 	Metadata bool // the controllers of memory know the bursts of a line from a cache (Spec.Metadata); otherwise from nowhere, in no time
 
 	L2Tags         int  // tags of the L2 for each of its ways (memory.Compression.Tags)
-	UncompressedL2 bool // the L2 keeps lines whole from their first reply on (memory.Compression.Uncompressed)
+	UncompressedL2 bool // the L2 keeps lines uncompressed from their first reply on (memory.Compression.Uncompressed)
 }
 
 // AssistWarps are the assist warps of a machine.

@@ -25,7 +25,7 @@ type Compression struct {
 	// Tags is the number of tags of the L2 for each of its ways. From 2 on a set has as many lines as fit into its bytes in their forms, and have a
 	// tag; otherwise a form takes the place of a line. L2 must be true, and the policy of the L2 a cache.Orderer.
 	Tags int
-	// Uncompressed: the L2 keeps a line whole from the first reply in a form on, because its receiver decompresses it. L2 must be true.
+	// Uncompressed: the L2 keeps a line uncompressed from the first reply in a form on, because its receiver decompresses it. L2 must be true.
 	Uncompressed bool
 	Compress     int // core cycles of dedicated logic that compresses a line
 	Decompress   int // core cycles of dedicated logic that decompresses a line
@@ -165,8 +165,8 @@ func (s *System) answer(p *packet, tick int64) (ready int64) {
 	return tick
 }
 
-// expand notes that the receiver of a reply decompresses a line that the L2 keeps whole from then on.
-func (s *System) expand(line uint64) {
+// keepUncompressed notes that the receiver of a reply decompresses a line, which the L2 keeps uncompressed from then on.
+func (s *System) keepUncompressed(line uint64) {
 	if z := s.compressed; z != nil && z.Uncompressed {
 		if l := s.l2.Peek(line); l != nil {
 			l.uncompressed = true

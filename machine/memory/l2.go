@@ -47,7 +47,7 @@ func (s *System) stepSlice(n int, tick int64) (next int64) {
 			}
 		})
 		if compressed {
-			s.expand(f.line)
+			s.keepUncompressed(f.line)
 		}
 	}
 	blocked := false // a reply of a hit must wait, so that the L2 takes no request
@@ -196,7 +196,7 @@ func (s *System) l2Access(l *slice, n int, number int32, tick int64) bool {
 		if p.hasReply() {
 			l.hits.push(arrival{packet: number, ready: s.answer(p, tick+int64(t.L2Latency)*s.clock.l2)})
 			if p.form > 0 {
-				s.expand(p.Line)
+				s.keepUncompressed(p.Line)
 			}
 		} else {
 			s.free(number)
