@@ -17,7 +17,7 @@ import (
 // TestUse is a sequence worked out by hand: blocks of one warp with 4 registers and 64 bytes, on a multiprocessor of 32 registers in a warp's width and 256
 // bytes. Block 0 is resident in cycles 0 to 899, block 1 in 100 to 499, and block 2 in 900 to 999 in the place of block 0.
 func TestUse(t *testing.T) {
-	accesses := &sharedRecorder{map[useWarp][]sharedAccess{}}
+	accesses := &sharedRecorder{1, map[useWarp]*sharedWarp{}}
 	o := &useObserver{accesses: accesses, progress: map[useWarp]*useProgress{}, limits: &occupancy.Limits{WarpSize: 32, FileSize: 1024, Shared: 256}, sms: 1}
 	o.launch = &stream.Launch{LaunchInfo: &probe.LaunchInfo{SharedBytes: 64}}
 	o.of, o.warps = 4, 1
@@ -26,7 +26,7 @@ func TestUse(t *testing.T) {
 	access := func(cta, step int, instr int32, at uint64, n int) {
 		var set byteSet
 		set.add(at, n)
-		accesses.warps[useWarp{0, cta, 0}] = append(accesses.warps[useWarp{0, cta, 0}], sharedAccess{step, instr, set})
+		accesses.add(useWarp{0, cta, 0}, sharedAccess{step, instr, set})
 	}
 	issue := func(cta, slot int, instr int32, at int64) {
 		o.Warp(&core.WarpSpan{CTA: cta, Slot: slot, From: at, To: at + 1, WarpState: core.WarpState{Reason: core.Issues, Instr: instr}})
@@ -99,17 +99,24 @@ loop:
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &sharedRecorder{map[useWarp][]sharedAccess{}}
+	r := &sharedRecorder{2, map[useWarp]*sharedWarp{}}
 	if _, err := m.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32), Probes: []probe.Probe{r}}); err != nil {
 		t.Fatal(err)
 	}
-	for _, list := range r.warps {
+	if len(r.warps) != 1 {
+		t.Errorf("%d warps", len(r.warps))
+	}
+	for key, w := range r.warps {
+		list := w.list
 		if len(list) != 2 || list[0].step != 1+6+3 || list[1].step != 1+6+6+3 || list[0].bytes[0] != 0xf0 || list[1].bytes[0] != 0xf00 {
 			t.Errorf("%+v", list)
 		}
-	}
-	if len(r.warps) != 1 {
-		t.Errorf("%d warps", len(r.warps))
+		if r.end(key); len(r.of(key)) != 2 {
+			t.Error("the accesses are forgotten before the second machine has ended the warp")
+		}
+		if r.end(key); len(r.of(key)) != 0 {
+			t.Error("the accesses are kept after both machines have ended the warp")
+		}
 	}
 }
 
