@@ -139,7 +139,9 @@ func (c *machineCmd) Run(a *app, parsed *kong.Context) error {
 	if slices.Contains(c.Show, differencesPart.name) && len(specs) < 2 {
 		return fmt.Errorf("--show %s: want two machines: --spec A,B, --sweep NAME=A,B or --with SYSTEM", differencesPart.name)
 	}
-	c.showClocked(specs)
+	if !slices.Contains(givenFlags(parsed, ""), "show") {
+		c.showClocked(specs)
+	}
 	for _, name := range c.Show {
 		if c.Launch > 0 && machinePartNamed(name).allLaunches {
 			return fmt.Errorf("--launch: --show %s counts all launches; leave one of them out", name)
@@ -300,12 +302,8 @@ type machinePart struct {
 	begin func(in *machineRun) machineView
 }
 
-// showClocked adds the parts of a clock if the user has chosen no parts and a system has no effect without a clock.
+// showClocked adds the parts of a clock if a system has no effect without a clock.
 func (c *machineCmd) showClocked(specs []machine.Spec) {
-	_, shown := machinePartNames()
-	if !slices.Equal(c.Show, shown) {
-		return
-	}
 	systems := func(is func(*machine.System) bool) bool {
 		return slices.ContainsFunc(specs, func(s machine.Spec) bool { return slices.ContainsFunc(s.Systems, is) })
 	}

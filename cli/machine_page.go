@@ -111,24 +111,26 @@ func (r *machineReport) pageTotals() []pageSection {
 	return list
 }
 
-// sweepCounts are the counts that are plotted over a parameter.
+// sweepCounts are the counts that are plotted over a parameter. value returns false for a machine that has refused a launch.
 var sweepCounts = []struct {
 	title, unit string
-	value       func(m *machineResultJSON) float64 // less than 0: the machine has refused a launch
+	value       func(m *machineResultJSON) (v float64, ok bool)
 }{
-	{"Cycles", "", func(m *machineResultJSON) float64 {
-		switch {
-		case m.Clock != nil:
-			return float64(m.Clock.Cycles)
-		case len(m.Refused) > 0:
-			return -1
+	{"Cycles", "", func(m *machineResultJSON) (v float64, ok bool) {
+		if m.Clock == nil {
+			return 0, len(m.Refused) == 0
 		}
-		return 0
+		return float64(m.Clock.Cycles), true
 	}},
-	{"Sectors read from memory", "", func(m *machineResultJSON) float64 { return float64(m.Total.Reads) }},
-	{"Sectors written to memory", "", func(m *machineResultJSON) float64 { return float64(m.Total.WriteBacks) }},
-	{"L1 hits", " %", func(m *machineResultJSON) float64 { return share(m.Total.L1Hits, m.Total.Loads) }},
-	{"L2 hits", " %", func(m *machineResultJSON) float64 { return share(m.Total.L2Hits, m.Total.L2Hits+m.Total.L2Misses) }},
+	{"Sectors read from memory", "", sweepTotal(func(n *machine.Counts) float64 { return float64(n.Reads) })},
+	{"Sectors written to memory", "", sweepTotal(func(n *machine.Counts) float64 { return float64(n.WriteBacks) })},
+	{"L1 hits", " %", sweepTotal(func(n *machine.Counts) float64 { return share(n.L1Hits, n.Loads) })},
+	{"L2 hits", " %", sweepTotal(func(n *machine.Counts) float64 { return share(n.L2Hits, n.L2Hits+n.L2Misses) })},
+}
+
+// sweepTotal returns a value of sweepCounts from the counts of a machine.
+func sweepTotal(of func(n *machine.Counts) float64) func(m *machineResultJSON) (v float64, ok bool) {
+	return func(m *machineResultJSON) (v float64, ok bool) { return of(&m.Total), m.refusal("total") == "" }
 }
 
 // pageSweeps returns plots over the parameter of --sweep with the most values, with a line for each machine that is otherwise equal.
@@ -158,9 +160,8 @@ func (r *machineReport) pageSweeps() (list []pageBlock) {
 			line := pageLine{Name: strings.Join(slices.DeleteFunc(strings.Fields(r.Machines[first].Name), func(s string) bool { return s == name+"="+values[0] }), " ")}
 			row, gap := []string{line.Name}, false // a line with a gap is only in the table
 			for k := range values {
-				m := &r.Machines[first+k*stride]
-				v := c.value(m)
-				if v < 0 || m.refusal("total") != "" {
+				v, ok := c.value(&r.Machines[first+k*stride])
+				if !ok {
 					row, gap = append(row, "refused"), true
 					continue
 				}

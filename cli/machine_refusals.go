@@ -64,8 +64,9 @@ func (r *machineReport) refusals() error {
 
 // printRefusal prints the reason of a refusal in place of a row.
 func (s *screen) printRefusal(name string, width int, reason string) {
-	for i, line := range wrap("refused: "+reason, 100) {
-		s.printf("%s  %s\n", fitted([]string{name, ""}[min(i, 1)], width), line)
+	for _, line := range wrap("refused: "+reason, 100) {
+		s.printf("%s  %s\n", fitted(name, width), line)
+		name = "" // of further lines
 	}
 }
 
