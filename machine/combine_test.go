@@ -21,7 +21,7 @@ func (r noRoutines) Store(_ int, l *codec.Line) (int, *core.Execution, error) {
 	return r.size(l), nil, nil
 }
 
-// size returns the bytes of a form: those of BDI, or with another codec those of a raw line.
+// size returns the bytes of the form of a line. BDI compresses; with another codec every line is raw.
 func (r noRoutines) size(l *codec.Line) int {
 	if r.codec != codec.BDI {
 		return codec.LineBytes
@@ -47,6 +47,33 @@ func combineClock(t *testing.T, routines noRoutines, partial, buffer string) *Cl
 		t.Fatal(err)
 	}
 	return c
+}
+
+// runCombined runs kernel k with an allocation for a clock, and waits until all stores are in memory. args returns the arguments. The allocation lives until the
+// end of the test.
+func runCombined(t *testing.T, c *Clock, text string, grid, block, bytes int, args func(out *interp.Buffer) []any) (out *interp.Buffer) {
+	t.Helper()
+	recorder := stream.NewDataRecorder(c)
+	recorder.RecordInstructions()
+	d := interp.NewDevice(interp.Config{})
+	t.Cleanup(func() { d.Close() })
+	module, err := d.Load("k.ptx", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err = d.Alloc(bytes); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := module.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(grid), Block: ptx.Dim(block), Args: args(out), Probes: []probe.Probe{recorder}}); err != nil {
+		t.Fatal(err)
+	}
+	for c.system.Next() != memory.Never { // stores are still on their way
+		c.system.Advance(c.system.Next(), nil)
+	}
+	if err := c.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // TestCombinedStores: with stores that wait for each other, memory has all bytes of the kernel at the end. Its four warps write a byte of each word
@@ -90,27 +117,7 @@ again:
 		for _, partial := range []string{"send", "combine"} {
 			for _, buffer := range []string{"1", "3", "64"} {
 				c := combineClock(t, routines, partial, buffer)
-				recorder := stream.NewDataRecorder(c)
-				recorder.RecordInstructions()
-				d := interp.NewDevice(interp.Config{})
-				defer d.Close()
-				module, err := d.Load("k.ptx", []byte(text))
-				if err != nil {
-					t.Fatal(err)
-				}
-				out, err := d.Alloc(8 * 4096)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := module.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(8), Block: ptx.Dim(128), Args: []any{out}, Probes: []probe.Probe{recorder}}); err != nil {
-					t.Fatal(err)
-				}
-				for c.system.Next() != memory.Never { // stores are still on their way
-					c.system.Advance(c.system.Next(), nil)
-				}
-				if err := c.Err(); err != nil {
-					t.Fatal(err)
-				}
+				out := runCombined(t, c, text, 8, 128, 8*4096, func(out *interp.Buffer) []any { return []any{out} })
 				different := 0
 				for at := 0; at < len(out.Bytes()); at += stream.LineBytes {
 					if routines.codec == codec.BDI && at%4096 >= 2048 {
@@ -167,28 +174,7 @@ func TestCombinedStoresBeforeCopy(t *testing.T) {
 `
 	for _, at := range []struct{ copied, stores, combined int64 }{{0, 3, 0}, {128, 2, 1}} {
 		c := combineClock(t, noRoutines{codec.FPC}, "combine", "16")
-		recorder := stream.NewDataRecorder(c)
-		recorder.RecordInstructions()
-		d := interp.NewDevice(interp.Config{})
-		defer d.Close()
-		module, err := d.Load("k.ptx", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := d.Alloc(256)
-		if err != nil {
-			t.Fatal(err)
-		}
-		args := []any{out, out.Addr() + uint64(at.copied)}
-		if _, err := module.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(16), Args: args, Probes: []probe.Probe{recorder}}); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Err(); err != nil {
-			t.Fatal(err)
-		}
-		for c.system.Next() != memory.Never { // stores are still on their way
-			c.system.Advance(c.system.Next(), nil)
-		}
+		runCombined(t, c, text, 1, 16, 256, func(out *interp.Buffer) []any { return []any{out, out.Addr() + uint64(at.copied)} })
 		if n := c.Launches()[0].CombinedStores; n != at.combined || c.system.Counts.Stores != at.stores {
 			t.Errorf("a copy %d bytes after the line's first: %d stores, of them %d combined; want %d and %d", at.copied, c.system.Counts.Stores, n, at.stores, at.combined)
 		}

@@ -64,6 +64,35 @@ func execution(t *testing.T, spec *core.Spec, body string, high bool) *core.Exec
 	return x
 }
 
+// runAssist runs a kernel of a block on the machine of TestAssistSequences. It returns the issues of the kernel and the requests with their cycles. fill and store are routines,
+// "" for none; those of fill have high priority if high is true.
+func runAssist(t *testing.T, body string, block int, assist core.Assist, fill string, high bool, store string) (issues, sent []string, l *core.Launch) {
+	t.Helper()
+	spec := simple()
+	f := &forms{bursts: 2}
+	if fill != "" {
+		f.fill = execution(t, &spec, fill, high)
+	}
+	if store != "" {
+		f.store = execution(t, &spec, store, false)
+	}
+	spec.Policy = watched(spec.Policy, &issues)
+	mem := &formMemory{memory.NewFixed(50), map[int64]bool{}, nil}
+	config := config(spec, 1, 1, cache.Shape{Sets: 4, Ways: 2}, mem)
+	plan := config.Plan
+	config.Plan = func(l *stream.Launch) core.Plan {
+		p := plan(l)
+		p.Forms, p.Assist = f, &assist
+		return p
+	}
+	m := core.New(config)
+	recordData(t, program(body), ptx.Dim(1), ptx.Dim(block), m)
+	if m.Err() != nil {
+		t.Fatal(m.Err())
+	}
+	return issues, mem.sent, m.Launches()[0]
+}
+
 // TestAssistSequences has the cycles of a multiprocessor with assist warps by hand, on the machine of simple. A routine of two integers takes
 // eight cycles: the first is staged and issued in the cycle of its trigger, the second four cycles later, and its result is there after four more.
 func TestAssistSequences(t *testing.T) {
@@ -107,32 +136,9 @@ func TestAssistSequences(t *testing.T) {
 		{"a store of a part is merged", "\tld.param.u64 %b, [in];\n\tst.global.u32 [%b], 1;\n", two, two, true, 1, []string{"0:0", "3:0", "4:0"}, []string{"4: 0001 in 0", "70: 1111 in 2"}, 71, "1 0 1 0 4 4"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			spec := simple()
-			f := &forms{bursts: 2}
-			if c.fill != "" {
-				f.fill = execution(t, &spec, c.fill, c.high)
-			}
-			if c.store != "" {
-				f.store = execution(t, &spec, c.store, false)
-			}
-			var got []string
-			spec.Policy = watched(spec.Policy, &got)
-			mem := &formMemory{memory.NewFixed(50), map[int64]bool{}, nil}
-			config := config(spec, 1, 1, cache.Shape{Sets: 4, Ways: 2}, mem)
-			plan := config.Plan
-			config.Plan = func(l *stream.Launch) core.Plan {
-				p := plan(l)
-				p.Forms, p.Assist = f, &core.Assist{StoreBuffer: c.buffer}
-				return p
-			}
-			m := core.New(config)
-			recordData(t, program(c.body), ptx.Dim(1), ptx.Dim(32), m)
-			if m.Err() != nil {
-				t.Fatal(m.Err())
-			}
-			l := m.Launches()[0]
-			if text := counts(l); !slices.Equal(got, c.want) || l.Cycles != c.cycles || text != c.counts || !slices.Equal(mem.sent, c.sent) {
-				t.Errorf("%q in %d cycles, want %q in %d; counts %s, want %s; sent %q, want %q", got, l.Cycles, c.want, c.cycles, text, c.counts, mem.sent, c.sent)
+			got, sent, l := runAssist(t, c.body, 32, core.Assist{StoreBuffer: c.buffer}, c.fill, c.high, c.store)
+			if text := counts(l); !slices.Equal(got, c.want) || l.Cycles != c.cycles || text != c.counts || !slices.Equal(sent, c.sent) {
+				t.Errorf("%q in %d cycles, want %q in %d; counts %s, want %s; sent %q, want %q", got, l.Cycles, c.want, c.cycles, text, c.counts, sent, c.sent)
 			}
 		})
 	}
@@ -188,33 +194,10 @@ func TestAssistLevels(t *testing.T) {
 			[]string{"0:0", "1:0", "5:0", "11:0", "15:0", "16:0", "17:0", "18:0"}, []string{"18: 1111 in 2"}, 68, "0 0 0 1 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			spec := simple()
-			f := &forms{bursts: 2}
-			if c.fill != "" {
-				f.fill = execution(t, &spec, c.fill, true)
-			}
-			if c.store != "" {
-				f.store = execution(t, &spec, c.store, false)
-			}
-			var got []string
-			spec.Policy = watched(spec.Policy, &got)
-			mem := &formMemory{memory.NewFixed(50), map[int64]bool{}, nil}
-			config := config(spec, 1, 1, cache.Shape{Sets: 4, Ways: 2}, mem)
-			plan := config.Plan
-			config.Plan = func(l *stream.Launch) core.Plan {
-				p := plan(l)
-				p.Forms, p.Assist = f, &c.assist
-				return p
-			}
-			m := core.New(config)
-			recordData(t, program(c.body), ptx.Dim(1), ptx.Dim(c.block), m)
-			if m.Err() != nil {
-				t.Fatal(m.Err())
-			}
-			l := m.Launches()[0]
+			got, sent, l := runAssist(t, c.body, c.block, c.assist, c.fill, true, c.store)
 			text := fmt.Sprint(l.AssistFills, l.AssistHits, l.AssistStores, l.CombinedStores, l.MergedStores)
-			if !slices.Equal(got, c.want) || l.Cycles != c.cycles || text != c.counts || !slices.Equal(mem.sent, c.sent) {
-				t.Errorf("%q in %d cycles, want %q in %d; counts %s, want %s; sent %q, want %q", got, l.Cycles, c.want, c.cycles, text, c.counts, mem.sent, c.sent)
+			if !slices.Equal(got, c.want) || l.Cycles != c.cycles || text != c.counts || !slices.Equal(sent, c.sent) {
+				t.Errorf("%q in %d cycles, want %q in %d; counts %s, want %s; sent %q, want %q", got, l.Cycles, c.want, c.cycles, text, c.counts, sent, c.sent)
 			}
 		})
 	}

@@ -184,9 +184,8 @@ func anyWarp(c *machine.CTA, holds func(w *machine.Warp) bool) bool {
 	return false
 }
 
-// beginOrdered makes the warps before globally ordered instructions ready. If other warps are ready as well, the first of those that wait runs
-// first, from the warp after the one that ran last in the ordered half before. So each of them has its turn, though others use all of the
-// slice.
+// beginOrdered makes the warps before globally ordered instructions ready. If other warps are ready, too, a warp before such an instruction runs
+// first: the next one from CTA.NextOrdered on. So each of these warps has its turn, even if spinning warps use the whole slice.
 func beginOrdered(c *machine.CTA) {
 	othersReady, first := anyWarp(c, func(w *machine.Warp) bool { return w.State == machine.ReadyToRun }), -1
 	for i := range c.Warps {
