@@ -9,30 +9,33 @@ import (
 	"gemu/probe"
 )
 
-// BenchmarkMachine measures a workload in which a quarter of the instructions access memory: execution in vector mode, recording, and a
-// machine.
+// BenchmarkMachine measures a workload on a machine without a clock: execution in vector mode on one host thread, recording, and the caches.
 func BenchmarkMachine(b *testing.B) {
-	w := kernels.Lookup("conv")
-	instructions := int64(0)
-	for b.Loop() {
-		d := interp.NewDevice(interp.Config{})
-		module, err := d.Load("conv.ptx", []byte(w.PTX()))
-		if err != nil {
-			b.Fatal(err)
-		}
-		r := stream.NewRecorder(New(Specs[0], 0))
-		s := &kernels.Session{Context: b.Context(), Module: module, N: w.N, Block: w.Block, Warp: 32, Prepare: func(l *interp.Launch) {
-			l.Mode, l.Probes = interp.Vector, []probe.Probe{r}
-		}}
-		if err := w.Run(s); err != nil {
-			b.Fatal(err)
-		}
-		for _, result := range s.Results {
-			instructions += result.Counts.WarpInstructions
-		}
-		d.Close()
+	for _, name := range clockWorkloads {
+		w := kernels.Lookup(name)
+		b.Run(name, func(b *testing.B) {
+			instructions := int64(0)
+			for b.Loop() {
+				d := interp.NewDevice(interp.Config{Workers: 1})
+				module, err := d.Load(name+".ptx", []byte(w.PTX()))
+				if err != nil {
+					b.Fatal(err)
+				}
+				r := stream.NewRecorder(New(Specs[0], 0))
+				s := &kernels.Session{Context: b.Context(), Module: module, N: w.N, Block: w.Block, Warp: 32, Prepare: func(l *interp.Launch) {
+					l.Mode, l.Probes = interp.Vector, []probe.Probe{r}
+				}}
+				if err := w.Run(s); err != nil {
+					b.Fatal(err)
+				}
+				for _, result := range s.Results {
+					instructions += result.Counts.WarpInstructions
+				}
+				d.Close()
+			}
+			b.ReportMetric(float64(instructions)/b.Elapsed().Seconds()/1e6, "Mwarpinstr/s")
+		})
 	}
-	b.ReportMetric(float64(instructions)/b.Elapsed().Seconds()/1e6, "Mwarpinstr/s")
 }
 
 // BenchmarkTransfers measures the compression of a transferred line: the bytes of the image, all algorithms, and the cache of metadata.

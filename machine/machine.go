@@ -9,7 +9,6 @@ package machine
 
 import (
 	"cmp"
-	"container/heap"
 	"fmt"
 	"slices"
 
@@ -313,8 +312,8 @@ func (m *Machine) BeginLaunch(l *stream.Launch) {
 	var level Level
 	out.Resident, out.LimitedBy, level = m.spec.resources(l, m.registers, m.parts)
 	out.L1 = level.Bytes
-	r := &run{Machine: m, launch: out, localLines: l.LocalLines, counts: map[int]*Counts{}, arrived: map[int]*stream.CTA{}}
-	r.uses, r.lastUse = map[usage]bool{}, make([]usage, l.Program.Len())
+	r := &run{Machine: m, launch: out, localLines: l.LocalLines, writeBacks: map[int]int64{}, arrived: map[int]*stream.CTA{}}
+	r.uses, r.lastUse = map[usage]*Counts{}, make([]lastUse, l.Program.Len())
 	for i := range r.lastUse {
 		r.lastUse[i].buffer = -1
 	}
@@ -393,12 +392,25 @@ func (m *Machine) EndLaunch(l *stream.Launch, err error) {
 		out.Image = r.image.ImageCounts
 		m.keepDirty(r.image)
 	}
-	for n, c := range r.counts {
+	buffers := map[int]*Counts{}
+	countsOf := func(buffer int) *Counts {
+		if buffers[buffer] == nil {
+			buffers[buffer] = &Counts{}
+		}
+		return buffers[buffer]
+	}
+	for u, c := range r.uses {
+		out.Uses = append(out.Uses, Use{int(u.instr), u.kind, r.buffers[u.buffer]})
+		countsOf(int(u.buffer)).Add(c)
+		c.Requests = 0 // counted once for the instruction, and for each buffer of the request
+		out.Instrs[u.instr].Add(c)
+	}
+	for buffer, n := range r.writeBacks {
+		countsOf(buffer).WriteBacks += n
+	}
+	for n, c := range buffers {
 		out.Counts.Add(c)
 		out.Buffers = append(out.Buffers, Buffer{m.buffers[n], *c})
-	}
-	for u := range r.uses {
-		out.Uses = append(out.Uses, Use{int(u.instr), u.kind, r.buffers[u.buffer]})
 	}
 	slices.SortFunc(out.Uses, func(a, b Use) int {
 		return cmp.Or(cmp.Compare(a.Instr, b.Instr), compareBuffers(&a.Buffer, &b.Buffer), cmp.Compare(a.Kind, b.Kind))
@@ -416,20 +428,21 @@ func (m *Machine) EndLaunch(l *stream.Launch, err error) {
 type run struct {
 	*Machine
 	launch     *Launch
-	localLines uint64          // stream.Launch.LocalLines
-	local      []int           // index in Machine.buffers, by index in Launch.Buffers
-	counts     map[int]*Counts // by index in Machine.buffers
+	localLines uint64        // stream.Launch.LocalLines
+	local      []int         // index in Machine.buffers, by index in Launch.Buffers
+	writeBacks map[int]int64 // Counts.WriteBacks, by index in Machine.buffers
 	dispatcher *dispatch.Checked
 	arrived    map[int]*stream.CTA    // CTAs that have not begun, by index
-	waiting    *slot                  // place of a CTA that has not arrived; nil: none
+	waiting    *place                 // place of a CTA that has not arrived; nil: none
 	places     int                    // places for which the dispatcher was asked at the beginning
 	sms        []*cache.Lines[l1Line] // the L1 of each multiprocessor
 	l1Seen     []map[uint64]uint8     // valid sectors of an L1 of unlimited size, by multiprocessor and line
 	queue      queue
-	uses       map[usage]bool
-	lastUse    []usage         // by instruction: its latest use
-	image      *image          // nil without data
-	content    *stream.Content // bytes of the store in progress, which the image has not taken; nil: none
+	uses       map[usage]*Counts // counts of accesses, without WriteBacks
+	lastUse    []lastUse         // by instruction
+	access     cache.Access      // reused: an access that a policy is given is on the heap
+	image      *image            // nil without data
+	content    *stream.Content   // bytes of the store in progress, which the image has not taken; nil: none
 }
 
 // usage is an access of an instruction to the buffer with an index in Machine.buffers.
@@ -438,14 +451,24 @@ type usage struct {
 	kind          probe.AccessKind
 }
 
-// countsOf returns the counts of a buffer.
-func (r *run) countsOf(buffer int) *Counts {
-	c := r.counts[buffer]
-	if c == nil {
-		c = new(Counts)
-		r.counts[buffer] = c
+// lastUse is the latest usage of an instruction, and its counts.
+type lastUse struct {
+	usage
+	counts *Counts
+}
+
+// countsOf returns the counts of an access.
+func (r *run) countsOf(u usage) *Counts {
+	last := &r.lastUse[u.instr]
+	if last.usage != u {
+		c := r.uses[u]
+		if c == nil {
+			c = &Counts{}
+			r.uses[u] = c
+		}
+		*last = lastUse{u, c}
 	}
-	return c
+	return last.counts
 }
 
 // lineOf returns the number of the line of a slot's transaction. The local memory of all resident warps is contiguous. A CTA has the local
@@ -464,19 +487,26 @@ func (r *run) lineOf(s *slot, t *stream.Transaction) uint64 {
 // capacity returns the number of places for CTAs.
 func (r *run) capacity() int { return max(r.launch.Resident, 1) * len(r.sms) }
 
-// slot is a resident warp. Slots are ordered by the step of their next request or meeting, then by multiprocessor, place of the CTA and
-// warp.
+// place is a place for a CTA on a multiprocessor.
+type place struct {
+	sm, number int
+	step       int64 // step at which the CTA before it has ended
+	index      int   // index of the next CTA
+}
+
+// slot is a resident warp. Slots are ordered by the step of their next request or meeting, then by their number, which is by multiprocessor,
+// place of the CTA and warp.
 type slot struct {
 	step    int64
-	sm      int
-	place   int
-	warp    int
 	start   int64 // step at which the CTA began, and the steps that the warp has waited at barriers
-	index   int   // index of the CTA, if the slot is a place that waits for it
-	next    int   // index of the next request
-	met     int   // number of meetings that the warp has come to
+	records *stream.Warp
 	cta     *resident
-	waiting *slot // next warp that waits for the same meeting
+	next    int // index of the next request
+	met     int // number of meetings that the warp has come to
+	sm      int32
+	place   int32
+	warp    int32
+	waiting int32 // number of the next warp that waits for the same meeting; -1: none
 }
 
 // resident is a CTA on a multiprocessor.
@@ -489,14 +519,14 @@ type resident struct {
 // meeting is a meeting of warps at a barrier.
 type meeting struct {
 	missing int32 // warps that have not come
-	waiting *slot // warps that wait for them
+	waiting int32 // number of the slot of a warp that waits for them; -1: none
 }
 
 // nextStep returns the step of the slot's next request or meeting, or of its warp's end.
 func (s *slot) nextStep() int64 {
-	w := &s.cta.Warps[s.warp]
+	w := s.records
 	switch {
-	case s.meets(w):
+	case s.meets():
 		return s.start + w.Meetings[s.met].Step
 	case s.next < len(w.Requests):
 		return s.start + w.Requests[s.next].Step
@@ -505,33 +535,9 @@ func (s *slot) nextStep() int64 {
 }
 
 // meets reports whether a meeting follows, before the next request.
-func (s *slot) meets(w *stream.Warp) bool {
+func (s *slot) meets() bool {
+	w := s.records
 	return s.met < len(w.Meetings) && (s.next == len(w.Requests) || w.Requests[s.next].Step > w.Meetings[s.met].Step)
-}
-
-// queue is a heap of slots.
-type queue []*slot
-
-func (q queue) Len() int { return len(q) }
-func (q queue) Less(i, j int) bool {
-	a, b := q[i], q[j]
-	switch {
-	case a.step != b.step:
-		return a.step < b.step
-	case a.sm != b.sm:
-		return a.sm < b.sm
-	case a.place != b.place:
-		return a.place < b.place
-	}
-	return a.warp < b.warp
-}
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(x any)   { *q = append(*q, x.(*slot)) }
-func (q *queue) Pop() any {
-	last := len(*q) - 1
-	s := (*q)[last]
-	*q = (*q)[:last]
-	return s
 }
 
 // dispatcher returns the dispatcher of a launch on a machine with some places for CTAs on each multiprocessor. own is that of a system; nil is that
@@ -550,29 +556,33 @@ func (s *Spec) dispatcher(l *stream.Launch, own *dispatch.Policy, places int) *d
 
 // advance runs warps until a place waits for a CTA that has not arrived, or to the end of the launch if all CTAs have arrived.
 func (r *run) advance(all bool) {
-	if s := r.waiting; s != nil {
-		if r.waiting = nil; !r.begin(s, all) {
+	if p := r.waiting; p != nil {
+		if r.waiting = nil; !r.begin(p, all) {
 			return
 		}
 	}
 	for places := r.capacity(); r.places < places; {
-		s := &slot{sm: r.places % len(r.sms), place: r.places / len(r.sms)}
-		if r.places++; !r.next(s, all) {
+		p := &place{sm: r.places % len(r.sms), number: r.places / len(r.sms)}
+		if r.places++; !r.next(p, all) {
 			return
 		}
 	}
-	for len(r.queue) > 0 {
-		s := r.queue[0]
-		w := &s.cta.Warps[s.warp]
-		if s.meets(w) {
-			r.meet(s, &w.Meetings[s.met])
+	for {
+		number := r.queue.first()
+		if number < 0 {
+			return
+		}
+		s := &r.queue.slots[number]
+		w := s.records
+		if s.meets() {
+			r.meet(number, &w.Meetings[s.met])
 			continue
 		}
 		if s.next == len(w.Requests) {
-			heap.Pop(&r.queue)
+			r.queue.remove(number)
 			if s.cta.running--; s.cta.running == 0 {
-				r.dispatcher.Ended(s.sm, s.cta.Index)
-				if !r.next(s, all) {
+				r.dispatcher.Ended(int(s.sm), s.cta.Index)
+				if !r.next(&place{sm: int(s.sm), number: int(s.place), step: s.step}, all) {
 					return
 				}
 			}
@@ -585,95 +595,101 @@ func (r *run) advance(all bool) {
 			contents = w.Contents[q.First:][:q.N]
 		}
 		r.request(s, q, w.Transactions[q.First:][:q.N], contents)
-		s.step = s.nextStep()
-		heap.Fix(&r.queue, 0)
+		r.queue.move(number, s.nextStep())
 	}
 }
 
 // meet brings the first warp of the queue to a meeting. A warp that waits leaves the queue until all warps have come; then all of them
 // execute their next instruction in the next step.
-func (r *run) meet(s *slot, at *stream.Meeting) {
+func (r *run) meet(number int, at *stream.Meeting) {
+	s := &r.queue.slots[number]
 	s.met++
 	m := &s.cta.meetings[at.Number]
 	m.missing--
 	if m.missing > 0 && at.Waits {
-		heap.Pop(&r.queue)
-		s.waiting, m.waiting = m.waiting, s
+		r.queue.remove(number)
+		s.waiting, m.waiting = m.waiting, int32(number)
 		return
 	}
 	now := s.step
-	s.step = s.nextStep()
-	heap.Fix(&r.queue, 0)
+	r.queue.move(number, s.nextStep())
 	if m.missing > 0 {
 		return
 	}
-	for w := m.waiting; w != nil; w = w.waiting {
+	for i := m.waiting; i >= 0; {
+		w := &r.queue.slots[i]
 		w.start += now - w.step
-		w.step = w.nextStep()
-		heap.Push(&r.queue, w)
+		r.queue.add(int(i), w.nextStep())
+		i = w.waiting
 	}
 }
 
-// next asks the dispatcher for the next CTA of a place, whose number, multiprocessor and step s has. It returns false if the launch must
-// wait for the CTA to arrive. If all is true, no further CTAs arrive.
-func (r *run) next(s *slot, all bool) bool {
+// next asks the dispatcher for the next CTA of a place. It returns false if the launch must wait for the CTA to arrive. If all is true, no further
+// CTAs arrive.
+func (r *run) next(p *place, all bool) bool {
 	for !all || len(r.arrived) > 0 {
-		cta, ok := r.dispatcher.Next(s.sm)
+		cta, ok := r.dispatcher.Next(p.sm)
 		if !ok {
 			return true
 		}
-		place := &slot{sm: s.sm, place: s.place, step: s.step, index: cta}
 		if r.arrived[cta] != nil || !all {
-			return r.begin(place, all)
+			p.index = cta
+			return r.begin(p, all)
 		}
-		r.dispatcher.Ended(s.sm, cta) // a trap has ended the launch before it
+		r.dispatcher.Ended(p.sm, cta) // a trap has ended the launch before it
 	}
 	return true
 }
 
-// begin begins the CTA of a place: CTA s.index at step s.step. It returns false if the launch must wait for the CTA to arrive.
-func (r *run) begin(s *slot, all bool) bool {
-	c := r.arrived[s.index]
+// begin begins the CTA of a place. It returns false if the launch must wait for the CTA to arrive.
+func (r *run) begin(p *place, all bool) bool {
+	c := r.arrived[p.index]
 	if c == nil {
 		if all {
-			r.dispatcher.Ended(s.sm, s.index)
-			return r.next(s, all)
+			r.dispatcher.Ended(p.sm, p.index)
+			return r.next(p, all)
 		}
-		r.waiting = s
+		r.waiting = p
 		return false
 	}
-	delete(r.arrived, s.index)
+	delete(r.arrived, p.index)
+	if r.queue.slots == nil {
+		r.queue = newQueue(r.capacity() * len(c.Warps))
+	}
 	cta := &resident{c, len(c.Warps), make([]meeting, c.Meetings)}
+	for i := range cta.meetings {
+		cta.meetings[i].waiting = -1
+	}
 	for w := range c.Warps {
 		for i := range c.Warps[w].Meetings {
 			cta.meetings[c.Warps[w].Meetings[i].Number].missing++
 		}
 	}
+	first := (p.sm*max(r.launch.Resident, 1) + p.number) * len(c.Warps)
 	for w := range c.Warps {
-		n := &slot{sm: s.sm, place: s.place, warp: w, start: s.step, cta: cta}
-		n.step = n.nextStep()
-		heap.Push(&r.queue, n)
+		s := &r.queue.slots[first+w]
+		*s = slot{sm: int32(p.sm), place: int32(p.number), warp: int32(w), start: p.step, records: &c.Warps[w], cta: cta, waiting: -1}
+		r.queue.add(first+w, s.nextStep())
 	}
 	return true
 }
 
 // request runs a request. contents has the bytes of its transactions; it is empty without data.
 func (r *run) request(s *slot, q *stream.Request, list []stream.Transaction, contents []stream.Content) {
-	in := &r.launch.Instrs[q.Instr]
-	in.Requests++
+	r.launch.Instrs[q.Instr].Requests++
 	lastBuffer := -1
+	var counts *Counts
+	a := &r.access
+	*a = cache.Access{Store: q.Kind != probe.AccessLoad, SM: int(s.sm), CTA: s.cta.Index, Warp: int(s.warp), Instr: int(q.Instr)}
 	for i := range list {
 		t := &list[i]
 		number := r.local[t.Buffer]
-		buffer := r.countsOf(number)
 		if number != lastBuffer {
-			if u := (usage{q.Instr, int32(number), q.Kind}); r.lastUse[q.Instr] != u {
-				r.lastUse[q.Instr], r.uses[u] = u, true
-			}
-			buffer.Requests++
+			counts = r.countsOf(usage{q.Instr, int32(number), q.Kind})
+			counts.Requests++
 			lastBuffer = number
 		}
-		a := &cache.Access{Line: r.lineOf(s, t), Store: q.Kind != probe.AccessLoad, SM: s.sm, CTA: s.cta.Index, Warp: s.warp, Instr: int(q.Instr)}
+		a.Line = r.lineOf(s, t)
 		if len(contents) > 0 && !t.Local {
 			switch c := &contents[i]; {
 			case q.Kind != probe.AccessLoad:
@@ -682,59 +698,59 @@ func (r *run) request(s *slot, q *stream.Request, list []stream.Transaction, con
 				r.launch.Changed[int(q.Instr)]++
 			}
 		}
-		n := r.transaction(a, q, t, number)
-		in.Add(&n)
-		buffer.Add(&n)
+		r.transaction(a, q, t, number, counts)
 	}
 }
 
 // transaction runs the accesses to a line.
-func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transaction, buffer int) (n Counts) {
+func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transaction, buffer int, n *Counts) {
 	l1, seen := r.sms[a.SM], r.l1Seen[a.SM]
 	accessed := sectors(t.Sectors)
-	n.UsedBytes = int64(t.Bytes)
+	n.UsedBytes += int64(t.Bytes)
 	switch q.Kind {
 	case probe.AccessStore:
-		n.Stores = accessed
+		n.Stores += accessed
 		if valid, ok := seen[a.Line]; ok && valid|t.Whole != valid {
 			seen[a.Line] = valid | t.Whole
 		}
 		if line := l1.Access(a); line != nil { // the L1 takes whole sectors and bytes of sectors that it has
-			n.L1StoreHits = sectors(line.valid & t.Sectors)
+			n.L1StoreHits += sectors(line.valid & t.Sectors)
 			line.valid |= t.Whole
 		}
 		if r.spec.StoresEvict {
 			l1.Remove(a.Line)
 			delete(seen, a.Line)
 		}
-		r.l2Access(a, q.Kind, t.Sectors, t.Whole, buffer, &n)
-		return n
+		r.l2Access(a, q.Kind, t.Sectors, t.Whole, buffer, n)
+		return
 	case probe.AccessAtomic:
-		n.Atomics = accessed
+		n.Atomics += accessed
 		if valid, ok := seen[a.Line]; ok {
 			seen[a.Line] = valid &^ t.Sectors
 		}
 		if line := l1.Peek(a.Line); line != nil {
 			line.valid &^= t.Sectors
 		}
-		r.l2Access(a, q.Kind, t.Sectors, 0, buffer, &n)
-		return n
+		r.l2Access(a, q.Kind, t.Sectors, 0, buffer, n)
+		return
 	}
-	n.Loads = accessed
+	n.Loads += accessed
 	if q.BypassL1 {
-		n.L1Bypasses, n.L1Misses = accessed, accessed
-		r.l2Access(a, q.Kind, t.Sectors, 0, buffer, &n)
-		return n
+		n.L1Bypasses += accessed
+		n.L1Misses += accessed
+		r.l2Access(a, q.Kind, t.Sectors, 0, buffer, n)
+		return
 	}
 	line := l1.Access(a)
 	missing := t.Sectors
 	if line != nil {
 		missing &^= line.valid
 	}
-	n.L1Misses = sectors(missing)
-	n.L1Hits = accessed - n.L1Misses
+	misses := sectors(missing)
+	n.L1Misses += misses
+	n.L1Hits += accessed - misses
 	if missing == 0 {
-		return n
+		return
 	}
 	fill := missing
 	if r.spec.L1Lines {
@@ -742,12 +758,14 @@ func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transact
 		if line != nil {
 			fill &^= line.valid
 		}
-		n.L1Extra = sectors(fill) - n.L1Misses
+		n.L1Extra += sectors(fill) - misses
 	}
 	valid, ok := seen[a.Line]
-	n.L1Compulsory = sectors(missing &^ valid)
-	if n.L1Compulsory > 0 && (ok || !q.KeepOutOfL1) {
-		seen[a.Line] = valid | fill
+	if missing&^valid != 0 {
+		n.L1Compulsory += sectors(missing &^ valid)
+		if ok || !q.KeepOutOfL1 {
+			seen[a.Line] = valid | fill
+		}
 	}
 	if line == nil && r.launch.L1 > 0 && !q.KeepOutOfL1 {
 		line = l1.Insert(a, func(uint64, *l1Line) {})
@@ -755,8 +773,7 @@ func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transact
 	if line != nil {
 		line.valid |= fill
 	}
-	r.l2Access(a, q.Kind, fill, 0, buffer, &n)
-	return n
+	r.l2Access(a, q.Kind, fill, 0, buffer, n)
 }
 
 // allSectors is the set of all sectors of a line.
@@ -811,7 +828,7 @@ func (r *run) l2Access(a *cache.Access, kind probe.AccessKind, accessed, whole u
 	}
 	if line == nil { // no cache, or the policy keeps the line out
 		if dirty {
-			r.countsOf(buffer).WriteBacks += sectors(written)
+			r.writeBacks[buffer] += sectors(written)
 			r.transfer(a.Line, true, written, buffer, a)
 		}
 		return
@@ -827,7 +844,7 @@ func (r *run) l2Access(a *cache.Access, kind probe.AccessKind, accessed, whole u
 // launch wrote it.
 func (r *run) writeBack(number uint64, line *l2Line, a *cache.Access) {
 	if line.dirty != 0 {
-		r.countsOf(line.owner).WriteBacks += sectors(line.dirty)
+		r.writeBacks[line.owner] += sectors(line.dirty)
 		r.transfer(number, true, line.dirty, line.owner, a)
 	}
 }
