@@ -150,7 +150,7 @@ type Machine struct {
 	buffers   []stream.Buffer         // accessed memory of all launches
 	numbers   map[stream.Buffer]int   // index in buffers
 	transfers []func(*Transfer)
-	l2Seen    map[uint64]uint8 // valid sectors of an L2 of unlimited size, by line
+	l2Seen    seenLines // lines of an L2 of unlimited size
 	accesses  []func(*L2Access)
 	copies    []func(stream.LineRange)
 	origins   origins                  // of lines of the launches that were recorded with data
@@ -171,7 +171,7 @@ type l2Line struct {
 // limit without it. The spec must pass its Check.
 func New(s Spec, registers int) *Machine {
 	s, parts := s.withSystems()
-	return &Machine{spec: s, parts: parts, registers: registers, runs: map[*stream.Launch]*run{}, l2Seen: map[uint64]uint8{}, numbers: map[stream.Buffer]int{}, l2: cache.New[l2Line](s.L2.shape(), s.L2.Policy.New)}
+	return &Machine{spec: s, parts: parts, registers: registers, runs: map[*stream.Launch]*run{}, numbers: map[stream.Buffer]int{}, l2: cache.New[l2Line](s.L2.shape(), s.L2.Policy.New)}
 }
 
 // L2Access is an access to sectors of a line in the L2.
@@ -247,7 +247,13 @@ func (m *Machine) TakeLaunches() []*Launch {
 }
 
 // Footprint returns the number of bytes of all lines that have been in the L2. A line takes all its bytes there, whichever sectors it has.
-func (m *Machine) Footprint() int64 { return int64(len(m.l2Seen)) * stream.LineBytes }
+func (m *Machine) Footprint() int64 {
+	lines := int64(0)
+	for _, line := range m.l2Seen.All() {
+		lines += int64(*line / isSeen)
+	}
+	return lines * stream.LineBytes
+}
 
 // Verify returns an error if the counts of a launch contradict each other, which is a fault of this package. TakeLaunches takes launches
 // out of its reach.
@@ -329,9 +335,9 @@ func (m *Machine) BeginLaunch(l *stream.Launch) {
 		}
 	}
 	m.runs[l] = r
+	r.l1Seen = make([]seenLines, m.spec.SMs)
 	for range m.spec.SMs {
 		r.sms = append(r.sms, cache.New[l1Line](level.shape(), policy))
-		r.l1Seen = append(r.l1Seen, map[uint64]uint8{})
 	}
 }
 
@@ -436,7 +442,7 @@ type run struct {
 	waiting    *place                 // place of a CTA that has not arrived; nil: none
 	places     int                    // places for which the dispatcher was asked at the beginning
 	sms        []*cache.Lines[l1Line] // the L1 of each multiprocessor
-	l1Seen     []map[uint64]uint8     // valid sectors of an L1 of unlimited size, by multiprocessor and line
+	l1Seen     []seenLines            // lines of an L1 of unlimited size, by multiprocessor
 	queue      queue
 	uses       map[usage]*Counts // counts of accesses, without WriteBacks
 	lastUse    []lastUse         // by instruction
@@ -444,6 +450,12 @@ type run struct {
 	image      *image            // nil without data
 	content    *stream.Content   // bytes of the store in progress, which the image has not taken; nil: none
 }
+
+// seenLines are the lines of a cache of unlimited size, by number: their valid sectors, a bit each, and isSeen. An absent line is 0.
+type seenLines = stream.Table[uint8]
+
+// isSeen is the bit of a line that is in a cache of unlimited size, with valid sectors or without.
+const isSeen = 1 << 7
 
 // usage is an access of an instruction to the buffer with an index in Machine.buffers.
 type usage struct {
@@ -704,14 +716,15 @@ func (r *run) request(s *slot, q *stream.Request, list []stream.Transaction, con
 
 // transaction runs the accesses to a line.
 func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transaction, buffer int, n *Counts) {
-	l1, seen := r.sms[a.SM], r.l1Seen[a.SM]
+	l1, seen := r.sms[a.SM], &r.l1Seen[a.SM]
 	accessed := sectors(t.Sectors)
 	n.UsedBytes += int64(t.Bytes)
 	switch q.Kind {
 	case probe.AccessStore:
 		n.Stores += accessed
-		if valid, ok := seen[a.Line]; ok && valid|t.Whole != valid {
-			seen[a.Line] = valid | t.Whole
+		valid := seen.Find(a.Line)
+		if valid != nil && *valid != 0 {
+			*valid |= t.Whole
 		}
 		if line := l1.Access(a); line != nil { // the L1 takes whole sectors and bytes of sectors that it has
 			n.L1StoreHits += sectors(line.valid & t.Sectors)
@@ -719,14 +732,16 @@ func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transact
 		}
 		if r.spec.StoresEvict {
 			l1.Remove(a.Line)
-			delete(seen, a.Line)
+			if valid != nil {
+				*valid = 0
+			}
 		}
 		r.l2Access(a, q.Kind, t.Sectors, t.Whole, buffer, n)
 		return
 	case probe.AccessAtomic:
 		n.Atomics += accessed
-		if valid, ok := seen[a.Line]; ok {
-			seen[a.Line] = valid &^ t.Sectors
+		if valid := seen.Find(a.Line); valid != nil {
+			*valid &^= t.Sectors
 		}
 		if line := l1.Peek(a.Line); line != nil {
 			line.valid &^= t.Sectors
@@ -760,11 +775,11 @@ func (r *run) transaction(a *cache.Access, q *stream.Request, t *stream.Transact
 		}
 		n.L1Extra += sectors(fill) - misses
 	}
-	valid, ok := seen[a.Line]
-	if missing&^valid != 0 {
-		n.L1Compulsory += sectors(missing &^ valid)
-		if ok || !q.KeepOutOfL1 {
-			seen[a.Line] = valid | fill
+	valid := seen.At(a.Line)
+	if first := missing &^ *valid; first != 0 {
+		n.L1Compulsory += sectors(first)
+		if *valid != 0 || !q.KeepOutOfL1 {
+			*valid |= fill | isSeen
 		}
 	}
 	if line == nil && r.launch.L1 > 0 && !q.KeepOutOfL1 {
@@ -808,15 +823,15 @@ func (r *run) l2Access(a *cache.Access, kind probe.AccessKind, accessed, whole u
 	}
 	n.Reads += sectors(read)
 	if missing != 0 {
-		seen := r.l2Seen[a.Line]
+		seen := r.l2Seen.At(a.Line)
 		if kind == probe.AccessStore {
 			partly := sectors(missing &^ whole)
 			n.StoreReads += partly
 			n.StoreExtra += sectors(read) - partly
 		} else {
-			n.CompulsoryReads += sectors(read &^ seen)
+			n.CompulsoryReads += sectors(read &^ *seen)
 		}
-		r.l2Seen[a.Line] = seen | accessed | read
+		*seen |= accessed | read | isSeen
 	}
 	if line == nil && r.spec.L2.Bytes > 0 {
 		line = r.l2.Insert(a, func(number uint64, old *l2Line) { r.writeBack(number, old, a) })
