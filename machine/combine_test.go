@@ -40,7 +40,7 @@ func combineClock(t *testing.T, routines noRoutines, partial, buffer string) *Cl
 		}
 	}
 	s.Systems = []*System{{Name: "test", New: func() Parts {
-		return Parts{Codec: routines.size, Compressed: &Compressed{L2: true, Assist: &AssistWarps{New: func(*core.Spec) AssistRoutines { return routines }}}}
+		return Parts{Codec: func(_ uint64, l *codec.Line) int { return routines.size(l) }, Compressed: &Compressed{L2: true, Assist: &AssistWarps{New: func(*core.Spec) AssistRoutines { return routines }}}}
 	}}}
 	c, err := NewClock(s, 0)
 	if err != nil {

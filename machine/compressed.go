@@ -48,7 +48,7 @@ type AssistRoutines interface {
 // clockForms is the compressed lines of a machine with a clock. A nil *clockForms has none.
 type clockForms struct {
 	Compressed
-	codec func(*codec.Line) int
+	codec func(number uint64, line *codec.Line) int
 	image *image // of the latest launch
 	origins
 	line codec.Line
@@ -94,7 +94,7 @@ func (f *clockForms) bursts(number uint64) int {
 		f.err = cmp.Or(f.err, registers.Check(&f.line))
 		return codec.Bursts(registers.Size(codec.SharedBase))
 	}
-	return systemBursts(f.codec, &f.line, &f.err)
+	return systemBursts(f.codec, number, &f.line, &f.err)
 }
 
 // begin begins a launch.
@@ -129,7 +129,7 @@ func (f *clockForms) Store(sm int, number uint64, c *stream.Content) (bursts int
 		(*stream.Line)(&f.line).Write(c)
 	}
 	if f.routines == nil {
-		return systemBursts(f.codec, &f.line, &f.err), nil
+		return systemBursts(f.codec, number, &f.line, &f.err), nil
 	}
 	bytes, compress, err := f.routines.Store(sm, &f.line)
 	if err != nil {

@@ -164,7 +164,7 @@ func (c *Compression) count(b *CompressedBuffer, t *Transfer) (bdi int) {
 	if parts := c.machine.parts; parts.Compressed != nil && parts.Compressed.Registers {
 		b.System += int64(once)
 	} else if parts.Codec != nil {
-		b.System += int64(systemBursts(parts.Codec, line, &c.err))
+		b.System += int64(systemBursts(parts.Codec, t.Line, line, &c.err))
 	}
 	c.err = cmp.Or(c.err, err)
 	return bdi
@@ -208,11 +208,11 @@ func (b *CompressedBuffer) count(line *codec.Line) (bdi, bytewise int) {
 }
 
 // systemBursts returns the bursts of a line, nil if its bytes are unknown, in the form of a system. It notes an error of the system in err.
-func systemBursts(system func(*codec.Line) int, line *codec.Line, err *error) int {
+func systemBursts(system func(uint64, *codec.Line) int, number uint64, line *codec.Line, err *error) int {
 	if line == nil {
 		return codec.LineBursts
 	}
-	bytes := system(line)
+	bytes := system(number, line)
 	if bytes < 1 || bytes > codec.LineBytes {
 		*err = cmp.Or(*err, fmt.Errorf("the codec of a system has returned a form of %d bytes; want 1 to %d", bytes, codec.LineBytes))
 		return codec.LineBursts

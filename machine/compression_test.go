@@ -158,7 +158,7 @@ const storing = `.version 8.0
 // ownCodec returns a system whose forms of lines of zeros have a number of bytes, and of all other lines 97.
 func ownCodec(zeros int) *System {
 	return &System{Name: "own", New: func() Parts {
-		return Parts{Codec: func(l *codec.Line) int {
+		return Parts{Codec: func(_ uint64, l *codec.Line) int {
 			if *l == (codec.Line{}) {
 				return zeros
 			}

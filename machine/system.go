@@ -57,9 +57,9 @@ type Parts struct {
 	// multiprocessor, and the residency of a multiprocessor for the launch, which begins after cycle now. registers is the number of registers
 	// of a thread, 0 if it is unknown, and assist that of its assist warps in addition.
 	Residency func(r *Run, limits *occupancy.Limits, registers, assist int) (places int, of func(sm int, now int64) core.Residency, err error)
-	// Codec compresses a line of the memory behind the L2, and returns the bytes of its form: 1 to codec.LineBytes. Compression counts the
-	// bursts of the forms (BurstCounts.System).
-	Codec func(*codec.Line) (bytes int)
+	// Codec compresses a line of the memory behind the L2, and returns the bytes of its form: 1 to codec.LineBytes. number is the number of the line: its
+	// address divided by codec.LineBytes. Compression counts the bursts of the forms (BurstCounts.System).
+	Codec func(number uint64, line *codec.Line) (bytes int)
 	// Compressed describes where a machine with a clock has lines in forms of Codec; nil: nowhere, and Codec is counted only.
 	Compressed *Compressed
 	// Notices returns messages about the launches so far: reasons why the system has had no effect on any of them.

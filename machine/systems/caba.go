@@ -23,8 +23,8 @@ type cabaDesign struct {
 }
 
 // formSize returns the function of machine.Parts.Codec for an algorithm: the bytes of the form of a line.
-func formSize(c codec.Codec) func(*codec.Line) int {
-	return func(l *codec.Line) int {
+func formSize(c codec.Codec) func(uint64, *codec.Line) int {
+	return func(_ uint64, l *codec.Line) int {
 		bytes, _ := c.Size(l)
 		return bytes
 	}

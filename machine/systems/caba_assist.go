@@ -29,7 +29,7 @@ func assistSystem(name string, codecs []codec.Codec, sources []assist.Source, le
 	ctx, cancel := context.WithCancel(context.Background())
 	x := &assistExecutor{ctx: ctx, sandbox: sandbox, codecs: codecs, known: map[assistKey]assistResult{}, paths: map[string][]int32{}}
 	parts := machine.Parts{
-		Codec: func(l *codec.Line) int {
+		Codec: func(_ uint64, l *codec.Line) int {
 			_, bytes, _ := x.smallest(l)
 			return bytes
 		},

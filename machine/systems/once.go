@@ -17,7 +17,7 @@ func once(value string) (*machine.System, error) {
 	}
 	return &machine.System{Name: "once", New: func() machine.Parts {
 		return machine.Parts{
-			Codec:      func(*codec.Line) int { return codec.LineBytes }, // the bytes of a line do not say whether it comes from registers
+			Codec:      func(uint64, *codec.Line) int { return codec.LineBytes }, // the bytes of a line do not say whether it comes from registers
 			Compressed: &machine.Compressed{Registers: true, L2: true, Decompress: onceMerge, Metadata: true},
 		}
 	}}, nil

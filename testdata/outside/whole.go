@@ -28,7 +28,7 @@ var whole = cli.System{
 }
 
 // zeros stores a line of zeros as a byte.
-func zeros(l *codec.Line) (bytes int) {
+func zeros(_ uint64, l *codec.Line) (bytes int) {
 	if *l == (codec.Line{}) {
 		return 1
 	}
