@@ -188,6 +188,56 @@ func (z *zones) Next(sm int) (int, bool) {
 
 func (z *zones) Ended(int, int) {}
 
+// zoneGroups is a dispatcher with groups of CTAs for each zone.
+type zoneGroups struct {
+	zones []*groups
+	sms   int
+}
+
+// NewZoneGroups returns a dispatcher that gives the multiprocessors of each of n zones the CTAs of the zone, in groups: those of Clusters for a shape,
+// divided by zone. zone has the zone of each CTA by linear index. In each zone the groups that remain after each multiprocessor has had the same number
+// of groups are given CTA by CTA. A launch must have at least n multiprocessors.
+func NewZoneGroups(l *Launch, shape ptx.Dim3, n int, zone []int) Dispatcher {
+	z := &zoneGroups{sms: l.SMs}
+	lists := make([][][]int, n) // by zone and group
+	boxes := boxes(l.Grid, shape)
+	for group := range boxes.groups {
+		parts := make([][]int, n)
+		for i := range boxes.size(group) {
+			cta := boxes.at(group, i)
+			parts[zone[cta]] = append(parts[zone[cta]], cta)
+		}
+		for k, part := range parts {
+			if len(part) > 0 {
+				lists[k] = append(lists[k], part)
+			}
+		}
+	}
+	for k, list := range lists {
+		sms := 0
+		for sm := range l.SMs {
+			if Zone(sm, l.SMs, n) == k {
+				sms++
+			}
+		}
+		z.zones = append(z.zones, newGroups(sms, partition{
+			groups: len(list),
+			size:   func(group int) int { return len(list[group]) },
+			at:     func(group, i int) int { return list[group][i] },
+		}, len(list)/sms*sms))
+	}
+	return z
+}
+
+func (z *zoneGroups) Next(sm int) (int, bool) {
+	n := len(z.zones)
+	zone := Zone(sm, z.sms, n)
+	first := (zone*z.sms + n - 1) / n // multiprocessor of the zone
+	return z.zones[zone].Next(sm - first)
+}
+
+func (z *zoneGroups) Ended(int, int) {}
+
 // Assign returns the multiprocessor of each CTA of a launch whose CTAs all take the same time: in each turn, each multiprocessor gets a
 // CTA. The error says that the dispatcher does not return each CTA exactly once.
 func Assign(p *Policy, l *Launch) (sms []int, err error) {

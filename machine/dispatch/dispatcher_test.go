@@ -76,6 +76,34 @@ func TestAssign(t *testing.T) {
 	}
 }
 
+// TestZoneGroups: of a grid of 4×4 CTAs the left half is in zone 0 and the rest in zone 1, of two multiprocessors each, in groups of a column. A zone has two
+// columns, one for each multiprocessor. With three columns in zone 0 the third is given CTA by CTA, and a row of it in zone 1 is a group there.
+func TestZoneGroups(t *testing.T) {
+	zones := func(third int) []int {
+		var list []int
+		for cta := range 16 {
+			zone := 0
+			if x, y := cta%4, cta/4; x == 3 || x == 2 && y >= third {
+				zone = 1
+			}
+			list = append(list, zone)
+		}
+		return list
+	}
+	for _, c := range []struct {
+		third int
+		want  []int
+	}{
+		{0, []int{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}},
+		{3, []int{0, 1, 0, 3, 0, 1, 1, 3, 0, 1, 0, 3, 0, 1, 2, 3}},
+	} {
+		p := &Policy{Name: "zones", New: func(l *Launch) Dispatcher { return NewZoneGroups(l, ptx.Dim(1, 4), 2, zones(c.third)) }}
+		if got, err := Assign(p, &Launch{Grid: ptx.Dim(4, 4), SMs: 4, Places: 1}); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%d: %v, %v; want %v", c.third, got, err, c.want)
+		}
+	}
+}
+
 // list is a dispatcher that returns the CTAs of a list.
 type list []int
 

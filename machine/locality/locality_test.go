@@ -406,6 +406,39 @@ func TestZones(t *testing.T) {
 	}
 }
 
+// TestPageZones has placements of whole pages by hand. In twice, CTA i accesses 256 bytes from 256·i on. With 64 CTAs these are 16 KB: four pages, one for
+// each zone. With 32 CTAs they are two pages, so all CTAs of a page would be in the zone of the page: those beyond a quarter go to the next zones.
+func TestPageZones(t *testing.T) {
+	parts := func(ctas int) ([]int, *Zones, stream.Buffer) {
+		list, l := inferred(t, "twice", ptx.Dim(ctas), ptx.Dim(64), 0, 2)
+		z := NewPageZones(4, 4096)
+		return z.Partition(l, list), z, list[0].Buffer
+	}
+	part, z, buffer := parts(64)
+	first := int(buffer.Base >> 12 % 4)
+	for cta, zone := range part {
+		if want := int((buffer.Base+uint64(256*cta))>>12) % 4; zone != want && buffer.Base%4096 == 0 {
+			t.Errorf("CTA %d is in zone %d, want %d", cta, zone, want)
+		}
+	}
+	if bit, ok := z.Bit(buffer); !ok || bit != 12 {
+		t.Errorf("bit %d, %v", bit, ok)
+	}
+	part, z, buffer = parts(32)
+	count := [4]int{}
+	for _, zone := range part {
+		count[zone]++
+	}
+	if count != [4]int{8, 8, 8, 8} || part[0] != first && buffer.Base>>12%4 == uint64(first) {
+		t.Errorf("CTAs in zones %v", part)
+	}
+	for bytes, want := range map[uint64][2]uint{0: {12, 12}, 1: {12, 12}, 32<<10 - 1: {12, 12}, 32 << 10: {12, 13}, 1 << 20: {12, 18}, 1<<20 + 5: {12, 18}} {
+		if low, high := z.limits(stream.Buffer{Bytes: bytes}); low != want[0] || high != want[1] {
+			t.Errorf("a buffer of %d bytes: bits %d to %d, want %v", bytes, low, high, want)
+		}
+	}
+}
+
 // TestNearbyLines: a line is shared by neighbours only if its CTAs differ by at most 1 in each dimension.
 func TestNearbyLines(t *testing.T) {
 	for _, c := range []struct {

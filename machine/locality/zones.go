@@ -2,6 +2,7 @@ package locality
 
 import (
 	"maps"
+	"math/bits"
 
 	"gemu/machine/stream"
 	"gemu/ptx"
@@ -11,7 +12,6 @@ import (
 const (
 	firstBit = 7
 	lastBit  = 16
-	bitCount = lastBit - firstBit + 1
 )
 
 // Zones places buffers in the zones of a machine, and CTAs with the data that they access (algorithm 2). A buffer keeps its place from the
@@ -19,19 +19,40 @@ const (
 type Zones struct {
 	n    int                    // number of zones, a power of two
 	bits map[stream.Buffer]uint // lowest bit of the zone in an address of a buffer
+
+	// limits returns the range of the bit of a buffer.
+	limits   func(b stream.Buffer) (first, last uint)
+	balanced bool // a zone takes at most an equal part of the CTAs, rounded up
 }
 
 // NewZones returns a placement in n zones. n must be a power of two.
-func NewZones(n int) *Zones { return &Zones{n, map[stream.Buffer]uint{}} }
+func NewZones(n int) *Zones {
+	return &Zones{n: n, bits: map[stream.Buffer]uint{}, limits: func(stream.Buffer) (first, last uint) { return firstBit, lastBit }}
+}
+
+// NewPageZones returns a placement of whole pages in n zones, whose parts of the grid are of equal size: a CTA beyond the share of its zone goes to
+// the next zone with room. Each zone has a part of a buffer that has at least n pages. n and pageBytes must be powers of two.
+func NewPageZones(n, pageBytes int) *Zones {
+	page, digits := uint(bits.TrailingZeros(uint(pageBytes))), uint(bits.TrailingZeros(uint(n)))
+	return &Zones{n: n, bits: map[stream.Buffer]uint{}, balanced: true, limits: func(b stream.Buffer) (first, last uint) {
+		return page, max(page+digits, uint(bits.Len64(b.Bytes))-min(1, uint(bits.Len64(b.Bytes)))) - digits
+	}}
+}
+
+// Bit returns the lowest bit of the zone in an address of a buffer. ok is false if no launch has placed the buffer.
+func (z *Zones) Bit(b stream.Buffer) (bit uint, ok bool) {
+	bit, ok = z.bits[b]
+	return bit, ok
+}
 
 // zoneOf returns the zone of an address whose zone begins at a bit.
 func (z *Zones) zoneOf(addr uint64, bit uint) int { return int(addr >> bit & uint64(z.n-1)) }
 
-// Of returns the zone of an address of a buffer that a launch before has accessed, or firstBit for another.
+// Of returns the zone of an address of a buffer. A buffer that no launch has placed has the first bit of its range.
 func (z *Zones) Of(addr uint64, b stream.Buffer) int {
 	bit, ok := z.bits[b]
 	if !ok {
-		bit = firstBit
+		bit, _ = z.limits(b)
 	}
 	return z.zoneOf(addr, bit)
 }
@@ -46,7 +67,7 @@ func (z *Zones) Partition(l *Launch, list []Descriptor) []int {
 		if bit, ok := z.bits[b]; ok {
 			return bit, bit
 		}
-		return firstBit, lastBit
+		return z.limits(b)
 	}
 	var best []int
 	bestUtility, bestBits := -1.0, map[stream.Buffer]uint{}
@@ -54,23 +75,24 @@ func (z *Zones) Partition(l *Launch, list []Descriptor) []int {
 	for b := from; b <= to; b++ {
 		part := z.part(l, &list[0], b)
 		shares := z.localShares(l, part)
-		utility, bits := 0.0, map[stream.Buffer]uint{list[0].Buffer: b}
+		utility, chosen := 0.0, map[stream.Buffer]uint{list[0].Buffer: b}
 		for i := range list {
 			share := shares[list[i].Buffer]
+			first, _ := z.limits(list[i].Buffer)
 			low, high := candidates(list[i].Buffer)
-			if bit, ok := bits[list[i].Buffer]; ok {
+			if bit, ok := chosen[list[i].Buffer]; ok {
 				low, high = bit, bit
 			}
 			most := -1.0
 			for bit := low; bit <= high; bit++ {
-				if share[bit-firstBit] > most {
-					most, bits[list[i].Buffer] = share[bit-firstBit], bit
+				if share[bit-first] > most {
+					most, chosen[list[i].Buffer] = share[bit-first], bit
 				}
 			}
 			utility += float64(len(list)-i) * most
 		}
 		if utility > bestUtility {
-			best, bestUtility, bestBits = part, utility, bits
+			best, bestUtility, bestBits = part, utility, chosen
 		}
 	}
 	maps.Copy(z.bits, bestBits)
@@ -95,7 +117,24 @@ func (z *Zones) part(l *Launch, d *Descriptor, bit uint) []int {
 	for i := range part {
 		part[i] = z.zoneOf(uint64(d.form.first(l.Grid.At(i))), bit)
 	}
+	if z.balanced {
+		z.balance(part)
+	}
 	return part
+}
+
+// balance moves CTAs, in the order of their indices, from zones with more than an equal part of them, rounded up, to the next zone with room.
+func (z *Zones) balance(part []int) {
+	room := make([]int, z.n)
+	for i := range room {
+		room[i] = (len(part) + z.n - 1) / z.n
+	}
+	for i := range part {
+		for room[part[i]] == 0 {
+			part[i] = (part[i] + 1) % z.n
+		}
+		room[part[i]]--
+	}
 }
 
 // first returns the lowest address that a CTA accesses, if all coefficients of threads are positive.
@@ -110,23 +149,28 @@ func (f *Form) first(cta ptx.Dim3) int64 {
 	return addr + least
 }
 
-// localShares returns, for each buffer and each bit, the share of the lines that the CTAs access in their own zones.
-func (z *Zones) localShares(l *Launch, part []int) map[stream.Buffer][bitCount]float64 {
-	local, total := make([][bitCount]int64, len(l.Buffers)), make([]int64, len(l.Buffers))
+// localShares returns, for each buffer and each bit of its range, the share of the lines that the CTAs access in their own zones.
+func (z *Zones) localShares(l *Launch, part []int) map[stream.Buffer][]float64 {
+	local, total, first := make([][]int64, len(l.Buffers)), make([]int64, len(l.Buffers)), make([]uint, len(l.Buffers))
+	for i, b := range l.Buffers {
+		low, high := z.limits(b)
+		local[i], first[i] = make([]int64, high-low+1), low
+	}
 	for cta, lines := range l.CTAs {
 		for _, n := range lines {
 			line := &l.Lines[n]
 			total[line.Buffer]++
-			for b := range bitCount {
-				if z.zoneOf(line.Number*stream.LineBytes, uint(firstBit+b)) == part[cta] {
-					local[line.Buffer][b]++
+			counts, low := local[line.Buffer], first[line.Buffer]
+			for b := range counts {
+				if z.zoneOf(line.Number*stream.LineBytes, low+uint(b)) == part[cta] {
+					counts[b]++
 				}
 			}
 		}
 	}
-	shares := map[stream.Buffer][bitCount]float64{}
+	shares := map[stream.Buffer][]float64{}
 	for i, b := range l.Buffers {
-		var s [bitCount]float64
+		s := make([]float64, len(local[i]))
 		for bit := range s {
 			if total[i] > 0 {
 				s[bit] = float64(local[i][bit]) / float64(total[i])
