@@ -62,6 +62,7 @@ var Makers = []Maker{
 	}},
 	{Name: "caba", Doc: cabaDoc(), New: caba},
 	{Name: "once", Doc: "compressed lines on machines with a clock, by the encodings of the registers that a warp stores: no routine and no logic compresses a line (docs/compress-once.md)", New: once},
+	{Name: "inferred", Doc: "one inferred descriptor for each buffer: order (groups of CTAs), zones (of pages and CTAs), banks (of pages) and codec (of lines, on machines with a clock), or some of them, as in inferred=order-zones (docs/descriptors.md)", New: inferred},
 	warpResources("zorua", "Zorua: registers, shared memory and thread slots for the phases of a warp (gemu phases), on machines with a clock; a part of them in memory, or, with zorua=noswap, no more than the least parallelism needs", map[string]zorua.Mode{"": zorua.Phases, "noswap": zorua.Resident}),
 	warpResources("wlm", "warp-level management: registers for warps instead of CTAs, on machines with a clock", map[string]zorua.Mode{"": zorua.Registers}),
 	warpResources("static", "all resources for CTAs, as without a system, with the counts of zorua", map[string]zorua.Mode{"": zorua.Blocks}),
