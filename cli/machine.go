@@ -454,6 +454,7 @@ var machineParts = []machinePart{
 	readingsPart,
 	memoryPart,
 	localityPart,
+	descriptorsPart,
 	rowsPart,
 	compressionPart,
 	valuesPart,

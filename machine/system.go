@@ -62,6 +62,9 @@ type Parts struct {
 	Codec func(number uint64, line *codec.Line) (bytes int)
 	// Compressed describes where a machine with a clock has lines in forms of Codec; nil: nowhere, and Codec is counted only.
 	Compressed *Compressed
+	// Inferred describes what the system has inferred from the launches so far, for the user: a line for each text, with spaces before the lines that belong to
+	// the one above. Systems that infer together have their lines one after another.
+	Inferred func() []string
 	// Notices returns messages about the launches so far: reasons why the system has had no effect on any of them.
 	Notices func() []string
 }
@@ -118,6 +121,11 @@ func CombineParts(list []*System) (all Parts, err error) {
 			all.Notices = p.Notices
 		} else if p.Notices != nil {
 			all.Notices = func() []string { return slices.Concat(before(), p.Notices()) }
+		}
+		if before := all.Inferred; before == nil {
+			all.Inferred = p.Inferred
+		} else if p.Inferred != nil {
+			all.Inferred = func() []string { return slices.Concat(before(), p.Inferred()) }
 		}
 		if before := all.Infer; before == nil {
 			all.Infer = p.Infer
@@ -243,6 +251,14 @@ func (m *Machine) Memory() dram.Spec { return m.spec.Memory() }
 
 // Infers reports whether the machine needs the accesses of a launch before the launch, as Machine.Infers does.
 func (c *Clock) Infers() bool { return c.parts.Infer != nil }
+
+// Inferred describes what the machine's systems have inferred from the launches so far: see Parts.Inferred.
+func (c *Clock) Inferred() []string {
+	if c.parts.Inferred == nil {
+		return nil
+	}
+	return c.parts.Inferred()
+}
 
 // Replay runs a launch that has ended. Its error is that of the machine.
 func (c *Clock) Replay(l *locality.Launch, forms []locality.Form) {

@@ -116,12 +116,14 @@ type inferredParts struct {
 	pageZones *locality.Zones       // nil on a machine with one zone, and without use zones
 	n         int                   // number of zones of the machine; 0 before it has a memory
 	place     *inferredPlacement    // the latest memory; nil: no use places pages
+	lines     int64                 // InferredReport.Lines
+	local     int64                 // InferredReport.Local
 	report    *InferredReport       // nil: none
 	last      *described            // buffer of the latest line
 }
 
 func (p *inferredParts) parts() machine.Parts {
-	parts := machine.Parts{Infer: p.infer}
+	parts := machine.Parts{Infer: p.infer, Inferred: p.describe}
 	if p.uses.order {
 		parts.Dispatcher = p.dispatcher
 	}
@@ -161,15 +163,16 @@ func (p *inferredParts) infer(l *locality.Launch, forms []locality.Form) error {
 			return err
 		}
 	}
+	p.countLocal(l)
 	if p.report != nil {
-		p.writeReport(l)
+		*p.report = *p.makeReport()
 	}
 	return nil
 }
 
-// writeReport writes the report after a launch.
-func (p *inferredParts) writeReport(l *locality.Launch) {
-	p.report.Buffers = nil
+// makeReport returns the descriptors after the launches so far.
+func (p *inferredParts) makeReport() *InferredReport {
+	report := &InferredReport{Lines: p.lines, Local: p.local}
 	if p.place != nil && p.uses.banks {
 		p.place.choose()
 	}
@@ -187,17 +190,64 @@ func (p *inferredParts) writeReport(l *locality.Launch) {
 		if p.place != nil {
 			b.FirstBank, b.Banks = p.place.banks[d.buffer].first, p.place.banks[d.buffer].n
 		}
-		p.report.Buffers = append(p.report.Buffers, b)
+		report.Buffers = append(report.Buffers, b)
 	}
+	return report
+}
+
+// describe describes the buffers.
+func (p *inferredParts) describe() (list []string) {
+	for _, b := range p.makeReport().Buffers {
+		list = append(list, fmt.Sprintf("%s at %#x, %d bytes: %d accesses in launch %d", cmp.Or(b.Name, "buffer"), b.Base, b.Buffer.Bytes, b.Accesses, b.Launch))
+		for i := range b.Locality {
+			list = append(list, "  "+b.Locality[i].String())
+		}
+		if p.pageZones != nil {
+			switch {
+			case b.Bit == 0:
+				list = append(list, "  zones: pages in turn, because no launch has placed the buffer")
+			case b.Buffer.Bytes < uint64(p.n)<<b.Bit:
+				list = append(list, fmt.Sprintf("  zones: from bit %d on, because it has fewer pages than the machine has zones", b.Bit))
+			default:
+				list = append(list, fmt.Sprintf("  zones: from bit %d on, which has the most lines in the zones of their CTAs", b.Bit))
+			}
+		}
+		if p.uses.banks {
+			switch {
+			case b.Banks > 0:
+				list = append(list, fmt.Sprintf("  banks: %d to %d, because all its descriptors are REGULAR", b.FirstBank, b.FirstBank+b.Banks-1))
+			case !b.Regular:
+				list = append(list, "  banks: those of other data, because a descriptor is IRREGULAR")
+			default:
+				list = append(list, "  banks: those of other data, because buffers before it have all others")
+			}
+		}
+		if p.uses.codec {
+			text := ""
+			for i, c := range cabaCodecs {
+				text += fmt.Sprintf(", %s %d", c, b.Bursts[i])
+			}
+			if text = fmt.Sprintf("raw %d%s bursts", b.Raw, text); b.Codec == "" {
+				list = append(list, fmt.Sprintf("  codec: none, because none saves %g %%: %s", 100*minCodecSavings, text))
+			} else {
+				list = append(list, fmt.Sprintf("  codec: %s, which has the fewest bursts: %s", b.Codec, text))
+			}
+		}
+	}
+	return list
+}
+
+// countLocal counts the lines of a launch that are in the zones of their CTAs.
+func (p *inferredParts) countLocal(l *locality.Launch) {
 	if p.pageZones == nil {
 		return
 	}
 	for cta, lines := range l.CTAs {
 		for _, n := range lines {
 			line := &l.Lines[n]
-			p.report.Lines++
+			p.lines++
 			if p.pageZones.Of(line.Number*stream.LineBytes, l.Buffers[line.Buffer]) == p.part[cta] {
-				p.report.Local++
+				p.local++
 			}
 		}
 	}
