@@ -68,6 +68,10 @@ func TestVerifiedClocks(t *testing.T) {
 			_, err := measureRowsClock(m, &Row{Workload: "thesis/conv2d", Size: 32})
 			return err
 		}},
+		{"descriptors", func(m *Meter) error {
+			_, err := descriptorMeasure(m, &Row{Workload: "nw", Size: 32}, clockHeadline)
+			return err
+		}},
 		{"gv100", func(m *Meter) error {
 			_, err := gv100Counts(m, &Row{Workload: "gv100/dct8x8", Size: 32})
 			return err

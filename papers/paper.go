@@ -115,7 +115,7 @@ func (t *Table) interpretation(r *Interpretation) int {
 
 // All returns the papers. The caller must not change them.
 var All = sync.OnceValue(func() []*Paper {
-	return []*Paper{avc2011(), caba2016(), compressOnce(), gscalar2017(), gv100(), kim2013(), thesis2019()}
+	return []*Paper{avc2011(), caba2016(), compressOnce(), descriptors(), gscalar2017(), gv100(), kim2013(), thesis2019()}
 })
 
 // Named returns the paper with a name, or nil.
