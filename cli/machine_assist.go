@@ -30,7 +30,7 @@ func (v assistView) addJSON(r *machineReport) error {
 var assistColumns = []pageHead{
 	{Name: "cycles", Doc: "cycles of all launches"}, {Name: "instructions", Doc: "executed instructions of warps, without those of assist warps"}, {Name: "of assist", Doc: "executed instructions of assist warps"},
 	{Name: "fills", Doc: "lines that assist warps decompress"}, {Name: "stores", Doc: "stores of whole lines that assist warps compress"}, {Name: "merged", Doc: "stores of a part of a compressed line: assist warps decompress the line, and compress it again"},
-	{Name: "raw", Doc: "stores of whole lines that find no place in the buffer, and are sent raw"}, {Name: "bursts", Doc: "bursts of 32 bytes that memory transfers"},
+	{Name: "misses", Doc: "misses of loads in the L1 that begin a routine"}, {Name: "raw", Doc: "stores of whole lines that find no place in the buffer, and are sent raw"}, {Name: "bursts", Doc: "bursts of 32 bytes that memory transfers"},
 }
 
 // assistCells returns the cells of a machine.
@@ -39,7 +39,7 @@ func (v assistView) assistCells(r *machineReport, i int) []string {
 	n := &c.Counts
 	m := v.clocks[i][0].Memory().Total().Memory
 	cells := []string{countText(c.Cycles), countText(n.Instructions)}
-	for _, count := range []int64{n.AssistInstructions, n.AssistFills, n.AssistStores, n.MergedStores, n.RawStores} {
+	for _, count := range []int64{n.AssistInstructions, n.AssistFills, n.AssistStores, n.MergedStores, n.AssistMisses, n.RawStores} {
 		if v.clocks[i][0].HasAssists() {
 			cells = append(cells, countText(count))
 		} else {
@@ -67,10 +67,44 @@ func assistCell(stalls *core.Stalls, total int64) string {
 
 // assistTitle is the title of the lines of a machine.
 func assistTitle(machine string) string {
-	return "lines whose data assist warps compress or decompress, on " + machine
+	return "lines for whose accesses assist warps run, on " + machine
 }
 
-// compared says what was compared.
+// misses says what the routines of misses have done on a machine; "" without them.
+func (c *machineClockJSON) misses(machine string) string {
+	n := &c.Counts
+	if n.AssistMisses == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s: %s misses began a routine", machine, countText(n.AssistMisses))
+	if n.EndedMisses > 0 {
+		text += fmt.Sprintf(", of which %s had no effect because their warp ended", countText(n.EndedMisses))
+	}
+	if n.DroppedMisses > 0 {
+		text += fmt.Sprintf("; %s began none because their warp had four routines in progress", countText(n.DroppedMisses))
+	}
+	return text + fmt.Sprintf(". Of %s lines that were read ahead, loads accessed %s before they left the L1.", countText(n.Prefetches/4), countText(n.UsedPrefetches))
+}
+
+// notes says what was compared and what the routines of misses have done.
+func (v assistView) notes(r *machineReport) (list []string) {
+	if text := r.compared(); text != "" {
+		list = append(list, text)
+	}
+	for i := range r.Machines {
+		if c := r.Machines[i].Clock; c != nil {
+			if text := c.misses(r.Machines[i].Name); text != "" {
+				list = append(list, text)
+			}
+		}
+	}
+	if list == nil {
+		list = []string{"No assist warp has run."}
+	}
+	return list
+}
+
+// compared says what was compared; "" if no assist warp has compressed or decompressed a line.
 func (r *machineReport) compared() string {
 	fills, stores := int64(0), int64(0)
 	for i := range r.Machines {
@@ -81,7 +115,7 @@ func (r *machineReport) compared() string {
 		fills, stores = fills+n.AssistFills, stores+n.AssistStores
 	}
 	if fills+stores == 0 {
-		return "No assist warp has run."
+		return ""
 	}
 	return fmt.Sprintf("The outcome of the routines was compared with that of package codec, once for each different line of %s fills and %s stores, and is equal. "+
 		"The results of the kernel are those without assist warps by construction: the machine counts the accesses of an execution.", countText(fills), countText(stores))
@@ -90,7 +124,9 @@ func (r *machineReport) compared() string {
 func (v assistView) print(r *machineReport, s *screen) {
 	s.heading("assist warps")
 	r.printMachines(s, v.part, assistColumns, 13, ratioHead.Name, func(i int) []string { return v.assistCells(r, i) })
-	s.printf("%s\n", r.compared())
+	for _, note := range v.notes(r) {
+		s.printf("%s\n", note)
+	}
 	for i := range r.Machines {
 		if !v.clocks[i][0].HasAssists() || r.Machines[i].Clock == nil {
 			continue
@@ -113,7 +149,7 @@ func (v assistView) print(r *machineReport, s *screen) {
 
 // page returns the assist warps of the machines.
 func (v assistView) page(r *machineReport) []pageSection {
-	b := pageBlock{Title: "Assist warps", Notes: []string{r.compared()}, Table: &pageTable{Head: append([]pageHead{{Name: "machine", Text: true}}, assistColumns...)}}
+	b := pageBlock{Title: "Assist warps", Notes: v.notes(r), Table: &pageTable{Head: append([]pageHead{{Name: "machine", Text: true}}, assistColumns...)}}
 	if len(r.Machines) > 1 {
 		b.Table.Head = append(b.Table.Head, ratioHead)
 	}

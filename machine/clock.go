@@ -23,6 +23,7 @@ type Clock struct {
 	err     error                         // first error of a system
 	values  map[*probe.LaunchInfo]*Values // nil without CompareValues
 	forms   *clockForms                   // nil if no line is compressed
+	misses  FailingMisses                 // nil if no routine runs at misses
 }
 
 // NewClock returns a machine with a clock. registers is that of New. It returns an error if the memory cannot be built. The spec must pass its
@@ -70,7 +71,11 @@ func (c *Clock) Err() error {
 	if c.err != nil {
 		return c.err
 	}
-	if err := cmp.Or(c.Machine.Err(), c.forms.failure()); err != nil || c.system == nil {
+	failure := c.forms.failure()
+	if c.misses != nil {
+		failure = cmp.Or(failure, c.misses.Err())
+	}
+	if err := cmp.Or(c.Machine.Err(), failure); err != nil || c.system == nil {
 		return err
 	}
 	if err := c.system.Err(); err != nil {
@@ -86,7 +91,9 @@ func (c *Clock) NeedsData() bool { return c.forms != nil }
 func (c *Clock) NeedsEncodings() bool { return c.forms != nil && c.forms.Registers }
 
 // HasAssists reports whether the machine has assist warps.
-func (c *Clock) HasAssists() bool { return c.forms != nil && c.forms.Assist != nil }
+func (c *Clock) HasAssists() bool {
+	return c.misses != nil || c.forms != nil && c.forms.Assist != nil
+}
 
 // Values are the differences between a launch on a machine and its execution.
 type Values struct {
@@ -125,6 +132,9 @@ func (c *Clock) compareValues(l *stream.Launch, plan *core.Plan) {
 // newClock returns a machine with a clock, on a memory. parts are those of withSystems.
 func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
 	c := &Clock{parts: parts}
+	if parts.Misses != nil {
+		c.misses = parts.Misses.New(s.clock())
+	}
 	c.Machine = core.New(core.Config{Spec: *s.clock(), SMs: s.SMs, L1Lines: s.L1Lines, StoresEvict: s.StoresEvict, Memory: m, Plan: func(l *stream.Launch) core.Plan {
 		resident, by, l1 := s.resources(l, registers, parts)
 		if assist := parts.assistRegisters(); resident == 0 && by == occupancy.LimitedByRegisters && assist > 0 {
@@ -155,6 +165,12 @@ func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
 		if c.forms != nil {
 			c.err = cmp.Or(c.err, c.forms.begin(l))
 			plan.Forms, plan.Assist = c.forms, c.forms.assist()
+		}
+		if c.misses != nil {
+			plan.Misses = c.misses
+			if plan.Assist == nil {
+				plan.Assist = &core.Assist{}
+			}
 		}
 		return plan
 	}})

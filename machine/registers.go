@@ -29,7 +29,9 @@ func EstimateRegisters() func(*ptx.Func) int {
 }
 
 // NeedsClock reports whether a system changes only machines with a clock. Without one, compressed lines are counted at most.
-func (s *System) NeedsClock() bool { return s.GivesResources() || s.Compresses() }
+func (s *System) NeedsClock() bool {
+	return s.GivesResources() || s.Compresses() || s.New().Misses != nil
+}
 
 // HasAssists reports whether a system has assist warps on a machine with a clock.
 func (s *System) HasAssists() bool {

@@ -65,6 +65,8 @@ type Parts struct {
 	// Inferred describes what the system has inferred from the launches so far, for the user: a line for each text, with spaces before the lines that belong to
 	// the one above. Systems that infer together have their lines one after another.
 	Inferred func() []string
+	// Misses are the routines that assist warps of a machine with a clock execute when loads miss the L1; nil: none.
+	Misses *MissRoutines
 	// Notices returns messages about the launches so far: reasons why the system has had no effect on any of them.
 	Notices func() []string
 }
@@ -94,6 +96,7 @@ var seams = []struct {
 	{"prefetches", func(p *Parts) bool { return p.Prefetch != nil }, func(to, from *Parts) { to.Prefetch = from.Prefetch }, nil},
 	{"the scheduler", func(p *Parts) bool { return p.Scheduler != nil }, func(to, from *Parts) { to.Scheduler = from.Scheduler }, nil},
 	{"the resources of warps", func(p *Parts) bool { return p.Residency != nil }, func(to, from *Parts) { to.Residency = from.Residency }, nil},
+	{"the routines of misses", func(p *Parts) bool { return p.Misses != nil }, func(to, from *Parts) { to.Misses = from.Misses }, nil},
 	{"the compression of memory", func(p *Parts) bool { return p.Codec != nil }, func(to, from *Parts) { to.Codec, to.Compressed = from.Codec, from.Compressed }, nil},
 }
 
@@ -184,12 +187,15 @@ func (s Spec) withSystems() (Spec, *Parts) {
 	return s, &parts
 }
 
-// assistRegisters returns the registers of a thread for assist warps.
-func (p *Parts) assistRegisters() int {
-	if p.Compressed == nil || p.Compressed.Assist == nil {
-		return 0
+// assistRegisters returns the registers of a thread for assist warps: those that compress and those of misses can run at the same time.
+func (p *Parts) assistRegisters() (n int) {
+	if p.Compressed != nil && p.Compressed.Assist != nil {
+		n = p.Compressed.Assist.Registers
 	}
-	return p.Compressed.Assist.Registers
+	if p.Misses != nil {
+		n += p.Misses.Registers
+	}
+	return n
 }
 
 // begin begins a launch, and returns its dispatcher and the policy of its L1.

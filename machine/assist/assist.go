@@ -39,31 +39,43 @@ type Event uint8
 const (
 	Fill  Event = iota // a compressed line arrives in the L1
 	Store              // a line of the L1 is to be sent to the L2
+	Miss               // a load misses the L1, or is the first to access a line that was read ahead
 )
 
-var eventNames = [...]string{"fill", "store"}
+var eventNames = [...]string{"fill", "store", "miss"}
 
-// String returns "fill" or "store".
+// String returns "fill", "store" or "miss".
 func (e Event) String() string { return eventNames[e] }
 
 // Trigger is an event that begins a routine.
 type Trigger struct {
 	Event    Event          // the kind of event
-	Codec    codec.Codec    // algorithm of the form
+	Codec    codec.Codec    // of Fill and Store: algorithm of the form
 	Encoding codec.Encoding // of Fill: encoding of the form
 }
 
-// String returns the trigger as in a pragma: "fill:bdi:8-1", "store:bdi".
+// missTrigger is the trigger of a miss in a pragma.
+const missTrigger = "miss:l1"
+
+// String returns the trigger as in a pragma: "fill:bdi:8-1", "store:bdi", "miss:l1".
 func (t Trigger) String() string {
-	if t.Event == Fill {
+	switch t.Event {
+	case Fill:
 		return fmt.Sprintf("fill:%s:%s", t.Codec, t.Encoding)
+	case Store:
+		return fmt.Sprintf("store:%s", t.Codec)
+	default:
+		return missTrigger
 	}
-	return fmt.Sprintf("store:%s", t.Codec)
 }
 
 // Routine is an assist routine. The parameters of a routine for Fill are the addresses of a form and of the line that the routine writes. Those
 // of a routine for Store are the addresses of a line and of the form that it writes, and, if there is a third one, the number of the encoding
 // of the previous form (codec.Encoding); its result is the number of bytes of the form. Form and line have codec.LineBytes bytes each.
+//
+// The parameters of a routine for Miss are the addresses of the warp's register for such routines and of the addresses that it writes, the
+// address of the line that the load misses, and the index of the load in the program. Its result is the number of addresses, at most
+// MaxAhead, whose lines are read ahead. The register has 4 bytes for each lane, which are 0 when the warp begins.
 type Routine struct {
 	File     string    // name of its module
 	Func     *ptx.Func // the function
@@ -77,12 +89,18 @@ func (r *Routine) Name() string { return r.Func.Name }
 // Event returns the event of the routine's triggers.
 func (r *Routine) Event() Event { return r.Triggers[0].Event }
 
-// Codec returns the algorithm of the routine's triggers.
+// Codec returns the algorithm of the routine's triggers, of Fill or Store.
 func (r *Routine) Codec() codec.Codec { return r.Triggers[0].Codec }
 
 // Registers returns the number of registers of 4 bytes that a thread of a block needs in addition to its program's: the maximum number of
-// words of the routine that are live at the same time. Predicates do not count.
-func (r *Routine) Registers() int { return r.Func.Liveness().Pressure() }
+// words of the routine that are live at the same time, and for Miss the register that the warp keeps. Predicates do not count.
+func (r *Routine) Registers() int {
+	n := r.Func.Liveness().Pressure()
+	if r.Event() == Miss {
+		n++
+	}
+	return n
+}
 
 // Length returns the number of instructions in the text of the routine.
 func (r *Routine) Length() (n int) {
@@ -187,9 +205,14 @@ func parseTrigger(text string) (t Trigger, err error) {
 	event, rest, _ := strings.Cut(text, ":")
 	i := slices.Index(eventNames[:], event)
 	if i < 0 {
-		return t, fmt.Errorf("want fill:CODEC:ENCODING or store:CODEC")
+		return t, fmt.Errorf("want fill:CODEC:ENCODING, store:CODEC or %s", missTrigger)
 	}
-	t.Event = Event(i)
+	if t.Event = Event(i); t.Event == Miss {
+		if rest != "l1" {
+			return t, fmt.Errorf("want %s: loads that miss another cache begin no routine", missTrigger)
+		}
+		return t, nil
+	}
 	name, encoding, _ := strings.Cut(rest, ":")
 	for t.Codec = 0; t.Codec < codec.Count && t.Codec.String() != name; t.Codec++ {
 	}
@@ -229,12 +252,14 @@ func (r *Routine) checkSignature() error {
 		return fmt.Errorf("want .func %s(.reg .b64 %%form, .reg .b64 %%line)", f.Name)
 	case r.Event() == Store && !((is(f.Params, 64, 64) || is(f.Params, 64, 64, 32)) && is(f.Rets, 32)):
 		return fmt.Errorf("want .func (.reg .b32 %%bytes) %s(.reg .b64 %%line, .reg .b64 %%form), with .reg .b32 %%hint or without", f.Name)
+	case r.Event() == Miss && !(is(f.Params, 64, 64, 64, 32) && is(f.Rets, 32)):
+		return fmt.Errorf("want .func (.reg .b32 %%count) %s(.reg .b64 %%register, .reg .b64 %%addresses, .reg .b64 %%address, .reg .b32 %%instruction)", f.Name)
 	}
 	return nil
 }
 
 // Check returns an error if the outcome of the routine for a line is not that of package codec. For Fill, the routine had the line's form; for
-// Store, the line, and hint if it takes one.
+// Store, the line, and hint if it takes one. A routine for Miss has no such outcome.
 func (r *Routine) Check(line *codec.Line, hint codec.Encoding, o *Outcome) error {
 	want, n := *line, codec.LineBytes
 	if r.Event() == Store {

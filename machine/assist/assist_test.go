@@ -221,13 +221,17 @@ const head = ".version 6.0\n.target sm_30\n.address_size 64\n"
 // TestWrongRoutines: routines that a user has written wrongly give errors with their place.
 func TestWrongRoutines(t *testing.T) {
 	const fill, store = ".func f(.reg .b64 %form, .reg .b64 %line)", ".func (.reg .b32 %bytes) f(.reg .b64 %line, .reg .b64 %form)"
+	const miss = ".func (.reg .b32 %count) f(.reg .b64 %register, .reg .b64 %addresses, .reg .b64 %address, .reg .b32 %instruction)"
 	for _, c := range []struct{ function, pragma, want string }{
 		{fill, "priority=high", "p.ptx:6: .pragma \"gemu.assist\": trigger=… is missing"},
 		{fill, "trigger=fill:bdi:8-1", "priority=low or priority=high is missing"},
 		{fill, "priority=middle trigger=fill:bdi:8-1", "priority=middle: want priority=low or priority=high, once"},
 		{fill, "priority=high priority=low trigger=fill:bdi:8-1", "priority=low: want"},
 		{fill, "priority=high speed=3", "speed=3: want priority=… or trigger=…"},
-		{fill, "priority=high trigger=miss:l1", "trigger=miss:l1: want fill:CODEC:ENCODING or store:CODEC"},
+		{fill, "priority=high trigger=hit:l1", "trigger=hit:l1: want fill:CODEC:ENCODING, store:CODEC or miss:l1"},
+		{miss, "priority=low trigger=miss:l2", "trigger=miss:l2: want miss:l1: loads that miss another cache begin no routine"},
+		{fill, "priority=high trigger=miss:l1", "want .func (.reg .b32 %count) f(.reg .b64 %register, .reg .b64 %addresses, .reg .b64 %address, .reg .b32 %instruction)"},
+		{miss, "priority=high trigger=miss:l1 trigger=store:bdi", "want triggers of the same event and codec, each once"},
 		{fill, "priority=high trigger=fill:zip:8-1", `trigger=fill:zip:8-1: there is no codec "zip"`},
 		{fill, "priority=high trigger=fill:fpc:8-1", `fpc has no encoding "8-1": want one of segments`},
 		{fill, "priority=high trigger=fill:bdi:raw", `bdi has no encoding "raw"`},

@@ -28,7 +28,8 @@ type Sandbox struct {
 	in, out  [batch]*interp.Buffer // the lines and forms, each in an allocation of its own, so that every access is checked
 	inAddr   *interp.Buffer        // their addresses, in 8 bytes each
 	outAddr  *interp.Buffer
-	hints    *interp.Buffer // encodings, in 4 bytes each
+	hints    *interp.Buffer // encodings, or indices of loads, in 4 bytes each
+	missed   *interp.Buffer // addresses of missed lines, in 8 bytes each
 	sizes    *interp.Buffer // results, in 4 bytes each
 }
 
@@ -38,7 +39,11 @@ type Outcome struct {
 	Bytes        int        // of a store: bytes of the form, or codec.LineBytes if the line stays raw
 	Instructions int        // warp instructions of the routine
 	Path         []int32    // these instructions, by index in the program of Sandbox.Launch
+	Ahead        []uint64   // of a miss: addresses whose lines are read ahead
 }
+
+// MaxAhead is the maximum number of addresses that a routine for Miss returns.
+const MaxAhead = codec.LineBytes / 8
 
 // NewSandbox loads the routines of modules. Of several routines with the same trigger in different modules the first is taken; in one module they
 // are an error. An error names its place in the text. Close frees the memory.
@@ -81,7 +86,8 @@ func (s *Sandbox) allocate() (err error) {
 			return err
 		}
 	}
-	return nil
+	s.missed, err = s.device.Alloc(8 * batch)
+	return err
 }
 
 // Close frees the memory of the device.
@@ -99,6 +105,9 @@ func (s *Sandbox) Fill(c codec.Codec, e codec.Encoding) *Routine {
 func (s *Sandbox) Store(c codec.Codec) *Routine {
 	return withTrigger(s.routines, Trigger{Event: Store, Codec: c})
 }
+
+// Miss returns the routine for loads that miss the L1; nil if there is none.
+func (s *Sandbox) Miss() *Routine { return withTrigger(s.routines, Trigger{Event: Miss}) }
 
 // Runs reports whether a routine is taken for one of its triggers.
 func (s *Sandbox) Runs(r *Routine) bool {
@@ -162,20 +171,23 @@ func (s *Sandbox) load(source Source) error {
 // kernelName returns the name of the kernel that calls a routine.
 func kernelName(r *Routine) string { return "gemu_assist_" + r.Name() }
 
-// kernelText returns the kernel that calls a routine. Each CTA is a warp, and takes a line or a form.
+// kernelText returns the kernel that calls a routine. Each CTA is a warp, and takes a line, a form or a register.
 func kernelText(r *Routine) string {
 	hint, result, store := "", "", ""
-	if r.takesHint() {
+	switch {
+	case r.takesHint():
 		hint = ", %hint"
+	case r.Event() == Miss:
+		hint = ", %missed, %hint"
 	}
-	if r.Event() == Store {
+	if r.Event() != Fill {
 		result, store = "(%bytes), ", "\tst.global.b32 [%sizes], %bytes;\n"
 	}
 	return fmt.Sprintf(`
-.visible .entry %s(.param .u64 in, .param .u64 out, .param .u64 hints, .param .u64 sizes)
+.visible .entry %s(.param .u64 in, .param .u64 out, .param .u64 hints, .param .u64 sizes, .param .u64 addresses)
 {
 	.reg .b32 %%cta, %%hint, %%bytes;
-	.reg .b64 %%in, %%out, %%hints, %%sizes;
+	.reg .b64 %%in, %%out, %%hints, %%sizes, %%missed;
 	mov.u32 %%cta, %%ctaid.x;
 	ld.param.u64 %%in, [in];
 	mad.wide.u32 %%in, %%cta, 8, %%in;
@@ -186,6 +198,9 @@ func kernelText(r *Routine) string {
 	ld.param.u64 %%hints, [hints];
 	mad.wide.u32 %%hints, %%cta, 4, %%hints;
 	ld.global.b32 %%hint, [%%hints];
+	ld.param.u64 %%missed, [addresses];
+	mad.wide.u32 %%missed, %%cta, 8, %%missed;
+	ld.global.u64 %%missed, [%%missed];
 	ld.param.u64 %%sizes, [sizes];
 	mad.wide.u32 %%sizes, %%cta, 4, %%sizes;
 	call %s%s, (%%in, %%out%s);
@@ -194,38 +209,26 @@ func kernelText(r *Routine) string {
 `, kernelName(r), result, r.Name(), hint, store)
 }
 
-// Run executes a routine of the sandbox for lines, or for forms if its event is Fill. hints has the encoding of the previous form for each
+// Run executes a routine of the sandbox for lines, or for forms if its event is Fill; it is not for Miss. hints has the encoding of the previous form for each
 // line, for a routine with a third parameter; nil means no hints. A fault of the routine is a *probe.Trap with its place. A routine that
 // executes 65536 instructions for a line traps, too. Calls of Run must not overlap.
 func (s *Sandbox) Run(ctx context.Context, r *Routine, in []codec.Line, hints []codec.Encoding) ([]Outcome, error) {
-	mod := s.modules[r]
-	if mod == nil {
-		return nil, fmt.Errorf("%s: the routine is of another sandbox", r.Name())
-	}
 	list := make([]Outcome, 0, len(in))
 	for first := 0; first < len(in); first += batch {
 		n := min(batch, len(in)-first)
 		clear(s.hints.Bytes())
 		clear(s.sizes.Bytes())
 		for i := range n {
-			copy(s.in[i].Bytes(), in[first+i][:])
-			for at, out := 0, s.out[i].Bytes(); at < len(out); at++ {
-				out[at] = unwritten
-			}
+			s.put(i, &in[first+i])
 			if hints != nil {
 				binary.LittleEndian.PutUint32(s.hints.Bytes()[4*i:], uint32(hints[first+i]))
 			}
 		}
-		paths := &paths{list: make([][]int32, n)}
-		_, err := mod.Run(ctx, &interp.Launch{
-			Kernel: kernelName(r), Grid: ptx.Dim(n), Block: ptx.Dim(32), Args: []any{s.inAddr, s.outAddr, s.hints, s.sizes},
-			Mode: interp.Vector, MaxSteps: maxSteps, Probes: []probe.Probe{paths},
-		})
+		paths, err := s.launch(ctx, r, n)
 		if err != nil {
 			return nil, err
 		}
-		s.launches[r] = paths.launch
-		for i, path := range paths.list {
+		for i, path := range paths {
 			o := Outcome{Out: codec.Line(s.out[i].Bytes()), Instructions: len(path), Path: path}
 			if r.Event() == Store {
 				o.Bytes = int(int32(binary.LittleEndian.Uint32(s.sizes.Bytes()[4*i:])))
@@ -237,6 +240,54 @@ func (s *Sandbox) Run(ctx context.Context, r *Routine, in []codec.Line, hints []
 		}
 	}
 	return list, nil
+}
+
+// put gives CTA i its line, form or register, and a place for what it writes.
+func (s *Sandbox) put(i int, in *codec.Line) {
+	copy(s.in[i].Bytes(), in[:])
+	for at, out := 0, s.out[i].Bytes(); at < len(out); at++ {
+		out[at] = unwritten
+	}
+}
+
+// launch launches a routine with n CTAs, and returns the instructions of each.
+func (s *Sandbox) launch(ctx context.Context, r *Routine, n int) ([][]int32, error) {
+	mod := s.modules[r]
+	if mod == nil {
+		return nil, fmt.Errorf("%s: the routine is of another sandbox", r.Name())
+	}
+	paths := &paths{list: make([][]int32, n)}
+	_, err := mod.Run(ctx, &interp.Launch{
+		Kernel: kernelName(r), Grid: ptx.Dim(n), Block: ptx.Dim(32), Args: []any{s.inAddr, s.outAddr, s.hints, s.sizes, s.missed},
+		Mode: interp.Vector, MaxSteps: maxSteps, Probes: []probe.Probe{paths},
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.launches[r] = paths.launch
+	return paths.list, nil
+}
+
+// RunMiss executes a routine for Miss: for a load, with its index in the program, that misses the line at an address. register is that of the
+// warp, which the routine changes. Faults and limits are those of Run. Calls must not overlap.
+func (s *Sandbox) RunMiss(ctx context.Context, r *Routine, register *codec.Line, address uint64, instr uint32) (*Outcome, error) {
+	s.put(0, register)
+	binary.LittleEndian.PutUint64(s.missed.Bytes(), address)
+	binary.LittleEndian.PutUint32(s.hints.Bytes(), instr)
+	paths, err := s.launch(ctx, r, 1)
+	if err != nil {
+		return nil, err
+	}
+	count := binary.LittleEndian.Uint32(s.sizes.Bytes())
+	if count > MaxAhead {
+		return nil, fmt.Errorf("%s returns %d addresses: want at most %d", r.Name(), int32(count), MaxAhead)
+	}
+	*register = codec.Line(s.in[0].Bytes())
+	o := &Outcome{Instructions: len(paths[0]), Path: paths[0]}
+	for i := range count {
+		o.Ahead = append(o.Ahead, binary.LittleEndian.Uint64(s.out[0].Bytes()[8*i:]))
+	}
+	return o, nil
 }
 
 // Launch returns a launch of a routine that has run: its program has the instructions of paths. It returns nil if the routine has not run.

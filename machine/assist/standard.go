@@ -29,6 +29,15 @@ func Standard() (list []Source) {
 	return list
 }
 
+// Stride returns the module with the routine stride_ahead, which reads ahead of loads with a constant stride.
+func Stride() Source {
+	text, err := files.ReadFile("stride.ptx")
+	if err != nil {
+		panic(err) // the file is embedded
+	}
+	return Source{"stride.ptx", text}
+}
+
 // StandardRoutines returns the routines of Standard, in the order of the text. The caller must not change them. A sandbox has routines of its
 // own.
 var StandardRoutines = sync.OnceValue(func() (list []*Routine) {

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"gemu/machine/cache"
 	"gemu/machine/memory"
 	"gemu/machine/stream"
 	"gemu/probe"
@@ -40,6 +41,17 @@ type Forms interface {
 	// Fill returns the execution that decompresses a line which has come in a compressed form; nil: dedicated logic does it.
 	Fill(sm int, line uint64) *Execution
 }
+
+// Misses are the routines that begin when loads miss the L1.
+type Misses interface {
+	// Miss returns the execution for a load of an instruction that misses a line, and the lines that are read ahead at its end; nil: none. A load that is
+	// the first to access a line that was read ahead counts as a miss. state is the register of the warp for these routines: 4 bytes for each of 32 lanes,
+	// 0 when the warp begins. Miss changes it.
+	Miss(state *stream.Line, instr int32, line uint64) (*Execution, []uint64)
+}
+
+// maxMisses is the number of assist warps for misses that a warp has in the table. No source has a number.
+const maxMisses = 4
 
 // Assist has the numbers of the controllers of assist warps.
 type Assist struct {
@@ -77,6 +89,13 @@ type assists struct {
 	combined []combinedStore // stores in the buffer that wait for others of their line, the oldest first
 	free     []int64         // unused elements of partial
 	port     int64           // cycle in which a port of the memory unit serves an assist warp
+	misses   [maxSlots]missState
+}
+
+// missState is the state of a parent warp for the routines of misses.
+type missState struct {
+	register stream.Line
+	warps    int // assist warps in the table
 }
 
 // assistQueue are the assist warps of a priority for a parent warp. At most one of them is deployed at a time.
@@ -107,6 +126,9 @@ type assistWarp struct {
 	reply  memory.Reply    // the line that is decompressed
 	store  *memory.Request // the store that is compressed; nil for a line that is decompressed
 	merges bool            // store has a part of the line of reply: it is compressed then
+
+	miss  bool     // it is for a miss of the parent, and ends without effect if the parent ends
+	ahead []uint64 // lines that are read ahead at its end
 }
 
 // trigger adds an assist warp to the table, from which it is staged in this cycle at the earliest.
@@ -305,10 +327,65 @@ func (s *sm) stepAssists(now int64) {
 	}
 }
 
+// startMiss starts an assist warp for a load that misses a line.
+func (s *sm) startMiss(load int32, line uint64, now int64) {
+	slot, instr := int(s.loads[load].slot), s.loads[load].instr
+	of := &s.assists.misses[slot]
+	if of.warps == maxMisses {
+		s.run.counts.DroppedMisses++
+		return
+	}
+	x, ahead := s.run.plan.Misses.Miss(&of.register, instr, line)
+	if x == nil {
+		return
+	}
+	of.warps++
+	s.run.counts.AssistMisses++
+	s.assists.trigger(&assistWarp{Execution: x, slot: slot, instr: instr, miss: true, ahead: ahead}, now)
+}
+
+// dropMisses removes the assist warps for misses of a warp that ends.
+func (s *sm) dropMisses(slot int) {
+	a := s.assists
+	if a.misses[slot].warps == 0 {
+		return
+	}
+	s.run.counts.EndedMisses += int64(a.misses[slot].warps)
+	a.misses[slot].warps = 0
+	isMiss := func(w *assistWarp) bool { return w.slot == slot && w.miss }
+	for _, w := range a.deployed {
+		switch {
+		case !isMiss(w):
+		case w.high:
+			a.blocked &^= 1 << slot
+		default:
+			a.low -= w.staged
+		}
+	}
+	a.deployed = slices.DeleteFunc(a.deployed, isMiss)
+	for p := range a.table {
+		q := &a.table[p][slot]
+		if q.deployed != nil && q.deployed.miss {
+			q.deployed = nil
+		}
+		q.waiting = slices.DeleteFunc(q.waiting, isMiss)
+		if q.deployed == nil && len(q.waiting) == 0 {
+			a.used[p] &^= 1 << slot
+		}
+	}
+}
+
 // endAssist passes the line of an assist warp on.
 func (s *sm) endAssist(w *assistWarp, now int64) {
 	a := s.assists
 	switch {
+	case w.miss:
+		a.misses[w.slot].warps--
+		parent := &s.slots[w.slot]
+		for _, line := range w.ahead {
+			s.memoryUnit.access = cache.Access{SM: s.number, CTA: parent.cta.Index, Warp: parent.index, Instr: int(w.instr)}
+			s.readAhead(line)
+		}
 	case w.store == nil:
 		if a.L1Tags < 2 {
 			w.reply.Bursts = 0 // the L1 has the line

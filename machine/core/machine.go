@@ -42,7 +42,9 @@ type Plan struct {
 	Access func(w *stream.Warp, q *stream.Request, transaction int32)
 	// Forms are the compressed forms in which lines move between the L1 and the memory behind it; nil: lines are never compressed.
 	Forms Forms
-	// Assist has the numbers of the controllers of assist warps that compress lines; nil: dedicated logic does it.
+	// Misses are the routines that assist warps execute when loads miss the L1; nil: none. Assist must be set.
+	Misses Misses
+	// Assist has the numbers of the controllers of assist warps; nil: there are none, and dedicated logic compresses the lines of Forms.
 	Assist *Assist
 	// End is called when the launch ends, unless Access is not called; err is the error that ended it. It may be nil.
 	End func(err error)

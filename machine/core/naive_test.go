@@ -70,6 +70,7 @@ type naiveSM struct {
 type naiveLine struct {
 	number uint64
 	valid  uint8
+	ahead  bool // it was read ahead, and no load has accessed it
 }
 
 type naiveMiss struct {
@@ -542,6 +543,10 @@ func (m *naive) transaction(plan core.Plan, s *naiveSM, a *naiveAccess, x naiveT
 		}
 		s.l1[set] = append(s.l1[set], &naiveLine{number: line})
 	}
+	if l != nil && l.ahead {
+		m.counts.UsedPrefetches++
+		l.ahead = false
+	}
 	if missing != 0 && plan.Prefetch != nil {
 		if next, ok := plan.Prefetch(line); ok {
 			m.prefetch(plan, s, next, now)
@@ -564,7 +569,7 @@ func (m *naive) prefetch(plan core.Plan, s *naiveSM, line uint64, now int64) {
 		if len(s.l1[set]) == m.l1Ways {
 			s.l1[set] = s.l1[set][1:]
 		}
-		s.l1[set] = append(s.l1[set], &naiveLine{number: line})
+		s.l1[set] = append(s.l1[set], &naiveLine{number: line, ahead: true})
 	}
 }
 

@@ -68,6 +68,7 @@ type scheduler struct {
 type l1Line struct {
 	valid uint8 // sectors that it has
 	form  uint8 // bursts of its form; 0: it is not in a form
+	ahead bool  // it was read ahead, and no load has accessed it
 }
 
 // warp is a warp in a slot. The fields that each instruction needs are next to each other.
@@ -139,6 +140,7 @@ type access struct {
 	request, end int32 // requests that are left
 	transaction  int32 // of the request
 	moved        bool  // it is no access of the execution (sm.move)
+	missed       bool  // a line has begun a routine of Plan.Misses
 }
 
 // cta is a resident CTA.
@@ -176,6 +178,9 @@ func (s *sm) begin(c *stream.CTA, place int, now int64) {
 		r.slots |= 1 << slot
 		s.warps.begun++
 		s.warps.ages[slot] = s.warps.begun
+		if s.assists != nil {
+			s.assists.misses[slot] = missState{}
+		}
 		s.slots[slot] = warp{Warp: &c.Warps[w], Executed: c.Warps[w].Executed, cta: r, index: w, pending: s.slots[slot].pending[:0], warpPhases: warpPhases{joins: s.slots[slot].joins[:0]}, lastInstr: -1, wake: never}
 	}
 	if s.resources != nil {
@@ -383,6 +388,9 @@ func (s *sm) readAhead(line uint64) {
 	r.counts.Prefetches += int64(bits.OnesCount8(allSectors))
 	if c.Line = line; r.l1Bytes {
 		s.l1.Insert(c, func(uint64, *l1Line) {})
+		if l := s.l1.Peek(line); l != nil {
+			l.ahead = true
+		}
 	}
 }
 
@@ -517,6 +525,9 @@ func (s *sm) end(slot int, now int64) {
 	if s.observation != nil {
 		s.observeEnd(slot, now)
 	}
+	if s.assists != nil {
+		s.dropMisses(slot)
+	}
 	if s.resources != nil {
 		s.resources.End(slot, now+1)
 	}
@@ -572,7 +583,7 @@ func (s *sm) issue(scheduler, slot int, now int64) {
 	load, at := int32(-1), int64(never)
 	if w.isMemory {
 		n := w.requests
-		if len(o.writes) > 0 || o.async || n > 0 && (s.assists != nil || w.Requests[w.request].Kind == probe.AccessLoad) {
+		if len(o.writes) > 0 || o.async || n > 0 && (s.assists != nil && r.plan.Forms != nil || w.Requests[w.request].Kind == probe.AccessLoad) {
 			load = s.newLoad(slot, x.Instr)
 		}
 		a := access{warp: w.Warp, cta: w.cta, index: w.index, load: load, instr: x.Instr, request: int32(w.request), end: int32(w.request + n)}
@@ -720,7 +731,7 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 			r.counts.Bypasses += n
 		case probe.AccessStore:
 			r.counts.Stores += n
-			if s.assists != nil && !buffered && t.Whole == allSectors && !t.Local && !a.moved {
+			if s.assists != nil && r.plan.Forms != nil && !buffered && t.Whole == allSectors && !t.Local && !a.moved {
 				r.counts.RawStores++
 			}
 			if l := s.l1.Access(c); l != nil {
@@ -744,8 +755,10 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 	}
 	entry := s.l1.Peek(line)
 	missing := t.Sectors
+	ahead := false // no load before has accessed the line, which was read ahead
 	if entry != nil {
 		missing &^= entry.valid
+		ahead = entry.ahead
 	}
 	if missing == 0 && entry.form > 0 && !s.loads[a.load].direct {
 		if !s.loadForm(a.load, line, entry.form, now) {
@@ -754,6 +767,9 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 		r.counts.Hits += n
 		r.counts.Loads += n
 		s.l1.Access(c)
+		if ahead {
+			s.accessAhead(a, line, ahead, now)
+		}
 		return true
 	}
 	if missing != 0 {
@@ -793,12 +809,30 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 		l := &s.loads[a.load]
 		l.at = max(l.at, now+r.L1)
 	}
+	if missing != 0 || ahead {
+		s.accessAhead(a, line, ahead, now)
+	}
 	if missing != 0 && r.plan.Prefetch != nil {
 		if next, ok := r.plan.Prefetch(line); ok {
 			s.readAhead(next)
 		}
 	}
 	return true
+}
+
+// accessAhead counts the first access of a load to a line that was read ahead, and starts the routine for a load that misses a line or accesses such
+// a line: for the first one of an instruction.
+func (s *sm) accessAhead(a *access, line uint64, ahead bool, now int64) {
+	if ahead {
+		s.run.counts.UsedPrefetches++
+		if l := s.l1.Peek(line); l != nil {
+			l.ahead = false
+		}
+	}
+	if s.run.plan.Misses != nil && !a.moved && !a.missed {
+		a.missed = true
+		s.startMiss(a.load, line, now)
+	}
 }
 
 // allSectors is the set of all sectors of a line.

@@ -66,8 +66,10 @@ type Counts struct {
 	Bypasses     int64 `json:"bypasses"`     // sectors of loads that bypass the L1
 	Stores       int64 `json:"stores"`       // sectors of stores and of atomics
 	Prefetches   int64 `json:"prefetches"`   // sectors that are read before they are accessed
-	FullMSHRs    int64 `json:"full_mshrs"`   // cycles in which the memory unit waits for an entry or a place for a merged access
-	FullQueue    int64 `json:"full_queue"`   // cycles in which the memory unit waits for a place in the queue of the memory behind the L1
+	// UsedPrefetches are the lines of prefetches that a load accesses before they leave the L1.
+	UsedPrefetches int64 `json:"used_prefetches,omitempty"`
+	FullMSHRs      int64 `json:"full_mshrs"` // cycles in which the memory unit waits for an entry or a place for a merged access
+	FullQueue      int64 `json:"full_queue"` // cycles in which the memory unit waits for a place in the queue of the memory behind the L1
 
 	AssistFills        int64 `json:"assist_fills,omitempty"`        // lines that assist warps decompress
 	AssistStores       int64 `json:"assist_stores,omitempty"`       // stores of whole lines that assist warps compress
@@ -75,6 +77,9 @@ type Counts struct {
 	RawStores          int64 `json:"raw_stores,omitempty"`          // stores of whole lines that are sent without a compression, because the buffer of stores is full
 	CombinedStores     int64 `json:"combined_stores,omitempty"`     // stores of a part of a line that were combined with an earlier one in the buffer of stores
 	AssistHits         int64 `json:"assist_hits,omitempty"`         // loads of lines that the L1 has in a form, each with an assist warp
+	AssistMisses       int64 `json:"assist_misses,omitempty"`       // misses of loads that start an assist warp
+	DroppedMisses      int64 `json:"dropped_misses,omitempty"`      // misses that start none, because their warp has too many of them
+	EndedMisses        int64 `json:"ended_misses,omitempty"`        // of AssistMisses, those without effect, because the parent warp ended first
 	AssistInstructions int64 `json:"assist_instructions,omitempty"` // instructions of assist warps
 }
 
@@ -88,6 +93,7 @@ func (c *Counts) Add(o *Counts) {
 	c.Bypasses += o.Bypasses
 	c.Stores += o.Stores
 	c.Prefetches += o.Prefetches
+	c.UsedPrefetches += o.UsedPrefetches
 	c.FullMSHRs += o.FullMSHRs
 	c.FullQueue += o.FullQueue
 	c.AssistFills += o.AssistFills
@@ -96,5 +102,8 @@ func (c *Counts) Add(o *Counts) {
 	c.RawStores += o.RawStores
 	c.CombinedStores += o.CombinedStores
 	c.AssistHits += o.AssistHits
+	c.AssistMisses += o.AssistMisses
+	c.DroppedMisses += o.DroppedMisses
+	c.EndedMisses += o.EndedMisses
 	c.AssistInstructions += o.AssistInstructions
 }

@@ -79,6 +79,10 @@ func caba(value string) (*machine.System, error) {
 		}
 		names = append(names, "caba="+d.name)
 	}
+	if value == "stride" {
+		return assistSystem("caba=stride", nil, []assist.Source{assist.Stride()}, nil)
+	}
+	names = append(names, "caba=stride")
 	if strings.HasSuffix(value, ".ptx") {
 		return OwnAssists("caba="+value, value)
 	}
@@ -94,5 +98,5 @@ func cabaDoc() string {
 	for _, d := range cabaAssist {
 		text += "caba=" + d.name + ": " + d.doc + "; "
 	}
-	return text + "caba=FILE.ptx: assist routines of your own"
+	return text + "caba=stride: assist warps read ahead of loads with a constant stride, and nothing is compressed; caba=FILE.ptx: assist routines of your own"
 }

@@ -12,6 +12,7 @@ import (
 	"gemu/machine/assist"
 	"gemu/machine/codec"
 	"gemu/machine/core"
+	"gemu/machine/stream"
 )
 
 // Numbers of the controllers of assist warps, which the paper does not have: "a few dedicated sets within the L1 cache" for stores are four sets
@@ -19,7 +20,7 @@ import (
 var defaultAssist = core.Assist{StoreBuffer: 16}
 
 // assistSystem returns a system whose assist warps execute the routines of modules. Of several routines with the same trigger the first one counts. The
-// form of a line is that of the algorithm which has the fewest bytes of it. levels changes the levels of memory that have forms; nil: those of
+// form of a line is that of the algorithm which has the fewest bytes of it; without codecs no line is compressed. levels changes the levels of memory that have forms; nil: those of
 // Compressed.L2. An error names its place in a module.
 func assistSystem(name string, codecs []codec.Codec, sources []assist.Source, levels func(*machine.Compressed)) (*machine.System, error) {
 	sandbox, err := assist.NewSandbox(sources...)
@@ -28,17 +29,23 @@ func assistSystem(name string, codecs []codec.Codec, sources []assist.Source, le
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	x := &assistExecutor{ctx: ctx, sandbox: sandbox, codecs: codecs, known: map[assistKey]assistResult{}, paths: map[string][]int32{}}
-	parts := machine.Parts{
-		Codec: func(_ uint64, l *codec.Line) int {
+	parts := machine.Parts{}
+	if len(codecs) > 0 {
+		parts.Codec = func(_ uint64, l *codec.Line) int {
 			_, bytes, _ := x.smallest(l)
 			return bytes
-		},
-		Compressed: &machine.Compressed{L2: true, Metadata: true, Assist: &machine.AssistWarps{
+		}
+		parts.Compressed = &machine.Compressed{L2: true, Metadata: true, Assist: &machine.AssistWarps{
 			Assist: defaultAssist, Registers: x.registers(),
 			New: func(s *core.Spec) machine.AssistRoutines {
-				return &assistRoutines{assistExecutor: x, spec: s, routines: map[*assist.Routine]*core.Routine{}, hints: map[int]codec.Encoding{}}
+				return &assistRoutines{executions: newExecutions(x, s), hints: map[int]codec.Encoding{}}
 			},
-		}},
+		}}
+	}
+	if r := sandbox.Miss(); r != nil {
+		parts.Misses = &machine.MissRoutines{Registers: r.Registers(), New: func(s *core.Spec) machine.FailingMisses {
+			return &missRoutines{executions: newExecutions(x, s), routine: r}
+		}}
 	}
 	if levels != nil {
 		levels(parts.Compressed)
@@ -88,13 +95,13 @@ func (x *assistExecutor) smallest(l *codec.Line) (best codec.Codec, bytes int, e
 	return best, bytes, e
 }
 
-// registers returns the registers of a thread for an assist warp of each priority at a time. A routine whose triggers all belong to routines before it
+// registers returns the registers of a thread for an assist warp of each priority at a time, without those for misses. A routine whose triggers all belong to routines before it
 // never runs, and has none.
 func (x *assistExecutor) registers() (n int) {
 	for _, p := range []assist.Priority{assist.Low, assist.High} {
 		most := 0
 		for _, r := range x.sandbox.Routines() {
-			if r.Priority == p && slices.Contains(x.codecs, r.Codec()) && x.sandbox.Runs(r) {
+			if r.Event() != assist.Miss && r.Priority == p && slices.Contains(x.codecs, r.Codec()) && x.sandbox.Runs(r) {
 				most = max(most, r.Registers())
 			}
 		}
@@ -122,29 +129,98 @@ func (x *assistExecutor) run(r *assist.Routine, line *codec.Line, hint codec.Enc
 	if err == nil {
 		err = r.Check(line, hint, &list[0])
 	}
-	if err != nil { // no *probe.Trap, which would be that of the kernel
-		return assistResult{}, fmt.Errorf("%s:%d: assist routine: %v", r.File, r.Func.Pos.Line, err)
-	}
-	text := fmt.Sprint(r.Name(), list[0].Path)
-	path, ok := x.paths[text]
-	if !ok {
-		path = list[0].Path
-		x.paths[text] = path
+	if err != nil {
+		return assistResult{}, routineError(r, err)
 	}
 	if len(x.known) >= maxKnown {
 		clear(x.known)
 	}
-	result := assistResult{list[0].Bytes, path}
+	result := assistResult{list[0].Bytes, x.path(r, list[0].Path)}
 	x.known[key] = result
 	return result, nil
 }
 
-// assistRoutines are the routines of a machine.
-type assistRoutines struct {
+// routineError returns the error of a routine. It is no *probe.Trap, which would be that of the kernel.
+func routineError(r *assist.Routine, err error) error {
+	return fmt.Errorf("%s:%d: assist routine: %v", r.File, r.Func.Pos.Line, err)
+}
+
+// path returns a path of a routine that shares its memory with equal ones.
+func (x *assistExecutor) path(r *assist.Routine, path []int32) []int32 {
+	text := fmt.Sprint(r.Name(), path)
+	if known, ok := x.paths[text]; ok {
+		return known
+	}
+	x.paths[text] = path
+	return path
+}
+
+// runMiss executes a routine for a miss.
+func (x *assistExecutor) runMiss(r *assist.Routine, register *codec.Line, address uint64, instr int32) (*assist.Outcome, error) {
+	x.Lock()
+	defer x.Unlock()
+	if err := x.ctx.Err(); err != nil {
+		return nil, err
+	}
+	o, err := x.sandbox.RunMiss(x.ctx, r, register, address, uint32(instr))
+	if err != nil {
+		return nil, routineError(r, err)
+	}
+	o.Path = x.path(r, o.Path)
+	return o, nil
+}
+
+// executions makes the executions of a machine.
+type executions struct {
 	*assistExecutor
 	spec     *core.Spec
 	routines map[*assist.Routine]*core.Routine
-	hints    map[int]codec.Encoding // encoding of the previous form of BDI, by multiprocessor
+}
+
+// newExecutions returns the executions of a machine, of which there are none yet.
+func newExecutions(x *assistExecutor, s *core.Spec) executions {
+	return executions{x, s, map[*assist.Routine]*core.Routine{}}
+}
+
+// of returns the execution of a path of a routine that has run.
+func (e *executions) of(r *assist.Routine, path []int32) *core.Execution {
+	routine := e.routines[r]
+	if routine == nil {
+		routine = core.NewRoutine(e.spec, e.sandbox.Launch(r), r.Name(), r.Priority == assist.High)
+		e.routines[r] = routine
+	}
+	return &core.Execution{Routine: routine, Path: path}
+}
+
+// missRoutines are the routines of a machine for misses.
+type missRoutines struct {
+	executions
+	routine *assist.Routine
+	err     error
+}
+
+// Miss implements core.Misses.
+func (m *missRoutines) Miss(register *stream.Line, instr int32, line uint64) (*core.Execution, []uint64) {
+	if m.err != nil {
+		return nil, nil
+	}
+	o, err := m.runMiss(m.routine, (*codec.Line)(register), line*stream.LineBytes, instr)
+	if m.err = err; err != nil {
+		return nil, nil
+	}
+	for i := range o.Ahead {
+		o.Ahead[i] /= stream.LineBytes
+	}
+	return m.of(m.routine, o.Path), o.Ahead
+}
+
+// Err implements machine.FailingMisses.
+func (m *missRoutines) Err() error { return m.err }
+
+// assistRoutines are the routines of a machine for compression.
+type assistRoutines struct {
+	executions
+	hints map[int]codec.Encoding // encoding of the previous form of BDI, by multiprocessor
 }
 
 // execution returns the execution of a routine for a line.
@@ -153,12 +229,7 @@ func (a *assistRoutines) execution(r *assist.Routine, line *codec.Line, hint cod
 	if err != nil {
 		return result, nil, err
 	}
-	routine := a.routines[r]
-	if routine == nil {
-		routine = core.NewRoutine(a.spec, a.sandbox.Launch(r), r.Name(), r.Priority == assist.High)
-		a.routines[r] = routine
-	}
-	return result, &core.Execution{Routine: routine, Path: result.path}, nil
+	return result, a.of(r, result.path), nil
 }
 
 // Fill implements machine.AssistRoutines.
@@ -193,7 +264,8 @@ func (a *assistRoutines) Store(sm int, line *codec.Line) (bytes int, _ *core.Exe
 // cabaCodecs are the algorithms with assist routines.
 var cabaCodecs = []codec.Codec{codec.BDI, codec.FPC, codec.CPack}
 
-// OwnAssists returns a system whose assist warps execute the routines of a file. The standard ones have the events for which the file has no routine.
+// OwnAssists returns a system whose assist warps execute the routines of a file. If one of them is for compression, the standard ones have the events of
+// compression for which the file has no routine.
 func OwnAssists(name, file string) (*machine.System, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -207,6 +279,9 @@ func OwnAssists(name, file string) (*machine.System, error) {
 	defer sandbox.Close()
 	var codecs []codec.Codec
 	for _, r := range sandbox.Routines() {
+		if r.Event() == assist.Miss {
+			continue
+		}
 		c := r.Codec()
 		if !slices.Contains(cabaCodecs, c) {
 			return nil, fmt.Errorf("%s:%d: routine %s is for %s: want bdi, fpc or c-pack, for which there are routines in both directions", file, r.Func.Pos.Line, r.Name(), c)
