@@ -53,6 +53,7 @@ type cli struct {
 	Check      checkCmd      `cmd:"" help:"Parse and check PTX files."`
 	Dump       dumpCmd       `cmd:"" help:"Print a stage of a PTX file: ast, ir, cfg or lowered."`
 	Spill      spillCmd      `cmd:"" help:"Rewrite PTX for a number of registers per thread: allocate registers, and spill the rest to local memory."`
+	Assist     assistCmd     `cmd:"" help:"Insert assist routines of program points into kernels: PTX functions with a pragma that are called at labels (docs/caba.md)."`
 	Phases     phasesCmd     `cmd:"" help:"Divide kernels into phases that need different numbers of registers and amounts of shared memory, and write PTX with them."`
 	Ptxas      ptxasCmd      `cmd:"" passthrough:"" help:"Check PTX and pack it for gemu's driver, with the command line and the messages of NVIDIA's assembler."`
 	ISA        isaCmd        `cmd:"" name:"isa" help:"List the instructions of PTX and which of them run."`

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gemu/machine/codec"
@@ -40,11 +41,12 @@ const (
 	Fill  Event = iota // a compressed line arrives in the L1
 	Store              // a line of the L1 is to be sent to the L2
 	Miss               // a load misses the L1, or is the first to access a line that was read ahead
+	Point              // the program comes to a label
 )
 
-var eventNames = [...]string{"fill", "store", "miss"}
+var eventNames = [...]string{"fill", "store", "miss", "pc"}
 
-// String returns "fill", "store" or "miss".
+// String returns "fill", "store", "miss" or "pc".
 func (e Event) String() string { return eventNames[e] }
 
 // Trigger is an event that begins a routine.
@@ -52,18 +54,21 @@ type Trigger struct {
 	Event    Event          // the kind of event
 	Codec    codec.Codec    // of Fill and Store: algorithm of the form
 	Encoding codec.Encoding // of Fill: encoding of the form
+	Label    string         // of Point: LABEL, or FUNCTION:LABEL
 }
 
 // missTrigger is the trigger of a miss in a pragma.
 const missTrigger = "miss:l1"
 
-// String returns the trigger as in a pragma: "fill:bdi:8-1", "store:bdi", "miss:l1".
+// String returns the trigger as in a pragma: "fill:bdi:8-1", "store:bdi", "miss:l1", "pc:LABEL".
 func (t Trigger) String() string {
 	switch t.Event {
 	case Fill:
 		return fmt.Sprintf("fill:%s:%s", t.Codec, t.Encoding)
 	case Store:
 		return fmt.Sprintf("store:%s", t.Codec)
+	case Point:
+		return "pc:" + t.Label
 	default:
 		return missTrigger
 	}
@@ -76,11 +81,18 @@ func (t Trigger) String() string {
 // The parameters of a routine for Miss are the addresses of the warp's register for such routines and of the addresses that it writes, the
 // address of the line that the load misses, and the index of the load in the program. Its result is the number of addresses, at most
 // MaxAhead, whose lines are read ahead. The register has 4 bytes for each lane, which are 0 when the warp begins.
+//
+// A routine for Point has values of the program: Insert calls it with the registers LiveIn, and its results are the registers LiveOut, after
+// a first result of 32 bits if Skip is set.
 type Routine struct {
 	File     string    // name of its module
 	Func     *ptx.Func // the function
 	Priority Priority  // its priority relative to the parent warp
 	Triggers []Trigger // at least one; all have the same event and codec
+	LiveIn   []string  // of Point: registers of the program that are the parameters
+	LiveOut  []string  // of Point: registers of the program that take the results
+	Skip     string    // of Point: label at which a lane goes on if the first result is not 0; only such lanes take the other results. "": none
+	Most     int       // bound of Registers, which the text states; 0: none
 }
 
 // Name returns the name of the function.
@@ -105,6 +117,15 @@ func (r *Routine) Registers() int {
 // Length returns the number of instructions in the text of the routine.
 func (r *Routine) Length() (n int) {
 	r.Func.EachInstr(func(*ptx.Instr) { n++ })
+	return n
+}
+
+// results returns the number of results that a routine for Point must have.
+func (r *Routine) results() int {
+	n := len(r.LiveOut)
+	if r.Skip != "" {
+		n++
+	}
 	return n
 }
 
@@ -154,7 +175,7 @@ func newRoutine(f *ptx.Func, words []string) (*Routine, error) {
 		return nil, fmt.Errorf("%s is a kernel: want a .func", f.Name)
 	}
 	r := &Routine{Func: f}
-	hasPriority := false
+	hasPriority, known := false, map[string]bool{}
 	for _, word := range words {
 		name, value, _ := strings.Cut(word, "=")
 		switch name {
@@ -173,15 +194,40 @@ func newRoutine(f *ptx.Func, words []string) (*Routine, error) {
 				return nil, fmt.Errorf("%s: want triggers of the same event and codec, each once", word)
 			}
 			r.Triggers = append(r.Triggers, t)
+			continue
+		case "livein":
+			r.LiveIn = strings.Split(value, ",")
+		case "liveout":
+			r.LiveOut = strings.Split(value, ",")
+		case "skip":
+			r.Skip = value
+		case "regs":
+			if n, err := strconv.Atoi(value); err != nil || n < 1 || n > 255 {
+				return nil, fmt.Errorf("%s: want a number of registers from 1 to 255", word)
+			} else {
+				r.Most = n
+			}
 		default:
-			return nil, fmt.Errorf("%s: want priority=… or trigger=…", word)
+			return nil, fmt.Errorf("%s: want priority=…, trigger=…, livein=…, liveout=…, skip=… or regs=…", word)
 		}
+		if known[name] || value == "" {
+			return nil, fmt.Errorf("%s: want a value, once", word)
+		}
+		known[name] = true
 	}
 	switch {
 	case !hasPriority:
 		return nil, fmt.Errorf("priority=low or priority=high is missing")
 	case r.Triggers == nil:
 		return nil, fmt.Errorf("trigger=… is missing")
+	}
+	switch isPoint := r.Event() == Point; {
+	case !isPoint && (known["livein"] || known["liveout"] || known["skip"]):
+		return nil, fmt.Errorf("livein=…, liveout=… and skip=… are for trigger=pc:LABEL: the parameters of other routines are fixed")
+	case isPoint && r.Priority == Low:
+		return nil, fmt.Errorf("priority=low: want priority=high, because the program goes on with the results of the routine")
+	case r.Most > 0 && r.Registers() > r.Most:
+		return nil, fmt.Errorf("regs=%d: %d registers are live at the same time", r.Most, r.Registers())
 	}
 	if err := r.checkInstructions(); err != nil {
 		return nil, err
@@ -205,9 +251,15 @@ func parseTrigger(text string) (t Trigger, err error) {
 	event, rest, _ := strings.Cut(text, ":")
 	i := slices.Index(eventNames[:], event)
 	if i < 0 {
-		return t, fmt.Errorf("want fill:CODEC:ENCODING, store:CODEC or %s", missTrigger)
+		return t, fmt.Errorf("want fill:CODEC:ENCODING, store:CODEC, %s or pc:LABEL", missTrigger)
 	}
-	if t.Event = Event(i); t.Event == Miss {
+	if t.Event = Event(i); t.Event == Point {
+		if t.Label = rest; rest == "" {
+			return t, errors.New("want pc:LABEL, or pc:FUNCTION:LABEL")
+		}
+		return t, nil
+	}
+	if t.Event == Miss {
 		if rest != "l1" {
 			return t, fmt.Errorf("want %s: loads that miss another cache begin no routine", missTrigger)
 		}
@@ -252,6 +304,10 @@ func (r *Routine) checkSignature() error {
 		return fmt.Errorf("want .func %s(.reg .b64 %%form, .reg .b64 %%line)", f.Name)
 	case r.Event() == Store && !((is(f.Params, 64, 64) || is(f.Params, 64, 64, 32)) && is(f.Rets, 32)):
 		return fmt.Errorf("want .func (.reg .b32 %%bytes) %s(.reg .b64 %%line, .reg .b64 %%form), with .reg .b32 %%hint or without", f.Name)
+	case r.Event() == Point && (len(f.Params) != len(r.LiveIn) || len(f.Rets) != r.results()):
+		return fmt.Errorf("%s has %d parameters and %d results: want %d for livein and %d for liveout and skip", f.Name, len(f.Params), len(f.Rets), len(r.LiveIn), r.results())
+	case r.Event() == Point && r.Skip != "" && !is(f.Rets[:1], 32):
+		return fmt.Errorf("want .reg .b32 as the first result of %s: with skip=… it is not 0 in the lanes that go on at %s", f.Name, r.Skip)
 	case r.Event() == Miss && !(is(f.Params, 64, 64, 64, 32) && is(f.Rets, 32)):
 		return fmt.Errorf("want .func (.reg .b32 %%count) %s(.reg .b64 %%register, .reg .b64 %%addresses, .reg .b64 %%address, .reg .b32 %%instruction)", f.Name)
 	}

@@ -98,7 +98,7 @@ func (s *Sandbox) Routines() []*Routine { return s.routines }
 
 // Fill returns the routine that decompresses forms of an algorithm with an encoding; nil if there is none.
 func (s *Sandbox) Fill(c codec.Codec, e codec.Encoding) *Routine {
-	return withTrigger(s.routines, Trigger{Fill, c, e})
+	return withTrigger(s.routines, Trigger{Event: Fill, Codec: c, Encoding: e})
 }
 
 // Store returns the routine that compresses lines by an algorithm; nil if there is none.
@@ -139,6 +139,9 @@ func (s *Sandbox) load(source Source) error {
 	}
 	text := bytes.NewBuffer(bytes.Clone(source.Text))
 	for _, r := range routines {
+		if r.Event() == Point {
+			return fmt.Errorf("%s:%d: routine %s is for a place of the program: gemu assist inserts it there", source.Name, r.Func.Pos.Line, r.Name())
+		}
 		for _, d := range m.Decls {
 			if f, ok := d.(*ptx.Func); ok && f.Name == kernelName(r) {
 				return fmt.Errorf("%s:%d: %s is the name of the kernel that gemu adds to call routine %s: choose another", source.Name, f.Pos.Line, f.Name, r.Name())
