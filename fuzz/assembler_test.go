@@ -28,7 +28,7 @@ func TestAssemblerTakesPrograms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for seed := range uint64(part.Count(3, 20, 200)) {
+			for seed := range uint64(part.Count(3, 10, 200)) {
 				file := filepath.Join(t.TempDir(), "program.ptx")
 				if err := os.WriteFile(file, []byte(g.Program(seed).Source), 0o666); err != nil {
 					t.Fatal(err)

@@ -149,14 +149,14 @@ func garbage(f *ptx.Func) string {
 }
 
 // TestPlantedBugs: a simulator whose registers and memory begin with garbage has one bug. The reduced program of a failure is
-// still defined and has the same wrong word, and the culprit is the bug's opcode. Without GEMU_TEST one bug is tried, and a third in CI.
+// still defined and has the same wrong word, and the culprit is the bug's opcode. Without GEMU_TEST one bug is tried, and a sixth in CI.
 func TestPlantedBugs(t *testing.T) {
 	part.SkipShort(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	isTried := part.Share(t, len(bugs), 3, 1)
+	isTried := part.Share(t, len(bugs), 6, 1)
 	for i, name := range slices.Sorted(maps.Keys(bugs)) {
 		b := bugs[name]
 		t.Run(name, func(t *testing.T) {

@@ -125,7 +125,7 @@ func TestTensorPanels(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(part.Seed(t), 15))
 	executed := map[string]int{}
-	for n := 0; n < part.Count(150, 1000, 10000); {
+	for n := 0; n < part.Count(150, 400, 10000); {
 		o := &matrix.TensorMma{Kind: matrix.TensorKind(rng.IntN(int(matrix.KindMXF4NVF4) + 1)), Pair: rng.IntN(3) == 0, Sparse: rng.IntN(2) == 0, InTensor: rng.IntN(2) == 0, Stationary: rng.IntN(4) == 0}
 		types := tensorTypes[o.Kind]
 		a, b := types[rng.IntN(len(types))], types[rng.IntN(len(types))]
