@@ -94,7 +94,7 @@ func (p *tool) OnEvent(*probe.Event) {}
 func (p *tool) CTA(l *probe.LaunchInfo, _ int, _ ptx.Dim3) probe.Sink {
 	launched := p.launch(l)
 	plan := launched.plan
-	if !slices.ContainsFunc(plan.actions, func(a action) bool { return len(a.addr) > 0 }) {
+	if !plan.isNeeded {
 		return nil
 	}
 	return &cta{log: p.log, plan: plan, bases: slices.Clone(launched.bases), buffers: launched.buffers}

@@ -119,6 +119,7 @@ type plan struct {
 	functionOf []*function
 	funcs      map[*ptx.Func]*function
 	vars       []variable // by id
+	isNeeded   bool       // there is an access to check
 	rows       int        // number of rows of a call depth: the maximum over all functions
 	spills     bool       // a pointer can be stored in local memory
 	shared     []probe.Variable
@@ -210,6 +211,7 @@ func newPlan(l *probe.LaunchInfo, bufferOf []int) *plan {
 	}
 	for i, instr := range instrs {
 		p.actions[i] = p.action(p.functionOf[i], instr)
+		p.isNeeded = p.isNeeded || len(p.actions[i].addr) > 0
 		kinds := probe.Events(0)
 		if p.actions[i].rule != noRule {
 			if kinds = probe.OnAfter; p.actions[i].onlyAccesses(instr) {

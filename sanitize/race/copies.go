@@ -183,7 +183,7 @@ func (s *sink) OnCopies(x *probe.Copies) {
 		if v.known = v.clock.knownOfAll(c.number); !r.haveSameClock(w, lanes) {
 			v.clocks, v.known = slices.Clone(w.clocks), 0
 		}
-		c.copies[x.Number] = v
+		put(&c.copies, x.Number, v)
 		c.issued += n
 		r.issued += n
 		r.now++

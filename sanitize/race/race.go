@@ -133,7 +133,7 @@ func (p *Probe) accessFromHost(e *probe.Event) {
 // CTA returns the sink for the events of a new CTA.
 func (p *Probe) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	r := p.run(l)
-	c := &cta{number: r.first + int32(index), warps: r.buffers.takeWarps(r.warps), barrierClocks: map[barrierKey]*clock{}, effects: map[int64]view{}, copies: map[int64]*issuedCopies{}, channels: map[channelKey]agent{}, queues: map[channelKey]*queue{}}
+	c := &cta{number: r.first + int32(index), warps: r.buffers.takeWarps(r.warps)}
 	r.runningCTAs[r.cluster(c.number)]++
 	return &sink{r, c}
 }
@@ -234,7 +234,7 @@ type place struct {
 	offset uint64
 }
 
-// cta is a running CTA.
+// cta is a running CTA. Its maps are nil until their first entry: most CTAs need none of them.
 type cta struct {
 	number        int32
 	shared        *probe.Allocation // its shared memory, after the first access; nil: unknown, or the CTA is in a cluster
@@ -246,6 +246,14 @@ type cta struct {
 	channels      map[channelKey]agent
 	queues        map[channelKey]*queue
 	quiet         *syncatomic.Int64 // shadow.quiet of its shared memory
+}
+
+// put sets an entry of a map, and makes the map if it is nil.
+func put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
 }
 
 type warp struct {

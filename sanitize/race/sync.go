@@ -514,7 +514,7 @@ func (c *cta) queueOf(channelOf channelKey) *queue {
 	q := c.queues[channelOf]
 	if q == nil {
 		q = &queue{}
-		c.queues[channelOf] = q
+		put(&c.queues, channelOf, q)
 	}
 	return q
 }
@@ -552,7 +552,7 @@ func (r *run) effect(c *cta, e *probe.Event) {
 	f, lane := e.Effect, bits.TrailingZeros64(e.Lanes)
 	byAgent := threadIndex(e.Warp, lane)
 	if f.Issued {
-		c.effects[f.Number] = c.view(e.Warp, lane, r.now)
+		put(&c.effects, f.Number, c.view(e.Warp, lane, r.now))
 		c.issued++
 		r.issued++
 		r.now++
@@ -572,7 +572,7 @@ func (r *run) effect(c *cta, e *probe.Event) {
 		channel = r.channelOf(c, e.Warp) + agent(lane)
 	} else if !ok {
 		channel = channelBit | agent(len(r.issuers))
-		c.channels[key] = channel
+		put(&c.channels, key, channel)
 		r.issuers = append(r.issuers, byAgent)
 	}
 	r.issuers[channel&^channelBit] = byAgent
@@ -703,7 +703,7 @@ func (r *run) leaveBarrier(c *cta, e *probe.Event) {
 	case o.sync&arrives != 0:
 		r.completeBatch()
 		barrier := barrierKey{e.Wait.Barrier, e.Wait.Generation}
-		c.barrierClocks[barrier] = joinClocks(c.barrierClocks[barrier], r.knowledgeOf(c, e.Warp, e.Lanes))
+		put(&c.barrierClocks, barrier, joinClocks(c.barrierClocks[barrier], r.knowledgeOf(c, e.Warp, e.Lanes)))
 		r.now++
 		return
 	}

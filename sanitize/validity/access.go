@@ -42,7 +42,11 @@ func (c *cta) place(index int, a *probe.Access, lane int) (m *memory, offset uin
 	if uint64(a.Length(lane)) > alloc.Size-offset {
 		return nil, 0, false
 	}
-	*h = touchedMemory{m, a.Space, addr - offset, alloc.Size, alloc.Space() == ptx.Shared}
+	isShared := alloc.Space() == ptx.Shared
+	if isShared && !h.isShared {
+		c.touchedShared = append(c.touchedShared, index)
+	}
+	*h = touchedMemory{m, a.Space, addr - offset, alloc.Size, isShared}
 	return m, offset, true
 }
 

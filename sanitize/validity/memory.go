@@ -85,12 +85,8 @@ func (m *memory) invalidate(size int) {
 	m.flip = ^uint64(0)
 	clear(m.bits[:size])
 	paint(m.bits[size:], byte(m.flip))
-	for i := range m.blocks {
-		m.blocks[i].Store(0)
-	}
-	for i := range m.origin {
-		m.origin[i].Store(0)
-	}
+	clear(m.blocks) // no CTA accesses the memory yet
+	clear(m.origin)
 	m.dirty.Store(int64(len(m.blocks)))
 }
 

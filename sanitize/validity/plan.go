@@ -14,6 +14,7 @@ import (
 // plan holds the instructions of a kernel and of all functions that it can call.
 type plan struct {
 	program     probe.Program
+	kernel      *function
 	steps       []step
 	events      []probe.Events // full events, by instruction
 	easedEvents []probe.Events // events in an eased warp, by instruction
@@ -140,6 +141,7 @@ func newPlan(l *probe.LaunchInfo) *plan {
 	for _, f := range p.funcs {
 		f.findUnset(p)
 	}
+	p.kernel = p.function(l.Kernel)
 	p.findTainted()
 	for i := range p.steps {
 		p.easedEvents = append(p.easedEvents, p.steps[i].easedEvents(l.Kernel))

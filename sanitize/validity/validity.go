@@ -224,6 +224,8 @@ type cta struct {
 	touched []touchedMemory // by instruction: the memory of its latest access
 	held    map[int64]*effect
 	written probe.Access // buffer of OnAccesses
+
+	touchedShared []int // the instructions in touched whose memory is shared; its place differs in the next CTA
 }
 
 // touchedMemory is the memory of an instruction's latest access.
@@ -232,7 +234,7 @@ type touchedMemory struct {
 	space    ptx.Space // state space of the access
 	delta    uint64    // the address of its first byte
 	size     uint64
-	isShared bool // shared memory, whose place differs in the next CTA
+	isShared bool
 }
 
 // warp holds the registers of a warp, by call depth.
@@ -360,9 +362,11 @@ func (c *cta) OnEvent(e *probe.Event) {
 		for i := range w.frames {
 			w.frames[i].some = false
 		}
-		c.enter(w, 0, c.plan.function(e.Launch.Kernel), e.Lanes, 0)
-		w.eased = false
-		w.ease(e)
+		c.enter(w, 0, c.plan.kernel, e.Lanes, 0)
+		w.exchanged, w.sinceCheck = nil, 0
+		if w.eased = !w.frames[0].some; w.eased {
+			e.ReduceEvents(true)
+		}
 	case probe.OnCall:
 		c.call(e)
 		c.warps[e.Warp].endEase(e)
@@ -384,13 +388,12 @@ func (c *cta) begin(e *probe.Event) {
 	t := c.tool
 	p := t.plans.Get(e.Launch, newPlan)
 	if c.plan != p || len(c.touched) != len(p.steps) {
-		c.plan, c.touched = p, make([]touchedMemory, len(p.steps))
+		c.plan, c.touched, c.touchedShared = p, make([]touchedMemory, len(p.steps)), c.touchedShared[:0]
 	}
-	for i := range c.touched {
-		if c.touched[i].isShared {
-			c.touched[i] = touchedMemory{}
-		}
+	for _, i := range c.touchedShared {
+		c.touched[i] = touchedMemory{}
 	}
+	c.touchedShared = c.touchedShared[:0]
 	clear(c.held)
 	c.last = nil
 	shared := e.Shared()
@@ -443,6 +446,9 @@ func (c *cta) enter(w *warp, depth int, f *function, lanes uint64, bit int) {
 	}
 	w.local.forget(bit/4, lanes)
 	fr.local = bit
+	if depth == 0 { // nothing returns from a kernel
+		return
+	}
 	for lane := range 64 {
 		if lanes>>lane&1 != 0 {
 			fr.fn[lane], fr.retRows[lane] = f, bit
