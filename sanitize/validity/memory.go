@@ -72,7 +72,11 @@ func paint(b []byte, v byte) {
 	for len(b) > 0 {
 		n := min(len(b), page)
 		if n < page || b[0] != v || !bytes.Equal(b[1:n], b[:n-1]) {
-			for i := range b[:n] {
+			i, all := 0, uint64(v)*0x0101_0101_0101_0101
+			for ; i+8 <= n; i += 8 {
+				binary.LittleEndian.PutUint64(b[i:], all)
+			}
+			for ; i < n; i++ {
 				b[i] = v
 			}
 		}
@@ -224,12 +228,16 @@ func (m *memory) write(a *probe.Access, begin uint64) {
 		low, width, _ := r.Span()
 		others := 63 - bits.LeadingZeros64(r.Lanes) - bits.TrailingZeros64(r.Lanes)   // lanes of the run without the first, if no lane is missing
 		if others == bits.OnesCount64(r.Lanes)-1 && width <= uint64(others*a.Bytes) { // contiguous
-			m.set(low-begin, int(width)+a.Bytes, false, 0)
+			if offset, n := low-begin, int(width)+a.Bytes; !m.allValid(offset, n) { // mostly, the bytes are written again
+				m.set(offset, n, false, 0)
+			}
 			a.Lanes &^= r.Lanes
 		}
 	}
 	for lanes := a.Lanes; lanes != 0; lanes &= lanes - 1 {
-		m.set(a.Addr[lowest(lanes)]-begin, a.Bytes, false, 0)
+		if offset := a.Addr[lowest(lanes)] - begin; !m.allValid(offset, a.Bytes) {
+			m.set(offset, a.Bytes, false, 0)
+		}
 	}
 }
 

@@ -294,15 +294,26 @@ func EmitSplit(w *machine.Warp, kind probe.Events, c *machine.WarpSplit, src *co
 	}
 	running := w.WarpSplit
 	w.WarpSplit = *c
-	e := &s.Event
-	FillEvent(s, e, w, src, c.Mask)
-	if c.Wait != nil {
+	e := &s.SplitEvent
+	if src == nil || c.Frame == nil {
+		e = &s.Event
+		FillEvent(s, e, w, src, c.Mask)
+	} else {
+		reconverge := int32(machine.NoBlock)
+		if c.Reconvergence != nil {
+			reconverge = c.Reconvergence.PC
+		}
+		setEvent(s, e, &s.SplitPlace, w, src, c.Mask, reconverge)
+	}
+	if e.Wait = (probe.WaitState{}); c.Wait != nil {
 		e.Wait = DescribeWait(c.Wait, w.CTA.Code.Width)
 	}
 	if len(results) > 0 {
 		w.ShowWindow(c.Frame)
 		s.ValueBuffer = ReadResults(w, s.ValueBuffer, src, results)
 		e.Writes = s.ValueBuffer
+	} else if e.Writes != nil {
+		e.Writes = nil
 	}
 	Emit(s, e, kind)
 	w.WarpSplit = running
@@ -360,11 +371,28 @@ func BeginStep(s *machine.EventStream, w *machine.Warp, src *code.Source, lanes 
 // BeginReconvergingStep fills in s.Step without Reads and Accesses, for lanes whose innermost reconvergence point is the block
 // at pc reconverge; machine.NoBlock: none.
 func BeginReconvergingStep(s *machine.EventStream, w *machine.Warp, src *code.Source, lanes uint64, reconverge int32) {
-	// Sets the same fields as FillEvent. Most fields of the event are zero for every instruction; to clear the event each
-	// time would take as long as the whole remaining work for it. A pointer is stored only if it changes, because during a
-	// garbage collection each store of a pointer takes as long as the remaining work, too.
-	e, c, p := &s.Step, s.CTA, &s.StepPlace
+	e, p := &s.Step, &s.StepPlace
 	s.ReducedSinks = w.ReducedSinks
+	setEvent(s, e, p, w, src, lanes, reconverge)
+	if p.Pair != nil {
+		p.Pair = nil
+	}
+	if e.Operation != nil {
+		e.Operation = nil
+	}
+	if s.Mbarriers = s.Mbarriers[:0]; e.Mbarriers != nil {
+		e.Mbarriers = nil
+	}
+	e.Writes = nil
+}
+
+// setEvent sets the fields of e and of its place p that FillEvent sets, for the running warp split of a warp. All events in e must be
+// of this kind: the other fields are not cleared. reconverge is as in BeginReconvergingStep.
+func setEvent(s *machine.EventStream, e *probe.Event, p *machine.EventPlace, w *machine.Warp, src *code.Source, lanes uint64, reconverge int32) {
+	// Most fields of the event are zero for every instruction; to clear the event each time would take as long as the whole remaining
+	// work for it. A pointer is stored only if it changes, because during a garbage collection each store of a pointer takes as long as
+	// the remaining work, too.
+	c := s.CTA
 	if e.Launch != c.Grid.Info || e.Machine == nil {
 		e.Launch, e.Machine = c.Grid.Info, (*eventMachine)(p)
 	}
@@ -372,9 +400,6 @@ func BeginReconvergingStep(s *machine.EventStream, w *machine.Warp, src *code.So
 	e.Depth, e.Local = w.Frame.Depth, 4*w.Frame.Local
 	if p.Stream != s || p.Warp != w || p.Frame != w.Frame {
 		*p = machine.EventPlace{Stream: s, Warp: w, Frame: w.Frame}
-	}
-	if p.Pair != nil {
-		p.Pair = nil
 	}
 	if p.SourceInstr != src {
 		p.SourceInstr = src
@@ -385,13 +410,6 @@ func BeginReconvergingStep(s *machine.EventStream, w *machine.Warp, src *code.So
 	if reconverge != machine.NoBlock {
 		e.Reconverge = int(c.Code.SourceAt(reconverge))
 	}
-	if e.Operation != nil {
-		e.Operation = nil
-	}
-	if s.Mbarriers = s.Mbarriers[:0]; e.Mbarriers != nil {
-		e.Mbarriers = nil
-	}
-	e.Writes = nil
 }
 
 // EmitAfter emits the event after the execution of the instruction of BeginStep.

@@ -26,11 +26,13 @@ type EventStream struct {
 	Reads           []probe.Value        // buffer for the registers that the instruction of Step reads
 	Writes          []probe.Value        // buffer for the registers that the instruction of Step writes
 	Rows            []code.Row           // buffer for the rows of Step's operations
+	SplitEvent      probe.Event          // event of a warp split, which need not be the running split
+	SplitPlace      EventPlace           // place of SplitEvent
 	Event           probe.Event          // every further event
 	EventPlace      EventPlace           // place of Event
 	Groups          []probe.LaneGroup    // buffer for the groups of Event
 	PreviousSinks   []Subscriber         // buffer for the sinks of the previous CTA
-	ValueBuffer     []probe.Value        // buffer for the values of Event
+	ValueBuffer     []probe.Value        // buffer for the values of Event and SplitEvent
 	AccessList      probe.AccessList     // list of late accesses
 	AccessListPlace AccessListPlace      // place of AccessList
 	Effect          probe.Effect         // effect of Event

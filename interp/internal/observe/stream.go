@@ -2,6 +2,7 @@ package observe
 
 import (
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"gemu/interp/internal/access"
@@ -279,20 +280,28 @@ func EmitLogged(s *machine.EventStream, w *machine.Warp, u *machine.EventUnion, 
 func emitList(s *machine.EventStream) {
 	p, loads := &s.AccessListPlace, &s.AccessList
 	w := p.Warp
-	p.Places, loads.List = p.Places[:0], loads.List[:0]
+	p.Places, loads.List = p.Places[:0], slices.Grow(loads.List[:0], len(p.Steps))[:len(p.Steps)]
+	n := 0
 	for i := range p.Steps {
 		l := &p.Logged[i]
 		x := &p.Union.Loggable[l.Number()]
 		if x.Listed>>s.Current&1 == 0 {
 			continue
 		}
-		lanes := uint64(l.Mask)
-		stride, strided := strideOf(w.AccessOf(x.Instr), l.Addresses[:], lanes)
 		p.Places = append(p.Places, int32(i))
-		loads.List = append(loads.List, probe.ListedAccess{
-			Index: int(x.Source.Index), Request: &x.Accesses[0].Request, Lanes: lanes, Addr: l.Addresses[:], Stride: stride, Strided: strided,
-		})
+		// Field by field, and pointers only if they change: during a garbage collection each store of a pointer takes as long as all others.
+		to := &loads.List[n]
+		n++
+		to.Index, to.Lanes = int(x.Source.Index), uint64(l.Mask)
+		if request := &x.Accesses[0].Request; to.Request != request {
+			to.Request = request
+		}
+		if len(to.Addr) == 0 || &to.Addr[0] != &l.Addresses[0] {
+			to.Addr = l.Addresses[:]
+		}
+		to.Stride, to.Strided = strideOf(w.AccessOf(x.Instr), l.Addresses[:], to.Lanes)
 	}
+	loads.List = loads.List[:n]
 	loads.Warp, loads.Machine = w.ID, (*listMachine)(p)
 	s.Sinks[s.Current].Sink.(probe.AccessReceiver).OnAccesses(loads)
 }
