@@ -27,6 +27,8 @@ type backlog struct {
 	older  []deferredList // shared memory only: accesses before barriers of the whole CTA, of which pending copies do not know
 	atomic accessKind     // flags of the atomic operations in list, equal for all; 0: none
 
+	room [maxWidth]uint32 // buffer of enter
+
 	// Shared memory only: its CTA, and the moment of the latest access by a thread, deferred or recorded.
 	cta        int32
 	lastMoment moment
@@ -81,14 +83,52 @@ type marks struct {
 // markBytes is the size of a page of marks, in bytes of the allocation.
 const markBytes = 1 << 15
 
+// markEach is mark for n bytes at each of the offsets. With unwritten it stops, and ok is false, at bytes that are written.
+func (b *backlog) markEach(offsets []uint32, n int, d accessEffects, unwritten bool) (written, read, atomic, ok bool) {
+	var p *marks
+	page, low := ^uint32(0), ^uint64(0)>>max(0, 64-n)
+	for _, offset := range offsets {
+		i := offset % markBytes
+		if i%64+uint32(n) > 64 {
+			w, r, a := b.mark(uint64(offset), n, d)
+			written, read, atomic = written || w, read || r, atomic || a
+		} else { // mostly, in a word of the marks
+			if k := offset / markBytes; k != page {
+				page, p = k, b.page(uint64(k))
+			}
+			m := low << (i % 64)
+			w, r, a := &p.written[i/64], &p.read[i/64], &p.atomic[i/64]
+			written, read, atomic = written || *w&m != 0, read || *r&m != 0, atomic || *a&m != 0
+			switch {
+			case d&atomics != 0:
+				*a |= m
+			case d&writes != 0:
+				*w |= m
+			default:
+				*r |= m
+			}
+		}
+		if written && unwritten {
+			return written, read, atomic, false
+		}
+	}
+	return written, read, atomic, true
+}
+
+// page returns a page of the marks, and creates it if necessary.
+func (b *backlog) page(i uint64) *marks {
+	p := b.marks[i]
+	if p == nil {
+		p = new(marks)
+		b.marks[i] = p
+	}
+	return p
+}
+
 // mark marks n bytes and returns the earlier kinds of access to any of them.
 func (b *backlog) mark(offset uint64, n int, d accessEffects) (written, read, atomic bool) {
 	for n > 0 {
-		p := b.marks[offset/markBytes]
-		if p == nil {
-			p = new(marks)
-			b.marks[offset/markBytes] = p
-		}
+		p := b.page(offset / markBytes)
 		i := offset % markBytes
 		take := min(n, 64-int(i%64))
 		m := ^uint64(0) >> (64 - take) << (i % 64)
@@ -212,7 +252,7 @@ func (r *run) compatible(b *backlog, x *access, own bool) bool {
 func (r *run) deferAccess(c *cta, warp int, a *probe.Access, role *role, x *access, alloc *probe.Allocation, offset uint64, lanes uint64, shared bool) (remaining uint64) {
 	s, w := r.shadow(alloc), &c.warps[warp]
 	first, b := bits.TrailingZeros64(lanes), &s.backlog
-	k := w.clocks[first]
+	k := w.clockOf(first)
 	own := r.ownMemory(shared)
 	if own {
 		r.renew(s, alloc, k, c.number)
@@ -304,7 +344,7 @@ func (r *run) deferLoad(c *cta, warp int, l *probe.ListedAccess, m *loadMemory) 
 	if !ok {
 		return 0, false
 	}
-	k := w.clocks[first]
+	k := w.clockOf(first)
 	if alloc != m.alloc { // clocks do not change within the list, so only its first load can renew the backlog
 		*m = loadMemory{alloc: alloc, s: r.shadow(alloc), own: r.ownMemory(space == ptx.Shared), quiet: space == ptx.Global && r.onlyReads(alloc)}
 		if m.own {
@@ -325,8 +365,11 @@ func (r *run) deferLoad(c *cta, warp int, l *probe.ListedAccess, m *loadMemory) 
 	t := deferredAccess{lanes: l.Lanes, offset: uint32(offset), moment: r.now, cta: c.number, kind: role.kindOf(l.Index, l.Request), warp: uint16(warp), bytes: uint8(l.Request.Bytes)}
 	if writing {
 		t.effects = writes
-	} else if l.Strided && r.enqueueStrided(m, k, &t, l.Stride, uint64(len(alloc.Data))) {
-		return 0, true
+	}
+	if l.Strided {
+		if remaining, ok = r.enqueueStrided(m, k, &t, l.Stride, uint64(len(alloc.Data))); ok {
+			return remaining, true
+		}
 	}
 	r.enqueueRaw(m.s, alloc) // it uses the same buffer
 	a := &r.buffers.load
@@ -337,25 +380,31 @@ func (r *run) deferLoad(c *cta, warp int, l *probe.ListedAccess, m *loadMemory) 
 	return r.enqueueRuns(m.s, k, a, &t, alloc, m.own), true
 }
 
-// enqueueStrided is enqueueRuns for a load of all lanes of t, whose addresses are stride bytes apart from lane to lane. size is the
-// size of the allocation. It returns false if it has done nothing.
-func (r *run) enqueueStrided(m *loadMemory, k *clock, t *deferredAccess, stride int64, size uint64) bool {
+// enqueueStrided is enqueueRuns for an access of all lanes of t, whose addresses are stride bytes apart from lane to lane. size is the
+// size of the allocation. ok is false if it has done nothing.
+func (r *run) enqueueStrided(m *loadMemory, k *clock, t *deferredAccess, stride int64, size uint64) (remaining uint64, ok bool) {
 	b := &m.s.backlog
-	if len(b.raw.list) > 0 || b.marked || stride != int64(int32(stride)) || stride == notStrided {
-		return false
+	if stride != int64(int32(stride)) || stride == notStrided {
+		return 0, false
 	}
 	if t.lanes&(t.lanes-1) == 0 {
 		stride = 0
 	}
 	end := int64(t.offset) + stride*int64(63-bits.LeadingZeros64(t.lanes)-bits.TrailingZeros64(t.lanes)) // offset of the last lane
 	if limit := int64(size) - int64(t.bytes); end < 0 || end > limit || int64(t.offset) > limit {
-		return false
+		return 0, false
 	}
+	r.enqueueRaw(m.s, m.alloc)
 	t.clock = b.number(k)
 	r.prepareList(b)
-	b.enqueue(t, t.lanes, t.offset, int32(stride), size) // it takes all accesses while there are no marks
+	if t.effects&writes != 0 && !b.marked {
+		b.markAll(size)
+	}
+	if !b.enqueue(t, t.lanes, t.offset, int32(stride), size) {
+		remaining = t.lanes
+	}
 	r.noteEnqueued(b, m.s, t, m.own, size)
-	return true
+	return remaining, true
 }
 
 // prepareList gives a backlog without a list the memory of an earlier one.
@@ -513,7 +562,7 @@ func (b *backlog) markAll(size uint64) {
 	if b.marks == nil {
 		b.marks = make([]*marks, (size+markBytes-1)/markBytes)
 	}
-	b.marked = true
+	b.marked, b.markedSize = true, size
 	offs := b.offsets
 	for i := range b.list {
 		b.enter(&b.list[i], offs, true)
@@ -532,14 +581,10 @@ func (b *backlog) enter(t *deferredAccess, offs []uint32, anew bool) bool {
 	}
 	// Whether lanes may write the same bytes.
 	unstrided := write && !adds && t.lanes&(t.lanes-1) != 0 && (t.stride == notStrided || t.stride < int32(t.bytes) && -t.stride < int32(t.bytes))
-	var room [maxWidth]uint32
-	list, size := t.ranges(offs, &room)
-	written, read, atomic := false, false, false
-	for _, offset := range list {
-		w, r, a := b.mark(uint64(offset), size, t.effects)
-		if written, read, atomic = written || w, read || r, atomic || a; written && (unstrided || adds || !anew) {
-			return false
-		}
+	list, size := t.ranges(offs, &b.room)
+	written, read, atomic, ok := b.markEach(list, size, t.effects, unstrided || adds || !anew)
+	if !ok {
+		return false
 	}
 	if atomic && !adds || adds && read || (written || write && read) && (t.copy != 0 || !b.comesAfter(t)) {
 		return false

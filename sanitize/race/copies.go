@@ -93,7 +93,7 @@ func (r *run) awaitCopies(c *cta, warp int, lanes uint64, keep uint64, all bool)
 		case lane < 0:
 			w.copies.waited, w.copies.known, w.copies.knownAt = when, when, r.now
 		default:
-			w.setClock(lane, r.withAgent(w.clocks[lane], c.number, r.channelOf(c, warp)+agent(lane), when))
+			w.setClock(lane, r.withAgent(w.clockOf(lane), c.number, r.channelOf(c, warp)+agent(lane), when))
 		}
 	})
 }
@@ -106,7 +106,7 @@ func (r *run) applyWaits(c *cta, warp int) {
 	}
 	for m := w.lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
-		w.setClock(lane, r.withAgent(w.clocks[lane], c.number, w.copies.base+agent(lane), w.copies.waited))
+		w.setClock(lane, r.withAgent(w.clockOf(lane), c.number, w.copies.base+agent(lane), w.copies.waited))
 	}
 	w.copies.waited = 0
 }
@@ -179,7 +179,7 @@ func (s *sink) OnCopies(x *probe.Copies) {
 	n := bits.OnesCount64(lanes)
 	base := r.channelOf(c, e.Warp)
 	if x.Issued {
-		v := &issuedCopies{clock: w.clocks[bits.TrailingZeros64(lanes)], waited: w.copies.waited, upTo: r.now, lanes: lanes, issued: lanes}
+		v := &issuedCopies{clock: w.clockOf(bits.TrailingZeros64(lanes)), waited: w.copies.waited, upTo: r.now, lanes: lanes, issued: lanes}
 		if v.known = v.clock.knownOfAll(c.number); !r.haveSameClock(w, lanes) {
 			v.clocks, v.known = slices.Clone(w.clocks), 0
 		}
@@ -253,7 +253,7 @@ func (r *run) deferCopies(c *cta, x *probe.Copies, v *issuedCopies) bool {
 	e, s, size := x.Event, r.shadow(x.To), uint64(len(x.To.Data))
 	lanes := e.Lanes
 	first := bits.TrailingZeros64(lanes)
-	r.renew(s, x.To, c.warps[e.Warp].clocks[first], c.number)
+	r.renew(s, x.To, c.warps[e.Warp].clockOf(first), c.number)
 	b := &s.backlog
 	if !r.takes(b, x.To, x.Bytes) || r.holdsReleases(x.To) {
 		return false
@@ -299,8 +299,9 @@ type deferredList struct {
 	clocks  []*clock // clocks of the entries of list, by deferredAccess.clock
 	copies  []deferredCopy
 
-	marked bool // marks are valid: from the first write on
-	marks  []*marks
+	marked     bool // marks are valid: from the first write on
+	marks      []*marks
+	markedSize uint64 // size of the allocation, if marked
 
 	barrier moment // in backlog.older: the moment of a barrier of the whole CTA after all of its accesses
 }
@@ -310,9 +311,12 @@ func (g *deferredList) empty() {
 	g.drop()
 	if g.marked {
 		g.marked = false
-		for _, p := range g.marks {
+		for i, p := range g.marks {
 			if p != nil {
-				*p = marks{}
+				n := (min(markBytes, g.markedSize-uint64(i)*markBytes) + 63) / 64
+				clear(p.written[:n])
+				clear(p.read[:n])
+				clear(p.atomic[:n])
 			}
 		}
 	}

@@ -257,10 +257,12 @@ func put[K comparable, V any](m *map[K]V, key K, value V) {
 }
 
 type warp struct {
-	lanes         uint64 // existing lanes
-	clocks        []*clock
-	sameClocks    bool         // all lanes have the same clock
+	lanes         uint64       // existing lanes
+	sameClocks    bool         // all lanes have the same clock, commonClock
+	commonClock   *clock       // only if sameClocks
+	clocks        []*clock     // by lane; only if not sameClocks
 	fences        []fence      // the latest fence of each lane
+	fenced        bool         // a lane has executed a fence
 	readReleases  [][]*release // releases that each lane has read, for its next acquiring fence
 	watched       []place      // the mbarrier that each lane tests
 	clusters      []int        // the generation of the cluster's barrier at the lane's arrival, plus 1
@@ -274,8 +276,9 @@ func (w *warp) begin(lanes uint64, width int) {
 	if clocks == nil {
 		clocks, fences = make([]*clock, width), make([]fence, width)
 	}
-	clear(clocks)
-	clear(fences)
+	if w.fenced {
+		clear(fences)
+	}
 	*w = warp{lanes: lanes, sameClocks: true, clocks: clocks, fences: fences, copies: warpCopies{base: w.copies.base}}
 }
 
@@ -438,7 +441,7 @@ func (r *run) endCTA(c *cta, e *probe.Event) {
 
 // view returns the knowledge of a thread.
 func (c *cta) view(warp, lane int, now moment) view {
-	return view{c.warps[warp].clocks[lane], c.number, threadIndex(warp, lane), now}
+	return view{c.warps[warp].clockOf(lane), c.number, threadIndex(warp, lane), now}
 }
 
 // access handles a memory access of a warp instruction.
@@ -508,7 +511,7 @@ func (r *run) recordLanes(c *cta, e *probe.Event, x *access, lanes uint64) {
 	space, alloc, offset, ok := r.place(c, e.Index, a, base)
 	if x.reads && !x.writes && ok && alloc != nil && role.skipped == 0 { // all lanes read the same bytes
 		if runs := a.Runs(lanes); len(runs) == 1 && runs[0].Stride == 0 && lanes&(lanes-1) != 0 && role.sync == 0 && r.numbered(lanes) && r.haveSameClock(&c.warps[e.Warp], lanes) {
-			r.asSet(x, c.warps[e.Warp].clocks[first], e.Warp, lanes)
+			r.asSet(x, c.warps[e.Warp].clockOf(first), e.Warp, lanes)
 			x.shared = space == ptx.Shared
 			r.touchAll(x, alloc, offset, a.Length(first))
 			return
@@ -531,7 +534,7 @@ func (r *run) recordLanes(c *cta, e *probe.Event, x *access, lanes uint64) {
 		x.agent, x.view, x.shared = threadIndex(e.Warp, lane), c.view(e.Warp, lane, r.now), space == ptx.Shared
 		if role.sync != 0 {
 			r.before(c, e, role, place{mine, byteOffset}, x.writes, x.reads, e.Warp, lane)
-			x.clock = c.warps[e.Warp].clocks[lane]
+			x.clock = c.warps[e.Warp].clockOf(lane)
 		}
 		if x.writes && !x.reads {
 			x.stored, x.offset = false, byteOffset
@@ -607,7 +610,7 @@ func (r *run) place(c *cta, index int, a *probe.Access, addr uint64) (space ptx.
 // known to the whole CTA. It returns the remaining lanes.
 func (r *run) touchUniform(c *cta, e *probe.Event, a *probe.Access, x *access, alloc *probe.Allocation, offset uint64, lanes uint64, shared bool) (remaining uint64) {
 	w, s := &c.warps[e.Warp], r.shadow(alloc)
-	r.closeBacklog(s, alloc, &x.record, w.clocks[bits.TrailingZeros64(lanes)], false)
+	r.closeBacklog(s, alloc, &x.record, w.clockOf(bits.TrailingZeros64(lanes)), false)
 	base, size := a.Addr[bits.TrailingZeros64(lanes)]-offset, uint64(len(alloc.Data))&^3
 	if x.writes {
 		if r.holdsReleases(alloc) {
@@ -630,7 +633,7 @@ func (r *run) touchUniform(c *cta, e *probe.Event, a *probe.Access, x *access, a
 			remaining |= 1 << lane
 			continue
 		}
-		if k := w.clocks[lane]; k != last {
+		if k := w.clockOf(lane); k != last {
 			last, all = k, 0
 			if k := k.find(c.number); k != nil {
 				all = k.all
@@ -686,9 +689,9 @@ func (r *run) haveSameClock(w *warp, lanes uint64) bool {
 	if w.sameClocks {
 		return true
 	}
-	first := w.clocks[bits.TrailingZeros64(lanes)]
+	first := w.clockOf(bits.TrailingZeros64(lanes))
 	for m := lanes & (lanes - 1); m != 0; m &= m - 1 {
-		if w.clocks[bits.TrailingZeros64(m)] != first {
+		if w.clockOf(bits.TrailingZeros64(m)) != first {
 			return false
 		}
 	}

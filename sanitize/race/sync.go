@@ -215,7 +215,7 @@ func (r *run) before(c *cta, e *probe.Event, o *role, target place, writes, read
 			switch wide := scope >= scopeDevice && x.scope >= scopeDevice; {
 			case !r.include(scope, x.scope, c.number, x.cta):
 			case acquires && !wide:
-				w.setClock(lane, joinClocks(w.clocks[lane], x.clock))
+				w.setClock(lane, joinClocks(w.clockOf(lane), x.clock))
 			case !acquires && (!wide || r.cluster(x.cta) == r.cluster(c.number)): // its fence may have CTA or cluster scope
 				w.read(lane, x)
 			}
@@ -237,7 +237,7 @@ func (r *run) before(c *cta, e *probe.Event, o *role, target place, writes, read
 	}
 	switch {
 	case o.sync&releases != 0:
-		x.clock, x.scope = r.withAgent(w.clocks[lane], c.number, byAgent, r.now), scope
+		x.clock, x.scope = r.withAgent(w.clockOf(lane), c.number, byAgent, r.now), scope
 		own = ownRelease{&x, byAgent}
 	case own.release != nil && (f.moment == 0 || own.scope >= x.scope): // the release pattern continues with this write
 		x.clock, x.scope = joinClocks(own.clock, x.clock), min(scope, own.scope)
@@ -276,8 +276,24 @@ func (r *run) before(c *cta, e *probe.Event, o *role, target place, writes, read
 
 // setClock sets the clock of a lane.
 func (w *warp) setClock(lane int, k *clock) {
-	w.sameClocks = w.sameClocks && w.clocks[lane] == k
+	if w.sameClocks {
+		if w.commonClock == k {
+			return
+		}
+		for i := range w.clocks {
+			w.clocks[i] = w.commonClock
+		}
+		w.sameClocks = false
+	}
 	w.clocks[lane] = k
+}
+
+// clockOf returns the clock of a lane.
+func (w *warp) clockOf(lane int) *clock {
+	if w.sameClocks {
+		return w.commonClock
+	}
+	return w.clocks[lane]
 }
 
 // learn joins a release into the clock of a lane. It returns early if the lane's last release was the same.
@@ -286,7 +302,7 @@ func (w *warp) learn(lane int, k *clock) {
 		w.learnedClocks = make([]*clock, len(w.clocks))
 	}
 	if w.learnedClocks[lane] != k {
-		w.setClock(lane, joinClocks(w.clocks[lane], k))
+		w.setClock(lane, joinClocks(w.clockOf(lane), k))
 		w.learnedClocks[lane] = k
 	}
 }
@@ -335,13 +351,14 @@ func (r *run) after(c *cta, e *probe.Event) {
 				w.readReleases[lane] = slices.DeleteFunc(w.readReleases[lane], func(x *release) bool {
 					in := r.include(scope, x.scope, c.number, x.cta)
 					if in {
-						w.setClock(lane, joinClocks(w.clocks[lane], x.clock))
+						w.setClock(lane, joinClocks(w.clockOf(lane), x.clock))
 					}
 					return in
 				})
 			}
 			if o.sync&releases != 0 {
-				w.fences[lane] = fence{w.clocks[lane], r.now, scope}
+				w.fenced = true
+				w.fences[lane] = fence{w.clockOf(lane), r.now, scope}
 			}
 		}
 		r.now++
@@ -351,7 +368,7 @@ func (r *run) after(c *cta, e *probe.Event) {
 	case o.sync&proxies != 0:
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			w.setClock(lane, r.withAgent(w.clocks[lane], c.number, threadIndex(e.Warp, lane), r.now).proxyFence())
+			w.setClock(lane, r.withAgent(w.clockOf(lane), c.number, threadIndex(e.Warp, lane), r.now).proxyFence())
 		}
 		r.now++
 	case o.sync&awaits != 0 && o.instr.Form.Family == ptx.FamilyAsync && !o.instr.Has("bulk"):
@@ -379,7 +396,7 @@ func (r *run) after(c *cta, e *probe.Event) {
 				when = q.waitAll(int(min(n, math.MaxInt32)))
 			}
 			if ch, ok := c.channels[key]; ok && when > 0 {
-				w.setClock(lane, r.withAgent(w.clocks[lane], c.number, ch, when))
+				w.setClock(lane, r.withAgent(w.clockOf(lane), c.number, ch, when))
 			}
 		}
 		r.now++
@@ -404,7 +421,7 @@ func (r *run) after(c *cta, e *probe.Event) {
 					k = joinClocks(k, b.clusterCompleted)
 				}
 				if o.sync&acquires != 0 {
-					w.setClock(lane, joinClocks(w.clocks[lane], k))
+					w.setClock(lane, joinClocks(w.clockOf(lane), k))
 				} else if k != nil {
 					w.read(lane, &release{clock: k, scope: o.kind & scopeMask, cta: c.number})
 				}
@@ -461,7 +478,7 @@ func (r *run) atMbarrier(c *cta, o *role, target place, warp, lane int) {
 		var k *clock
 		switch f := &w.fences[lane]; {
 		case o.sync&releases != 0:
-			k = r.withAgent(w.clocks[lane], c.number, threadIndex(warp, lane), r.now)
+			k = r.withAgent(w.clockOf(lane), c.number, threadIndex(warp, lane), r.now)
 		case f.moment != 0:
 			k = r.withAgent(f.clock, c.number, threadIndex(warp, lane), f.moment)
 		}
@@ -727,7 +744,7 @@ func (r *run) knowledgeOf(c *cta, warp int, lanes uint64) *clock {
 	w := &c.warps[warp]
 	var k *clock
 	for m := lanes; m != 0; m &= m - 1 {
-		k = joinClocks(k, w.clocks[bits.TrailingZeros64(m)])
+		k = joinClocks(k, w.clockOf(bits.TrailingZeros64(m)))
 	}
 	n := k.own(c.number)
 	r.learn(n, w, warp, lanes)
@@ -761,7 +778,7 @@ func (r *run) atCluster(c *cta, w *warp, o *role, e *probe.Event) {
 		if o.sync&arrives != 0 {
 			w.clusters[lane] = 1 + e.Wait.Generation
 		} else if o.sync&acquires != 0 {
-			w.setClock(lane, joinClocks(w.clocks[lane], b.arrived[w.clusters[lane]-1]))
+			w.setClock(lane, joinClocks(w.clockOf(lane), b.arrived[w.clusters[lane]-1]))
 		}
 	}
 	if g := e.Wait.Generation; o.sync&arrives != 0 {
@@ -815,7 +832,7 @@ func (r *run) shareKnowledge(list []batchMember) {
 			lanes &= -lanes
 		}
 		for m := lanes; m != 0; m &= m - 1 {
-			if x := w.clocks[bits.TrailingZeros64(m)]; x != last {
+			if x := w.clockOf(bits.TrailingZeros64(m)); x != last {
 				k, last = joinClocks(k, x), x
 			}
 		}
@@ -847,10 +864,7 @@ func (r *run) shareKnowledge(list []batchMember) {
 	for _, p := range list {
 		w := &c.warps[p.warp]
 		if p.lanes == w.lanes {
-			for lane := range w.clocks {
-				w.clocks[lane] = k
-			}
-			w.sameClocks = true
+			w.sameClocks, w.commonClock = true, k
 			continue
 		}
 		for m := p.lanes; m != 0; m &= m - 1 {
