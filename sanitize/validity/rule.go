@@ -26,6 +26,7 @@ type rule struct {
 	dependence
 	control uint8 // set of sources that select positions: bit i is source i
 	block   int
+	copies  bool // positional, and the result is the only source
 }
 
 // ruleTrial is an operation under trial.
@@ -83,13 +84,13 @@ func ruleOf(o *probe.Operation) rule {
 	for size := 0; size < n; size++ {
 		for c := range uint8(1) << n {
 			if bits.OnesCount8(c) == size && t.positional(n, c) {
-				return rule{positional, c, 0}
+				return rule{dependence: positional, control: c, copies: n == 1 && c == 0 && t.isIdentity()}
 			}
 		}
 	}
 	for _, block := range [...]int{8, 16, 32} {
 		if block < t.outBits && t.dependsWithin(n, block, func(in, out int) bool { return in/block == out/block }) {
-			return rule{inBlocks, 0, block}
+			return rule{dependence: inBlocks, block: block}
 		}
 	}
 	if t.outBits > 1 && t.dependsWithin(n, 1, func(in, out int) bool { return in <= out }) {
@@ -158,6 +159,20 @@ func (t *ruleTrial) positional(n int, control uint8) bool {
 		}
 	}
 	return any
+}
+
+// isIdentity reports whether the result of a positional operation with a single source is this source.
+func (t *ruleTrial) isIdentity() bool {
+	for b := -1; b < t.inBits[0]; b++ { // 0, and each bit
+		v := [4]uint64{1 << (b & 63)}
+		if b < 0 {
+			v[0] = 0
+		}
+		if t.compute(&v) != v[0]&lowBits(t.outBits) {
+			return false
+		}
+	}
+	return true
 }
 
 // dependsWithin reports whether each bit of the result depends only on source bits allowed by ok. A block

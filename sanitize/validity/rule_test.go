@@ -94,7 +94,7 @@ func TestValidityRules(t *testing.T) {
 	if len(ops) < 400 {
 		t.Fatalf("only %d operations", len(ops))
 	}
-	kinds := map[dependence]int{}
+	kinds, copies := map[dependence]int{}, 0
 	for name, o := range ops {
 		if o.Cmp != 0 {
 			continue
@@ -106,6 +106,16 @@ func TestValidityRules(t *testing.T) {
 		n := min(len(o.Sources), 4)
 		for i := range n {
 			tr.inBits[i] = o.Sources[i].Bits
+		}
+		same := n == 1 // as far as the values below show: the result is the source
+		for range 60 {
+			v := [4]uint64{tr.value(0)}
+			same = same && tr.compute(&v) == v[0]&lowBits(tr.outBits)
+		}
+		if r.copies != (same && r.dependence == positional) {
+			t.Errorf("%s: copies is %v", name, r.copies)
+		} else if same {
+			copies++
 		}
 		for range 60 {
 			var v, inv [4]uint64
@@ -156,7 +166,10 @@ func TestValidityRules(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d operations: %v", len(ops), kinds)
+	t.Logf("%d operations: %v, %d copies", len(ops), kinds, copies)
+	if copies == 0 {
+		t.Error("no operation is a copy")
+	}
 }
 
 // TestPreciseValidityRules checks the rules of the operations with a rule more precise than anyToAll.

@@ -44,7 +44,7 @@ func (s rowSet) addAll(o rowSet) (changed bool) {
 
 // taintedPart limits the tainted instructions to 1/taintedPart of a program. If there are more, it takes less time to receive all events
 // until the registers are written. Tests set it to 1.
-var taintedPart = 8
+var taintedPart = 4
 
 // findTainted sets step.tainted, and plan.easesUnset. Lanes at different places may exchange values, so if one such instruction is
 // tainted, all are.

@@ -625,7 +625,14 @@ func (c *cta) compute(e *probe.Event, f *frame, a *action, any uint64) {
 		}
 	}
 	if a.behavior == behaviorCompute {
-		a.once.Do(func() { a.rule = ruleOf(a.op) })
+		a.once.Do(func() {
+			a.rule = ruleOf(a.op)
+			a.rule.copies = a.rule.copies && !slices.ContainsFunc(a.results[1:], func(r int) bool { return r >= 0 })
+		})
+		if a.rule.copies {
+			c.copyRow(e, f, a, any)
+			return
+		}
 	}
 	for ; any != 0; any &= any - 1 {
 		lane := lowest(any)
@@ -679,6 +686,33 @@ func (c *cta) compute(e *probe.Event, f *frame, a *action, any uint64) {
 			f.set(r, lane, bits, origin)
 		}
 	}
+}
+
+// copyRow is compute for an operation whose result is its only source. Compilers move unwritten registers in loops.
+func (c *cta) copyRow(e *probe.Event, f *frame, a *action, any uint64) {
+	to := a.results[0]
+	if to < 0 {
+		return
+	}
+	if f.rows[to] == nil {
+		f.rows[to] = new(row)
+	}
+	from, into, mask := f.rows[a.sources[0]], f.rows[to], c.bitsOf(a, 0)
+	dirty := uint64(0)
+	for lanes := any; lanes != 0; lanes &= lanes - 1 {
+		lane := lowest(lanes) & 63
+		v, origin := from.bits[lane]&mask, from.origin[lane]
+		if v == 0 {
+			continue
+		}
+		if origin == 0 {
+			origin = c.origin(e.Index, 0, a.op.Sources[0].Reg)
+		}
+		into.bits[lane], into.origin[lane] = v, origin
+		dirty |= 1 << lane
+	}
+	f.dirty[to] = f.dirty[to]&^any | dirty
+	f.some = f.some || dirty != 0
 }
 
 // differs reports whether valid bits alone decide an equality comparison of integers.
