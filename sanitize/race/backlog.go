@@ -230,6 +230,9 @@ func (r *run) canDefer(w *warp, o *role, x *access, alloc *probe.Allocation, lan
 	if x.kind&atomic == 0 {
 		return false
 	}
+	if !w.fenced {
+		return true
+	}
 	for m := lanes; m != 0; m &= m - 1 {
 		if w.fences[bits.TrailingZeros64(m)].moment != 0 {
 			return false
@@ -305,14 +308,18 @@ func (r *run) enqueueRuns(s *shadow, k *clock, a *probe.Access, t *deferredAcces
 		lanes &^= run.Lanes
 	}
 	if len(runs) == 0 {
-		before := len(b.offsets)
+		before, n := len(b.offsets), bits.OnesCount64(lanes)
+		b.offsets = slices.Grow(b.offsets, n)[:before+n]
+		list, i, outside := b.offsets[before:], 0, false
 		for m := lanes; m != 0; m &= m - 1 {
 			byteOffset := a.Addr[bits.TrailingZeros64(m)] - base
-			if byteOffset > limit {
-				b.offsets = b.offsets[:before]
-				return lanes
-			}
-			b.offsets = append(b.offsets, uint32(byteOffset))
+			outside = outside || byteOffset > limit
+			list[i] = uint32(byteOffset)
+			i++
+		}
+		if outside {
+			b.offsets = b.offsets[:before]
+			return lanes
 		}
 		if !b.enqueue(t, lanes, t.offset, notStrided, size) {
 			b.offsets = b.offsets[:before]

@@ -499,6 +499,9 @@ func (r *run) link(o record, next int32) int32 {
 		r.links[i] = k
 		return i
 	}
+	if n := len(r.links); n == cap(r.links) { // append would grow a long list by a quarter only
+		r.links = append(make([]link, 0, 2*n), r.links...)
+	}
 	r.links = append(r.links, k)
 	return int32(len(r.links) - 1)
 }

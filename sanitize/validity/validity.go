@@ -423,8 +423,12 @@ func (c *cta) enter(w *warp, depth int, f *function, lanes uint64, bit int) {
 	}
 	fr := &w.frames[depth]
 	fr.grow(f.rows)
-	for i := range fr.dirty {
-		fr.dirty[i] &^= lanes
+	if depth == 0 { // the warp begins
+		clear(fr.dirty)
+	} else {
+		for i := range fr.dirty {
+			fr.dirty[i] &^= lanes
+		}
 	}
 	for i := range f.unset {
 		o := &f.unset[i]
