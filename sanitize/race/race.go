@@ -406,6 +406,13 @@ func (s *sink) OnAccesses(l *probe.AccessList) {
 	for i := range l.List {
 		x := &l.List[i]
 		remaining, ok := r.deferLoad(c, l.Warp, x, &m)
+		if !ok {
+			if remaining, ok = r.recordListed(c, l.Warp, x, &m); ok && remaining != 0 {
+				e := l.Event(i)
+				r.recordEach(c, e, r.newAccess(c, e), remaining, bits.TrailingZeros64(x.Lanes))
+				continue
+			}
+		}
 		switch {
 		case !ok:
 			r.access(c, l.Event(i))
@@ -418,6 +425,29 @@ func (s *sink) OnAccesses(l *probe.AccessList) {
 			m = loadMemory{}
 		}
 	}
+}
+
+// recordListed does the part of recordLanes that needs no event, for an access of a list whose memory takes no deferred accesses. It
+// returns the remaining lanes. m is the memory that deferLoad has found. ok is false if it has done nothing.
+func (r *run) recordListed(c *cta, warp int, l *probe.ListedAccess, m *loadMemory) (remaining uint64, ok bool) {
+	role := &r.roles[l.Index]
+	first, last := bits.TrailingZeros64(l.Lanes), 63-bits.LeadingZeros64(l.Lanes)
+	base, writing := l.Addr[first], l.Request.Writes()
+	switch {
+	case m.alloc == nil || !m.s.backlog.closed || m.quiet || role.skipped != 0 || r.lockstep > 0 || l.Request.Bytes != 4 || base%4 != 0:
+		return 0, false
+	case writing && !m.s.judged, !writing && first != last && base == l.Addr[last]: // perhaps all lanes read the same bytes
+		return 0, false
+	}
+	space, alloc, offset, ok := r.cachedPlace(c, l.Index, l.Request, base)
+	if !ok || alloc != m.alloc {
+		return 0, false
+	}
+	a, x := &r.buffers.load, &r.buffers.access
+	a.Renew(l.Lanes)
+	a.Bytes, a.Addr = l.Request.Bytes, l.Addr
+	*x = access{access: a, record: record{moment: r.now, cta: c.number, kind: role.kindOf(l.Index, l.Request)}, reads: !writing, writes: writing}
+	return r.touchUniform(c, warp, a, x, alloc, offset, l.Lanes, space == ptx.Shared), true
 }
 
 // isPrivate reports whether the memory of a state space belongs to a thread or is constant, so that no accesses to it race.
@@ -505,23 +535,30 @@ func (r *run) tick(o *role) {
 // recordLanes records an access by lanes at once. The other lanes of the event have been deferred.
 func (r *run) recordLanes(c *cta, e *probe.Event, x *access, lanes uint64) {
 	a, role := x.access, &r.roles[e.Index]
-	x.executed = a.Lanes & e.Lanes &^ lanes
 	first := bits.TrailingZeros64(lanes)
 	base := a.Addr[first]
 	space, alloc, offset, ok := r.place(c, e.Index, a, base)
 	if x.reads && !x.writes && ok && alloc != nil && role.skipped == 0 { // all lanes read the same bytes
 		if runs := a.Runs(lanes); len(runs) == 1 && runs[0].Stride == 0 && lanes&(lanes-1) != 0 && role.sync == 0 && r.numbered(lanes) && r.haveSameClock(&c.warps[e.Warp], lanes) {
 			r.asSet(x, c.warps[e.Warp].clockOf(first), e.Warp, lanes)
-			x.shared = space == ptx.Shared
+			x.shared, x.executed = space == ptx.Shared, a.Lanes&e.Lanes&^lanes
 			r.touchAll(x, alloc, offset, a.Length(first))
 			return
 		}
 	}
 	if role.sync == 0 && ok && alloc != nil && role.skipped == 0 && a.Bytes == 4 && base%4 == 0 && r.lockstep == 0 {
-		remaining := r.touchUniform(c, e, a, x, alloc, offset, lanes, space == ptx.Shared)
-		x.executed |= lanes &^ remaining
-		lanes = remaining
+		lanes = r.touchUniform(c, e.Warp, a, x, alloc, offset, lanes, space == ptx.Shared)
 	}
+	r.recordEach(c, e, x, lanes, first)
+}
+
+// recordEach records an access by lanes, lane by lane. The other lanes of the event have been deferred, or are recorded. first is a lane
+// whose memory is probably that of all lanes.
+func (r *run) recordEach(c *cta, e *probe.Event, x *access, lanes uint64, first int) {
+	a, role := x.access, &r.roles[e.Index]
+	x.executed = a.Lanes & e.Lanes &^ lanes
+	base := a.Addr[first]
+	space, alloc, offset, ok := r.place(c, e.Index, a, base)
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
 		mine, byteOffset := alloc, offset+(a.Addr[lane]-base)
@@ -608,8 +645,8 @@ func (r *run) place(c *cta, index int, a *probe.Access, addr uint64) (space ptx.
 
 // touchUniform records the weak accesses of lanes to words with no earlier access, or with an earlier access
 // known to the whole CTA. It returns the remaining lanes.
-func (r *run) touchUniform(c *cta, e *probe.Event, a *probe.Access, x *access, alloc *probe.Allocation, offset uint64, lanes uint64, shared bool) (remaining uint64) {
-	w, s := &c.warps[e.Warp], r.shadow(alloc)
+func (r *run) touchUniform(c *cta, warp int, a *probe.Access, x *access, alloc *probe.Allocation, offset uint64, lanes uint64, shared bool) (remaining uint64) {
+	w, s := &c.warps[warp], r.shadow(alloc)
 	r.closeBacklog(s, alloc, &x.record, w.clockOf(bits.TrailingZeros64(lanes)), false)
 	base, size := a.Addr[bits.TrailingZeros64(lanes)]-offset, uint64(len(alloc.Data))&^3
 	if x.writes {
@@ -617,7 +654,7 @@ func (r *run) touchUniform(c *cta, e *probe.Event, a *probe.Access, x *access, a
 			return lanes
 		}
 		lane := bits.TrailingZeros64(lanes)
-		r.noteWrite(alloc, offset, a.Length(lane), x, threadIndex(e.Warp, lane))
+		r.noteWrite(alloc, offset, a.Length(lane), x, threadIndex(warp, lane))
 	}
 	single := shared && r.perCTAs <= 1
 	var last *clock
@@ -647,7 +684,7 @@ func (r *run) touchUniform(c *cta, e *probe.Event, a *probe.Access, x *access, a
 			}
 		}
 		cell := &page[word%pageWords]
-		rec.agent = threadIndex(e.Warp, lane)
+		rec.agent = threadIndex(warp, lane)
 		if o := &cell.written; (o.moment != 0 || o.kind != 0) && !o.isOf(&rec) {
 			if o.kind&(listedReaders|coarse|split|proxy) != 0 || !(o.cta < r.priorCTAs || o.cta == rec.cta && (o.moment <= all || o.agent == rec.agent && o.kind&others == 0) || single && o.cta != rec.cta) {
 				remaining |= 1 << lane
@@ -657,7 +694,7 @@ func (r *run) touchUniform(c *cta, e *probe.Event, a *probe.Access, x *access, a
 		if o := &cell.read; o.moment != 0 && !o.isOf(&rec) {
 			if o.kind&(listedReaders|coarse|proxy) != 0 || !(o.cta < r.priorCTAs || o.cta == rec.cta && (o.moment <= all || o.agent == rec.agent && o.kind&others == 0) || single && o.cta != rec.cta) {
 				if !x.writes && o.cta == rec.cta && o.moment > all && o.kind&coarse == 0 { // a further reader
-					x.record, x.view, x.shared = rec, c.view(e.Warp, lane, r.now), shared
+					x.record, x.view, x.shared = rec, c.view(warp, lane, r.now), shared
 					r.add(x, o)
 					continue
 				}
