@@ -299,6 +299,21 @@ func (c *cta) result(e *probe.Event, w *warp, rows []row, a *action, d *row) {
 	var predicate uint64
 	if a.rule == ruleSelect {
 		predicate = c.predicate(e, a)
+		if chosen := predicate & lanes; chosen == lanes || chosen == 0 { // all lanes select the same source
+			s := &a.sources[0]
+			if chosen == 0 {
+				s = &a.sources[1]
+			}
+			switch {
+			case s.id != notPointer:
+				d.set(lanes, c.origin(e, s.id))
+			case s.row >= 0:
+				d.copy(&rows[s.row], lanes)
+			default:
+				d.set(lanes, origin{})
+			}
+			return
+		}
 	}
 	originOf := func(s *source, lane int) origin {
 		switch {
