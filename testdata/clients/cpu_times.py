@@ -8,7 +8,8 @@ backend, first once to compile its kernels and then N times (default 5). A time 
 and the wait for their end, without copies. Results are compared with NumPy's. The times are rough: other programs of the
 machine disturb them, and they compare a machine that checks every access with compiled code.
 
-The packages come from the registry of pip, into FOLDER. Dr.Jit needs libLLVM, and tinygrad clang, from the system.
+The packages come from the registry of pip, into FOLDER; those of PyTorch need 8 GB. Dr.Jit needs libLLVM, tinygrad clang, and PyTorch
+g++ and Python's headers, from the system.
 """
 
 import argparse
@@ -34,6 +35,9 @@ np.testing.assert_allclose(result(), want, rtol=1e-3, atol=1e-3)
 print(min(times))
 """
 
+# The packages of PyTorch, which include Triton.
+TORCH = ["torch==2.9.1", "numpy==2.4.6"]
+
 # A product of matrices, in NumPy.
 MATRICES = """
 import numpy as np
@@ -52,16 +56,12 @@ class Client:
     program: str
     cuda: dict = dataclasses.field(default_factory=dict)  # variables under gemu exec
     cpu: dict = dataclasses.field(default_factory=dict)  # variables on the backend
+    like: str = ""  # the client whose environment it uses; its own if it is empty
 
 
-CLIENTS = {
-    "taichi": Client(
-        ["taichi==1.7.4", "numpy==2.4.6"],
-        "product of matrices, 128×128",
-        "`ti.cpu`, LLVM",
-        "N = 128" + MATRICES + """
+# A product of matrices in Taichi, and in Quadrants, which has the same names.
+FIELDS = """
 import sys
-import taichi as ti
 ti.init(arch=getattr(ti, sys.argv[1]), offline_cache=False)
 x, y, z = (ti.field(ti.f32, shape=(N, N)) for _ in range(3))
 x.from_numpy(a)
@@ -80,7 +80,20 @@ def run():
     ti.sync()
 
 result = z.to_numpy
-""",
+"""
+
+CLIENTS = {
+    "taichi": Client(
+        ["taichi==1.7.4", "numpy==2.4.6"],
+        "product of matrices, 128×128",
+        "`ti.cpu`, LLVM",
+        "N = 128" + MATRICES + "import taichi as ti" + FIELDS,
+    ),
+    "quadrants": Client(
+        ["quadrants==1.3.3", "numpy==2.4.6"],
+        "product of matrices, 128×128",
+        "`qd.cpu`, LLVM",
+        "N = 128" + MATRICES + "import quadrants as ti" + FIELDS,
     ),
     "drjit": Client(
         ["drjit==1.5.0", "numpy==2.4.6"],
@@ -217,6 +230,72 @@ else:
 
 """,
     ),
+    "triton": Client(
+        TORCH,
+        "product of matrices, 128×128",
+        "`@` of PyTorch, a library",
+        "N = 128" + MATRICES + """
+import sys
+import torch
+x, y = (torch.from_numpy(m).to(sys.argv[1]) for m in (a, b))
+z = torch.empty(N, N, device=sys.argv[1])
+
+if sys.argv[1] == "cuda":
+    import triton
+    import triton.language as tl
+
+    @triton.jit
+    def multiply(x, y, z, N: tl.constexpr, TILE: tl.constexpr):
+        row = tl.program_id(0) * TILE + tl.arange(0, TILE)
+        column = tl.program_id(1) * TILE + tl.arange(0, TILE)
+        s = tl.zeros((TILE, TILE), tl.float32)
+        for start in range(0, N, TILE):
+            k = start + tl.arange(0, TILE)
+            left, right = tl.load(x + row[:, None] * N + k[None]), tl.load(y + k[:, None] * N + column[None])
+            s += tl.dot(left, right, input_precision="ieee")
+        tl.store(z + row[:, None] * N + column[None], s)
+
+    def run():
+        multiply[N // 32, N // 32](x, y, z, N, 32)
+        torch.cuda.synchronize()
+else:
+    def run():
+        torch.mm(x, y, out=z)
+
+def result():
+    return z.cpu().numpy()
+""",
+        like="pytorch",
+    ),
+    "pytorch": Client(
+        TORCH,
+        "softmax of 256 rows of 1,024 numbers",
+        "`torch.compile`, g++",
+        """
+import sys
+import numpy as np
+import torch
+a = np.random.default_rng(1).standard_normal((256, 1024), dtype=np.float32)
+e = np.exp(a - a.max(axis=1, keepdims=True))
+want = e / e.sum(axis=1, keepdims=True)
+x, z = torch.from_numpy(a).to(sys.argv[1]), None
+
+# Autotuning would begin with a kernel of PyTorch's own, in machine code.
+@torch.compile(options={"triton.autotune_pointwise": False})
+def softmax(x):
+    return torch.softmax(x, dim=1)
+
+def run():
+    global z
+    z = softmax(x)
+    if x.is_cuda:
+        torch.cuda.synchronize()
+
+def result():
+    return z.cpu().numpy()
+""",
+        cuda={"TORCHINDUCTOR_COMPILE_THREADS": "1"},
+    ),
 }
 
 
@@ -253,7 +332,7 @@ def main():
     failed = False
     for name in args.client or CLIENTS:
         client = CLIENTS[name]
-        python = environment(name, client, args.folder.resolve())
+        python = environment(client.like or name, client, args.folder.resolve())
         with tempfile.TemporaryDirectory() as temp:
             program = pathlib.Path(temp, "program.py")
             program.write_text(client.program + MEASURE)
