@@ -68,50 +68,68 @@ func (c *storedColumn) parseDescriptor(b []byte) (stored uint32) {
 
 // encodeNumbers encodes the values of a column: plain or as differences, whichever takes fewer bytes.
 func encodeNumbers(values []uint64, signed bool) (c storedColumn) {
-	low, high := values[0], values[0]
-	var down, up int64 // largest differences
-	same := true
-	for i, v := range values {
-		if signed && int64(v) < int64(low) || !signed && v < low {
-			low = v
-		}
-		if signed && int64(v) > int64(high) || !signed && v > high {
-			high = v
-		}
-		if i > 0 {
-			d := int64(v - values[i-1])
-			down, up, same = min(down, d), max(up, d), same && d == 0
+	sign := uint64(0) // added to a value, it makes the order of signed numbers that of unsigned numbers
+	if signed {
+		sign = 1 << 63
+	}
+	low, high := values[0]+sign, values[0]+sign
+	for _, v := range values {
+		low, high = min(low, v+sign), max(high, v+sign)
+	}
+	if low == high {
+		return storedColumn{encoding: constant, base: values[0]}
+	}
+	c = storedColumn{encoding: plain, width: widthOf(high - low), base: low - sign}
+	if c.width > 1 {
+		if width := widthOfDifferences(values); width < c.width {
+			c = storedColumn{encoding: differences, width: width, base: values[0]}
 		}
 	}
-	// Signed numbers of n bits range from -2^(n-1) to 2^(n-1)-1.
-	farthest := max(uint64(up), uint64(-(down + 1)))
-	if down == 0 {
-		farthest = uint64(up)
+	c.stored = make([]byte, len(values)*int(c.width))
+	base, follow := c.base, uint64(0) // the stored numbers are relative to base, or to the value before
+	if c.encoding == differences {
+		follow = ^uint64(0)
 	}
-	deltaWidth := uint8(8)
-	if farthest < 1<<62 {
-		deltaWidth = widthOf(farthest << 1)
-	}
-	switch plainWidth := widthOf(high - low); {
-	case same:
-		c = storedColumn{encoding: constant, base: values[0]}
-	case deltaWidth < plainWidth:
-		c = storedColumn{encoding: differences, width: deltaWidth, base: values[0]}
-		c.stored = make([]byte, 0, len(values)*int(deltaWidth))
-		before := values[0]
-		for _, v := range values {
-			c.stored = appendNumber(c.stored, v-before, deltaWidth)
-			before = v
+	switch c.width {
+	case 1:
+		for i, v := range values {
+			c.stored[i] = byte(v - base)
+			base += (v - base) & follow
 		}
-	default:
-		c = storedColumn{encoding: plain, width: plainWidth, base: low}
-		c.stored = make([]byte, 0, len(values)*int(plainWidth))
-		for _, v := range values {
-			c.stored = appendNumber(c.stored, v-low, plainWidth)
+	case 2:
+		for i, v := range values {
+			binary.LittleEndian.PutUint16(c.stored[2*i:], uint16(v-base))
+			base += (v - base) & follow
+		}
+	case 4:
+		for i, v := range values {
+			binary.LittleEndian.PutUint32(c.stored[4*i:], uint32(v-base))
+			base += (v - base) & follow
+		}
+	case 8:
+		for i, v := range values {
+			binary.LittleEndian.PutUint64(c.stored[8*i:], v-base)
+			base += (v - base) & follow
 		}
 	}
 	c.plain = uint32(len(c.stored))
 	return c
+}
+
+// widthOfDifferences returns the number of bytes for the differences of neighbouring values, which are signed.
+func widthOfDifferences(values []uint64) uint8 {
+	down, up := int64(-1), int64(0) // bounds of the differences
+	before := values[0]
+	for _, v := range values {
+		d := int64(v - before)
+		down, up, before = min(down, d), max(up, d), v
+	}
+	// Signed numbers of n bits range from -2^(n-1) to 2^(n-1)-1.
+	farthest := max(uint64(up), uint64(^down))
+	if farthest >= 1<<62 {
+		return 8
+	}
+	return widthOf(farthest << 1)
 }
 
 // widthOf returns the number of bytes for an unsigned value: 1, 2, 4 or 8.

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"gemu/interp"
 	"gemu/kernels"
@@ -92,6 +94,35 @@ func kernel(body string, threads int, policy string) func(dev *interp.Device) er
 		}
 		_, err = m.Run(context.Background(), l)
 		return err
+	}
+}
+
+// TestTranspose: rows that are moved to columns in batches have the values of their fields, which reflection reads.
+func TestTranspose(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 3))
+	for _, s := range schemas {
+		if s.hasTexts {
+			continue
+		}
+		got, want := tableWriter{numbers: make([][]uint64, len(s.columns))}, tableWriter{numbers: make([][]uint64, len(s.columns))}
+		for n := range 100 {
+			row := reflect.New(s.row).Elem()
+			for k := range s.columns {
+				if f := row.Field(k); f.CanInt() {
+					f.SetInt(int64(r.Uint64()) >> (64 - 8*f.Type().Size()) >> r.IntN(8))
+				} else {
+					f.SetUint(r.Uint64() >> (64 - 8*f.Type().Size()) >> r.IntN(8))
+				}
+			}
+			want.addFields(s, row)
+			got.pending = append(got.pending, unsafe.Slice((*byte)(row.Addr().UnsafePointer()), s.row.Size())...)
+			if n%30 == 0 {
+				got.transpose(s)
+			}
+		}
+		if got.transpose(s); !reflect.DeepEqual(got.numbers, want.numbers) {
+			t.Errorf("table %s: the columns are not the fields of its rows", s.name)
+		}
 	}
 }
 

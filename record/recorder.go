@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"maps"
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -532,6 +533,14 @@ var kinds = map[probe.Events]Kind{
 	probe.OnWarp: WarpBegin, probe.OnWarpEnd: WarpEnd, probe.OnEffect: Effect, probe.OnTrap: Trap,
 }
 
+// kindOfBit has the values of kinds by the number of the event's bit in probe.Events.
+var kindOfBit = func() (list [32]Kind) {
+	for e, k := range kinds {
+		list[bits.TrailingZeros32(uint32(e))] = k
+	}
+	return list
+}()
+
 // OnEvent records an event of the CTA.
 func (s *sink) OnEvent(e *probe.Event) {
 	s.mu.Lock()
@@ -553,7 +562,7 @@ func (s *sink) OnEvent(e *probe.Event) {
 	if !s.passes(e) || !t.hasRoom() {
 		return
 	}
-	kind := kinds[e.Kind]
+	kind := kindOfBit[bits.TrailingZeros32(uint32(e.Kind))&31]
 	row := EventRow{
 		Kind: kind, Launch: s.row, CTA: uint32(e.CTA), Warp: int32(e.Warp), Instruction: s.instructionRow(e.Index),
 		Active: e.Active, Lanes: e.Lanes, Depth: uint16(e.Depth), Frame: uint32(e.Local), Reconverge: s.instructionRow(e.Reconverge),

@@ -540,10 +540,11 @@ type Column struct {
 
 // schema is a table that this package writes: its name and the type of its rows.
 type schema struct {
-	name    string
-	row     reflect.Type
-	columns []Column
-	enums   map[string][]string // names of the values of a column
+	name     string
+	row      reflect.Type
+	columns  []Column
+	hasTexts bool                // a column has texts
+	enums    map[string][]string // names of the values of a column
 }
 
 // schemas are the tables, in the order of their numbers in files.
@@ -597,7 +598,7 @@ func tableOf[Row any](name string) *schema {
 	for i := range s.row.NumField() {
 		f := s.row.Field(i)
 		c := Column{columnName(f.Name), typeOf(f.Type)}
-		s.columns = append(s.columns, c)
+		s.columns, s.hasTexts = append(s.columns, c), s.hasTexts || c.Type == Text
 		if names := enumerated[f.Type]; names != nil {
 			s.enums[c.Name] = names
 		}
@@ -621,14 +622,29 @@ func columnName(field string) string {
 // numberOf has the number of the table whose rows have a type.
 var numberOf = map[reflect.Type]int{}
 
+// The numbers of the tables with the most rows.
+var eventTable, resultTable, accessTable, valueTable int
+
 func init() {
 	for i, s := range schemas {
 		numberOf[s.row] = i
 	}
+	eventTable, resultTable = numberOf[reflect.TypeFor[EventRow]()], numberOf[reflect.TypeFor[ResultRow]()]
+	accessTable, valueTable = numberOf[reflect.TypeFor[AccessRow]()], numberOf[reflect.TypeFor[ValueRow]()]
 }
 
 // tableNumber returns the number of the table with rows of a type. It panics if there is none.
 func tableNumber[Row any]() int {
+	switch any((*Row)(nil)).(type) { // much faster than the map
+	case *EventRow:
+		return eventTable
+	case *ResultRow:
+		return resultTable
+	case *AccessRow:
+		return accessTable
+	case *ValueRow:
+		return valueTable
+	}
 	i, ok := numberOf[reflect.TypeFor[Row]()]
 	if !ok {
 		panic("record: no table has rows of type " + reflect.TypeFor[Row]().String())

@@ -9,6 +9,8 @@ import (
 	"hash/crc32"
 	"io"
 	"reflect"
+	"slices"
+	"unsafe"
 )
 
 // Version is the version of the format. In version 1, accesses of surfaces are in the space global and have sectors, and
@@ -69,11 +71,15 @@ type writer struct {
 // tableWriter holds the rows of a table that are not written yet.
 type tableWriter struct {
 	first   uint64 // number of rows in earlier blocks
+	pending []byte // rows as in memory, which are not in numbers yet; only of tables without texts
 	numbers [][]uint64
 	texts   [][]string
 	rows    int
 	bytes   int // number of bytes of texts
 }
+
+// pendingBytes is the size of tableWriter.pending at which its rows are moved to columns: they are still in the cache of the core.
+const pendingBytes = 16 << 10
 
 // newWriter begins a recording. With compressed, columns are deflated; without, readers can map plain columns into memory.
 func newWriter(out io.Writer, compressed bool) (*writer, error) {
@@ -111,14 +117,27 @@ func rows[Row any](w *writer) uint64 {
 
 // addRow adds a row to its table and returns its number.
 func addRow[Row any](w *writer, row *Row) (number uint64) {
-	return w.addRow(tableNumber[Row](), reflect.ValueOf(row).Elem())
+	i := tableNumber[Row]()
+	t := &w.tables[i]
+	if schemas[i].hasTexts {
+		t.addFields(schemas[i], reflect.ValueOf(row).Elem())
+	} else {
+		t.pending = append(t.pending, unsafe.Slice((*byte)(unsafe.Pointer(row)), unsafe.Sizeof(*row))...)
+		if len(t.pending) >= pendingBytes {
+			t.transpose(schemas[i])
+		}
+	}
+	number = t.first + uint64(t.rows)
+	if t.rows++; t.rows >= blockRows || t.bytes >= maxTextBytes {
+		w.flushAt(i)
+	}
+	return number
 }
 
-// addRow adds a row to table i and returns its number.
-func (w *writer) addRow(i int, v reflect.Value) (number uint64) {
-	t := &w.tables[i]
-	for k := range schemas[i].columns {
-		switch f := v.Field(k); {
+// addFields adds the fields of a row to the columns of its table.
+func (t *tableWriter) addFields(s *schema, row reflect.Value) {
+	for k := range s.columns {
+		switch f := row.Field(k); {
 		case f.CanUint():
 			t.numbers[k] = append(t.numbers[k], f.Uint())
 		case f.CanInt():
@@ -128,16 +147,65 @@ func (w *writer) addRow(i int, v reflect.Value) (number uint64) {
 			t.bytes += f.Len()
 		}
 	}
-	number = t.first + uint64(t.rows)
-	switch t.rows++; {
-	case t.rows >= blockRows && i == tableNumber[EventRow](): // then all tables of a file without its end are complete up to the same event
-		for k := range w.tables {
-			w.flush(k)
-		}
-	case t.rows >= blockRows || t.bytes >= maxTextBytes:
-		w.flush(i)
+}
+
+// transpose moves the pending rows to the columns of their table.
+func (t *tableWriter) transpose(s *schema) {
+	size := int(s.row.Size())
+	n := len(t.pending) / size
+	if n == 0 {
+		return
 	}
-	return number
+	for k := range s.columns {
+		before := len(t.numbers[k])
+		t.numbers[k] = slices.Grow(t.numbers[k], n)[:before+n]
+		s.columns[k].read(t.numbers[k][before:], t.pending[s.row.Field(k).Offset:], size)
+	}
+	t.pending = t.pending[:0]
+}
+
+// read reads values of the column: each stands in the bytes of its type, in the host's order, size bytes after the one before.
+func (c *Column) read(values []uint64, b []byte, size int) {
+	switch c.Type {
+	case U8:
+		for i := range values {
+			values[i] = uint64(b[i*size])
+		}
+	case I8:
+		for i := range values {
+			values[i] = uint64(int8(b[i*size]))
+		}
+	case U16:
+		for i := range values {
+			values[i] = uint64(binary.NativeEndian.Uint16(b[i*size:]))
+		}
+	case U32:
+		for i := range values {
+			values[i] = uint64(binary.NativeEndian.Uint32(b[i*size:]))
+		}
+	case I32:
+		for i := range values {
+			values[i] = uint64(int32(binary.NativeEndian.Uint32(b[i*size:])))
+		}
+	case U64, I64:
+		for i := range values {
+			values[i] = binary.NativeEndian.Uint64(b[i*size:])
+		}
+	default:
+		panic("record: a column of type " + string(c.Type))
+	}
+}
+
+// flushAt writes the rows of table i, which is full. With the table events it writes all tables, so that all tables of a file
+// without its end are complete up to the same event.
+func (w *writer) flushAt(i int) {
+	if i != eventTable {
+		w.flush(i)
+		return
+	}
+	for k := range w.tables {
+		w.flush(k)
+	}
 }
 
 // addData adds bytes to the table data and returns the number of the first.
@@ -164,6 +232,7 @@ func (w *writer) flush(i int) {
 	if t.rows == 0 {
 		return
 	}
+	t.transpose(schemas[i])
 	var columns []storedColumn
 	for k, c := range schemas[i].columns {
 		if c.Type == Text {
