@@ -71,6 +71,11 @@ type Counts struct {
 	FullMSHRs      int64 `json:"full_mshrs"` // cycles in which the memory unit waits for an entry or a place for a merged access
 	FullQueue      int64 `json:"full_queue"` // cycles in which the memory unit waits for a place in the queue of the memory behind the L1
 
+	AssistCounts
+}
+
+// AssistCounts are the counts of assist warps.
+type AssistCounts struct {
 	AssistFills        int64 `json:"assist_fills,omitempty"`        // lines that assist warps decompress
 	AssistStores       int64 `json:"assist_stores,omitempty"`       // stores of whole lines that assist warps compress
 	MergedStores       int64 `json:"merged_stores,omitempty"`       // stores of a part of a compressed line, which is decompressed, merged and compressed again
@@ -96,6 +101,11 @@ func (c *Counts) Add(o *Counts) {
 	c.UsedPrefetches += o.UsedPrefetches
 	c.FullMSHRs += o.FullMSHRs
 	c.FullQueue += o.FullQueue
+	c.AssistCounts.Add(&o.AssistCounts)
+}
+
+// Add adds the counts of o.
+func (c *AssistCounts) Add(o *AssistCounts) {
 	c.AssistFills += o.AssistFills
 	c.AssistStores += o.AssistStores
 	c.MergedStores += o.MergedStores
