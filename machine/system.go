@@ -115,6 +115,9 @@ func CombineParts(list []*System) (all Parts, err error) {
 				seams[i].take(&all, &p)
 			}
 		}
+		if all.Misses != nil && all.Compressed != nil && all.Compressed.L2 && all.Compressed.Assist == nil {
+			return Parts{}, fmt.Errorf("%s: on a machine with assist warps for misses, assist warps compress the lines of the L2, too: want caba=bdi or another value with assist warps in place of dedicated logic", s.Name)
+		}
 		if before := all.Begin; before == nil {
 			all.Begin = p.Begin
 		} else if p.Begin != nil {

@@ -1,6 +1,7 @@
 package assist
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -14,7 +15,7 @@ var guard = regexp.MustCompile(`@\s*!?\s*[%$\w]+\s*$`)
 
 // header are the directives of a module that it can have once, and addressSize is the last of them.
 var (
-	header      = regexp.MustCompile(`(?m)^[ \t]*\.(version[ \t]+[0-9.]+|target[ \t]+[^\n]*|address_size[ \t]+[0-9]+)`)
+	header      = regexp.MustCompile(`\.version[ \t]+[0-9.]+|\.target[ \t]+\w+([ \t]*,[ \t]*\w+)*|\.address_size[ \t]+[0-9]+`)
 	addressSize = regexp.MustCompile(`(?m)^[ \t]*\.address_size[ \t]+64[^\n]*\n`)
 )
 
@@ -26,8 +27,8 @@ type call struct {
 	first *ptx.Instr
 }
 
-// Insert returns the text of a module with the routines of a source, all of which must be for Point, and a call of each at its labels. The calls of routines for the
-// same label are in the order of the routines' text. It returns an error with its place for a label that does not exist or is that of
+// Insert returns the text of a module with the routines of a source, all of which must be for Point, and a call of each at its labels. Calls at
+// the same label are in the order of the routines' text. It returns an error with its place for a label that does not exist or is that of
 // several functions, for a register that the program does not have, or has with another type, and for a routine for another event.
 func Insert(name, text string, source Source) (string, error) {
 	m, err := ptx.ParseString(name, text)
@@ -65,7 +66,7 @@ func Insert(name, text string, source Source) (string, error) {
 	}
 	slices.SortStableFunc(calls, func(a, b call) int { // the last first, so that places stay valid
 		x, y := a.first.Pos, b.first.Pos
-		return int(y.Line-x.Line)*(1<<16) + int(y.Col-x.Col)
+		return cmp.Or(cmp.Compare(y.Line, x.Line), cmp.Compare(y.Col, x.Col))
 	})
 	lines := strings.SplitAfter(text, "\n")
 	for i := 0; i < len(calls); {
@@ -76,6 +77,9 @@ func Insert(name, text string, source Source) (string, error) {
 		line := lines[at.Line-1]
 		before := line[:at.Col-1]
 		start := len(before) - len(guard.FindString(before))
+		if calls[i-1].first.Guard.Reg != ptx.NoReg && start == len(before) {
+			return "", fmt.Errorf("%s:%s: the guard of this instruction is on another line: want it before the opcode", name, at)
+		}
 		lines[at.Line-1] = line[:start] + statement + line[start:]
 	}
 	text = strings.Join(lines, "")
@@ -86,7 +90,7 @@ func Insert(name, text string, source Source) (string, error) {
 	functions := header.ReplaceAllString(string(source.Text), "")
 	text = text[:end[1]] + "\n// Assist routines of " + source.Name + ".\n" + strings.TrimSpace(functions) + "\n// End of the assist routines.\n" + text[end[1]:]
 	if _, err := ptx.ParseString(name, text); err != nil {
-		return "", fmt.Errorf("the program with the routines is not valid PTX; give each statement a line (gemu dump does): %w", err)
+		return "", fmt.Errorf("the program with the routines is not valid PTX: want other names in %s than in the program, and a line for each statement (gemu dump): %w", source.Name, err)
 	}
 	return text, nil
 }

@@ -196,7 +196,7 @@ type zoneGroups struct {
 
 // NewZoneGroups returns a dispatcher that gives the multiprocessors of each of n zones the CTAs of the zone, in groups: those of Clusters for a shape,
 // divided by zone. zone has the zone of each CTA by linear index. In each zone the groups that remain after each multiprocessor has had the same number
-// of groups are given CTA by CTA. A launch must have at least n multiprocessors.
+// of groups are given CTA by CTA. With fewer than n multiprocessors a zone has none, and the CTAs are given as by Rotation.
 func NewZoneGroups(l *Launch, shape ptx.Dim3, n int, zone []int) Dispatcher {
 	z := &zoneGroups{sms: l.SMs}
 	lists := make([][][]int, n) // by zone and group
@@ -219,6 +219,9 @@ func NewZoneGroups(l *Launch, shape ptx.Dim3, n int, zone []int) Dispatcher {
 			if Zone(sm, l.SMs, n) == k {
 				sms++
 			}
+		}
+		if sms == 0 { // its CTAs would never run
+			return Rotation.New(l)
 		}
 		z.zones = append(z.zones, newGroups(sms, partition{
 			groups: len(list),

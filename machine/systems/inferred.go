@@ -139,6 +139,7 @@ func (p *inferredParts) parts() machine.Parts {
 // infer describes the buffers that a launch accesses first.
 func (p *inferredParts) infer(l *locality.Launch, forms []locality.Form) error {
 	p.launches++
+	p.last = nil // a new buffer can have its addresses
 	p.current = locality.Infer(l, forms)
 	if p.pageZones != nil {
 		p.part = p.pageZones.Partition(l, p.current)

@@ -152,7 +152,7 @@ func TestInferredForms(t *testing.T) {
 		}
 	}
 	p.buffers = append(p.buffers, &described{buffer: stream.Buffer{Base: 1 << 12, Bytes: 128}, codec: codec.FPC})
-	p.last = nil
+	p.last = nil // as at the beginning of a launch, which adds buffers
 	if got := p.form(32, &line); got != fpc {
 		t.Errorf("a new buffer at an address: %d bytes, want %d", got, fpc)
 	}

@@ -42,7 +42,7 @@ func (c *cta) place(index int, a *probe.Access, lane int) (m *memory, offset uin
 	if uint64(a.Length(lane)) > alloc.Size-offset {
 		return nil, 0, false
 	}
-	isShared := alloc.Space() == ptx.Shared
+	isShared := h.isShared || alloc.Space() == ptx.Shared // for the whole CTA, so that an instruction is listed once
 	if isShared && !h.isShared {
 		c.touchedShared = append(c.touchedShared, index)
 	}
