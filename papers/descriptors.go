@@ -47,8 +47,11 @@ const (
 	allUses = useOrder | useZones | useBanks | useCodec
 )
 
-// useBDI is a machine with BDI for all lines, without descriptors.
-const useBDI useSet = -1
+// Machines without descriptors.
+const (
+	useBDI    useSet = -1 - iota // BDI for all lines
+	useFrames                    // frames of pages in the order of their first accesses
+)
 
 // useNames are the names of the uses, by bit.
 var useNames = []string{"order", "zones", "banks", "codec"}
@@ -131,15 +134,21 @@ func (c *clocked) descriptorCounts() descriptorCounts {
 	}
 }
 
-// descriptorMeasure runs a program.
+// descriptorMeasure runs a program on the machines of all sets of uses.
 func descriptorMeasure(m *Meter, row *Row, reading int) (*descriptorRun, error) {
-	return measureOnce(m, fmt.Sprintf("descriptors %s %d", row.Name, reading), func() (*descriptorRun, error) {
+	return descriptorMeasureSets(m, row, reading, "", descriptorSets(reading))
+}
+
+// descriptorMeasureSets runs a program on machines with sets of uses, which have a name of their own.
+func descriptorMeasureSets(m *Meter, row *Row, reading int, name string, sets []useSet) (*descriptorRun, error) {
+	return measureOnce(m, fmt.Sprintf("descriptors %s %d %s", row.Name, reading, name), func() (*descriptorRun, error) {
 		out := &descriptorRun{machines: map[useSet]descriptorCounts{}, report: &systems.InferredReport{}}
 		machines := map[useSet]*clocked{}
-		sets := descriptorSets(reading)
 		for _, u := range sets {
 			spec := descriptorSpec(reading)
-			if u == useBDI {
+			if u == useFrames {
+				spec.DRAM.Pages = "first-touch"
+			} else if u == useBDI {
 				list, err := systems.Find("caba=hw", nil)
 				if err != nil {
 					return nil, err
@@ -214,7 +223,7 @@ func descriptorRows() []Row {
 // descriptors returns the experiment.
 func descriptors() *Paper {
 	return &Paper{Name: "descriptors", Experiment: true, Title: "One descriptor for order, placement, banks and codec (docs/descriptors.md)",
-		Tables: []*Table{descriptorSpeed(), descriptorWithout(), descriptorCountTable(), descriptorBuffers()}}
+		Tables: []*Table{descriptorSpeed(), descriptorWithout(), descriptorCountTable(), descriptorBuffers(), descriptorFrames()}}
 }
 
 // descriptorTable completes a table.
@@ -374,4 +383,21 @@ func descriptorBuffers() *Table {
 		}
 		v["local"] = share(r.report.Local, r.report.Lines)
 	})
+}
+
+func descriptorFrames() *Table {
+	return summarised(Table{
+		Name: "frames", Title: "speed-up by frames in the order of the first accesses, without descriptors",
+		Note:    "Uses zones and banks give frames in this order, too. Their gain by descriptors is their gain in table speed over this one.",
+		Columns: []Column{factor("frames", "", "frames", "cycles without descriptors over those with frames of pages in the order of their first accesses")},
+		Rows:    descriptorRows(), Interpretations: clockReadings[:clockEnds],
+	}, func(m *Meter, row *Row, reading int) (map[string]float64, error) {
+		r, err := descriptorMeasureSets(m, row, reading, "frames", []useSet{0, useFrames})
+		if err != nil {
+			return nil, err
+		}
+		v := map[string]float64{}
+		put(v, "frames", r.gain(useFrames))
+		return v, nil
+	}, nil)
 }
