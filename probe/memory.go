@@ -95,6 +95,9 @@ type Allocation struct {
 	Name string
 	// Freed means that the memory was freed. The allocation remains, so that messages can name its use after free.
 	Freed bool
+	// OfHost means that the bytes are the caller's of interp.Device.AllocOver. The host may have written them before the
+	// allocation.
+	OfHost bool
 
 	// Shadow has interp.Config.ShadowBytes bytes for each byte of Data, zero at first; nil without shadow bytes. A probe may change
 	// them. The shadow bytes of shared memory belong to the CTA.
@@ -155,10 +158,10 @@ func (a *Allocation) Space() ptx.Space {
 	return ptx.Global
 }
 
-// HasUninitialised reports whether new memory of the allocation's kind has no defined content. It is true for memory that the
-// host or malloc allocates, and for per-CTA memory. Variables have initial values.
+// HasUninitialised reports whether the new allocation has no defined content. It is true for memory that the host or malloc
+// allocates, and for per-CTA memory. Variables have initial values, and bytes of the host may have values.
 func (a *Allocation) HasUninitialised() bool {
-	return a.Kind == BufferMemory || a.Kind == HeapMemory || a.Kind == PerCTAMemory
+	return a.Kind == BufferMemory && !a.OfHost || a.Kind == HeapMemory || a.Kind == PerCTAMemory
 }
 
 // Pointer is a word of the kernel's parameters that holds an address of device memory.

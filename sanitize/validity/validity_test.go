@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"gemu/interp"
 	"gemu/probe"
@@ -217,9 +218,8 @@ func TestCopiesToTheHost(t *testing.T) {
 	}
 }
 
-// TestMemoryWrittenByTheHost checks that memory written by the host is valid, and memory only allocated is not.
-func TestMemoryWrittenByTheHost(t *testing.T) {
-	const kernel = header + `.entry k(.param .u64 data)
+// loadAndBranch is a kernel with a branch by the word at offset 16 of its argument.
+const loadAndBranch = header + `.entry k(.param .u64 data)
 {
 	.reg .pred %p;
 	.reg .u32 %x;
@@ -232,13 +232,16 @@ END:
 	ret;
 }
 `
+
+// TestMemoryWrittenByTheHost checks that memory written by the host is valid, and memory only allocated is not.
+func TestMemoryWrittenByTheHost(t *testing.T) {
 	for _, c := range []struct {
 		at, bytes int
 		found     bool
 	}{{0, 0, true}, {0, 256, false}, {16, 4, false}, {16, 3, true}, {0, 16, true}, {20, 100, true}} {
 		var log finding.Log
 		dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{New(&log)}})
-		mod, err := dev.Load("k.ptx", []byte(kernel))
+		mod, err := dev.Load("k.ptx", []byte(loadAndBranch))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,5 +289,28 @@ END:
 `
 	if text != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+}
+
+// TestMemoryOfTheHost checks that memory of the host that becomes a buffer is valid, also for a tool that observes the device
+// before.
+func TestMemoryOfTheHost(t *testing.T) {
+	var log finding.Log
+	dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{New(&log)}})
+	mod, err := dev.Load("k.ptx", []byte(loadAndBranch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := make([]uint64, 34)
+	data := unsafe.Slice((*byte)(unsafe.Pointer(&words[uintptr(unsafe.Pointer(&words[0]))/8%2])), 256) // at a multiple of 16
+	b, err := dev.AllocOver(data, "shared", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{b}}); err != nil {
+		t.Fatal(err)
+	}
+	if list := log.Findings(); len(list) > 0 {
+		t.Errorf("found %+v", list)
 	}
 }

@@ -259,7 +259,7 @@ func (m *Map) AllocOver(data []byte, kind probe.AllocationKind, name string, map
 	if err != nil {
 		return nil, err
 	}
-	a.Data, a.mapping = data, mapping
+	a.Data, a.mapping, a.OfHost = data, mapping, true
 	if err := m.allocateShadow(a); err != nil {
 		return nil, err
 	}
