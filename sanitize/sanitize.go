@@ -3,10 +3,8 @@ package sanitize
 import (
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"gemu/probe"
 	"gemu/sanitize/barriers"
@@ -134,16 +132,8 @@ type Sanitizer struct {
 	launches *outcome.Probe // nil if there are no tools
 }
 
-// headroom is memory that is never used, and takes none of the host's. It counts as live memory, so Go collects garbage only when there
-// is as much. The lists of race are garbage after a launch of milliseconds, and the live memory is often a few megabytes: without it, a
-// fifth of the time of watched launches is garbage collection. It stays for the life of the process.
-var headroom = sync.OnceValue(func() []byte { return make([]byte, 32<<20) })
-
 // New returns a sanitizer with the given tools.
 func New(tools []*Tool, o Options) *Sanitizer {
-	if len(tools) > 0 && runtime.GOARCH != "wasm" { // there, reserved memory is memory of the host
-		headroom()
-	}
 	s := &Sanitizer{}
 	for _, t := range tools {
 		s.tools = append(s.tools, t.Name)
