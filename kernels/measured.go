@@ -8,6 +8,7 @@ import (
 
 	"gemu/interp"
 	"gemu/ptx"
+	"gemu/texture"
 )
 
 const rodinia = "Che et al., Rodinia: A benchmark suite for heterogeneous computing (IISWC 2009), "
@@ -18,6 +19,8 @@ func init() {
 		N: 1 << 16, Max: 1 << 20, SizeDoc: "input units", Origin: rodinia + "backprop", Run: measuredBackprop})
 	registerMeasured(&Workload{Name: "gv100/hotspot", Doc: "temperature of a chip, in tiles with two steps for each load",
 		N: 1 << 10, Max: 1 << 13, SizeDoc: "cells across and down", Origin: rodinia + "hotspot", Run: measuredHotspot})
+	registerMeasured(&Workload{Name: "gv100/kmeans", Doc: "the nearest of five centres for objects of 34 features, which are a texture",
+		N: 819200, Max: 1 << 21, SizeDoc: "objects", Origin: rodinia + "kmeans", Run: measuredKmeans})
 	registerMeasured(&Workload{Name: "gv100/srad", Doc: "coefficients of diffusion of an image, with the places of neighbours in arrays",
 		N: 458, Max: 1 << 13, SizeDoc: "columns of pixels, with 502/458 as many rows", Origin: rodinia + "srad_v1", Run: measuredSrad})
 	registerMeasured(&Workload{Name: "gv100/sgemm", Doc: "matrix product with sums in registers",
@@ -105,6 +108,51 @@ func measuredHotspot(s *Session) error {
 	// A step rounds about ten times, by 2^-24 of numbers that are at most twice the temperature, and reference and kernel
 	// round at different places.
 	return Close("temperature", interp.Slice[float32](to), t, 4e-6)
+}
+
+func measuredKmeans(s *Session) error {
+	const block, features, clusters, most = 256, 34, 5, 32
+	n := s.N
+	r := newRNG(1)
+	feature, centre := make([]float32, features*n), make([]float32, features*most) // whole numbers below 256: distances are exact in every order
+	for i := range feature {
+		feature[i] = float32(r.intn(256))
+	}
+	for c := range clusters {
+		for k := range features {
+			centre[features*c+k] = feature[n*k+c*(n/clusters)]
+		}
+	}
+	setVar(s, "centre", centre)
+	image := texture.Image{Geometry: texture.Image1D, Format: texture.Format{Kind: texture.Float, Bits: 32, Channels: 1}, Width: len(feature)}
+	object, err := s.Module.Device().NewTexture(interp.TextureDesc{Name: "feature", Buffer: upload(s, feature), Image: image, Sampler: texture.DefaultSampler()})
+	if err != nil {
+		return err
+	}
+	side := 1 // of a square of blocks
+	for side*side*block < n {
+		side++
+	}
+	cluster := alloc[int32](s, n)
+	if err := s.Launch("kmeans_point", ptx.Dim(side, side), ptx.Dim(block), object, features, n, clusters, cluster); err != nil {
+		return err
+	}
+	want := make([]int32, n)
+	for i := range want {
+		least := 0
+		for c := range clusters {
+			distance := 0
+			for k := range features {
+				d := int(feature[n*k+i] - centre[features*c+k])
+				distance += d * d
+			}
+			if c == 0 || distance < least {
+				least, want[i] = distance, int32(c)
+			}
+		}
+	}
+	s.Summary = fmt.Sprintf("%d objects of %d features, %d clusters", n, features, clusters)
+	return Equal("cluster", interp.Slice[int32](cluster), want)
 }
 
 func measuredSrad(s *Session) error {
