@@ -10,7 +10,8 @@ import (
 
 // cyclesAbsent has the reasons for rows without cycles, besides gv100Absent.
 var cyclesAbsent = map[string]string{
-	"mriq": "the workload has 16 samples, the measured launch has more, which add arithmetic",
+	"kmeans": "all its loads are of a texture, for which the clock has a latency and no requests",
+	"mriq":   "the workload has 16 samples, the measured launch has more, which add arithmetic",
 }
 
 // cyclesInterpretations are the machines of a launch, in the order of BeginLaunch.

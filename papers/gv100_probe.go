@@ -152,9 +152,12 @@ func (c *accessCTA) OnEvent(e *probe.Event) {
 		c.ended(c)
 		return
 	case probe.OnTexels: // textures are no global loads, but read by way of L1
+		last := ^uint64(0) // sector of the texel before
 		for i := range e.Texels {
 			t := &e.Texels[i]
-			c.seen[(t.Memory.Base+t.Offset)/coalesce.SectorBytes] = struct{}{}
+			if sector := (t.Memory.Base + t.Offset) / coalesce.SectorBytes; sector != last {
+				c.seen[sector], last = struct{}{}, sector
+			}
 		}
 		return
 	}
