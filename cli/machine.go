@@ -355,12 +355,17 @@ func (in *machineRun) notices(a *app) {
 			}
 		}
 	}
+	var notices []string
 	for _, m := range in.machines {
-		for _, notice := range m.Notices() {
-			if !slices.Contains(printed, notice) {
-				printed = append(printed, notice)
-				fmt.Fprintf(a.stderr, "gemu: --with %s\n", notice)
-			}
+		notices = append(notices, m.Notices()...)
+	}
+	for _, c := range in.clocks {
+		notices = append(notices, c[0].Notices()...)
+	}
+	for _, notice := range notices {
+		if !slices.Contains(printed, notice) {
+			printed = append(printed, notice)
+			fmt.Fprintf(a.stderr, "gemu: --with %s\n", notice)
 		}
 	}
 }
@@ -527,6 +532,9 @@ type machineResultJSON struct {
 	Dirty      int64                 `json:"dirty"`      // sectors in the L2 that differ from memory at the end of the last launch
 	Lines      []machineLineJSON     `json:"lines"`      // lines of the source (or of the PTX) with requests, in their order
 	Buffers    []machineBufferJSON   `json:"buffers"`    // accessed memory, in the order of addresses; local memory comes first
+	// Inferred has the descriptors that --with inferred has inferred, a line each, with spaces before the lines that belong to the one above; only with
+	// --show descriptors.
+	Inferred []string `json:"inferred,omitempty"`
 
 	// Refused has the parts of --show without values of this machine, because it has refused a launch. If all parts of --show are here, total, lines
 	// and buffers mean nothing.

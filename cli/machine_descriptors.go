@@ -13,7 +13,12 @@ var descriptorsPart = machinePart{name: "descriptors", doc: "the descriptor that
 // descriptorsView is the inferred descriptors of machines.
 type descriptorsView struct{ clocks []machineClock }
 
-func (descriptorsView) addJSON(*machineReport) error { return nil }
+func (v descriptorsView) addJSON(r *machineReport) error {
+	for i := range v.clocks {
+		r.Machines[i].Inferred = v.clocks[i][0].Inferred()
+	}
+	return nil
+}
 
 // blocks returns the title and the lines of each machine that has inferred descriptors.
 func (v descriptorsView) blocks(r *machineReport) (titles []string, lines [][]string) {

@@ -261,6 +261,14 @@ func (m *Machine) Memory() dram.Spec { return m.spec.Memory() }
 // Infers reports whether the machine needs the accesses of a launch before the launch, as Machine.Infers does.
 func (c *Clock) Infers() bool { return c.parts.Infer != nil }
 
+// Notices returns messages of the machine's systems: see Parts.Notices.
+func (c *Clock) Notices() []string {
+	if c.parts.Notices == nil {
+		return nil
+	}
+	return c.parts.Notices()
+}
+
 // Inferred describes what the machine's systems have inferred from the launches so far: see Parts.Inferred.
 func (c *Clock) Inferred() []string {
 	if c.parts.Inferred == nil {

@@ -123,7 +123,7 @@ type inferredParts struct {
 }
 
 func (p *inferredParts) parts() machine.Parts {
-	parts := machine.Parts{Infer: p.infer, Inferred: p.describe}
+	parts := machine.Parts{Infer: p.infer, Inferred: p.describe, Notices: p.notices}
 	if p.uses.order {
 		parts.Dispatcher = p.dispatcher
 	}
@@ -134,6 +134,14 @@ func (p *inferredParts) parts() machine.Parts {
 		parts.Codec, parts.Compressed = p.form, &machine.Compressed{L2: true, Compress: bdiCompress, Decompress: bdiDecompress, Metadata: true}
 	}
 	return parts
+}
+
+// notices returns the reason why pages have no zones on a machine with zones.
+func (p *inferredParts) notices() []string {
+	if p.uses.zones && p.n > 1 && p.pageZones == nil {
+		return []string{fmt.Sprintf("%s places no page in a zone: the machine has %d zones; want a number that is a power of two (dram.zones)", p.name, p.n)}
+	}
+	return nil
 }
 
 // infer describes the buffers that a launch accesses first.
