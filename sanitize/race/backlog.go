@@ -230,7 +230,7 @@ func (r *run) canDefer(w *warp, o *role, x *access, alloc *probe.Allocation, lan
 	if x.kind&atomic == 0 {
 		return false
 	}
-	if !w.fenced {
+	if !w.hasFences {
 		return true
 	}
 	for m := lanes; m != 0; m &= m - 1 {

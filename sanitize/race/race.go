@@ -262,7 +262,7 @@ type warp struct {
 	commonClock   *clock       // only if sameClocks
 	clocks        []*clock     // by lane; only if not sameClocks
 	fences        []fence      // the latest fence of each lane
-	fenced        bool         // a lane has executed a fence
+	hasFences     bool         // a lane has executed a fence
 	readReleases  [][]*release // releases that each lane has read, for its next acquiring fence
 	watched       []place      // the mbarrier that each lane tests
 	clusters      []int        // the generation of the cluster's barrier at the lane's arrival, plus 1
@@ -276,7 +276,7 @@ func (w *warp) begin(lanes uint64, width int) {
 	if clocks == nil {
 		clocks, fences = make([]*clock, width), make([]fence, width)
 	}
-	if w.fenced {
+	if w.hasFences {
 		clear(fences)
 	}
 	*w = warp{lanes: lanes, sameClocks: true, clocks: clocks, fences: fences, copies: warpCopies{base: w.copies.base}}

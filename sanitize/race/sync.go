@@ -357,7 +357,7 @@ func (r *run) after(c *cta, e *probe.Event) {
 				})
 			}
 			if o.sync&releases != 0 {
-				w.fenced = true
+				w.hasFences = true
 				w.fences[lane] = fence{w.clockOf(lane), r.now, scope}
 			}
 		}
