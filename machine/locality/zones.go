@@ -35,7 +35,8 @@ func NewZones(n int) *Zones {
 func NewPageZones(n, pageBytes int) *Zones {
 	page, digits := uint(bits.TrailingZeros(uint(pageBytes))), uint(bits.TrailingZeros(uint(n)))
 	return &Zones{n: n, bits: map[stream.Buffer]uint{}, balanced: true, limits: func(b stream.Buffer) (first, last uint) {
-		return page, max(page+digits, uint(bits.Len64(b.Bytes))-min(1, uint(bits.Len64(b.Bytes)))) - digits
+		highest := uint(bits.Len64(b.Bytes|1)) - 1 // bit of the size
+		return page, max(page, highest-min(highest, digits))
 	}}
 }
 
