@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"gemu/machine/core"
+	"gemu/machine/stream"
 )
 
 var assistPart = machinePart{name: "assist", doc: "assist warps of machines with a clock (--with caba=…, --assist): their instructions, and the lines of the source from which they come", extra: true, allLaunches: true, clocked: true, begin: func(in *machineRun) machineView {
@@ -83,7 +84,8 @@ func (c *machineClockJSON) misses(machine string) string {
 	if n.DroppedMisses > 0 {
 		text += fmt.Sprintf("; %s began none because their warp had four routines in progress", countText(n.DroppedMisses))
 	}
-	return text + fmt.Sprintf(". Of %s lines that were read ahead, loads accessed %s before they left the L1.", countText(n.Prefetches/4), countText(n.UsedPrefetches))
+	const sectors = stream.LineBytes / stream.SectorBytes // a whole line is read ahead
+	return text + fmt.Sprintf(". Of %s lines that were read ahead, loads accessed %s before they left the L1.", countText(n.Prefetches/sectors), countText(n.UsedPrefetches/sectors))
 }
 
 // notes says what was compared and what the routines of misses have done.

@@ -23,7 +23,7 @@ type Clock struct {
 	err     error                         // first error of a system
 	values  map[*probe.LaunchInfo]*Values // nil without CompareValues
 	forms   *clockForms                   // nil if no line is compressed
-	misses  FailingMisses                 // nil if no routine runs at misses
+	misses  *clockMisses                  // nil if no routine runs for misses
 }
 
 // NewClock returns a machine with a clock. registers is that of New. It returns an error if the memory cannot be built. The spec must pass its
@@ -71,11 +71,7 @@ func (c *Clock) Err() error {
 	if c.err != nil {
 		return c.err
 	}
-	failure := c.forms.failure()
-	if c.misses != nil {
-		failure = cmp.Or(failure, c.misses.Err())
-	}
-	if err := cmp.Or(c.Machine.Err(), failure); err != nil || c.system == nil {
+	if err := cmp.Or(c.Machine.Err(), c.forms.failure(), c.misses.failure()); err != nil || c.system == nil {
 		return err
 	}
 	if err := c.system.Err(); err != nil {
@@ -131,10 +127,7 @@ func (c *Clock) compareValues(l *stream.Launch, plan *core.Plan) {
 
 // newClock returns a machine with a clock, on a memory. parts are those of withSystems.
 func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
-	c := &Clock{parts: parts}
-	if parts.Misses != nil {
-		c.misses = parts.Misses.New(s.clock())
-	}
+	c := &Clock{parts: parts, misses: newClockMisses(&s, parts)}
 	c.Machine = core.New(core.Config{Spec: *s.clock(), SMs: s.SMs, L1Lines: s.L1Lines, StoresEvict: s.StoresEvict, Memory: m, Plan: func(l *stream.Launch) core.Plan {
 		resident, by, l1 := s.resources(l, registers, parts)
 		if assist := parts.assistRegisters(); resident == 0 && by == occupancy.LimitedByRegisters && assist > 0 {
@@ -168,9 +161,6 @@ func newClock(s Spec, parts *Parts, registers int, m memory.Memory) *Clock {
 		}
 		if c.misses != nil {
 			plan.Misses = c.misses
-			if plan.Assist == nil {
-				plan.Assist = &core.Assist{}
-			}
 		}
 		return plan
 	}})

@@ -62,11 +62,11 @@ type Parts struct {
 	Codec func(number uint64, line *codec.Line) (bytes int)
 	// Compressed describes where a machine with a clock has lines in forms of Codec; nil: nowhere, and Codec is counted only.
 	Compressed *Compressed
-	// Inferred describes what the system has inferred from the launches so far, for the user: a line for each text, with spaces before the lines that belong to
-	// the one above. Systems that infer together have their lines one after another.
+	// Inferred returns a description of all that the system has inferred from the launches so far, by line. A line that begins with spaces belongs to the
+	// one before it.
 	Inferred func() []string
-	// Misses are the routines that assist warps of a machine with a clock execute when loads miss the L1; nil: none.
-	Misses *MissRoutines
+	// Misses describes the assist warps that begin when loads miss the L1 of a machine with a clock; nil: none.
+	Misses *AssistMisses
 	// Notices returns messages about the launches so far: reasons why the system has had no effect on any of them.
 	Notices func() []string
 }
@@ -114,9 +114,6 @@ func CombineParts(list []*System) (all Parts, err error) {
 				owners[i] = s.Name
 				seams[i].take(&all, &p)
 			}
-		}
-		if all.Misses != nil && all.Compressed != nil && all.Compressed.L2 && all.Compressed.Assist == nil {
-			return Parts{}, fmt.Errorf("%s: on a machine with assist warps for misses, assist warps compress the lines of the L2, too: want caba=bdi or another value with assist warps in place of dedicated logic", s.Name)
 		}
 		if before := all.Begin; before == nil {
 			all.Begin = p.Begin
@@ -190,7 +187,7 @@ func (s Spec) withSystems() (Spec, *Parts) {
 	return s, &parts
 }
 
-// assistRegisters returns the registers of a thread for assist warps: those that compress and those of misses can run at the same time.
+// assistRegisters returns the registers of a thread for assist warps: those for compression and those for misses.
 func (p *Parts) assistRegisters() (n int) {
 	if p.Compressed != nil && p.Compressed.Assist != nil {
 		n = p.Compressed.Assist.Registers

@@ -20,23 +20,22 @@ type Source struct {
 // same forms as package codec: bdi_compress as codec.EncodeBDI, all others as Codec.Encode.
 func Standard() (list []Source) {
 	for _, name := range []string{"bdi.ptx", "fpc.ptx", "cpack.ptx"} {
-		text, err := files.ReadFile(name)
-		if err != nil {
-			panic(err) // the file is embedded
-		}
-		list = append(list, Source{name, text})
+		list = append(list, embedded(name))
 	}
 	return list
 }
 
-// Stride returns the module with the routine stride_ahead, which reads ahead of loads with a constant stride.
-func Stride() Source {
-	text, err := files.ReadFile("stride.ptx")
+// embedded returns the module of an embedded file.
+func embedded(name string) Source {
+	text, err := files.ReadFile(name)
 	if err != nil {
-		panic(err) // the file is embedded
+		panic(err)
 	}
-	return Source{"stride.ptx", text}
+	return Source{name, text}
 }
+
+// Stride returns the module with the routine stride_ahead, which reads ahead of loads with a constant stride.
+func Stride() Source { return embedded("stride.ptx") }
 
 // StandardRoutines returns the routines of Standard, in the order of the text. The caller must not change them. A sandbox has routines of its
 // own.

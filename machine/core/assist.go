@@ -76,6 +76,7 @@ const firstPartial = 1 << 40
 // assists is the controller of a multiprocessor, with its table of assist warps and its buffer of stores.
 type assists struct {
 	Assist
+	compress bool                     // assist warps compress and decompress lines; otherwise they run for misses only
 	table    [2][maxSlots]assistQueue // for low and high priority, by slot of the parent
 	used     [2]uint64                // slots of table with an assist warp
 	deployed []*assistWarp            // those of table, in the order of their triggers
@@ -151,6 +152,9 @@ func priority(high bool) int {
 // queue returns the queue of an assist warp.
 func (a *assists) queue(w *assistWarp) *assistQueue { return &a.table[priority(w.high)][w.slot] }
 
+// assistsCompress reports whether assist warps compress and decompress the lines of a multiprocessor.
+func (s *sm) assistsCompress() bool { return s.assists != nil && s.assists.compress }
+
 // byTrigger compares an assist warp with a number of a trigger.
 func byTrigger(w *assistWarp, number int64) int { return cmp.Compare(w.number, number) }
 
@@ -224,9 +228,9 @@ func (s *sm) compressStore(a *access, q *memory.Request, content *stream.Content
 	q.Content = content
 	switch {
 	case q.Kind != probe.AccessStore:
-	case s.assists == nil && q.Whole == allSectors:
+	case !s.assistsCompress() && q.Whole == allSectors:
 		q.Bursts, _ = s.run.plan.Forms.Store(s.number, q.Line, content)
-	case s.assists == nil:
+	case !s.assistsCompress():
 	case q.Whole != allSectors && s.assists.CombineStores && content.Known() && s.combine(q, content, a.load, a.instr, now):
 		return true
 	case q.Whole != allSectors:

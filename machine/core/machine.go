@@ -42,10 +42,10 @@ type Plan struct {
 	Access func(w *stream.Warp, q *stream.Request, transaction int32)
 	// Forms are the compressed forms in which lines move between the L1 and the memory behind it; nil: lines are never compressed.
 	Forms Forms
-	// Misses are the routines that assist warps execute when loads miss the L1; nil: none. Assist must be set.
-	Misses Misses
-	// Assist has the numbers of the controllers of assist warps; nil: there are none, and dedicated logic compresses the lines of Forms.
+	// Assist has the numbers of the controllers of assist warps that compress lines; nil: dedicated logic does it.
 	Assist *Assist
+	// Misses are the routines that assist warps execute when loads miss the L1; nil: none.
+	Misses Misses
 	// End is called when the launch ends, unless Access is not called; err is the error that ended it. It may be nil.
 	End func(err error)
 }
@@ -246,8 +246,11 @@ func (r *run) start() {
 			}
 			s.schedulers = append(s.schedulers, scheduler{Scheduler: r.Policy.New(slots), slots: slots, stale: true})
 		}
+		if r.plan.Assist != nil || r.plan.Misses != nil {
+			s.assists = &assists{}
+		}
 		if r.plan.Assist != nil {
-			s.assists = &assists{Assist: *r.plan.Assist}
+			s.assists.Assist, s.assists.compress = *r.plan.Assist, true
 			if l1.Ways > r.plan.L1.Ways && !s.l1.Trims() {
 				r.stop("an L1 with %d tags for each of its %d ways: want at most 64 tags in a set, and the policy lru", s.assists.L1Tags, r.plan.L1.Ways)
 				return

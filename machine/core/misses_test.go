@@ -37,13 +37,13 @@ func TestMissSequences(t *testing.T) {
 		high   bool
 		want   []string // issues of the kernel; nil: not compared
 		cycles int64    // 0: not compared
-		counts string   // routines, misses without one, routines without effect, sectors that are read ahead, lines of them that are used, instructions of routines
+		counts string   // routines, misses without one, routines without effect, sectors that are read ahead, those of lines that are used, instructions of routines
 		states []byte
 	}{
 		// The load is taken in 4 and answered in 54. The routine issues in 5 and 9 and ends in 13, when the next line is read, which arrives in 63. The load of
 		// that line is issued in 55 and taken in 56, as the first to access it, so that a routine issues in 57 and 61, and reads a line in 65. It arrives in 115.
 		{"the next line is read ahead", load + "\tadd.u32 %x1, %x0, 1;\n\tld.global.u32 %x2, [%b+128];\n\tadd.u32 %x1, %x2, 1;\n", 2, false,
-			[]string{"0:0", "3:0", "54:0", "55:0", "63:0", "64:0"}, 116, "2 0 0 8 1 4", []byte{1, 2}},
+			[]string{"0:0", "3:0", "54:0", "55:0", "63:0", "64:0"}, 116, "2 0 0 8 4 4", []byte{1, 2}},
 		// The warp ends in 54, between the thirteenth instruction and its result.
 		{"the parent ends first", load, 13, false, []string{"0:0", "3:0", "4:0"}, 55, "1 0 1 0 0 13", []byte{1}},
 		// Sums of the parent would issue in 4, 8 and 12. Of low priority, the routine issues in cycles in which they do not.
@@ -79,5 +79,38 @@ func TestMissSequences(t *testing.T) {
 				t.Errorf("%q in %d cycles, want %q in %d; counts %s, want %s; register %v, want %v", issues, l.Cycles, c.want, c.cycles, counts, c.counts, misses.counts, c.states)
 			}
 		})
+	}
+}
+
+// none is no routine for any miss.
+type none struct{}
+
+func (none) Miss(*stream.Line, int32, uint64) (*core.Execution, []uint64) { return nil, nil }
+
+// TestMissesLeaveCompressionAlone: dedicated logic compresses whole stores, and no store of a part comes back, also on a machine whose assist warps run for
+// misses.
+func TestMissesLeaveCompressionAlone(t *testing.T) {
+	const body = "\tld.param.u64 %b, [in];\n\tmov.u32 %t, %tid.x;\n\tmul.wide.u32 %p, %t, 4;\n\tadd.u64 %p, %b, %p;\n" +
+		"\tld.global.u32 %x0, [%p];\n\tst.global.u32 [%p+128], %x0;\n\tst.global.u32 [%b+256], 1;\n"
+	run := func(misses core.Misses) (*core.Launch, []string) {
+		mem := &formMemory{memory.NewFixed(50), map[int64]bool{}, nil}
+		config := config(simple(), 1, 1, cache.Shape{Sets: 4, Ways: 2}, mem)
+		plan := config.Plan
+		config.Plan = func(l *stream.Launch) core.Plan {
+			p := plan(l)
+			p.Forms, p.Misses = &forms{bursts: 2}, misses
+			return p
+		}
+		m := core.New(config)
+		recordData(t, program(body), ptx.Dim(1), ptx.Dim(32), m)
+		if m.Err() != nil {
+			t.Fatal(m.Err())
+		}
+		return m.Launches()[0], mem.sent
+	}
+	want, stores := run(nil)
+	got, sent := run(none{})
+	if got.Cycles != want.Cycles || got.Counts != want.Counts || !slices.Equal(sent, stores) || len(sent) != 2 || !strings.HasSuffix(sent[0], "1111 in 2") || !strings.HasSuffix(sent[1], "0001 in 0") {
+		t.Errorf("%d cycles, %+v, stores %q; without misses %d, %+v, %q", got.Cycles, got.Counts, sent, want.Cycles, want.Counts, stores)
 	}
 }

@@ -544,7 +544,7 @@ func (m *naive) transaction(plan core.Plan, s *naiveSM, a *naiveAccess, x naiveT
 		s.l1[set] = append(s.l1[set], &naiveLine{number: line})
 	}
 	if l != nil && l.ahead {
-		m.counts.UsedPrefetches++
+		m.counts.UsedPrefetches += 4
 		l.ahead = false
 	}
 	if missing != 0 && plan.Prefetch != nil {

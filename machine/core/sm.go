@@ -331,7 +331,7 @@ func (w *warp) nextRequests() (n int) {
 // fill takes a reply of the memory in cycle now.
 func (s *sm) fill(r *memory.Reply, now int64) {
 	s.count(now)
-	if s.assists == nil || !s.takeReply(r, now) {
+	if !s.assistsCompress() || !s.takeReply(r, now) {
 		s.deliver(r, now)
 	}
 }
@@ -349,7 +349,7 @@ func (s *sm) deliver(r *memory.Reply, now int64) {
 	s.blocked = false
 	if line := s.l1.Peek(r.Line); line != nil {
 		line.valid |= r.Sectors
-		if s.assists != nil {
+		if s.assistsCompress() {
 			s.keepForm(line, r)
 		}
 	}
@@ -583,7 +583,7 @@ func (s *sm) issue(scheduler, slot int, now int64) {
 	load, at := int32(-1), int64(never)
 	if w.isMemory {
 		n := w.requests
-		if len(o.writes) > 0 || o.async || n > 0 && (s.assists != nil && r.plan.Forms != nil || w.Requests[w.request].Kind == probe.AccessLoad) {
+		if len(o.writes) > 0 || o.async || n > 0 && (s.assistsCompress() || w.Requests[w.request].Kind == probe.AccessLoad) {
 			load = s.newLoad(slot, x.Instr)
 		}
 		a := access{warp: w.Warp, cta: w.cta, index: w.index, load: load, instr: x.Instr, request: int32(w.request), end: int32(w.request + n)}
@@ -731,7 +731,7 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 			r.counts.Bypasses += n
 		case probe.AccessStore:
 			r.counts.Stores += n
-			if s.assists != nil && r.plan.Forms != nil && !buffered && t.Whole == allSectors && !t.Local && !a.moved {
+			if s.assistsCompress() && !buffered && t.Whole == allSectors && !t.Local && !a.moved {
 				r.counts.RawStores++
 			}
 			if l := s.l1.Access(c); l != nil {
@@ -824,7 +824,7 @@ func (s *sm) transaction(a *access, q *stream.Request, t *stream.Transaction, no
 // a line: for the first one of an instruction.
 func (s *sm) accessAhead(a *access, line uint64, ahead bool, now int64) {
 	if ahead {
-		s.run.counts.UsedPrefetches++
+		s.run.counts.UsedPrefetches += int64(bits.OnesCount8(allSectors))
 		if l := s.l1.Peek(line); l != nil {
 			l.ahead = false
 		}

@@ -66,7 +66,7 @@ type Counts struct {
 	Bypasses     int64 `json:"bypasses"`     // sectors of loads that bypass the L1
 	Stores       int64 `json:"stores"`       // sectors of stores and of atomics
 	Prefetches   int64 `json:"prefetches"`   // sectors that are read before they are accessed
-	// UsedPrefetches are the lines of prefetches that a load accesses before they leave the L1.
+	// UsedPrefetches are, of Prefetches, the sectors of lines that a load accesses before they leave the L1.
 	UsedPrefetches int64 `json:"used_prefetches,omitempty"`
 	FullMSHRs      int64 `json:"full_mshrs"` // cycles in which the memory unit waits for an entry or a place for a merged access
 	FullQueue      int64 `json:"full_queue"` // cycles in which the memory unit waits for a place in the queue of the memory behind the L1

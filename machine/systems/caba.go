@@ -47,7 +47,7 @@ var cabaDesigns = []cabaDesign{
 var cabaAssist = []struct {
 	name   string
 	doc    string
-	codecs []codec.Codec
+	codecs []codec.Codec             // algorithms; nil: nothing is compressed, and routine stride_ahead runs for misses
 	levels func(*machine.Compressed) // changes the levels of memory that have forms; nil: as hw
 }{
 	{"bdi", "as hw, but assist warps of the multiprocessors compress and decompress by BDI (CABA-BDI)", cabaCodecs[:1], nil},
@@ -60,6 +60,7 @@ var cabaAssist = []struct {
 	{"bdi-l2x4", "the same with four times the tags", cabaCodecs[:1], func(c *machine.Compressed) { c.L2Tags = 4 }},
 	{"bdi-uncompressed", "as bdi, and the L2 keeps a line uncompressed from its first reply on", cabaCodecs[:1], func(c *machine.Compressed) { c.UncompressedL2 = true }},
 	{"bdi-direct", "as bdi, and an uncoalesced load takes its bytes from a form (Direct-Load)", cabaCodecs[:1], func(c *machine.Compressed) { c.Assist.DirectLoad = true }},
+	{"stride", "assist warps read ahead of loads with a constant stride, and nothing is compressed", nil, nil},
 }
 
 // caba returns the design of a value, or that with the assist routines of a file.
@@ -75,14 +76,14 @@ func caba(value string) (*machine.System, error) {
 	for i := range cabaAssist {
 		d := &cabaAssist[i]
 		if d.name == value {
-			return assistSystem("caba="+value, d.codecs, assist.Standard(), d.levels)
+			sources := assist.Standard()
+			if d.codecs == nil {
+				sources = []assist.Source{assist.Stride()}
+			}
+			return assistSystem("caba="+value, d.codecs, sources, d.levels)
 		}
 		names = append(names, "caba="+d.name)
 	}
-	if value == "stride" {
-		return assistSystem("caba=stride", nil, []assist.Source{assist.Stride()}, nil)
-	}
-	names = append(names, "caba=stride")
 	if strings.HasSuffix(value, ".ptx") {
 		return OwnAssists("caba="+value, value)
 	}
@@ -98,5 +99,5 @@ func cabaDoc() string {
 	for _, d := range cabaAssist {
 		text += "caba=" + d.name + ": " + d.doc + "; "
 	}
-	return text + "caba=stride: assist warps read ahead of loads with a constant stride, and nothing is compressed; caba=FILE.ptx: assist routines of your own"
+	return text + "caba=FILE.ptx: assist routines of your own"
 }

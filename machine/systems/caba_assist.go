@@ -43,8 +43,8 @@ func assistSystem(name string, codecs []codec.Codec, sources []assist.Source, le
 		}}
 	}
 	if r := sandbox.Miss(); r != nil {
-		parts.Misses = &machine.MissRoutines{Registers: r.Registers(), New: func(s *core.Spec) machine.FailingMisses {
-			return &missRoutines{executions: newExecutions(x, s), routine: r}
+		parts.Misses = &machine.AssistMisses{Registers: r.Registers(), New: func(s *core.Spec) machine.MissRoutines {
+			return &missRoutines{newExecutions(x, s), r}
 		}}
 	}
 	if levels != nil {
@@ -196,26 +196,19 @@ func (e *executions) of(r *assist.Routine, path []int32) *core.Execution {
 type missRoutines struct {
 	executions
 	routine *assist.Routine
-	err     error
 }
 
-// Miss implements core.Misses.
-func (m *missRoutines) Miss(register *stream.Line, instr int32, line uint64) (*core.Execution, []uint64) {
-	if m.err != nil {
-		return nil, nil
-	}
+// Miss implements machine.MissRoutines.
+func (m *missRoutines) Miss(register *stream.Line, instr int32, line uint64) (*core.Execution, []uint64, error) {
 	o, err := m.runMiss(m.routine, (*codec.Line)(register), line*stream.LineBytes, instr)
-	if m.err = err; err != nil {
-		return nil, nil
+	if err != nil {
+		return nil, nil, err
 	}
 	for i := range o.Ahead {
 		o.Ahead[i] /= stream.LineBytes
 	}
-	return m.of(m.routine, o.Path), o.Ahead
+	return m.of(m.routine, o.Path), o.Ahead, nil
 }
-
-// Err implements machine.FailingMisses.
-func (m *missRoutines) Err() error { return m.err }
 
 // assistRoutines are the routines of a machine for compression.
 type assistRoutines struct {
