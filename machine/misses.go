@@ -12,8 +12,9 @@ type AssistMisses struct {
 	New func(s *core.Spec) MissRoutines
 }
 
-// MissRoutines execute assist routines for misses, as core.Misses. An error ends the machine's counts.
+// MissRoutines execute assist routines for misses. An error ends the machine's counts.
 type MissRoutines interface {
+	// Miss is that of core.Misses, with an error.
 	Miss(register *stream.Line, instr int32, line uint64) (*core.Execution, []uint64, error)
 }
 

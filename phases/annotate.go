@@ -3,7 +3,6 @@ package phases
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,41 +14,22 @@ import (
 // instruction of the text.
 const Word = "gemu.phase"
 
-// guard is the beginning of a statement before its opcode.
-var guard = regexp.MustCompile(`@\s*!?\s*[%$\w]+\s*$`)
-
 // Annotate returns the text of a module with a directive for each phase. A text that gives statements a line each keeps all its lines.
 func Annotate(name, text string, kernels []*Kernel) (string, error) {
-	lines := strings.SplitAfter(text, "\n")
-	type mark struct {
-		at    ptx.Pos
-		phase *Phase
-	}
-	var marks []mark
+	var list []ptx.Insertion
 	for _, k := range kernels {
 		for i := range k.Phases {
 			p := &k.Phases[i]
 			if p.Pragma != (ptx.Pos{}) {
 				return "", errorAt(k.Func, p.Pragma, "%s has phases already", k.Func.Name)
 			}
-			marks = append(marks, mark{p.First.Pos, p})
+			list = append(list, ptx.Insertion{Before: p.First, Text: p.directive()})
 		}
 	}
-	slices.SortFunc(marks, func(a, b mark) int { // the last first, so that places stay valid
-		return int(b.at.Line-a.at.Line)*(1<<16) + int(b.at.Col-a.at.Col)
-	})
-	for _, m := range marks {
-		line := lines[m.at.Line-1]
-		before := line[:m.at.Col-1]
-		start := len(before) - len(guard.FindString(before))
-		indent, rest := line[:start], line[start:]
-		if strings.TrimSpace(indent) != "" {
-			lines[m.at.Line-1] = indent + m.phase.directive() + " " + rest
-		} else {
-			lines[m.at.Line-1] = indent + m.phase.directive() + "\n" + line
-		}
+	out, err := ptx.InsertText(text, list)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	out := strings.Join(lines, "")
 	if _, err := ptx.ParseString(name, out); err != nil {
 		return "", fmt.Errorf("the text with phases is not valid PTX; give each statement a line (gemu dump does): %w", err)
 	}

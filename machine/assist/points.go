@@ -1,7 +1,6 @@
 package assist
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -9,9 +8,6 @@ import (
 
 	"gemu/ptx"
 )
-
-// guard is the beginning of a statement before its opcode.
-var guard = regexp.MustCompile(`@\s*!?\s*[%$\w]+\s*$`)
 
 // header are the directives of a module that it can have once, and addressSize is the last of them.
 var (
@@ -64,25 +60,13 @@ func Insert(name, text string, source Source) (string, error) {
 	for strings.Contains(text, prefix) {
 		prefix = "%_" + prefix[1:]
 	}
-	slices.SortStableFunc(calls, func(a, b call) int { // the last first, so that places stay valid
-		x, y := a.first.Pos, b.first.Pos
-		return cmp.Or(cmp.Compare(y.Line, x.Line), cmp.Compare(y.Col, x.Col))
-	})
-	lines := strings.SplitAfter(text, "\n")
-	for i := 0; i < len(calls); {
-		at, statement := calls[i].first.Pos, ""
-		for ; i < len(calls) && calls[i].first.Pos == at; i++ {
-			statement += calls[i].text(prefix)
-		}
-		line := lines[at.Line-1]
-		before := line[:at.Col-1]
-		start := len(before) - len(guard.FindString(before))
-		if calls[i-1].first.Guard.Reg != ptx.NoReg && start == len(before) {
-			return "", fmt.Errorf("%s:%s: the guard of this instruction is on another line: want it before the opcode", name, at)
-		}
-		lines[at.Line-1] = line[:start] + statement + line[start:]
+	var list []ptx.Insertion
+	for i := range calls {
+		list = append(list, ptx.Insertion{Before: calls[i].first, Text: calls[i].text(prefix)})
 	}
-	text = strings.Join(lines, "")
+	if text, err = ptx.InsertText(text, list); err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
 	end := addressSize.FindStringIndex(text)
 	if end == nil {
 		return "", fmt.Errorf("%s: want .address_size 64 on a line of its own, after which the routines are inserted", name)
@@ -109,15 +93,12 @@ func findPoint(m *ptx.Module, r *Routine, t Trigger) (c call, err error) {
 		if f == nil || !f.Defined || function != "" && f.Name != function {
 			continue
 		}
-		for i, b := range f.Blocks {
+		for _, b := range f.Blocks {
 			if !slices.Contains(b.Labels, label) {
 				continue
 			}
 			if c.in != nil {
 				return c, fmt.Errorf("trigger=%s: %s and %s both have this label: want trigger=pc:FUNCTION:%s", t, c.in.Name, f.Name, label)
-			}
-			for ; len(b.Instrs) == 0 && i+1 < len(f.Blocks); i++ {
-				b = f.Blocks[i+1]
 			}
 			if len(b.Instrs) == 0 {
 				return c, fmt.Errorf("trigger=%s: no instruction of %s follows the label", t, f.Name)
@@ -161,7 +142,7 @@ func (c *call) text(prefix string) string {
 		if len(c.LiveOut) > 0 {
 			results = "(" + strings.Join(c.LiveOut, ", ") + "), "
 		}
-		return fmt.Sprintf("call %s%s%s;\n\t", results, c.Name(), arguments)
+		return fmt.Sprintf("call %s%s%s;", results, c.Name(), arguments)
 	}
 	var declared, moved strings.Builder
 	results := []string{prefix + "skips"}
@@ -172,7 +153,7 @@ func (c *call) text(prefix string) string {
 		fmt.Fprintf(&declared, " .reg %s %s;", t, result)
 		fmt.Fprintf(&moved, " @%sp mov%s %s, %s;", prefix, moveType(t), name, result)
 	}
-	return fmt.Sprintf("{ .reg .b32 %sskips; .reg .pred %sp;%s call (%s), %s%s; setp.ne.u32 %sp, %sskips, 0;%s @%sp bra %s; }\n\t",
+	return fmt.Sprintf("{ .reg .b32 %sskips; .reg .pred %sp;%s call (%s), %s%s; setp.ne.u32 %sp, %sskips, 0;%s @%sp bra %s; }",
 		prefix, prefix, declared.String(), strings.Join(results, ", "), c.Name(), arguments, prefix, prefix, moved.String(), prefix, c.Skip)
 }
 
