@@ -1,6 +1,6 @@
 package cli
 
-// This file is "gemu assist": PTX with assist routines at places of its kernels.
+// This file is "gemu assist": PTX with assist routines at program points.
 
 import (
 	"os"

@@ -11,8 +11,8 @@ import (
 	"gemu/machine/locality"
 )
 
-// descriptorSmall are programs of the experiment at small sizes. single marks those with one launch whose first descriptor is regular, and whose CTAs begin their D-tiles with the lowest
-// address of the buffer that they access.
+// descriptorSmall are programs of the experiment at small sizes. A single program has one launch. Its first descriptor is regular, and the D-tile of a CTA
+// begins at the lowest address of the buffer that the CTA accesses.
 var descriptorSmall = []struct {
 	workload string
 	size     int

@@ -29,7 +29,7 @@ func pointRoutine(function, pragma string) Source {
 	return Source{"r.ptx", []byte(head + function + "\n{\n\t.pragma \"gemu.assist priority=high " + pragma + "\";\n\tret;\n}\n")}
 }
 
-// TestWrongPoints: a routine for a place of a program that the program does not have, or with registers of another type, is an error with its
+// TestWrongPoints: a routine for a program point that the program does not have, or with registers of another type, is an error with its
 // place.
 func TestWrongPoints(t *testing.T) {
 	const none, one, both = ".func f", ".func f(.reg .b32 %a)", ".func (.reg .b32 %r) f(.reg .b32 %a)"

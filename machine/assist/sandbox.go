@@ -140,7 +140,7 @@ func (s *Sandbox) load(source Source) error {
 	text := bytes.NewBuffer(bytes.Clone(source.Text))
 	for _, r := range routines {
 		if r.Event() == Point {
-			return fmt.Errorf("%s:%d: routine %s is for a place of the program: gemu assist inserts it there", source.Name, r.Func.Pos.Line, r.Name())
+			return fmt.Errorf("%s:%d: routine %s is for a program point: gemu assist inserts it there", source.Name, r.Func.Pos.Line, r.Name())
 		}
 		for _, d := range m.Decls {
 			if f, ok := d.(*ptx.Func); ok && f.Name == kernelName(r) {

@@ -257,8 +257,8 @@ func (a *assistRoutines) Store(sm int, line *codec.Line) (bytes int, _ *core.Exe
 // cabaCodecs are the algorithms with assist routines.
 var cabaCodecs = []codec.Codec{codec.BDI, codec.FPC, codec.CPack}
 
-// OwnAssists returns a system whose assist warps execute the routines of a file. If one of them is for compression, the standard ones have the events of
-// compression for which the file has no routine.
+// OwnAssists returns a system whose assist warps execute the routines of a file. If one of them compresses or decompresses, standard routines have the events of
+// compression that the file leaves out.
 func OwnAssists(name, file string) (*machine.System, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
