@@ -8,14 +8,12 @@ import (
 	"io"
 	"math"
 	"slices"
-	"syscall"
 	"testing"
 
 	"github.com/klauspost/compress/flate"
 
-	"gemu/interp"
+	"gemu/internal/benchtest"
 	"gemu/kernels"
-	"gemu/probe"
 )
 
 // BenchmarkWorkloads reports the speed of the workloads with a recording, in millions of warp instructions a second of processor
@@ -23,29 +21,10 @@ import (
 func BenchmarkWorkloads(b *testing.B) {
 	for _, contents := range []Contents{{}, {Results: true, Accesses: true}} {
 		b.Run("contents="+contents.String(), func(b *testing.B) {
-			logs, count := 0.0, 0
-			for _, w := range kernels.All() {
-				speed := 0.0
-				b.Run(w.Name, func(b *testing.B) {
-					instructions, events, size, seconds := int64(0), uint64(0), uint64(0), 0.0
-					for b.Loop() {
-						n, r, time := recordWorkload(b, w, contents, io.Discard)
-						instructions, events, size, seconds = instructions+n, events+r.Events(), size+r.Bytes(), seconds+time
-					}
-					speed = float64(instructions) / seconds / 1e6
-					b.ReportMetric(speed, "Mwarpinstr/s")
-					b.ReportMetric(float64(size)/float64(events), "bytes/event")
-				})
-				if speed > 0 {
-					logs, count = logs+math.Log(speed), count+1
-				}
-			}
-			b.Run("mean", func(b *testing.B) {
-				for b.Loop() {
-				}
-				if count > 0 {
-					b.ReportMetric(math.Exp(logs/float64(count)), "Mwarpinstr/s")
-				}
+			benchtest.RunWorkloads(b, func(b *testing.B, w *kernels.Workload) (instructions int64, seconds float64) {
+				instructions, r, seconds := recordWorkload(b, w, contents, io.Discard)
+				b.ReportMetric(float64(r.Bytes())/float64(r.Events()), "bytes/event")
+				return instructions, seconds
 			})
 		})
 	}
@@ -93,24 +72,16 @@ func BenchmarkEncoders(b *testing.B) {
 					b.Fatal(err)
 				}
 				var out bytes.Buffer
-				speeds, sizes, times := 0.0, 0.0, 0
-				for b.Loop() {
-					for _, columns := range recordings {
-						begin, from, to := processorTime(b), 0, 0
-						for _, c := range columns {
-							out.Reset()
-							w.Reset(&out)
-							w.Write(c)
-							w.Close()
-							from, to = from+len(c), to+min(out.Len(), len(c))
-						}
-						speeds += math.Log(float64(from) / 1e6 / (processorTime(b) - begin))
-						sizes += math.Log(float64(to) / float64(from))
-						times++
+				benchtest.RunEncoder(b, len(recordings), func(input int) (from, to int) {
+					for _, c := range recordings[input] {
+						out.Reset()
+						w.Reset(&out)
+						w.Write(c)
+						w.Close()
+						from, to = from+len(c), to+min(out.Len(), len(c))
 					}
-				}
-				b.ReportMetric(math.Exp(speeds/float64(times)), "MB/s")
-				b.ReportMetric(100*math.Exp(sizes/float64(times)), "%")
+					return from, to
+				})
 			})
 		}
 	}
@@ -122,30 +93,6 @@ func recordWorkload(b *testing.B, w *kernels.Workload, contents Contents, out io
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := kernels.Start(b.Context(), w, interp.NewDevice(interp.Config{Workers: 1, Engine: interp.Auto, Probes: []probe.Probe{r}}), w.N)
-	if err != nil {
-		b.Fatal(err)
-	}
-	s.Prepare = func(l *interp.Launch) { l.Mode = interp.Vector }
-	begin := processorTime(b)
-	if err := w.Run(s); err != nil {
-		b.Fatal(err)
-	}
-	if err := r.Close(); err != nil {
-		b.Fatal(err)
-	}
-	seconds = processorTime(b) - begin
-	for _, r := range s.Results {
-		instructions += r.WarpInstructions
-	}
+	instructions, seconds = benchtest.RunWorkload(b, w, r, r.Close)
 	return instructions, r, seconds
-}
-
-// processorTime returns the processor time of the process so far, in seconds.
-func processorTime(b *testing.B) float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }

@@ -6,17 +6,14 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"syscall"
 	"testing"
 
 	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
 
-	"gemu/interp"
+	"gemu/internal/benchtest"
 	"gemu/kernels"
-	"gemu/probe"
 	"gemu/trace"
 )
 
@@ -25,29 +22,11 @@ import (
 func BenchmarkWorkloads(b *testing.B) {
 	for format, name := range map[trace.Format]string{trace.Binary: "binary", trace.Bare: "bare"} {
 		b.Run(name, func(b *testing.B) {
-			logs, count := 0.0, 0
-			for _, w := range kernels.All() {
-				speed := 0.0
-				b.Run(w.Name, func(b *testing.B) {
-					instructions, size, seconds := int64(0), int64(0), 0.0
-					for b.Loop() {
-						n, bytes, time := recordLog(b, w, format)
-						instructions, size, seconds = instructions+n, size+bytes, seconds+time
-					}
-					speed = float64(instructions) / seconds / 1e6
-					b.ReportMetric(speed, "Mwarpinstr/s")
-					b.ReportMetric(float64(size)/float64(instructions), "bytes/instr")
-				})
-				if speed > 0 {
-					logs, count = logs+math.Log(speed), count+1
-				}
-			}
-			b.Run("mean", func(b *testing.B) {
-				for b.Loop() {
-				}
-				if count > 0 {
-					b.ReportMetric(math.Exp(logs/float64(count)), "Mwarpinstr/s")
-				}
+			benchtest.RunWorkloads(b, func(b *testing.B, w *kernels.Workload) (instructions int64, seconds float64) {
+				var size counter
+				instructions, seconds = writeLog(b, w, format, &size)
+				b.ReportMetric(float64(size)/float64(instructions), "bytes/instr")
+				return instructions, seconds
 			})
 		})
 	}
@@ -82,31 +61,16 @@ func BenchmarkEncoders(b *testing.B) {
 	} {
 		for _, frame := range []int{128 << 10, 1 << 20} {
 			b.Run(fmt.Sprintf("%s/%dK", e.name, frame>>10), func(b *testing.B) {
-				speeds, sizes, times := 0.0, 0.0, 0
 				to := make([]byte, 0, 2*frame)
-				for b.Loop() {
-					for _, log := range logs {
-						begin, size := processorTime(b), 0
-						for from := range slices.Chunk(log, frame) {
-							size += len(e.append(to[:0], from))
-						}
-						speeds += math.Log(float64(len(log)) / 1e6 / (processorTime(b) - begin))
-						sizes += math.Log(float64(size) / float64(len(log)))
-						times++
+				benchtest.RunEncoder(b, len(logs), func(input int) (from, size int) {
+					for c := range slices.Chunk(logs[input], frame) {
+						size += len(e.append(to[:0], c))
 					}
-				}
-				b.ReportMetric(math.Exp(speeds/float64(times)), "MB/s")
-				b.ReportMetric(100*math.Exp(sizes/float64(times)), "%")
+					return len(logs[input]), size
+				})
 			})
 		}
 	}
-}
-
-// recordLog runs a workload with a log. It returns the number of warp instructions, the size of the log in bytes, and the processor time in seconds.
-func recordLog(b *testing.B, w *kernels.Workload, f trace.Format) (instructions, size int64, seconds float64) {
-	var out counter
-	instructions, seconds = writeLog(b, w, f, &out)
-	return instructions, int64(out), seconds
 }
 
 // writeLog runs a workload with a log, which it writes to out. It returns the number of warp instructions, and the processor time in seconds.
@@ -116,35 +80,10 @@ func writeLog(b *testing.B, w *kernels.Workload, f trace.Format, out io.Writer) 
 		b.Fatal(err)
 	}
 	r := trace.NewRecorder(log, trace.Filter{})
-	s, err := kernels.Start(b.Context(), w, interp.NewDevice(interp.Config{Workers: 1, Engine: interp.Auto, Probes: []probe.Probe{r}}), w.N)
-	if err != nil {
-		b.Fatal(err)
-	}
-	s.Prepare = func(l *interp.Launch) { l.Mode = interp.Vector }
-	begin := processorTime(b)
-	if err := w.Run(s); err != nil {
-		b.Fatal(err)
-	}
-	if err := r.Close(); err != nil {
-		b.Fatal(err)
-	}
-	seconds = processorTime(b) - begin
-	for _, r := range s.Results {
-		instructions += r.WarpInstructions
-	}
-	return instructions, seconds
+	return benchtest.RunWorkload(b, w, r, r.Close)
 }
 
 // counter is a writer that counts bytes.
 type counter int64
 
 func (c *counter) Write(b []byte) (int, error) { *c += counter(len(b)); return len(b), nil }
-
-// processorTime returns the processor time of the process so far, in seconds.
-func processorTime(b *testing.B) float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
-}
