@@ -96,23 +96,29 @@ func (b *backlog) markEach(offsets []uint32, n int, d accessEffects, unwritten b
 			if k := offset / markBytes; k != page {
 				page, p = k, b.page(uint64(k))
 			}
-			m := low << (i % 64)
-			w, r, a := &p.written[i/64], &p.read[i/64], &p.atomic[i/64]
-			written, read, atomic = written || *w&m != 0, read || *r&m != 0, atomic || *a&m != 0
-			switch {
-			case d&atomics != 0:
-				*a |= m
-			case d&writes != 0:
-				*w |= m
-			default:
-				*r |= m
-			}
+			w, r, a := p.mark(i/64, low<<(i%64), d)
+			written, read, atomic = written || w, read || r, atomic || a
 		}
 		if written && unwritten {
 			return written, read, atomic, false
 		}
 	}
 	return written, read, atomic, true
+}
+
+// mark marks bytes m of word i and returns the earlier kinds of access to any of them.
+func (p *marks) mark(i uint32, m uint64, d accessEffects) (written, read, atomic bool) {
+	w, r, a := &p.written[i], &p.read[i], &p.atomic[i]
+	written, read, atomic = *w&m != 0, *r&m != 0, *a&m != 0
+	switch {
+	case d&atomics != 0:
+		*a |= m
+	case d&writes != 0:
+		*w |= m
+	default:
+		*r |= m
+	}
+	return written, read, atomic
 }
 
 // page returns a page of the marks, and creates it if necessary.
@@ -131,17 +137,8 @@ func (b *backlog) mark(offset uint64, n int, d accessEffects) (written, read, at
 		p := b.page(offset / markBytes)
 		i := offset % markBytes
 		take := min(n, 64-int(i%64))
-		m := ^uint64(0) >> (64 - take) << (i % 64)
-		w, r, a := &p.written[i/64], &p.read[i/64], &p.atomic[i/64]
-		written, read, atomic = written || *w&m != 0, read || *r&m != 0, atomic || *a&m != 0
-		switch {
-		case d&atomics != 0:
-			*a |= m
-		case d&writes != 0:
-			*w |= m
-		default:
-			*r |= m
-		}
+		w, r, a := p.mark(uint32(i/64), ^uint64(0)>>(64-take)<<(i%64), d)
+		written, read, atomic = written || w, read || r, atomic || a
 		offset, n = offset+uint64(take), n-take
 	}
 	return written, read, atomic
