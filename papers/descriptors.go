@@ -29,13 +29,13 @@ var descriptorReadings = append(clockReadings[:clockEnds:clockEnds],
 	Interpretation{"channel", "as the headline; use banks has each page in one channel"},
 	Interpretation{"large L2", "as the headline; the L2 has 1 MB"})
 
-// numbers of descriptorReadings after those of clockReadings
+// The interpretations of descriptorReadings after those with a clock.
 const (
 	descriptorChannel = clockEnds + iota
 	descriptorLargeL2
 )
 
-// A useSet is a set of the uses of descriptors, a bit each.
+// useSet is a set of the uses of descriptors, a bit each, or a machine without descriptors.
 type useSet int
 
 // The uses.
@@ -146,15 +146,17 @@ func descriptorMeasureSets(m *Meter, row *Row, reading int, name string, sets []
 		machines := map[useSet]*clocked{}
 		for _, u := range sets {
 			spec := descriptorSpec(reading)
-			if u == useFrames {
+			switch u {
+			case 0:
+			case useFrames:
 				spec.DRAM.Pages = "first-touch"
-			} else if u == useBDI {
+			case useBDI:
 				list, err := systems.Find("caba=hw", nil)
 				if err != nil {
 					return nil, err
 				}
 				spec.Systems = list
-			} else if u != 0 {
+			default:
 				var report *systems.InferredReport
 				if u == allUses {
 					report = out.report
