@@ -2,6 +2,7 @@ package interp_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/interp/internal/exchange"
 	"gemu/probe"
 	"gemu/ptx"
 )
@@ -75,7 +77,10 @@ func copyKernel(r *rand.Rand, traps bool) string {
 			put("\tshr.u32 %%y, %d, %%lane;\n\tand.b32 %%y, %%y, 1;\n\tsetp.ne.u32 %%q, %%y, 0;\n\t@%%q add.u64 %%from, %%b, %%offset;", r.Uint32())
 		}
 		read := ""
-		switch r.IntN(6) {
+		switch r.IntN(8) {
+		case 2, 3: // each lane reads all of its bytes or none
+			put("\tshr.u32 %%y, %d, %%lane;\n\tand.b32 %%y, %%y, 1;\n\tmul.lo.u32 %%bytes, %%y, %d;", r.Uint32()|r.Uint32(), size)
+			read = ", %bytes"
 		case 0:
 			read = fmt.Sprintf(", %d", r.IntN(size+1))
 		case 1:
@@ -165,7 +170,7 @@ func TestCopiesOfWarps(t *testing.T) {
 			want, counts := run(interp.Launch{Mode: interp.Vector, Probes: []probe.Probe{&effects{&events}}})
 			launches := []interp.Launch{{Mode: interp.Vector, Engine: interp.Portable}, {Mode: interp.Check, CompileEagerly: true, Engine: interp.Portable}}
 			if interp.Native.Available() {
-				launches = append(launches, interp.Launch{Mode: interp.Vector, Engine: interp.Native})
+				launches = append(launches, interp.Launch{Mode: interp.Vector, Engine: interp.Native}, interp.Launch{Mode: interp.Affine, CompileEagerly: true, Engine: interp.Native}, interp.Launch{Mode: interp.Check, CompileEagerly: true, Engine: interp.Native})
 			}
 			for _, l := range launches {
 				got, n := run(l)
@@ -246,6 +251,456 @@ func TestUnequalGroups(t *testing.T) {
 				if got := binary.LittleEndian.Uint32(out.Bytes()[12*i+4*k:]); got != want {
 					t.Errorf("%v mode: thread %d reads %d in load %d, want %d", mode, i, got, k, want)
 				}
+			}
+		}
+	}
+}
+
+// copyCase is a kernel of 64 threads that copies from a, whose word j is 1000+j, to its shared memory, and the words that its threads
+// must read. Lane is the index of a thread in its warp, %to the address of 16 bytes of the thread's own, %from that of words 4·tid
+// to 4·tid+3 of a, 16 slots of 1024 bytes apart; %r0 to %r3 are the results.
+type copyCase struct {
+	name, body string
+	want       func(tid int, early bool) [4]uint32
+}
+
+const copyCaseHead = `.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u64 out)
+{
+	.reg .u64 %a, %out, %from;
+	.reg .u32 %i, %lane, %x, %y, %to, %s, %n, %r0, %r1, %r2, %r3;
+	.reg .pred %p, %q, %odd, %first;
+	.shared .align 128 .b8 room[16384];
+	.shared .align 8 .b64 bar;
+	ld.param.u64 %a, [a];
+	ld.param.u64 %out, [out];
+	mov.u32 %i, %tid.x;
+	mov.u32 %lane, %laneid;
+	mov.u32 %s, room;
+	mad.lo.u32 %to, %i, 16, %s;
+	mad.wide.u32 %from, %i, 16, %a;
+	mad.wide.u32 %out, %i, 16, %out;
+	and.b32 %x, %lane, 1;
+	setp.ne.u32 %odd, %x, 0;
+	setp.eq.u32 %first, %i, 0;
+	@%first mbarrier.init.shared.b64 [bar], 64;
+	bar.sync 0;
+	mov.u32 %r0, 0;
+	mov.u32 %r1, 0;
+	mov.u32 %r2, 0;
+	mov.u32 %r3, 0;
+	cp.async.cg.shared.global [%to+15360], [%from], 16; // the first copy of a CTA executes in Go
+	cp.async.wait_all;
+`
+
+const copyCaseEnd = `
+	st.global.v4.u32 [%out], {%r0, %r1, %r2, %r3};
+	ret;
+}`
+
+// word returns word 4·tid + w of slot k of a, or 0 if it has not been copied.
+func word(tid, k, w int, copied bool) uint32 {
+	if !copied {
+		return 0
+	}
+	return uint32(1000 + 256*k + 4*tid + w)
+}
+
+// The expected words follow from the manual (9.7.9.25.3: a wait for all groups but the last n of the executing thread; a group has
+// the copies of the thread that were in none; bytes that are not read are zeros), and from docs/async.md: without a wait, a copy
+// happens at once with the early effects, and otherwise not at all.
+var copyCases = []copyCase{
+	{"groups", `
+	cp.async.cg.shared.global [%to], [%from], 16;
+	cp.async.commit_group;
+	cp.async.cg.shared.global [%to+1024], [%from+1024], 16;
+	cp.async.ca.shared.global [%to+2048], [%from+2048], 8;
+	cp.async.commit_group;
+	cp.async.ca.shared.global [%to+3072], [%from+3072], 4;
+	cp.async.wait_group 1;
+	ld.shared.u32 %r0, [%to+12];
+	ld.shared.u32 %r1, [%to+1024];
+	cp.async.wait_group 0;
+	ld.shared.u32 %r2, [%to+2052];
+	ld.shared.u32 %r3, [%to+3072];`,
+		func(tid int, early bool) [4]uint32 {
+			return [4]uint32{word(tid, 0, 3, true), word(tid, 1, 0, early), word(tid, 2, 1, true), word(tid, 3, 0, early)}
+		}},
+	{"wait_all", `
+	cp.async.cg.shared.global [%to], [%from], 16;
+	cp.async.commit_group;
+	cp.async.cg.shared.global [%to+1024], [%from+1024], 16;
+	cp.async.wait_all;
+	ld.shared.u32 %r0, [%to+4];
+	ld.shared.u32 %r1, [%to+1032];
+	cp.async.cg.shared.global [%to+2048], [%from+2048], 16;
+	cp.async.wait_group 0;
+	ld.shared.u32 %r2, [%to+2048];
+	cp.async.commit_group;
+	cp.async.wait_group 1;
+	ld.shared.u32 %r3, [%to+2048];`,
+		func(tid int, early bool) [4]uint32 {
+			return [4]uint32{word(tid, 0, 1, true), word(tid, 1, 2, true), word(tid, 2, 0, early), word(tid, 2, 0, early)}
+		}},
+	{"wait in some lanes", `
+	cp.async.cg.shared.global [%to], [%from], 16;
+	cp.async.cg.shared.global [%to+1024], [%from+1024], 16;
+	cp.async.commit_group;
+	@!%odd bra EVEN;
+	cp.async.wait_group 0;
+	ld.shared.u32 %r0, [%to];
+EVEN:
+	ld.shared.u32 %r1, [%to+1028];
+	cp.async.wait_group 0;
+	ld.shared.u32 %r2, [%to+1028];`,
+		func(tid int, early bool) [4]uint32 {
+			odd := tid&1 != 0
+			return [4]uint32{word(tid, 0, 0, odd), word(tid, 1, 1, early || odd), word(tid, 1, 1, true), 0}
+		}},
+	{"commit in some lanes", `
+	cp.async.cg.shared.global [%to], [%from], 16;
+	@%odd cp.async.commit_group;
+	cp.async.cg.shared.global [%to+1024], [%from+1024], 16;
+	cp.async.wait_group 0;
+	ld.shared.u32 %r0, [%to];
+	ld.shared.u32 %r1, [%to+1024];
+	@!%odd cp.async.commit_group;
+	cp.async.wait_group 0;
+	ld.shared.u32 %r2, [%to+1024];
+	cp.async.commit_group;
+	cp.async.wait_group 0;
+	ld.shared.u32 %r3, [%to+1024];`,
+		func(tid int, early bool) [4]uint32 {
+			odd := tid&1 != 0
+			return [4]uint32{word(tid, 0, 0, early || odd), word(tid, 1, 0, early), word(tid, 1, 0, early || !odd), word(tid, 1, 0, true)}
+		}},
+	{"copies in some lanes", `
+	@%odd bra ODD;
+	cp.async.cg.shared.global [%to], [%from], 16;
+	bra BOTH;
+ODD:
+	cp.async.cg.shared.global [%to], [%from+1024], 16;
+BOTH:
+	setp.gt.u32 %p, %lane, 20;
+	@%p cp.async.ca.shared.global [%to+1024], [%from+2048], 4;
+	cp.async.commit_group;
+	ld.shared.u32 %r2, [%to];
+	cp.async.wait_group 0;
+	ld.shared.u32 %r0, [%to+12];
+	ld.shared.u32 %r1, [%to+1024];`,
+		func(tid int, early bool) [4]uint32 {
+			return [4]uint32{word(tid, tid&1, 3, true), word(tid, 2, 0, tid%32 > 20), word(tid, tid&1, 0, early), 0}
+		}},
+	{"zeros", `
+	st.shared.v4.u32 [%to], {%i, %i, %i, %i};
+	st.shared.v4.u32 [%to+1024], {%i, %i, %i, %i};
+	selp.u32 %x, 16, 0, %odd;
+	cp.async.cg.shared.global [%to], [%from], 16, %x;
+	selp.u32 %x, 6, 0, %odd;
+	cp.async.cg.shared.global [%to+1024], [%from+1024], 16, %x;
+	cp.async.commit_group;
+	ld.shared.u32 %r3, [%to];
+	cp.async.wait_group 0;
+	ld.shared.u32 %r0, [%to+8];
+	ld.shared.u32 %r1, [%to+1024];
+	ld.shared.u32 %r2, [%to+1028];`,
+		func(tid int, early bool) [4]uint32 {
+			odd := tid&1 != 0
+			before := uint32(tid)
+			if early {
+				before = word(tid, 0, 0, odd)
+			}
+			return [4]uint32{word(tid, 0, 2, odd), word(tid, 1, 0, odd), word(tid, 1, 1, odd) & 0xffff, before}
+		}},
+	{"the same target", ` // the copies of a wait happen lane after lane (docs/design/asynchronous.md); early ones in the order of issue
+	and.b32 %x, %i, 62;
+	mad.lo.u32 %y, %x, 16, %s;
+	cp.async.cg.shared.global [%y], [%from], 16;
+	cp.async.cg.shared.global [%y+1024], [%from+1024], 16;
+	cp.async.cg.shared.global [%y], [%from+2048], 16;
+	@%odd cp.async.ca.shared.global [%y+4], [%from+3072], 4;
+	@!%odd cp.async.ca.shared.global [%y+8], [%from+3072], 4;
+	cp.async.commit_group;
+	cp.async.wait_group 0;
+	bar.warp.sync -1;
+	ld.shared.u32 %r0, [%y];
+	ld.shared.u32 %r1, [%y+4];
+	ld.shared.u32 %r2, [%y+1024];
+	ld.shared.u32 %r3, [%y+8];`,
+		func(tid int, early bool) [4]uint32 {
+			last, third := tid|1, word(tid|1, 2, 2, true)
+			if early {
+				third = word(tid&^1, 3, 0, true)
+			}
+			return [4]uint32{word(last, 2, 0, true), word(last, 3, 0, true), word(last, 1, 0, true), third}
+		}},
+	{"a barrier", ` // warp 1 copies, and warp 0 reads
+	setp.lt.u32 %p, %i, 32;
+	@%p bra WAIT;
+	cp.async.cg.shared.global [%to], [%from], 16;
+	cp.async.commit_group;
+	cp.async.cg.shared.global [%to+1024], [%from+1024], 16;
+	cp.async.commit_group;
+	cp.async.wait_group 1;
+WAIT:
+	bar.sync 0;
+	xor.b32 %x, %i, 32;
+	mad.lo.u32 %x, %x, 16, %s;
+	@%p ld.shared.u32 %r0, [%x];
+	@%p ld.shared.u32 %r1, [%x+1024];
+	bar.sync 0;
+	@!%p cp.async.wait_group 0;
+	bar.sync 0;
+	@%p ld.shared.u32 %r2, [%x+1024];`,
+		func(tid int, early bool) [4]uint32 {
+			return [4]uint32{word(tid^32, 0, 0, tid < 32), word(tid^32, 1, 0, tid < 32 && early), word(tid^32, 1, 0, tid < 32), 0}
+		}},
+	{"an mbarrier", ` // the arrival comes after the copies before it, and a wait for groups completes only copies
+	cp.async.cg.shared.global [%to], [%from], 16;
+	cp.async.mbarrier.arrive.noinc.shared.b64 [bar];
+	cp.async.cg.shared.global [%to+1024], [%from+1024], 16;
+	ld.shared.u32 %r2, [%to];
+WAIT:
+	mbarrier.test_wait.parity.shared.b64 %q, [bar], 0;
+	@!%q bra WAIT;
+	ld.shared.u32 %r0, [%to];
+	ld.shared.u32 %r3, [%to+1024];
+	cp.async.wait_all;
+	ld.shared.u32 %r1, [%to+1024];`,
+		func(tid int, early bool) [4]uint32 {
+			return [4]uint32{word(tid, 0, 0, true), word(tid, 1, 0, true), word(tid, 0, 0, early), word(tid, 1, 0, early)}
+		}},
+	{"many pending copies", ` // of which the last to each slot stays
+	mov.u32 %n, 0;
+MORE:
+	and.b32 %x, %n, 7;
+	shl.b32 %x, %x, 10;
+	cvt.u64.u32 %a, %x;
+	add.u64 %a, %a, %from;
+	and.b32 %y, %n, 3;
+	shl.b32 %y, %y, 10;
+	add.u32 %y, %y, %to;
+	cp.async.cg.shared.global [%y], [%a], 16;
+	cp.async.commit_group;
+	add.u32 %n, %n, 1;
+	setp.lt.u32 %q, %n, 100;
+	@%q bra MORE;
+	cp.async.wait_group 90; // for copies 0 to 9
+	ld.shared.u32 %r0, [%to+2048];
+	cp.async.wait_group 3; // for copies 0 to 96
+	ld.shared.u32 %r1, [%to];
+	ld.shared.u32 %r2, [%to+1024];
+	cp.async.wait_all;
+	ld.shared.u32 %r3, [%to+1024];`,
+		func(tid int, early bool) [4]uint32 {
+			if early {
+				return [4]uint32{word(tid, 2, 0, true), word(tid, 0, 0, true), word(tid, 1, 0, true), word(tid, 1, 0, true)}
+			}
+			return [4]uint32{word(tid, 6, 0, true), word(tid, 0, 0, true), word(tid, 5, 0, true), word(tid, 1, 0, true)}
+		}},
+}
+
+// copyLaunches returns launches on both engines, in each mode; those of machine code come last.
+func copyLaunches() (list []interp.Launch) {
+	for _, engine := range []interp.Engine{interp.Portable, interp.Native} {
+		if engine.Available() {
+			list = append(list, interp.Launch{Mode: interp.Vector, Engine: engine}, interp.Launch{Mode: interp.Affine, CompileEagerly: true, Engine: engine}, interp.Launch{Mode: interp.Check, CompileEagerly: true, Engine: engine})
+		}
+	}
+	return list
+}
+
+// copyInput returns a module with a kernel k, and a buffer whose word j is 1000+j.
+func copyInput(t *testing.T, src string) (*interp.Module, *interp.Buffer) {
+	mod, a := linker(t, interp.Config{Workers: 1}, src, 16384)
+	for j := range 4096 {
+		binary.LittleEndian.PutUint32(a.Bytes()[4*j:], uint32(1000+j))
+	}
+	return mod, a
+}
+
+// TestCopyCases: the copies of cp.async have happened where the manual says so, on both engines, in all modes, and with late and
+// early effects.
+func TestCopyCases(t *testing.T) {
+	for _, c := range copyCases {
+		for _, early := range []bool{false, true} {
+			for _, l := range copyLaunches() {
+				mod, a := copyInput(t, copyCaseHead+c.body+copyCaseEnd)
+				out, err := mod.Device().Alloc(16 * 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				l.Grid, l.Block, l.Args, l.EagerEffects = ptx.Dim(1), ptx.Dim(64), []any{a, out}, early
+				if _, err := mod.Run(t.Context(), &l); err != nil {
+					t.Errorf("%s, %v, %v mode: %v", c.name, l.Engine, l.Mode, err)
+					continue
+				}
+				for tid := range 64 {
+					want := c.want(tid, early)
+					for k := range want {
+						if got := binary.LittleEndian.Uint32(out.Bytes()[16*tid+4*k:]); got != want[k] {
+							t.Errorf("%s, %v, %v mode, early effects %v: thread %d has %d in r%d, want %d", c.name, l.Engine, l.Mode, early, tid, got, k, want[k])
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestFaultsOfCopies: a copy that faults between others stops the program at its instruction and names its lanes, on both engines.
+// The lanes follow from the guards below.
+func TestFaultsOfCopies(t *testing.T) {
+	for _, c := range []struct{ name, fault string }{
+		{"misaligned source", "@%p add.u64 %from, %from, 4;"},
+		{"misaligned target", "@%p add.u32 %to, %to, 4;"},
+		{"source behind its allocation", "@%p add.u64 %from, %from, 1048576;"},
+		{"source before its allocation", "@%p sub.u64 %from, %from, 1048576;"},
+		{"target behind shared memory", "@%p add.u32 %to, %to, 65536;"},
+		{"target before shared memory", "@%p sub.u32 %to, %to, 65536;"},
+		{"too many bytes", "mov.u32 %n, 16;\n\t@%p mov.u32 %n, 17;"},
+	} {
+		size := "16"
+		if strings.Contains(c.fault, "%n") {
+			size = "16, %n"
+		}
+		src := copyCaseHead + `
+	setp.eq.u32 %p, %i, 39;
+	cp.async.cg.shared.global [%to], [%from], 16;
+	cp.async.commit_group;
+	cp.async.cg.shared.global [%to+1024], [%from+1024], 16;
+	` + c.fault + `
+	cp.async.cg.shared.global [%to+2048], [%from+2048], ` + size + `;
+	cp.async.cg.shared.global [%to+3072], [%from+3072], 16;
+	cp.async.wait_all;` + copyCaseEnd
+		line := fmt.Sprintf("test.ptx:%d:", 1+strings.Count(src[:strings.Index(src, "[%to+2048]")], "\n"))
+		for _, early := range []bool{false, true} {
+			want := ""
+			for _, l := range copyLaunches() {
+				mod, a := copyInput(t, src)
+				out, err := mod.Device().Alloc(16 * 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				l.Grid, l.Block, l.Args, l.EagerEffects = ptx.Dim(1), ptx.Dim(64), []any{a, out}, early
+				_, err = mod.Run(t.Context(), &l)
+				if want == "" {
+					want = fmt.Sprint(err)
+				}
+				trap, _ := errors.AsType[*probe.Trap](err)
+				if got := fmt.Sprint(err); got != want || !strings.HasPrefix(got, line) || trap.Warp != 1 || trap.Lanes != 1<<7 {
+					t.Errorf("%s, %v, %v mode, early effects %v: got\n%s\nwant a trap at %s of lane 7, as the first launch:\n%s", c.name, l.Engine, l.Mode, early, got, line, want)
+				}
+			}
+		}
+	}
+}
+
+// freedSource copies from memory that its first thread frees before the wait.
+const freedSource = `.version 8.6
+.target sm_90
+.address_size 64
+.extern .func (.param .b64 r) malloc (.param .b64 n);
+.extern .func free (.param .b64 p);
+.visible .entry k()
+{
+	.reg .u64 %a, %b;
+	.reg .u32 %i, %to;
+	.reg .pred %q;
+	.shared .align 16 .b8 room[1024];
+	.shared .align 8 .b64 begin;
+	mov.u32 %i, %tid.x;
+	setp.ne.u32 %q, %i, 0;
+	@%q bra WAIT;
+	{ .param .b64 n; .param .b64 r; st.param.b64 [n], 4096; call (r), malloc, (n); ld.param.b64 %b, [r]; }
+	st.shared.u64 [begin], %b;
+WAIT:
+	bar.sync 0;
+	ld.shared.u64 %b, [begin];
+	cvta.to.global.u64 %a, %b;
+	mad.wide.u32 %a, %i, 16, %a;
+	mov.u32 %to, room;
+	mad.lo.u32 %to, %i, 16, %to;
+	cp.async.cg.shared.global [%to], [%a], 16;
+	cp.async.wait_all;
+	cp.async.cg.shared.global [%to+512], [%a], 16;
+	@%q bra FREED;
+	{ .param .b64 p; st.param.b64 [p], %b; call free, (p); }
+FREED:
+	bar.sync 0;
+	cp.async.wait_all;
+	ret;
+}`
+
+// TestFreedSourceOfCopies: a copy from memory that is freed before the copy's wait stops the program at the copy.
+func TestFreedSourceOfCopies(t *testing.T) {
+	line := fmt.Sprintf("test.ptx:%d:", 1+strings.Count(freedSource[:strings.Index(freedSource, "[%to+512]")], "\n"))
+	for _, early := range []bool{false, true} {
+		want := ""
+		for _, l := range copyLaunches() {
+			mod, err := interp.NewDevice(interp.Config{Workers: 1}).Load("test.ptx", []byte(freedSource))
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.Grid, l.Block, l.EagerEffects = ptx.Dim(1), ptx.Dim(32), early
+			_, err = mod.Run(t.Context(), &l)
+			got := fmt.Sprint(err)
+			if want == "" {
+				want = got
+			}
+			if got != want || early != (err == nil) || !early && (!strings.HasPrefix(got, line) || !errors.Is(err, probe.ErrUseAfterFree)) {
+				t.Errorf("%v, %v mode, early effects %v: got\n%s\nwant a trap for freed memory at %s with late effects, as the first launch:\n%s", l.Engine, l.Mode, early, got, line, want)
+			}
+		}
+	}
+}
+
+// TestCopiesStayInMachineCode: a loop of copies in several stages exits to Go only for the first copy of a warp, at barriers, and
+// after each stretch of instructions.
+func TestCopiesStayInMachineCode(t *testing.T) {
+	if !interp.Native.Available() {
+		t.Skip("this host executes no machine code of gemu")
+	}
+	const iterations = 200
+	src := copyCaseHead + fmt.Sprintf(`
+	mov.u32 %%n, 0;
+	mov.u32 %%y, 16;
+	@%%odd mov.u32 %%y, 0;
+MORE:
+	cp.async.cg.shared.global [%%to], [%%from], 16;
+	cp.async.ca.shared.global [%%to+1024], [%%from+1024], 8;
+	cp.async.cg.shared.global [%%to+2048], [%%from+2048], 16, %%y;
+	@%%odd cp.async.ca.shared.global [%%to+3072], [%%from+1028], 4;
+	cp.async.commit_group;
+	cp.async.wait_group 2;
+	ld.shared.u32 %%x, [%%to+1024];
+	add.u32 %%r0, %%r0, %%x;
+	add.u32 %%n, %%n, 1;
+	setp.lt.u32 %%q, %%n, %d;
+	@%%q bra MORE;
+	cp.async.wait_all;`, iterations) + copyCaseEnd
+	for _, early := range []bool{false, true} {
+		mod, a := copyInput(t, src)
+		out, err := mod.Device().Alloc(16 * 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entered := exchange.Entered.Load()
+		if _, err := mod.Run(t.Context(), &interp.Launch{Mode: interp.Vector, Engine: interp.Native, Grid: ptx.Dim(1), Block: ptx.Dim(64), Args: []any{a, out}, EagerEffects: early}); err != nil {
+			t.Fatal(err)
+		}
+		if n := exchange.Entered.Load() - entered; n > iterations/5 {
+			t.Errorf("early effects %v: machine code was entered %d times for %d iterations", early, n, iterations)
+		}
+		waited := uint32(iterations - 2)
+		if early {
+			waited = iterations
+		}
+		for tid := range 64 {
+			if got, want := binary.LittleEndian.Uint32(out.Bytes()[16*tid:]), waited*word(tid, 1, 0, true); got != want {
+				t.Errorf("early effects %v: thread %d has %d, want %d", early, tid, got, want)
 			}
 		}
 	}

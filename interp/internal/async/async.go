@@ -15,6 +15,7 @@ import (
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/machine"
+	"gemu/interp/internal/native"
 	"gemu/ptx"
 )
 
@@ -153,7 +154,7 @@ func limitEffects(c *machine.CTA) error {
 type pendingEffect struct {
 	sequence int64
 	effect   *machine.AsyncEffect // nil: the copy of lane
-	copy     *machine.WarpCopy
+	copy     *native.WarpCopy
 	lane     int
 }
 
@@ -192,7 +193,8 @@ func pendingEffects(c *machine.CTA) (list []pendingEffect) {
 		}
 	}
 	for i := range c.AsyncState.Copies {
-		for _, p := range c.AsyncState.Copies[i].Pending {
+		for _, number := range c.AsyncState.Copies[i].Pending {
+			p := c.AsyncState.Objects[number]
 			for m := p.Lanes; m != 0; m &= m - 1 {
 				lane := bits.TrailingZeros32(m)
 				list = append(list, pendingEffect{sequence: p.LaneSequence(lane), copy: p, lane: lane})
@@ -308,7 +310,7 @@ func CopyEffects(cl *machine.Cluster, other *machine.Cluster) {
 				c.AsyncState.Lanes[i].Pending = copyList(old.Lanes[i].Pending)
 			}
 		}
-		c.AsyncState.Copies = cloneCopyQueues(other.CTAs[r].AsyncState.Copies)
+		cloneCopies(&c.AsyncState, &other.CTAs[r].AsyncState)
 	}
 	ctas, shared := cl.CTAs, cl.Shared
 	*cl = *other

@@ -11,6 +11,7 @@ import (
 	"gemu/interp/internal/machine"
 	"gemu/interp/internal/matrix"
 	"gemu/interp/internal/mem"
+	"gemu/interp/internal/native"
 	"gemu/probe"
 )
 
@@ -65,9 +66,9 @@ func receivesCopies(c *machine.CTA) bool {
 }
 
 // canEmitCopies reports whether emitCopies can emit the pending copies of a list in the lanes of m.
-func canEmitCopies(c *machine.CTA, list []*machine.WarpCopy, m uint32) bool {
-	for _, p := range list {
-		if p.Lanes != p.Issued || p.Issued&^m != 0 || !haveSeparateTargets(p) {
+func canEmitCopies(c *machine.CTA, list []int32, m uint32) bool {
+	for _, i := range list {
+		if p := c.AsyncState.Objects[i]; p.Lanes != p.Issued || p.Issued&^m != 0 || !haveSeparateTargets(p) {
 			return false
 		}
 	}
@@ -76,7 +77,7 @@ func canEmitCopies(c *machine.CTA, list []*machine.WarpCopy, m uint32) bool {
 
 // haveSeparateTargets reports whether the issued lanes write separate bytes, as far as a set of targets near each other tells.
 // The memory of p must be located.
-func haveSeparateTargets(p *machine.WarpCopy) bool {
+func haveSeparateTargets(p *native.WarpCopy) bool {
 	if p.IsContiguous {
 		return true
 	}
@@ -93,24 +94,26 @@ func haveSeparateTargets(p *machine.WarpCopy) bool {
 
 // emitCopies emits the issue of the copies of p, whose Group and Sequence are set, or the moment before they read and write. At the
 // issue it may return false without an effect, if an event for each lane is necessary.
-func emitCopies(c *machine.CTA, p *machine.WarpCopy, issued bool) bool {
-	if issued && (p.Source == nil || !haveSeparateTargets(p) || !receivesCopies(c)) {
+func emitCopies(c *machine.CTA, p *native.WarpCopy, issued bool) bool {
+	if issued && (!p.IsLocated || !haveSeparateTargets(p) || !receivesCopies(c)) {
 		return false
 	}
 	s := c.Stream
 	x := &s.Copies
-	x.Number, x.Issued, x.Group, x.Bytes, x.To, x.From = p.Sequence, issued, p.Group, p.Size, c.SharedMem.Public(), nil
+	x.Number, x.Issued, x.Group, x.Bytes, x.To, x.From = p.Sequence, issued, int(p.Group), int(p.Size), c.SharedMem.Public(), nil
+	source := sourceOf(c, p)
 	if p.Reads != 0 {
-		x.From = p.Source.Public()
+		x.From = source.Public()
 	}
-	toBase, fromBase := c.SharedMem.Base-probe.SharedWindow, p.Source.Base
+	toBase, fromBase := c.SharedMem.Base-probe.SharedWindow, source.Base
 	for i := range x.ToOffset {
 		to, from := addressesOf(p, i)
 		x.ToOffset[i], x.FromOffset[i], x.Read[i] = to-toBase, from-fromBase, uint8(bytesOf(p, i))
 	}
 	v := event.NewCTAEvent(s)
-	v.Warp, v.Active, v.Lanes, v.Kind = p.Warp, p.Active, uint64(p.Issued), probe.OnEffect
-	v.Instr, v.Func, v.Index = p.Src.Instr, p.Src.Func.Func, int(p.Src.Index)
+	v.Warp, v.Active, v.Lanes, v.Kind = int(p.Warp), p.Active, uint64(p.Issued), probe.OnEffect
+	src := &c.Code.Sources[p.Src]
+	v.Instr, v.Func, v.Index = src.Instr, src.Func.Func, int(src.Index)
 	x.Event = v
 	for i := range s.Sinks {
 		if l := &s.Sinks[i]; l.Subscription.Events&probe.OnEffect != 0 {

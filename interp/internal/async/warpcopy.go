@@ -13,6 +13,7 @@ import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/machine"
 	"gemu/interp/internal/mem"
+	"gemu/interp/internal/native"
 	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
@@ -22,44 +23,46 @@ import (
 const laneCopyBytes = uint64(unsafe.Sizeof(machine.AsyncEffect{}))
 
 // queueOf returns the cp.async work of half h of a warp.
-func queueOf(w *machine.Warp, h int) *machine.CopyQueue {
+func queueOf(w *machine.Warp, h int) *native.CopyQueue {
 	a, halves := &w.CTA.AsyncState, len(w.Files)
 	if len(a.Copies) == 0 {
 		n := len(w.CTA.Warps) * halves
 		a.Copies = slices.Grow(a.Copies, n)[:n]
 		for i := range a.Copies {
 			q := &a.Copies[i]
-			q.Sets = append(q.Sets[:0], machine.CommitLanes{Lanes: uint32(w.CTA.Warps[i/halves].AllLanes() >> (32 * (i % halves)))})
+			q.Sets = append(q.Sets[:0], native.CommitLanes{Lanes: uint32(w.CTA.Warps[i/halves].AllLanes() >> (32 * (i % halves)))})
+			q.CopyPlace = native.CopyPlace{Warp: int32(i / halves), Half: int32(i % halves)}
 		}
+		a.MaxBytes, a.LaneBytes, a.IsEager = MaxEffectBytes(w.CTA.Grid), laneCopyBytes, w.CTA.Grid.EagerEffects
 	}
 	return &a.Copies[w.ID*halves+h]
 }
 
 // groupsOf returns the number of groups that a lane has committed.
-func groupsOf(q *machine.CopyQueue, lane int) int {
+func groupsOf(q *native.CopyQueue, lane int) int {
 	for _, s := range q.Sets {
 		if s.Lanes>>lane&1 != 0 {
-			return s.Groups
+			return int(s.Groups)
 		}
 	}
 	return 0
 }
 
 // commitCopies commits a group in each lane of m.
-func commitCopies(q *machine.CopyQueue, m uint32) {
+func commitCopies(q *native.CopyQueue, m uint32) {
 	if len(q.Sets) == 1 && q.Sets[0].Lanes&^m == 0 {
 		q.Sets[0].Groups++
 		return
 	}
-	var sets []machine.CommitLanes
-	add := func(lanes uint32, groups int) {
-		i := slices.IndexFunc(sets, func(s machine.CommitLanes) bool { return s.Groups == groups })
+	var sets []native.CommitLanes
+	add := func(lanes uint32, groups int64) {
+		i := slices.IndexFunc(sets, func(s native.CommitLanes) bool { return s.Groups == groups })
 		switch {
 		case lanes == 0:
 		case i >= 0:
 			sets[i].Lanes |= lanes
 		default:
-			sets = append(sets, machine.CommitLanes{Lanes: lanes, Groups: groups})
+			sets = append(sets, native.CommitLanes{Lanes: lanes, Groups: groups})
 		}
 	}
 	for _, s := range q.Sets {
@@ -70,43 +73,52 @@ func commitCopies(q *machine.CopyQueue, m uint32) {
 }
 
 // dropDoneCopies removes the objects without pending lanes from a queue.
-func dropDoneCopies(a *machine.AsyncState, q *machine.CopyQueue) {
+func dropDoneCopies(a *machine.AsyncState, q *native.CopyQueue) {
 	n := 0
-	for _, p := range q.Pending {
-		if p.Lanes == 0 {
-			a.FreeCopies = append(a.FreeCopies, p)
+	for _, i := range q.Pending {
+		if p := a.Objects[i]; p.Lanes == 0 {
+			a.Release(p)
 			continue
 		}
-		q.Pending[n] = p
+		q.Pending[n] = i
 		n++
 	}
 	q.Pending = q.Pending[:n]
 }
 
-// cloneCopyQueues returns a copy of queues. The copy shares nothing that changes, and refers to no memory of a device.
-func cloneCopyQueues(queues []machine.CopyQueue) []machine.CopyQueue {
-	queues = slices.Clone(queues)
-	for i := range queues {
-		q := &queues[i]
+// cloneCopies makes the cp.async work of a CTA a copy of another CTA's work. The copy shares nothing that changes, and refers
+// to no memory of a device.
+func cloneCopies(a, other *machine.AsyncState) {
+	a.Copies = slices.Clone(other.Copies)
+	for i := range a.Copies {
+		q := &a.Copies[i]
 		q.Sets, q.Pending = slices.Clone(q.Sets), slices.Clone(q.Pending)
-		for k, p := range q.Pending {
-			c := *p
-			c.Source = nil
-			q.Pending[k] = &c
+		for k, number := range q.Pending {
+			q.Pending[k] = copyOf(a, other.Objects[number]).Number
+			a.Objects[q.Pending[k]].IsLocated = false
 		}
 	}
-	return queues
+}
+
+// copyOf returns a new object with the contents of p.
+func copyOf(a *machine.AsyncState, p *native.WarpCopy) *native.WarpCopy {
+	q := a.Copy()
+	number := q.Number
+	*q = *p
+	q.Number = number
+	return q
 }
 
 // AsyncCopy executes the cp.async instructions that copy.
 func AsyncCopy(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	c := w.CTA
-	p := newObject(&c.AsyncState.FreeCopies)
-	p.Src, p.Warp, p.Half, p.Active, p.Imm, p.Issued, p.Lanes = w.SourceOf(instr), w.ID, h, w.Mask, instr.Imm, m, m
-	_, _, p.Size = code.CopyOf(instr.Imm)
+	p := c.AsyncState.Copy()
+	p.Src, p.CopyPlace, p.Active, p.Imm, p.Issued, p.Lanes = instr.Src, native.CopyPlace{Warp: int32(w.ID), Half: int32(h)}, w.Mask, instr.Imm, m, m
+	_, _, size := code.CopyOf(instr.Imm)
+	p.Size = int32(size)
 	readSizes(p, f, instr.C)
 	to, from := f.Src64(instr.A), f.Src64(instr.B)
-	if p.IsContiguous = p.IsWhole && m == regfile.Full && areAdjacent(from, uint64(p.Size)) && areAdjacent(to, uint64(p.Size)); p.IsContiguous {
+	if p.IsContiguous = p.IsWhole && m == regfile.Full && areAdjacent(from, uint64(size)) && areAdjacent(to, uint64(size)); p.IsContiguous {
 		p.To[0], p.From[0] = to[0], from[0]
 	} else {
 		p.To, p.From = *to, *from
@@ -127,7 +139,7 @@ func AsyncCopy(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 			w.Err = issueCopies(w, copyOfLanes(&c.AsyncState, p, 1<<lane))
 		}
 	}
-	c.AsyncState.FreeCopies = append(c.AsyncState.FreeCopies, p)
+	c.AsyncState.Release(p)
 }
 
 // areAdjacent reports whether the addresses of neighbouring lanes are size bytes apart.
@@ -146,18 +158,18 @@ func areAdjacent(addresses *regfile.Row64, size uint64) bool {
 }
 
 // addressesOf returns the addresses of a lane.
-func addressesOf(p *machine.WarpCopy, lane int) (to, from uint64) {
+func addressesOf(p *native.WarpCopy, lane int) (to, from uint64) {
 	if p.IsContiguous {
-		distance := uint64(lane * p.Size)
+		distance := uint64(lane) * uint64(p.Size)
 		return p.To[0] + distance, p.From[0] + distance
 	}
 	return p.To[lane], p.From[lane]
 }
 
 // readSizes reads the number of bytes that each lane copies from row i. Numbers above p.Size become p.Size+1.
-func readSizes(p *machine.WarpCopy, f *regfile.File, i int32) {
+func readSizes(p *native.WarpCopy, f *regfile.File, i int32) {
 	sizes := f.Src32(i)
-	p.Reads = p.Issued
+	p.Reads, p.ReadsParts = p.Issued, false
 	if p.IsWhole = i < 0 && sizes[0] == uint32(p.Size); p.IsWhole { // a constant
 		return
 	}
@@ -171,11 +183,11 @@ func readSizes(p *machine.WarpCopy, f *regfile.File, i int32) {
 		}
 		p.Bytes[lane] = uint8(min(n, uint32(p.Size+1)))
 	}
-	p.IsWhole = p.Issued&^whole == 0
+	p.IsWhole, p.ReadsParts = p.Issued&^whole == 0, p.Reads&^whole != 0
 }
 
 // bytesOf returns the number of bytes that a lane reads.
-func bytesOf(p *machine.WarpCopy, lane int) uint64 {
+func bytesOf(p *native.WarpCopy, lane int) uint64 {
 	if p.IsWhole {
 		return uint64(p.Size)
 	}
@@ -183,9 +195,8 @@ func bytesOf(p *machine.WarpCopy, lane int) uint64 {
 }
 
 // copyOfLanes returns a copy of p for some of its lanes.
-func copyOfLanes(a *machine.AsyncState, p *machine.WarpCopy, lanes uint32) *machine.WarpCopy {
-	q := newObject(&a.FreeCopies)
-	*q = *p
+func copyOfLanes(a *machine.AsyncState, p *native.WarpCopy, lanes uint32) *native.WarpCopy {
+	q := copyOf(a, p)
 	for i := range q.To {
 		q.To[i], q.From[i] = addressesOf(p, i)
 	}
@@ -194,32 +205,32 @@ func copyOfLanes(a *machine.AsyncState, p *machine.WarpCopy, lanes uint32) *mach
 }
 
 // laneEffect returns the copy of a lane as an effect.
-func laneEffect(c *machine.CTA, p *machine.WarpCopy, lane int) *machine.AsyncEffect {
+func laneEffect(c *machine.CTA, p *native.WarpCopy, lane int) *machine.AsyncEffect {
 	n := bytesOf(p, lane)
 	to, from := addressesOf(p, lane)
 	return &machine.AsyncEffect{
-		CTA: c, Sequence: p.LaneSequence(lane), Src: p.Src, Warp: p.Warp, Lane: 32*p.Half + lane, Active: p.Active, Group: p.Group, Op: code.AsyncOf(p.Imm),
+		CTA: c, Sequence: p.LaneSequence(lane), Src: &c.Code.Sources[p.Src], Warp: int(p.Warp), Lane: int(32*p.Half) + lane, Active: p.Active, Group: int(p.Group), Op: code.AsyncOf(p.Imm),
 		To: to, From: from, Bytes: n, Fill: uint64(p.Size) - n, KeptBytes: laneCopyBytes,
 	}
 }
 
-// locateCopies finds the memory of all issued lanes. It returns false, with Source nil, if a lane may be invalid, or if the
+// locateCopies finds the memory of all issued lanes. It returns false, with IsLocated false, if a lane may be invalid, or if the
 // sources are in several allocations: then each lane must be checked separately.
 //
 //go:norace
-func locateCopies(c *machine.CTA, p *machine.WarpCopy) bool {
-	p.Source = nil
+func locateCopies(c *machine.CTA, p *native.WarpCopy) bool {
+	p.IsLocated, p.Source = false, native.NoSource
 	toSpace, fromSpace, _ := code.CopyOf(p.Imm)
 	size := uint64(p.Size)
 	if toSpace != ptx.Shared || fromSpace != ptx.Global || size&(size-1) != 0 {
 		return false
 	}
-	source, first := c.SharedMem, bits.TrailingZeros32(p.Reads)&31
 	if p.Reads != 0 {
-		if source = sourceAt(c, p.From[first]); source == nil {
+		if p.Source = sourceAt(c, p.From[bits.TrailingZeros32(p.Reads)&31]); p.Source == native.NoSource {
 			return false
 		}
 	}
+	source := sourceOf(c, p)
 	toBase, fromBase := c.SharedMem.Base-probe.SharedWindow, source.Base
 	toFirst, toLast, fromLast, unaligned := ^uint64(0), uint64(0), uint64(0), uint64(0)
 	switch {
@@ -255,36 +266,47 @@ func locateCopies(c *machine.CTA, p *machine.WarpCopy) bool {
 	if unaligned&(size-1) != 0 || !isWithin(toLast, size, c.SharedMem.Size) || !isWithin(fromLast, size, source.Size) {
 		return false
 	}
-	p.Source, p.SourceEnd, p.ToFirst, p.ToEnd = source, fromLast+size, toFirst, toLast+size
+	p.IsLocated, p.SourceEnd, p.ToFirst, p.ToEnd = true, fromLast+size, toFirst, toLast+size
 	return true
 }
 
-// sourceAt returns the allocation at an address if cp.async can read all of it; otherwise nil.
+// sourceAt returns the index in CopyState.Sources of the allocation at an address if cp.async can read all of it; otherwise
+// NoSource.
 //
 //go:norace
-func sourceAt(c *machine.CTA, addr uint64) *mem.Allocation {
-	source := c.AsyncState.LastSource
-	if source != nil && !source.Freed && addr-source.Base < source.Size {
-		return source
+func sourceAt(c *machine.CTA, addr uint64) int32 {
+	a := &c.AsyncState
+	for i, source := range a.Sources {
+		if !source.Freed && addr-source.Base < source.Size {
+			return int32(i)
+		}
 	}
-	source = c.Grid.Device.Memory.Find(addr)
+	source := c.Grid.Device.Memory.Find(addr)
 	request := mem.Access{Request: probe.Request{Space: ptx.Global, Kind: probe.AccessLoad}}
 	if source == nil || source.Freed || source.MayFault() || !request.Allowed(source) {
-		return nil
+		return native.NoSource
 	}
-	c.AsyncState.LastSource = source
-	return source
+	a.Sources = append(a.Sources, source)
+	return int32(len(a.Sources) - 1)
+}
+
+// sourceOf returns the allocation from which a located copy reads; shared memory if it reads nothing.
+func sourceOf(c *machine.CTA, p *native.WarpCopy) *mem.Allocation {
+	if p.Source == native.NoSource {
+		return c.SharedMem
+	}
+	return c.AsyncState.Sources[p.Source]
 }
 
 // isWithin reports whether n bytes from offset on end at or before end.
 func isWithin(offset, n, end uint64) bool { return offset <= end && n <= end-offset }
 
 // issueCopies issues the copies of all lanes of p, whose addresses must be valid, and takes over p.
-func issueCopies(w *machine.Warp, p *machine.WarpCopy) error {
-	c, q := w.CTA, queueOf(w, p.Half)
+func issueCopies(w *machine.Warp, p *native.WarpCopy) error {
+	c, q := w.CTA, queueOf(w, int(p.Half))
 	a, lanes, eager := &c.AsyncState, p.Issued, c.Grid.EagerEffects
 	n := uint64(bits.OnesCount32(lanes))
-	i := slices.IndexFunc(q.Sets, func(s machine.CommitLanes) bool { return s.Lanes&lanes == lanes })
+	i := slices.IndexFunc(q.Sets, func(s native.CommitLanes) bool { return s.Lanes&lanes == lanes })
 	if i < 0 || n > 1 && !eager && a.KeptBytes+n*laneCopyBytes > MaxEffectBytes(c.Grid) {
 		// The lanes have committed different numbers of groups, or the oldest effects happen before the last lane issues its copy.
 		for m := lanes; m != 0; m &= m - 1 {
@@ -292,7 +314,7 @@ func issueCopies(w *machine.Warp, p *machine.WarpCopy) error {
 				return err
 			}
 		}
-		a.FreeCopies = append(a.FreeCopies, p)
+		a.Release(p)
 		return nil
 	}
 	c.Changed = true
@@ -310,46 +332,47 @@ func issueCopies(w *machine.Warp, p *machine.WarpCopy) error {
 			}
 		}
 		if eager {
-			a.FreeCopies = append(a.FreeCopies, p)
+			a.Release(p)
 			return nil
 		}
 	}
 	if eager {
-		err := executeCopies(c, []*machine.WarpCopy{p}, lanes)
-		a.FreeCopies = append(a.FreeCopies, p)
+		err := executeCopies(c, []int32{p.Number}, lanes)
+		a.Release(p)
 		return err
 	}
-	q.Pending = append(q.Pending, p)
+	q.Add(p)
 	return limitEffects(c)
 }
 
 // awaitCopies completes a wait for groups of cp.async in the lanes of m. Lane i waits for all its groups except the last
 // keepGroups[i]; uniform says that all elements of keepGroups are equal. With all, it first commits the open group, as
 // cp.async.wait_all does. Copies happen lane after lane, for each lane in the order of issue.
-func awaitCopies(c *machine.CTA, q *machine.CopyQueue, all bool, keepGroups *regfile.Row32, uniform bool, m uint32) error {
+func awaitCopies(c *machine.CTA, q *native.CopyQueue, all bool, keepGroups *regfile.Row32, uniform bool, m uint32) error {
 	if all {
 		commitCopies(q, m)
 	}
+	a := &c.AsyncState
 	if len(q.Pending) == 0 {
 		return nil
 	}
 	first := bits.TrailingZeros32(m) & 31
-	if limit := q.Sets[0].Groups - keptGroups(keepGroups[first]); uniform && q.Sets[0].Lanes&m == m {
+	if limit := q.Sets[0].Groups - int64(keptGroups(keepGroups[first])); uniform && q.Sets[0].Lanes&m == m {
 		n := 0
-		for n < len(q.Pending) && q.Pending[n].Group < limit {
+		for n < len(q.Pending) && a.Objects[q.Pending[n]].Group < limit {
 			n++
 		}
-		if !slices.ContainsFunc(q.Pending[n:], func(p *machine.WarpCopy) bool { return p.Lanes&m != 0 && p.Group < limit }) {
+		if !slices.ContainsFunc(q.Pending[n:], func(i int32) bool { return a.Objects[i].Lanes&m != 0 && a.Objects[i].Group < limit }) {
 			err := executeCopies(c, q.Pending[:n], m)
-			dropDoneCopies(&c.AsyncState, q)
+			dropDoneCopies(a, q)
 			return err
 		}
 	}
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		limit := groupsOf(q, lane) - keptGroups(keepGroups[lane])
-		for _, p := range q.Pending {
-			if p.Group < limit {
+		limit := int64(groupsOf(q, lane) - keptGroups(keepGroups[lane]))
+		for _, i := range q.Pending {
+			if p := a.Objects[i]; p.Group < limit {
 				if err := executeLane(c, p, lane); err != nil {
 					return err
 				}
@@ -361,12 +384,12 @@ func awaitCopies(c *machine.CTA, q *machine.CopyQueue, all bool, keepGroups *reg
 }
 
 // executeCopiesBefore executes the pending copies that a lane has issued before the effect with the given Sequence.
-func executeCopiesBefore(c *machine.CTA, q *machine.CopyQueue, lane int, sequence int64) error {
+func executeCopiesBefore(c *machine.CTA, q *native.CopyQueue, lane int, sequence int64) error {
 	if len(q.Pending) == 0 {
 		return nil
 	}
-	for _, p := range q.Pending {
-		if p.LaneSequence(lane) < sequence {
+	for _, i := range q.Pending {
+		if p := c.AsyncState.Objects[i]; p.LaneSequence(lane) < sequence {
 			if err := executeLane(c, p, lane); err != nil {
 				return err
 			}
@@ -377,7 +400,7 @@ func executeCopiesBefore(c *machine.CTA, q *machine.CopyQueue, lane int, sequenc
 }
 
 // executeLane executes the copy of a lane, if it is pending.
-func executeLane(c *machine.CTA, p *machine.WarpCopy, lane int) error {
+func executeLane(c *machine.CTA, p *native.WarpCopy, lane int) error {
 	if p.Lanes>>lane&1 == 0 {
 		return nil
 	}
@@ -393,58 +416,65 @@ func executeLane(c *machine.CTA, p *machine.WarpCopy, lane int) error {
 
 // executeCopies executes the pending copies of the list in the lanes of m: lane after lane, for each lane in the order of
 // the list.
-func executeCopies(c *machine.CTA, list []*machine.WarpCopy, m uint32) error {
+func executeCopies(c *machine.CTA, list []int32, m uint32) error {
+	objects := c.AsyncState.Objects
 	watched := c.IsSubscribed(probe.OnEffect)
 	located, apart, end := true, true, uint64(0)
-	for _, p := range list {
+	for _, i := range list {
+		p := objects[i]
 		located = located && isLocated(c, p)
 		apart = apart && p.ToFirst >= end
 		end = p.ToEnd
 	}
 	if !apart && watched {
-		apart = areApart(list)
+		apart = areApart(objects, list)
 	}
 	switch {
 	case watched && located && apart && canEmitCopies(c, list, m):
-		for _, p := range list {
+		for _, i := range list {
+			p := objects[i]
 			emitCopies(c, p, false)
 			copyLanes(c, p, p.Lanes)
 		}
 	case !located || watched:
 		for ; m != 0; m &= m - 1 {
-			for _, p := range list {
-				if err := executeLane(c, p, bits.TrailingZeros32(m)&31); err != nil {
+			for _, i := range list {
+				if err := executeLane(c, objects[i], bits.TrailingZeros32(m)&31); err != nil {
 					return err
 				}
 			}
 		}
 		return nil
 	case apart || len(list) == 1: // the order of the list gives the same bytes
-		for _, p := range list {
+		for _, i := range list {
+			p := objects[i]
 			copyLanes(c, p, m&p.Lanes)
 		}
 	default:
 		for r := m; r != 0; r &= r - 1 {
-			for _, p := range list {
+			for _, i := range list {
+				p := objects[i]
 				copyLanes(c, p, r&-r&p.Lanes)
 			}
 		}
 	}
-	for _, p := range list {
+	for _, i := range list {
+		p := objects[i]
 		noteCopied(c, p, m&p.Lanes)
 	}
 	return nil
 }
 
 // areApart reports whether the copies of a short list write to separate ranges.
-func areApart(list []*machine.WarpCopy) bool {
+func areApart(objects []*native.WarpCopy, list []int32) bool {
 	const maxLength = 32
 	if len(list) > maxLength {
 		return false
 	}
-	for i, p := range list {
-		for _, q := range list[:i] {
-			if p.ToFirst < q.ToEnd && q.ToFirst < p.ToEnd {
+	for i, number := range list {
+		p := objects[number]
+		for _, other := range list[:i] {
+			if q := objects[other]; p.ToFirst < q.ToEnd && q.ToFirst < p.ToEnd {
 				return false
 			}
 		}
@@ -453,7 +483,7 @@ func areApart(list []*machine.WarpCopy) bool {
 }
 
 // noteCopied makes the lanes of m, whose bytes have been copied, no longer pending.
-func noteCopied(c *machine.CTA, p *machine.WarpCopy, m uint32) {
+func noteCopied(c *machine.CTA, p *native.WarpCopy, m uint32) {
 	p.Lanes &^= m
 	c.Changed = true
 	c.AsyncState.KeptBytes -= uint64(bits.OnesCount32(m)) * laneCopyBytes
@@ -462,19 +492,25 @@ func noteCopied(c *machine.CTA, p *machine.WarpCopy, m uint32) {
 // isLocated reports whether the memory of all lanes is known and still accessible.
 //
 //go:norace
-func isLocated(c *machine.CTA, p *machine.WarpCopy) bool {
-	return p.Source != nil && !p.Source.Freed && p.SourceEnd <= p.Source.Size || locateCopies(c, p)
+func isLocated(c *machine.CTA, p *native.WarpCopy) bool {
+	if p.IsLocated {
+		if source := sourceOf(c, p); !source.Freed && p.SourceEnd <= source.Size {
+			return true
+		}
+	}
+	return locateCopies(c, p)
 }
 
 // copyLanes copies the bytes of the lanes of m, in ascending order. The memory of p must be located.
 //
 //go:norace
-func copyLanes(c *machine.CTA, p *machine.WarpCopy, m uint32) {
-	shared, source := c.SharedMem.Ptr, p.Source.Ptr
-	toBase, fromBase := c.SharedMem.Base-probe.SharedWindow, p.Source.Base
+func copyLanes(c *machine.CTA, p *native.WarpCopy, m uint32) {
+	alloc := sourceOf(c, p)
+	shared, source := c.SharedMem.Ptr, alloc.Ptr
+	toBase, fromBase := c.SharedMem.Base-probe.SharedWindow, alloc.Base
 	switch {
 	case p.IsContiguous && m == regfile.Full:
-		n := regfile.Lanes * p.Size
+		n := regfile.Lanes * int(p.Size)
 		copy(unsafe.Slice((*byte)(unsafe.Add(shared, p.To[0]-toBase)), n), unsafe.Slice((*byte)(unsafe.Add(source, p.From[0]-fromBase)), n))
 	case p.IsWhole && m == regfile.Full && p.Size == 4:
 		copyElements[uint32](shared, source, toBase, fromBase, p)
@@ -499,7 +535,7 @@ func copyLanes(c *machine.CTA, p *machine.WarpCopy, m uint32) {
 // copyElements copies an element of type E for each lane.
 //
 //go:norace
-func copyElements[E uint32 | uint64 | [2]uint64](shared, source unsafe.Pointer, toBase, fromBase uint64, p *machine.WarpCopy) {
+func copyElements[E uint32 | uint64 | [2]uint64](shared, source unsafe.Pointer, toBase, fromBase uint64, p *native.WarpCopy) {
 	for i := range regfile.Lanes {
 		*(*E)(unsafe.Add(shared, p.To[i]-toBase)) = *(*E)(unsafe.Add(source, p.From[i]-fromBase))
 	}

@@ -24,6 +24,7 @@ func exportWarp(w *machine.Warp) {
 	n.InNative, n.State, w.CTA.Native.AnyInNative = true, native.Ready, true
 	n.MaxDepth, n.MayExit, n.NumReconvergences, n.NumSplits = 0, 0, 0, 0
 	n.NumberedReconvergences.ByNumber, n.NumberedReconvergences.Outer = n.NumberedReconvergences.ByNumber[:0], w.Reconvergence
+	exportCopies(w)
 	if !w.Exportable || w.TimeSliced || w.NumWaiting > 0 || w.CTA.IsSubscribed(probe.OnBranch|probe.OnSplit|probe.OnReconverge) {
 		return
 	}
@@ -34,6 +35,16 @@ func exportWarp(w *machine.Warp) {
 	if n.NumberedReconvergences.Outer == nil && !w.CTA.IsSubscribed(probe.OnBefore|probe.OnAfter|probe.OnExit) {
 		n.MayExit = 1
 	}
+}
+
+// exportCopies lets machine code issue cp.async if the CTA has begun such work and no probe subscribes to its effects.
+func exportCopies(w *machine.Warp) {
+	c := w.CTA
+	if len(c.AsyncState.Copies) == 0 || c.IsSubscribed(probe.OnEffect) {
+		w.Exported.SetCopies(nil, nil, nil)
+		return
+	}
+	w.Exported.SetCopies(&c.AsyncState.Copies[w.ID], &c.AsyncState.CopyState, &c.Cluster.Sequence)
 }
 
 // exportReconvergences copies the reconvergences and the waiting warp splits of the current call to machine code; none if

@@ -188,7 +188,8 @@ func copyCTA(c *machine.CTA, other *machine.CTA) {
 	c.SharedMem.Base, c.SharedMem.Size, c.SharedMem.Freed = other.SharedMem.Base, other.SharedMem.Size, other.SharedMem.Freed
 	copy(c.LastHits, other.LastHits)
 	c.ReleasedBlocks = maps.Clone(other.ReleasedBlocks)
-	c.AsyncState.Copies, c.AsyncState.Lanes, c.AsyncState.FreeCopies, c.AsyncState.LastSource = nil, nil, nil, nil
+	a := &c.AsyncState
+	a.Copies, a.Lanes, a.Objects, a.Free, a.Sources = nil, nil, nil, nil, nil
 	c.Tolerated = slices.Clone(other.Tolerated)
 	c.Output = saved.Output
 	c.Output.Reset()

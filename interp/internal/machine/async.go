@@ -2,11 +2,11 @@ package machine
 
 import (
 	"fmt"
-	"math/bits"
 	"unsafe"
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/interp/internal/native"
 	"gemu/probe"
 	"gemu/ptx"
 )
@@ -44,47 +44,6 @@ type AsyncEffect struct {
 	FurtherDestination bool // see probe.Effect
 }
 
-// WarpCopy is the copies of one cp.async instruction in up to 32 lanes of a warp: a compact form of an AsyncEffect for each
-// of these lanes. All its lanes had committed the same number of groups.
-type WarpCopy struct {
-	Sequence int64        // position in the order of issue of the copy of the first lane of Issued; each further lane has the next position
-	Src      *code.Source // the issuing instruction
-	Warp     int          // index in the CTA of the issuing warp
-	Half     int          // half of the warp
-	Active   uint64       // active mask at issue
-	Group    int          // number of groups that its threads had committed before
-	Imm      uint64       // see code.AsyncOf
-	Size     int          // number of bytes that each lane writes
-	Issued   uint32       // lanes that executed the instruction
-	Lanes    uint32       // lanes whose copy is pending
-	Reads    uint32       // issued lanes that read at least one byte
-	To, From [32]uint64   // addresses, by lane; only of lane 0 if IsContiguous
-	Bytes    [32]uint8    // number of bytes read, by lane, unless IsWhole; zeros follow up to Size
-
-	Source         *mem.Allocation // allocation that contains the sources of the lanes of Reads, shared memory if there are none; nil: unknown
-	SourceEnd      uint64          // end of the last source, as an offset in Source
-	ToFirst, ToEnd uint64          // range that contains all targets, as offsets in the CTA's shared memory; unknown if Source is
-	IsWhole        bool            // each lane reads Size bytes
-	IsContiguous   bool            // all 32 lanes copy Size bytes, and sources as well as targets of neighbouring lanes are adjacent
-}
-
-// LaneSequence returns the position in the order of issue of the copy of a lane.
-func (p *WarpCopy) LaneSequence(lane int) int64 {
-	return p.Sequence + int64(bits.OnesCount32(p.Issued&(1<<lane-1)))
-}
-
-// CopyQueue is the cp.async work issued by up to 32 lanes of a warp.
-type CopyQueue struct {
-	Pending []*WarpCopy   // in the order of issue
-	Sets    []CommitLanes // each lane is in one of them
-}
-
-// CommitLanes is lanes that have committed the same number of groups of cp.async.
-type CommitLanes struct {
-	Lanes  uint32
-	Groups int
-}
-
 // AsyncThread is the groups of bulk operations of a thread.
 type AsyncThread struct {
 	Pending    []*AsyncEffect // pending effects in the order of issue
@@ -95,15 +54,12 @@ type AsyncThread struct {
 // AsyncState is the asynchronous work of a CTA's threads, except effects that complete at mbarriers: see
 // Cluster.Pending.
 type AsyncState struct {
-	KeptBytes uint64        // host memory of pending effects, in bytes
-	Copies    []CopyQueue   // for each warp the queues of its halves; empty before the first cp.async instruction
-	Lanes     []AsyncThread // by linear index of the thread; empty before the first bulk operation with a group
+	native.CopyState
+	Copies []native.CopyQueue // for each warp the queues of its halves; empty before the first cp.async instruction
+	Lanes  []AsyncThread      // by linear index of the thread; empty before the first bulk operation with a group
 
 	Warpgroups []Warpgroup // up to the last warpgroup that has executed a wgmma instruction
 	Tensor     TensorState // tensor memory
-
-	FreeCopies []*WarpCopy     // unused objects
-	LastSource *mem.Allocation // allocation from which the last cp.async copied; nil: unknown
 }
 
 // IsUsed reports whether a thread of the CTA has issued asynchronous work or has had tensor memory.
@@ -115,10 +71,11 @@ func (a *AsyncState) IsUsed() bool {
 func (a *AsyncState) Reset() {
 	for i := range a.Copies {
 		q := &a.Copies[i]
-		a.FreeCopies = append(a.FreeCopies, q.Pending...)
-		q.Pending, q.Sets = q.Pending[:0], q.Sets[:0]
+		a.Free = append(a.Free, q.Pending...)
+		q.Pending, q.Sets = q.Pending[:0], q.Sets[:0] // without sets machine code uses no queue
 	}
-	*a = AsyncState{Copies: a.Copies[:0], FreeCopies: a.FreeCopies}
+	clear(a.Sources)
+	*a = AsyncState{Copies: a.Copies[:0], CopyState: native.CopyState{Objects: a.Objects, Free: a.Free, Sources: a.Sources[:0]}}
 }
 
 // RegionOf returns the n bytes at an address of a state space, and the allocation that contains them. It returns a fault if

@@ -145,6 +145,9 @@ func (d *digest) addInstr(instr *code.Instr) {
 		addInteger(d, v)
 	}
 	addInteger(d, instr.Imm)
+	if instr.Op == code.AsyncCopy {
+		addInteger(d, instr.Src)
+	}
 }
 
 func (d *digest) addAccesses(list []code.Access) {

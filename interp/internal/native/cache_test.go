@@ -84,6 +84,12 @@ func TestChecksumOfPrograms(t *testing.T) {
 	a, fixed := &p.Access[0], &p.Access[1]
 	each("Instr", &p.Instrs[0])
 	each("Instr", &p.Instrs[1])
+	p.Instrs[0].Op = code.AsyncCopy // the only instruction whose code contains its place in the text
+	before := sum()
+	if p.Instrs[0].Src++; sum() == before {
+		t.Error("cp.async at another place in the text: the sum is the same")
+	}
+	p.Instrs[0] = code.Instr{}
 	each("Block", &p.Blocks[0])
 	each("Barrier", &p.Barriers[0])
 	each("Access", a)

@@ -56,6 +56,10 @@ type Context struct {
 	addresses [regfile.Lanes]uint64 // address row of an access that overwrites it, as before the access: see Code.Catching
 
 	log *AccessLog // log of loads, in code with MayLog: see Code.WithExits
+
+	copyQueue *CopyQueue // cp.async of the warp; nil: Go executes these instructions. See SetCopies
+	copyState *CopyState
+	sequence  *int64
 }
 
 // In C, struct machine begins after NotifyEveryBlock, with r, q and p before sources.

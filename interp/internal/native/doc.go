@@ -54,7 +54,7 @@
 // # Reading order
 //
 // table.go (stencils and their holes), code.go and assembler.go (blocks become code), operation.go, access.go, compact.go,
-// check.go, matrix.go (instructions), slices.go (multiplications for Go), context.go (entry and exit), divergence.go and scheduler.go, cache.go (code of modules
+// check.go, copies.go, matrix.go (instructions), slices.go (multiplications for Go), context.go (entry and exit), divergence.go and scheduler.go, cache.go (code of modules
 // loaded again), encoding.go and host_*.go (hosts), memory_linux.go (executable memory), forms.go (gemu isa). Package
 // harness executes stencils beside Go, for tests.
 package native

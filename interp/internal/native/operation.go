@@ -74,6 +74,8 @@ func (a *assembler) putOperation(pc int32, instr *code.Instr, suffix string) {
 		h := a.operandHoles(instr)
 		h.leave = a.exitLabel(pc, Unsupported)
 		a.putOrLeave("check_same"+suffix, h)
+	case instr.Op == code.AsyncCopy || instr.Op == code.AsyncCommit || instr.Op == code.AsyncWait:
+		a.putAsync(pc, instr, suffix)
 	case instr.Op == code.MoveMatrix && suffix == "_full":
 		a.putOrLeave("move_matrix", a.operandHoles(instr))
 	default:

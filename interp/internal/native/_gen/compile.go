@@ -220,6 +220,9 @@ func (s *sources) object(tmp string, f file, form, bases string) (map[string]*st
 	if f.name == "observed.c" {
 		args = append(args, fmt.Sprintf("-DCONTEXT_LOG=%d", native.LogAt), fmt.Sprintf("-DLOGGED_LOAD_BYTES=%d", native.LoggedAccessBytes))
 	}
+	if f.name == "async.c" {
+		args = append(args, fmt.Sprintf("-DCONTEXT_COPIES=%d", native.CopiesAt), fmt.Sprintf("-DWARP_COPY_BYTES=%d", native.WarpCopyBytes))
+	}
 	if f.name == "compact.c" || f.name == "check.c" {
 		// A vector written in two halves cannot be read from the store buffer.
 		args = append(args, "-fno-slp-vectorize")

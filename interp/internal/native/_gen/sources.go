@@ -52,7 +52,7 @@ type kernel struct {
 // readSources reads the C for a target and generates the C of the kernels.
 func readSources(dir string, t *target) (*sources, error) {
 	s := &sources{target: t, dir: dir}
-	for _, name := range append(slices.Clone(t.headers), "go.h", "half.h", "c/stencil.h", "c/vector.h", "c/full.h", "c/masked.h", "c/masked256.h", "c/masked512.h", "c/rows.h", "c/warp.h", "c/narrow.h", "c/numbers.h", "c/control.c", "c/divergence.c", "c/scheduler.c", "c/compact.c", "c/check.c", "c/row.c", "c/access.h", "c/pointer.h", "c/memory.c", "c/pattern.c", "c/fixed.c", "c/pointer.c", "c/collective.c", "c/matrix.c", "c/tile.c", "c/fragment.c", "c/atomic.c", "c/observed.c") {
+	for _, name := range append(slices.Clone(t.headers), "go.h", "half.h", "c/stencil.h", "c/vector.h", "c/full.h", "c/masked.h", "c/masked256.h", "c/masked512.h", "c/rows.h", "c/warp.h", "c/narrow.h", "c/numbers.h", "c/control.c", "c/divergence.c", "c/scheduler.c", "c/compact.c", "c/check.c", "c/row.c", "c/access.h", "c/pointer.h", "c/memory.c", "c/pattern.c", "c/fixed.c", "c/pointer.c", "c/collective.c", "c/matrix.c", "c/tile.c", "c/fragment.c", "c/atomic.c", "c/async.c", "c/observed.c") {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
