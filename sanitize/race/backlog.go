@@ -23,7 +23,7 @@ type backlog struct {
 	deferredList
 	closed bool           // accesses are no longer deferred; in shared memory, until the next barrier of the whole CTA
 	bound  int            // size in bytes at which to compact next, if it exceeds maxBytes
-	raw    rawLoads       // loads that follow the list
+	raw    rawAccesses    // accesses that follow the list
 	older  []deferredList // shared memory only: accesses before barriers of the whole CTA, of which pending copies do not know
 	atomic accessKind     // flags of the atomic operations in list, equal for all; 0: none
 
@@ -121,6 +121,71 @@ func (p *marks) mark(i uint32, m uint64, d accessEffects) (written, read, atomic
 	return written, read, atomic
 }
 
+// markRun marks n ranges of size bytes, which begin stride bytes apart from byte offset on and do not overlap, and returns the earlier
+// kinds of access to any of them. size and stride must be from 1 to 64, and all ranges in the page.
+func (p *marks) markRun(offset uint32, n, size, stride int, d accessEffects) (written, read, atomic bool) {
+	to := &p.read
+	switch {
+	case d&atomics != 0:
+		to = &p.atomic
+	case d&writes != 0:
+		to = &p.written
+	}
+	var w, r, a uint64
+	i, first := offset/64, int(offset%64)
+	if stride == size {
+		for left := n * size; left > 0; i++ {
+			take := min(64-first, left)
+			m := ^uint64(0) >> (64 - take) << first
+			w, r, a = w|p.written[i]&m, r|p.read[i]&m, a|p.atomic[i]&m
+			to[i] |= m
+			first, left = 0, left-take
+		}
+		return w != 0, r != 0, a != 0
+	}
+	pattern := ^uint64(0) >> (64 - size) // of ranges that begin at bit 0
+	for s := stride; s < 64; s *= 2 {
+		pattern |= pattern << s
+	}
+	over := uint64(0) // bits of the last range that are in the next word
+	for ; n > 0; i++ {
+		k := min(n, (63-first)/stride+1) // ranges that begin in this word
+		last := first + (k-1)*stride     // where the last of them begins
+		m := pattern
+		if span := last - first + size; span < 64 {
+			m &= 1<<span - 1
+		}
+		m = m<<first | over
+		w, r, a = w|p.written[i]&m, r|p.read[i]&m, a|p.atomic[i]&m
+		to[i] |= m
+		over = 1<<max(0, last+size-64) - 1
+		first, n = last+stride-64, n-k
+	}
+	if over != 0 {
+		w, r, a = w|p.written[i]&over, r|p.read[i]&over, a|p.atomic[i]&over
+		to[i] |= over
+	}
+	return w != 0, r != 0, a != 0
+}
+
+// markLanes marks the bytes of an access as markRun does, if it can; otherwise it does nothing, and ok is false.
+func (b *backlog) markLanes(t *deferredAccess) (written, read, atomic, ok bool) {
+	n, first, size := bits.OnesCount64(t.lanes), bits.TrailingZeros64(t.lanes), uint32(t.bytes)
+	stride := t.stride
+	if stride == 0 {
+		n, stride = 1, int32(size)
+	}
+	if size-1 >= 64 || stride < int32(size) || stride > 64 || t.lanes>>first != ^uint64(0)>>(64-bits.OnesCount64(t.lanes)) {
+		return false, false, false, false
+	}
+	at := t.offset % markBytes
+	if at+uint32(n-1)*uint32(stride)+size > markBytes {
+		return false, false, false, false
+	}
+	written, read, atomic = b.page(uint64(t.offset/markBytes)).markRun(at, n, int(size), int(stride), t.effects)
+	return written, read, atomic, true
+}
+
 // page returns a page of the marks, and creates it if necessary.
 func (b *backlog) page(i uint64) *marks {
 	p := b.marks[i]
@@ -151,14 +216,16 @@ func (b *backlog) clear() {
 	b.deferredList.empty()
 }
 
-// rawLoads holds loads of a CTA's own shared memory that are not in the list yet. Most of them never will be: a barrier of the
-// whole CTA comes before the next write. To copy the addresses of a load takes a fraction of the time of finding its runs.
-type rawLoads struct {
-	list  []rawLoad
-	lists []rawList
+// rawAccesses holds accesses to a CTA's own shared memory that are not in the list yet: loads, or atomic operations that race with
+// none of each other. Most of them never will be: a barrier of the whole CTA comes before the next access of another kind. To copy the
+// addresses of an access takes a fraction of the time of finding its runs, or of marking its bytes.
+type rawAccesses struct {
+	list    []rawAccess
+	lists   []rawList
+	effects accessEffects // of all of them
 }
 
-// rawList is the loads of a list of a warp: up to end in rawLoads.list.
+// rawList is the accesses of a list of a warp: up to end in rawAccesses.list.
 type rawList struct {
 	clock  *clock
 	moment moment
@@ -167,20 +234,23 @@ type rawList struct {
 	end    int
 }
 
-// rawLoad is a load whose lanes all access the memory.
-type rawLoad struct {
-	addr  [32]uint64
+// rawAccess is an access whose lanes all access the memory.
+type rawAccess struct {
+	addr  [32]uint32
 	lanes uint32
 	kind  accessKind
 	bytes int
 }
 
-// mostRaw is the maximum number of raw loads, which then are added to the list.
-const mostRaw = 512
+// mostRawLoads is the maximum number of raw loads, mostRawAtomics of raw atomic operations, which then are added to the list.
+const (
+	mostRawLoads   = 512
+	mostRawAtomics = minBacklog / int(unsafe.Sizeof(rawAccess{}))
+)
 
 // empty drops the deferred accesses.
 func (b *backlog) empty() {
-	b.raw.list, b.raw.lists = b.raw.list[:0], b.raw.lists[:0]
+	b.raw.list, b.raw.lists, b.raw.effects = b.raw.list[:0], b.raw.lists[:0], 0
 	b.drop()
 	b.older = nil
 }
@@ -265,6 +335,9 @@ func (r *run) deferAccess(c *cta, warp int, a *probe.Access, role *role, x *acce
 	case x.kind&atomic != 0:
 		if t.effects = writes | atomics; !r.compatible(b, x, own) {
 			return lanes
+		}
+		if own && r.keepRawAtomic(s, k, a, &t, alloc) {
+			return 0
 		}
 	case x.writes:
 		t.effects = writes
@@ -362,8 +435,12 @@ func (r *run) deferLoad(c *cta, warp int, l *probe.ListedAccess, m *loadMemory) 
 	if !r.takes(&m.s.backlog, alloc, l.Request.Bytes) || writing && r.holdsReleases(alloc) {
 		return 0, false
 	}
-	if !writing && m.own && l.Request.Space == ptx.Shared && !m.s.backlog.marked && r.lockstep == 0 && len(l.Addr) == len(rawLoad{}.addr) {
-		r.keepRaw(c, warp, l, m, k)
+	if b := &m.s.backlog; !writing && m.own && l.Request.Space == ptx.Shared && !b.marked && b.raw.effects == 0 && r.lockstep == 0 && len(l.Addr) == maxRawLanes {
+		if len(b.raw.list) == mostRawLoads {
+			r.enqueueRaw(m.s, alloc)
+		}
+		t := deferredAccess{lanes: l.Lanes, moment: r.now, cta: c.number, kind: role.kindOf(l.Index, l.Request), warp: uint16(warp), bytes: uint8(l.Request.Bytes)}
+		b.keepRaw(&t, l.Addr, k) // the condition of FilterLoads ensures that all lanes access the memory
 		return 0, true
 	}
 	t := deferredAccess{lanes: l.Lanes, offset: uint32(offset), moment: r.now, cta: c.number, kind: role.kindOf(l.Index, l.Request), warp: uint16(warp), bytes: uint8(l.Request.Bytes)}
@@ -441,50 +518,74 @@ func (r *run) noteEnqueued(b *backlog, s *shadow, t *deferredAccess, own bool, s
 	}
 }
 
-// keepRaw adds a load by lanes with clock k to the raw loads. The condition of FilterLoads ensures that all lanes access the memory.
-func (r *run) keepRaw(c *cta, warp int, l *probe.ListedAccess, m *loadMemory, k *clock) {
-	b := &m.s.backlog
-	if len(b.raw.list) == mostRaw {
-		r.enqueueRaw(m.s, m.alloc)
-	}
+// maxRawLanes is the number of addresses of a raw access.
+const maxRawLanes = len(rawAccess{}.addr)
+
+// keepRaw adds access t by lanes with clock k to the raw accesses. All lanes must access the memory.
+func (b *backlog) keepRaw(t *deferredAccess, addr []uint64, k *clock) {
 	n := len(b.raw.list)
 	if n == cap(b.raw.list) {
 		b.raw.list = slices.Grow(b.raw.list, max(64, n))
 	}
-	b.raw.list = b.raw.list[:n+1]
+	b.raw.list, b.raw.effects = b.raw.list[:n+1], t.effects
 	x := &b.raw.list[n]
-	x.addr = [32]uint64(l.Addr)
-	x.lanes, x.kind, x.bytes = uint32(l.Lanes), r.roles[l.Index].kindOf(l.Index, l.Request), l.Request.Bytes
-	b.lastMoment = max(b.lastMoment, r.now)
+	for i, v := range addr[:maxRawLanes] {
+		x.addr[i] = uint32(v)
+	}
+	x.lanes, x.kind, x.bytes = uint32(t.lanes), t.kind, int(t.bytes)
+	b.lastMoment = max(b.lastMoment, t.moment)
 	if i := len(b.raw.lists) - 1; i >= 0 {
-		if last := &b.raw.lists[i]; last.clock == k && last.moment == r.now && int(last.warp) == warp {
+		if last := &b.raw.lists[i]; last.clock == k && last.moment == t.moment && last.warp == t.warp {
 			last.end = n + 1
 			return
 		}
 	}
-	b.raw.lists = append(b.raw.lists, rawList{clock: k, moment: r.now, cta: c.number, warp: uint16(warp), end: n + 1})
+	b.raw.lists = append(b.raw.lists, rawList{clock: k, moment: t.moment, cta: t.cta, warp: t.warp, end: n + 1})
 }
 
-// enqueueRaw adds the raw loads of a backlog to its list.
+// keepRawAtomic adds atomic operation t by lanes with clock k to the raw accesses, if the backlog of a CTA's own shared memory has no
+// other accesses; otherwise it does nothing and returns false.
+func (r *run) keepRawAtomic(s *shadow, k *clock, a *probe.Access, t *deferredAccess, alloc *probe.Allocation) bool {
+	b := &s.backlog
+	if a.Space != ptx.Shared || b.marked || len(b.list) > 0 || len(b.raw.list) > 0 && b.raw.effects != t.effects || r.lockstep > 0 || len(a.Addr) != maxRawLanes {
+		return false
+	}
+	last := uint64(len(alloc.Data) - a.Bytes)
+	for m := t.lanes; m != 0; m &= m - 1 {
+		if a.Addr[bits.TrailingZeros64(m)] > last {
+			return false
+		}
+	}
+	if len(b.raw.list) == mostRawAtomics {
+		return false
+	}
+	b.keepRaw(t, a.Addr, k)
+	return true
+}
+
+// enqueueRaw adds the raw accesses of a backlog to its list.
 func (r *run) enqueueRaw(s *shadow, alloc *probe.Allocation) {
 	raw := s.backlog.raw
 	if len(raw.list) == 0 {
 		return
 	}
-	s.backlog.raw = rawLoads{}
+	s.backlog.raw = rawAccesses{}
 	a, i := &r.buffers.load, 0
 	for _, l := range raw.lists {
 		for ; i < l.end; i++ {
 			x := &raw.list[i]
 			lanes := uint64(x.lanes)
 			a.Renew(lanes)
-			a.Bytes, a.Addr = x.bytes, x.addr[:]
-			offset := uint32(x.addr[bits.TrailingZeros64(lanes)])
-			t := deferredAccess{lanes: lanes, offset: offset, moment: l.moment, cta: l.cta, kind: x.kind, warp: l.warp, bytes: uint8(x.bytes)}
+			for i, v := range x.addr {
+				r.buffers.addr[i] = uint64(v)
+			}
+			a.Bytes, a.Addr = x.bytes, r.buffers.addr[:]
+			offset := x.addr[bits.TrailingZeros64(lanes)]
+			t := deferredAccess{lanes: lanes, offset: offset, moment: l.moment, cta: l.cta, kind: x.kind, warp: l.warp, bytes: uint8(x.bytes), effects: raw.effects}
 			r.enqueueRuns(s, l.clock, a, &t, alloc, true)
 		}
 	}
-	s.backlog.raw = rawLoads{raw.list[:0], raw.lists[:0]}
+	s.backlog.raw = rawAccesses{list: raw.list[:0], lists: raw.lists[:0]}
 }
 
 // enqueue appends access t with the given lanes, offset and stride to the list. It returns false if the access must be
@@ -585,8 +686,14 @@ func (b *backlog) enter(t *deferredAccess, offs []uint32, anew bool) bool {
 	}
 	// Whether lanes may write the same bytes.
 	unstrided := write && !adds && t.lanes&(t.lanes-1) != 0 && (t.stride == notStrided || t.stride < int32(t.bytes) && -t.stride < int32(t.bytes))
-	list, size := t.ranges(offs, &b.room)
-	written, read, atomic, ok := b.markEach(list, size, t.effects, unstrided || adds || !anew)
+	unwritten := unstrided || adds || !anew // its bytes must not be written
+	written, read, atomic, ok := b.markLanes(t)
+	if ok {
+		ok = !(written && unwritten)
+	} else {
+		list, size := t.ranges(offs, &b.room)
+		written, read, atomic, ok = b.markEach(list, size, t.effects, unwritten)
+	}
 	if !ok {
 		return false
 	}

@@ -177,9 +177,10 @@ type program struct {
 
 // buffers holds the memory of values that are valid until the next call of a function.
 type buffers struct {
-	load       probe.Access // of deferLoad
-	access     access       // of newAccess
-	warps      [][]warp     // the warps of CTAs that have ended
+	load       probe.Access        // of deferLoad
+	addr       [maxRawLanes]uint64 // addresses of load, of enqueueRaw
+	access     access              // of newAccess
+	warps      [][]warp            // the warps of CTAs that have ended
 	compaction compaction
 	lists      [][]deferredAccess // empty: memory of backlogs of earlier launches
 }
@@ -387,7 +388,7 @@ func (s *sink) FilterLoads(e *probe.Event, a *probe.Access) (l probe.AccessCondi
 		}
 	}
 	if a.Space == ptx.Shared && s.run.ownMemory(true) {
-		l.End, l.Quiet = e.Shared().Size, s.c.quiet // see keepRaw
+		l.End, l.Quiet = e.Shared().Size, s.c.quiet // see backlog.keepRaw
 	}
 	return l, true
 }
