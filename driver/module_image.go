@@ -14,6 +14,7 @@ package driver
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -108,7 +109,11 @@ func cubinFile(p unsafe.Pointer, size uint64) ([]byte, error) {
 	if size > 0 && size < cubin.HeaderSize {
 		return nil, fail(InvalidImage, "an ELF file of %d bytes is too short", size)
 	}
-	expected := cubin.Size(hostBytes(p, cubin.HeaderSize))
+	header := hostBytes(p, cubin.HeaderSize)
+	if machine := elf.Machine(binary.LittleEndian.Uint16(header[18:])); machine != elf.EM_CUDA { // e_machine
+		return nil, fail(InvalidImage, "an ELF file for the machine %v is a program or library of a host, not a module", machine)
+	}
+	expected := cubin.Size(header)
 	if expected > maxImage || size > 0 && expected > size {
 		return nil, fail(InvalidImage, "the header of an ELF file gives it %d bytes: it is cut off or too large", expected)
 	}

@@ -77,8 +77,8 @@ func File(ctx context.Context, name string, keepBranches bool, further ...string
 		return "", "", fmt.Errorf("%s: keeping the branches of the source needs clang, and there is none on the path: %s", name, howToInstallClang(runtime.GOOS))
 	}
 	if c == nil {
-		return "", "", fmt.Errorf("%s: no compiler for CUDA C++ (nvcc, clang) is on the path: %s or nvcc. Or compile to PTX on another machine, with gemu.h from kernels/cuda:\n   clang-19 %s %s", name, howToInstallClang(runtime.GOOS),
-			strings.Replace(strings.Join(clangArgs(DefaultArch, "kernels/cuda"), " "), "-o -", "-o "+strings.TrimSuffix(filepath.Base(name), ".cu")+".ptx", 1), name)
+		return "", "", fmt.Errorf("%s: no compiler for CUDA C++ (nvcc, clang) is on the path: %s or nvcc. Or compile to PTX on another machine:\n   nvcc -ptx -arch=sm_%d %s -o %s.ptx", name, howToInstallClang(runtime.GOOS),
+			DefaultArch, name, strings.TrimSuffix(filepath.Base(name), ".cu"))
 	}
 	dir, remove, err := cleanup.Dir("", "gemu-*")
 	if err != nil {
