@@ -156,7 +156,7 @@ func TestPlantedBugs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	isTried := part.Share(t, len(bugs), 6, 1)
+	isTried := part.Share(t, len(bugs), 12, 1)
 	for i, name := range slices.Sorted(maps.Keys(bugs)) {
 		b := bugs[name]
 		t.Run(name, func(t *testing.T) {

@@ -197,7 +197,7 @@ func again(t *testing.T, m *interp.Module, l interp.Launch, seed uint64, hash ma
 // TestSavedAtAnyInstruction: each program, paused and saved at any instruction, continues as without the pause.
 func TestSavedAtAnyInstruction(t *testing.T) {
 	part.SkipShort(t)
-	share, seed, hash := uint64(part.Count(320, 60, 1)), part.Seed(t), maphash.MakeSeed()
+	share, seed, hash := uint64(part.Count(320, 150, 1)), part.Seed(t), maphash.MakeSeed()
 	for i, p := range programs(t, 4, 32, 64) {
 		if (uint64(i)+seed)%share > 0 && !(part.TrySample() && observesOrder(p)) || strings.HasPrefix(p.File, "@") && uint64(i)%4 > 0 {
 			continue

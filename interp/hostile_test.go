@@ -442,7 +442,7 @@ func TestHostileKernels(t *testing.T) {
 	part.SkipShort(t)
 	seed := part.Seed(t)
 	traps := 0
-	for i := range uint64(part.Count(25, 100, 20000)) {
+	for i := range uint64(part.Count(25, 50, 20000)) {
 		src := hostileKernel(seed + i)
 		if err := hostileAgree(src, seed+i, true); err != nil {
 			t.Fatalf("seed %#x: %v\n%s", seed+i, err, src)

@@ -290,7 +290,7 @@ func (p *patternProgram) block(depth int) {
 func TestAddressPatternsHold(t *testing.T) {
 	part.SkipShort(t)
 	looked, seed := 0, part.Seed(t)
-	for i := range part.Count(100, 700, 50000) {
+	for i := range part.Count(100, 300, 50000) {
 		p := &patternProgram{Rand: rand.New(rand.NewPCG(seed, uint64(i)))}
 		p.far = p.IntN(4) == 0
 		p.WriteString(strings.Replace(patternHead, "%i;", "%y, %none, %i<4>, %r<6>;", 1))

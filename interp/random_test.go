@@ -86,7 +86,7 @@ func shrink(src string, in []byte, threads int, widths []int) string {
 func TestRandomPrograms(t *testing.T) {
 	part.SkipShort(t)
 	first := part.Seed(t)
-	for i := range part.Count(25, 80, 1000) {
+	for i := range part.Count(25, 40, 1000) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			seed := first + uint64(i)

@@ -248,7 +248,7 @@ func TestStructuredPrograms(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for i := range part.Count(12, 25, 500) {
+			for i := range part.Count(12, 15, 500) {
 				t.Run(fmt.Sprint(i), func(t *testing.T) {
 					t.Parallel()
 					seed := first + uint64(i)
@@ -281,7 +281,7 @@ func TestStructuredPrograms(t *testing.T) {
 func TestEveryInstruction(t *testing.T) {
 	part.SkipShort(t)
 	const threads = 32
-	seed, share := part.Seed(t), uint64(part.Count(50, 6, 1))
+	seed, share := part.Seed(t), uint64(part.Count(50, 15, 1))
 	for i, variants := range slices.Collect(slices.Chunk(randomVariants(), 24)) {
 		if (uint64(i)+seed)%share > 0 {
 			continue

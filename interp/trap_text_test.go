@@ -84,7 +84,7 @@ func TestTrapTexts(t *testing.T) {
 			t.Parallel()
 			src := ".version 8.0\n.target sm_80\n.address_size 64\n" + k.decl + "\n.visible .entry k(.param .u64 out)\n{\n\t.reg .pred %p, %q;\n\t.reg .u32 %i, %v, %w;\n\t.reg .u64 %o, %a;\n\tld.param.u64 %o, [out];\n\tmov.u32 %i, %tid.x;\n\tmov.u32 %v, 0;\n\tmov.u32 %w, 0;\n\t" + k.body + "\n\tret;\n}\n"
 			for j, s := range shapes {
-				if !part.TrySample() && i%len(shapes) != j {
+				if !part.TryAll() && i%len(shapes) != j {
 					continue
 				}
 				want, first := "", ""

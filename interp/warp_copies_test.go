@@ -142,7 +142,7 @@ func copyKernel(r *rand.Rand, traps bool) string {
 // TestCopiesOfWarps: the copies of a warp's lanes have the same results and traps if they execute together, and if a probe
 // makes each lane's copy execute as an effect of its own. Both happen late and early, in all modes and on both engines.
 func TestCopiesOfWarps(t *testing.T) {
-	for seed := range uint64(part.Count(24, 60, 4000)) {
+	for seed := range uint64(part.Count(24, 30, 4000)) {
 		src := copyKernel(rand.New(rand.NewPCG(seed, 0)), seed%4 == 3)
 		for _, early := range []bool{false, true} {
 			run := func(l interp.Launch) (string, *probe.Counts) {

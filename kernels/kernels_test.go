@@ -99,12 +99,12 @@ func engines() []engine {
 
 // TestWorkloadsOnEveryEngine compares every workload with its reference in every mode, under every policy, in warps of
 // several widths; in warps of another width than Workload.Warp its launches return an error. A sixth of the modes and
-// policies is tried on each workload with one width, with GEMU_TEST=ci all of them with two, and with GEMU_TEST=all with
-// all widths; and with Workload.Warp in any case.
+// policies is tried on each workload with one width, with GEMU_TEST=ci half of them, and with GEMU_TEST=all all of them
+// with all widths; and with Workload.Warp in any case.
 func TestWorkloadsOnEveryEngine(t *testing.T) {
 	part.SkipShort(t)
-	n, widths := part.Count(9, 33, 33), []int{1, 4, 8, 16, 32, 64}
-	each, isTried, seed := part.Count(1, 2, len(widths)), part.Share(t, 6, 1, 1), part.Seed(t)
+	n, widths := part.Count(9, 17, 33), []int{1, 4, 8, 16, 32, 64}
+	each, isTried, seed := part.Count(1, 1, len(widths)), part.Share(t, 6, 2, 1), part.Seed(t)
 	for i, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()

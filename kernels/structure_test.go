@@ -26,10 +26,10 @@ func counts(s *Session) (list [][]affinetrack.Counts, lanes [][]int64) {
 }
 
 // TestStructureAgrees checks that under a policy all modes count the same value structure, with one worker and with three.
-// It tries a ninth of the policies on each workload; with GEMU_TEST=ci all of them.
+// It tries a ninth of the policies on each workload, with GEMU_TEST=ci a third, and with GEMU_TEST=all all of them.
 func TestStructureAgrees(t *testing.T) {
 	part.SkipShort(t)
-	n, isTried := part.Count(33, 100, 300), part.Share(t, 9, 1, 1)
+	n, isTried := part.Count(33, 33, 300), part.Share(t, 9, 3, 1)
 	for i, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()

@@ -29,7 +29,7 @@ func TestCompiledKernels(t *testing.T) {
 			t.Run(filepath.Base(path)+"/"+p.Name, func(t *testing.T) {
 				for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
 					for i, policy := range policies() {
-						if i > 0 && mode != interp.Vector && !part.TrySample() {
+						if i > 0 && mode != interp.Vector && !part.TryAll() {
 							break
 						}
 						o := p.Run(func(l *interp.Launch) { l.Mode, l.Reconverge = mode, policy })

@@ -15,7 +15,8 @@ import (
 	"gemu/interp"
 )
 
-// TestResultsOfGPUs compares the results of launches with results of GPUs: testdata/hw/*.jsonl.
+// TestResultsOfGPUs compares the results of a third of the launches with results of GPUs, testdata/hw/*.jsonl; with GEMU_TEST=all of
+// all launches.
 func TestResultsOfGPUs(t *testing.T) {
 	part.SkipLong(t)
 	files, err := filepath.Glob("../../testdata/hw/*.jsonl")
@@ -38,11 +39,20 @@ func TestResultsOfGPUs(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, failed := 0, 0
+	isTried := part.Share(t, 3, 3, 1)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
+		lines := slices.Collect(bytes.Lines(text))
+		tried := [][]byte{lines[0]} // the device
+		for i, line := range lines[1:] {
+			if isTried(i) {
+				tried = append(tried, line)
+			}
+		}
+		text = bytes.Join(tried, nil)
 		compared, differences := Compare(text, launches, known, false)
 		for _, d := range differences {
 			t.Errorf("%s: %s", filepath.Base(file), d)
@@ -53,7 +63,7 @@ func TestResultsOfGPUs(t *testing.T) {
 	}
 	n := 0
 	for _, k := range known {
-		if n += k.Matched; k.Matched != k.Launches {
+		if n += k.Matched; k.Matched > k.Launches || k.Matched < k.Launches && part.TryAll() {
 			t.Errorf("known.txt: %d launches differ that are %s, want %d", k.Matched, k.Name, k.Launches)
 		}
 	}

@@ -29,7 +29,7 @@ func in(e interp.Engine, m interp.Mode) func(l *interp.Launch) {
 func TestEveryInstructionRuns(t *testing.T) {
 	part.SkipShort(t)
 	t.Parallel()
-	every := part.Count(40, 6, 1)
+	every := part.Count(40, 15, 1)
 	settings := []func(l *interp.Launch){in(interp.Portable, interp.Affine), in(interp.Portable, interp.Check)}
 	if interp.Native.Available() {
 		settings = append(settings, in(interp.Native, interp.Vector), in(interp.Native, interp.Affine), in(interp.Native, interp.Check))
@@ -188,7 +188,7 @@ func TestOnlyCopiesAreMeasured(t *testing.T) {
 // TestResultsAreStored: every register that a copy writes is stored by both kernels.
 func TestResultsAreStored(t *testing.T) {
 	part.SkipShort(t)
-	every := part.Count(20, 6, 1)
+	every := part.Count(20, 15, 1)
 	for i, op := range all() {
 		if i%every != 0 {
 			continue

@@ -27,7 +27,7 @@ func programs(t *testing.T) []*corpus.Program {
 		t.Fatal(err)
 	}
 	var list []*corpus.Program
-	isTried := part.Share(t, 1000, 4, 1)
+	isTried := part.Share(t, 1000, 12, 1)
 	for i, p := range all {
 		if strings.HasPrefix(p.File, "control/") || isTried(i) {
 			list = append(list, p)

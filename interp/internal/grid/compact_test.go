@@ -469,7 +469,7 @@ func (r *programGenerator) compactKernels(t *testing.T) {
 			continue
 		}
 		for _, exec := range execsOf(s) {
-			rounds := part.Count(2, 6, 400)
+			rounds := part.Count(2, 3, 400)
 			if ruled(s, exec) {
 				rounds *= 10
 			}

@@ -416,8 +416,8 @@ func TestCheckedKernels(t *testing.T) {
 		}
 		rounds := part.Count(1, 2, 50)
 		if s.Rule == ptx.AffineSelect { // selections have counters of their own
-			rounds = part.Count(20, 40, 50)
-		} else if part.Stencil() == "" && r.IntN(part.Count(12, 4, 1)) > 0 {
+			rounds = part.Count(20, 20, 50)
+		} else if part.Stencil() == "" && r.IntN(part.Count(12, 8, 1)) > 0 {
 			continue
 		}
 		for _, target := range append(execsOf(s), code.OnLanes) {
@@ -499,7 +499,7 @@ func TestCheckedAccesses(t *testing.T) {
 		t.Skip("no machine code for this host")
 	}
 	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(6, part.Seed(t)))}, many: 250} // if GEMU_STENCIL is set, each program runs with twenty faults
-	for range part.Count(200, 600, 100000) {
+	for range part.Count(200, 300, 100000) {
 		if !r.often(1, "", func() bool {
 			g := r.access()
 			r.drawPattern(g)

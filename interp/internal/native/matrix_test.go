@@ -354,7 +354,7 @@ func TestMultiplications(t *testing.T) {
 			order = append(order, slices.Repeat([]int{i}, 9)...)
 		}
 	}
-	for n := range len(order) * part.Count(40, 80, 2000) {
+	for n := range len(order) * part.Count(40, 40, 2000) {
 		number := order[n%len(order)]
 		m := list[number]
 		if _, ok := m.ByColumns(); !ok {
