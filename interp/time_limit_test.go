@@ -44,7 +44,7 @@ L:	add.u64 %a, %a, 1;
 			}}} {
 			var dev *Device
 			var bad error
-			for limit := 20 * time.Millisecond; limit < time.Minute; limit *= 2 { // a busy host needs longer to begin three CTAs
+			for limit := 20 * time.Millisecond; limit < time.Minute; limit *= 2 { // a busy host needs longer to begin three CTAs, or to end one
 				dev = NewDevice(Config{TimeLimit: limit, Engine: b})
 				if bad = stoppedInTime(t, dev, src, l, limit); bad == nil {
 					break
@@ -53,12 +53,6 @@ L:	add.u64 %a, %a, 1;
 			if bad != nil {
 				t.Errorf("%v, stats %t: %v", l.Mode, l.Structure, bad)
 				continue
-			}
-			// The device continues: the next launch has a limit of its own.
-			if ok, err := dev.Load("ok.ptx", []byte(".version 8.0\n.target sm_80\n.visible .entry k() { ret; }")); err != nil {
-				t.Error(err)
-			} else if _, err := ok.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(1)); err != nil {
-				t.Error(err)
 			}
 			// A launch without a limit runs to its limit of steps, which takes longer than a nanosecond.
 			dev = NewDevice(Config{TimeLimit: time.Nanosecond, Engine: b})
@@ -86,7 +80,7 @@ func runTimed(t *testing.T, dev *Device, src string, l Launch) error {
 }
 
 // stoppedInTime runs an endless kernel, and returns an error unless the limit stops it with a report of the warps of all
-// three CTAs.
+// three CTAs, and the next launch ends.
 func stoppedInTime(t *testing.T, dev *Device, src string, l Launch, limit time.Duration) error {
 	l.Grid, l.Block, l.MaxSteps = ptx.Dim(3), ptx.Dim(40), 1<<62
 	err := runTimed(t, dev, src, l)
@@ -99,5 +93,11 @@ func stoppedInTime(t *testing.T, dev *Device, src string, l Launch, limit time.D
 			return fmt.Errorf("the report lacks %q:\n%s", want, trap.Report())
 		}
 	}
-	return nil
+	// The device continues: the next launch has a limit of its own.
+	m, err := dev.Load("ok.ptx", []byte(".version 8.0\n.target sm_80\n.visible .entry k() { ret; }"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = m.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(1))
+	return err
 }
