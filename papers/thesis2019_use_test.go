@@ -2,6 +2,7 @@ package papers
 
 import (
 	"math"
+	"reflect"
 	"testing"
 
 	"gemu/interp"
@@ -164,6 +165,45 @@ func TestCliffModule(t *testing.T) {
 			if most != cliffRegisters || len(to.Phases) != len(from.Phases) {
 				t.Errorf("%s: at most %d registers in %d phases", f.Name, most, len(to.Phases))
 			}
+		}
+	}
+}
+
+// heldCTAs keeps the launches of a recorder.
+type heldCTAs struct {
+	launches []*stream.Launch
+	ctas     map[*stream.Launch][]*stream.CTA
+}
+
+func (h *heldCTAs) BeginLaunch(l *stream.Launch) { h.launches = append(h.launches, l) }
+func (h *heldCTAs) CTA(l *stream.Launch, c *stream.CTA) {
+	h.ctas[l] = append(h.ctas[l], c)
+}
+func (h *heldCTAs) EndLaunch(*stream.Launch, error) {}
+
+// TestFirstCTAs: launches have the CTAs of a whole recording up to the eighth, and a grid of these.
+func TestFirstCTAs(t *testing.T) {
+	m := NewMeter(t.Context(), 1, 0, nil)
+	defer m.Close()
+	whole, first := &heldCTAs{ctas: map[*stream.Launch][]*stream.CTA{}}, &heldCTAs{ctas: map[*stream.Launch][]*stream.CTA{}}
+	all, part := stream.NewRecorder(whole), firstCTAs{stream.NewRecorder(first)}
+	all.RecordInstructions()
+	part.RecordInstructions()
+	const size = 1000 // variables: 4 blocks of 256 threads, and 17 for the clauses
+	if err := m.run("caba/sp", size, func(*interp.Launch) {}, all, part); err != nil {
+		t.Fatal(err)
+	}
+	if len(first.launches) != 8 || len(whole.launches) != 8 {
+		t.Fatalf("%d and %d launches, want 8", len(first.launches), len(whole.launches))
+	}
+	for i, l := range first.launches {
+		from := whole.ctas[whole.launches[i]]
+		want := from[:min(len(from), cliffCTAs)]
+		if n := l.Grid.Count(); n != len(want) || len(from) != []int{4, 17}[i%2] {
+			t.Errorf("launch %d has a grid of %d of %d CTAs", i, n, len(from))
+		}
+		if !reflect.DeepEqual(first.ctas[l], want) {
+			t.Errorf("launch %d: other CTAs than those of the whole recording", i)
 		}
 	}
 }
