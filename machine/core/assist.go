@@ -84,6 +84,7 @@ type assists struct {
 	turn     int64                    // number of the trigger after that of the warp that was staged last
 	low      int                      // staged instructions of low priority
 	blocked  uint64                   // slots of parents that wait for an assist warp of high priority
+	filling  []uint64                 // lines that assist warps decompress for the L1
 	buffered int                      // stores in the buffer
 	unsent   []*assistWarp            // compressions that have ended, and whose store the memory has not taken
 	partial  []partialStore
@@ -184,6 +185,10 @@ func (s *sm) takeReply(r *memory.Reply, now int64) bool {
 				return false
 			}
 			load = waiting
+			if slices.Contains(a.filling, r.Line) { // sectors that were requested apart: they come with the line that is decompressed
+				s.run.unanswered--
+				return true
+			}
 			if a.DirectLoad && s.mshrs.All(r.Line, func(load int32) bool { return load == prefetch || s.loads[load].direct }) {
 				return false
 			}
@@ -199,9 +204,15 @@ func (s *sm) takeReply(r *memory.Reply, now int64) bool {
 		return true
 	}
 	s.run.counts.AssistFills++
+	if w.fillsL1() {
+		a.filling = append(a.filling, r.Line)
+	}
 	a.trigger(w, now)
 	return true
 }
+
+// fillsL1 reports whether an assist warp decompresses a line for the L1.
+func (w *assistWarp) fillsL1() bool { return w.store == nil && w.reply.ID == lineReply }
 
 // bufferStore takes a store that overwrites a whole line into the buffer, to compress it. It returns false if the store must be sent raw.
 func (s *sm) bufferStore(q *memory.Request, content *stream.Content, load, instr int32, now int64) bool {
@@ -322,6 +333,10 @@ func (s *sm) stepAssists(now int64) {
 		}
 		if w.high {
 			a.blocked &^= 1 << w.slot
+		}
+		if !w.miss && w.fillsL1() {
+			i := slices.Index(a.filling, w.reply.Line)
+			a.filling = slices.Delete(a.filling, i, i+1)
 		}
 		s.endAssist(w, now)
 	}

@@ -57,7 +57,9 @@ func execution(t *testing.T, spec *core.Spec, body string, high bool) *core.Exec
 	t.Helper()
 	m := core.New(config(*spec, 1, 1, cache.Shape{Sets: 4, Ways: 2}, memory.NewFixed(50)))
 	record(t, program(body), ptx.Dim(1), ptx.Dim(32), m)
-	x := &core.Execution{Routine: core.NewRoutine(spec, m.Launches()[0].LaunchInfo, "routine", high)}
+	info := m.Launches()[0].LaunchInfo
+	x := &core.Execution{Routine: core.NewRoutine(spec, info, "routine", high)}
+	naiveRoutines[x.Routine] = &naiveRoutine{high, info}
 	for i := range strings.Count(body, ";") {
 		x.Path = append(x.Path, int32(i))
 	}
@@ -86,11 +88,21 @@ func runAssist(t *testing.T, body string, block int, assist core.Assist, fill st
 		return p
 	}
 	m := core.New(config)
-	recordData(t, program(body), ptx.Dim(1), ptx.Dim(block), m)
+	second := config
+	second.Policy = simple().Policy
+	second.Memory = &formMemory{memory.NewFixed(50), map[int64]bool{}, nil}
+	n := newNaive(second)
+	recordData(t, program(body), ptx.Dim(1), ptx.Dim(block), stream.Consumers{m, n})
 	if m.Err() != nil {
 		t.Fatal(m.Err())
 	}
-	return issues, mem.sent, m.Launches()[0]
+	l = m.Launches()[0]
+	if assist.L1Tags == 0 && !assist.DirectLoad && !assist.CombineStores { // the naive machine has none of these
+		if cycles := n.run(); cycles != l.Cycles || n.counts.AssistCounts != l.AssistCounts {
+			t.Errorf("the naive machine takes %d cycles, want %d; %+v, want %+v", cycles, l.Cycles, n.counts.AssistCounts, l.AssistCounts)
+		}
+	}
+	return issues, mem.sent, l
 }
 
 // TestAssistSequences has the cycles of a multiprocessor with assist warps by hand, on the machine of simple. A routine of two integers takes

@@ -26,12 +26,13 @@ type slow struct {
 	room    int
 	base    int64
 	spread  uint64
+	forms   bool // three of four lines arrive in a form, and half of the stores of a part of a line are returned
 	waiting []slowReply
 }
 
 type slowReply struct {
 	memory.Reply
-	kind probe.AccessKind
+	answered bool
 }
 
 func (s *slow) Refuses(int) bool { return s.room > 0 && len(s.waiting) >= s.room }
@@ -44,7 +45,14 @@ func (s *slow) Send(now int64, r *memory.Request) bool {
 	if s.spread > 0 {
 		at += int64(r.Line * 0x9e3779b97f4a7c15 >> 32 % s.spread)
 	}
-	s.waiting = append(s.waiting, slowReply{memory.Reply{SM: r.SM, ID: r.ID, Line: r.Line, Sectors: r.Sectors, At: at}, r.Kind})
+	reply := memory.Reply{SM: r.SM, ID: r.ID, Line: r.Line, Sectors: r.Sectors, At: at}
+	if s.forms && r.Kind != probe.AccessAtomic {
+		if reply.Bursts = int(r.Line % 4); reply.Bursts > 0 {
+			reply.Sectors = 0xf
+		}
+		reply.Returned = r.Acknowledged && r.Line%2 > 0
+	}
+	s.waiting = append(s.waiting, slowReply{reply, r.Kind != probe.AccessStore || r.Acknowledged})
 	return true
 }
 
@@ -61,7 +69,7 @@ func (s *slow) Advance(now int64, replies []memory.Reply) []memory.Reply {
 		if r.At > now {
 			return false
 		}
-		if r.kind != probe.AccessStore {
+		if r.answered {
 			replies = append(replies, r.Reply)
 		}
 		return true

@@ -31,6 +31,8 @@ type naive struct {
 	decoded  map[int32]naiveInstr
 	clusters map[*stream.Cluster][]*naivePhase
 	arrivals []naiveArrival
+	parts    map[int64]*naiveStore // stores of a part of a line without reply, by number
+	part     int64                 // number of the latest
 }
 
 type naivePhase struct {
@@ -53,18 +55,20 @@ type naiveInstr struct {
 type naivePlace struct{ sm, place int }
 
 type naiveSM struct {
-	number int
-	warps  []*naiveWarp // resident, by age
-	slots  [64]*naiveWarp
-	begun  int64
-	free   map[core.Class][]int64
-	queue  []*naiveAccess
-	served *naiveAccess // accessed in this cycle or in the passes in progress
-	stop   string       // why the unit takes nothing: "mshrs" or "queue"
-	busy   int64
-	l1     [][]*naiveLine // by set, the latest used last
-	misses []*naiveMiss   // lines in flight
-	picks  []func(ready []*naiveWarp) *naiveWarp
+	number  int
+	warps   []*naiveWarp // resident, by age
+	slots   [64]*naiveWarp
+	begun   int64
+	free    map[core.Class][]int64
+	queue   []*naiveAccess
+	served  *naiveAccess // accessed in this cycle or in the passes in progress
+	stop    string       // why the unit takes nothing: "mshrs" or "queue"
+	busy    int64
+	blocked bool           // it waits for an MSHR
+	l1      [][]*naiveLine // by set, the latest used last
+	misses  []*naiveMiss   // lines in flight
+	naiveAssists
+	picks []func(ready []*naiveWarp) *naiveWarp
 }
 
 type naiveLine struct {
@@ -107,6 +111,7 @@ type naiveWarp struct {
 	waitsPhase  *naivePhase
 	copies      []*naiveLoad // of cp.async
 	ended       bool
+	state       stream.Line // register of the routines for misses
 
 	list   []naiveTransaction // of the instruction with index listed-1
 	listed int
@@ -121,6 +126,8 @@ type naiveResult struct {
 }
 
 type naiveLoad struct {
+	warp    *naiveWarp
+	instr   int32
 	taken   bool
 	missing int
 	at      int64
@@ -132,15 +139,17 @@ type naiveAccess struct {
 	load   *naiveLoad
 	list   []naiveTransaction
 	passes int64
+	missed bool // a line has come to the routines for misses
 }
 
 type naiveTransaction struct {
-	q *stream.Request
-	t *stream.Transaction
+	q       *stream.Request
+	t       *stream.Transaction
+	content *stream.Content // nil: not recorded
 }
 
 func newNaive(c core.Config) *naive {
-	return &naive{Config: c, ctas: map[int]*stream.CTA{}, loads: map[int64]*naiveLoad{}, clusters: map[*stream.Cluster][]*naivePhase{}, decoded: map[int32]naiveInstr{}}
+	return &naive{Config: c, ctas: map[int]*stream.CTA{}, loads: map[int64]*naiveLoad{}, clusters: map[*stream.Cluster][]*naivePhase{}, parts: map[int64]*naiveStore{}, decoded: map[int32]naiveInstr{}}
 }
 
 func (m *naive) BeginLaunch(l *stream.Launch)          { m.launch = l }
@@ -181,7 +190,7 @@ func (m *naive) run() int64 {
 	m.l1Ways = plan.L1.Ways
 	m.instrs = make([]core.Instr, m.launch.Program.Len())
 	for i := range m.SMs {
-		s := &naiveSM{number: i, free: map[core.Class][]int64{}, l1: make([][]*naiveLine, plan.L1.Sets)}
+		s := &naiveSM{number: i, free: map[core.Class][]int64{}, l1: make([][]*naiveLine, plan.L1.Sets), naiveAssists: naiveAssists{port: -1}}
 		for c := range core.Memory {
 			s.free[c] = make([]int64, m.Units[c].Count)
 		}
@@ -216,10 +225,12 @@ func (m *naive) run() int64 {
 			return true
 		})
 		for _, s := range m.sms {
+			m.stepAssists(s, now)
 			m.accessMemory(plan, s, now) // step 4
+			m.sendStores(s, now)
 			reasons := make([]bool, m.Schedulers)
 			for i := range m.Schedulers { // step 7
-				reasons[i] = m.issue(s, i, now)
+				reasons[i] = m.issueAssist(s, i, true, now) || m.issue(plan, s, i, now) || m.issueAssist(s, i, false, now)
 			}
 			for i, issued := range reasons { // step 9; ends do not change it
 				if !issued {
@@ -345,6 +356,12 @@ func (m *naive) completePhases(now int64) {
 }
 
 func (m *naive) reply(plan core.Plan, r *memory.Reply, now int64) {
+	if plan.Assist == nil || !m.startFill(plan, *r, now) {
+		m.deliver(plan, r, now)
+	}
+}
+
+func (m *naive) deliver(plan core.Plan, r *memory.Reply, now int64) {
 	m.sent--
 	if l := m.loads[r.ID]; l != nil {
 		l.missing--
@@ -356,6 +373,7 @@ func (m *naive) reply(plan core.Plan, r *memory.Reply, now int64) {
 		return
 	}
 	s := m.sms[r.SM]
+	s.blocked = false
 	for _, line := range s.l1[plan.L1.Index(r.Line, plan.L1.Sets)] {
 		if line.number == r.Line {
 			line.valid |= r.Sectors
@@ -386,6 +404,13 @@ func (m *naive) accessMemory(plan core.Plan, s *naiveSM, now int64) {
 		s.served = nil
 	}
 	for port := range m.Ports {
+		if port == 0 && s.port == now {
+			if m.Ports == 1 && len(s.queue) > 0 && s.blocked { // the reason stays
+				s.served, s.stop = s.queue[0], "mshrs"
+				m.counts.FullMSHRs++
+			}
+			continue
+		}
 		if len(s.queue) == 0 || now < s.busy {
 			return
 		}
@@ -457,10 +482,13 @@ func (m *naive) transaction(plan core.Plan, s *naiveSM, a *naiveAccess, x naiveT
 		if x.q.Kind == probe.AccessLoad {
 			q.Whole, q.Bytes = 0, 0
 		}
-		if !m.Memory.Send(now, &q) {
-			m.counts.FullQueue++
-			s.stop = "queue"
-			return false
+		if !m.buffers(plan, s, a.load, &x, &q, now) {
+			if !m.Memory.Send(now, &q) {
+				m.counts.FullQueue++
+				s.stop = "queue"
+				return false
+			}
+			m.sendPart(&x, &q, a.load)
 		}
 		if x.q.Kind != probe.AccessStore {
 			m.sent++
@@ -508,7 +536,7 @@ func (m *naive) transaction(plan core.Plan, s *naiveSM, a *naiveAccess, x naiveT
 		}
 		if i >= 0 && m.Merges > 0 && len(s.misses[i].waiters) >= m.Merges || i < 0 && m.MSHRs > 0 && len(s.misses) >= m.MSHRs {
 			m.counts.FullMSHRs++
-			s.stop = "mshrs"
+			s.stop, s.blocked = "mshrs", true
 			return false
 		}
 		if fetch := wanted &^ inFlight; fetch != 0 {
@@ -543,9 +571,14 @@ func (m *naive) transaction(plan core.Plan, s *naiveSM, a *naiveAccess, x naiveT
 		}
 		s.l1[set] = append(s.l1[set], &naiveLine{number: line})
 	}
-	if l != nil && l.ahead {
+	ahead := l != nil && l.ahead
+	if ahead {
 		m.counts.UsedPrefetches += 4
 		l.ahead = false
+	}
+	if plan.Misses != nil && (missing != 0 || ahead) && !a.missed {
+		a.missed = true
+		m.startMiss(plan, s, a, line, now)
 	}
 	if missing != 0 && plan.Prefetch != nil {
 		if next, ok := plan.Prefetch(line); ok {
@@ -620,7 +653,11 @@ func (m *naive) requests(w *naiveWarp) (list []naiveTransaction) {
 		q := &w.Requests[i]
 		if q.Step == int64(w.next)+1 {
 			for j := range w.Transactions[q.First:][:q.N] {
-				list = append(list, naiveTransaction{q, &w.Transactions[int(q.First)+j]})
+				x := naiveTransaction{q: q, t: &w.Transactions[int(q.First)+j]}
+				if len(w.Contents) > 0 {
+					x.content = &w.Contents[int(q.First)+j]
+				}
+				list = append(list, x)
 			}
 		}
 	}
@@ -658,17 +695,19 @@ func (m *naive) warpsOf(s *naiveSM, scheduler int) (list []*naiveWarp) {
 	return list
 }
 
-func (m *naive) issue(s *naiveSM, scheduler int, now int64) bool {
+// unitOf returns the cycle from which on a scheduler's unit is free.
+func (m *naive) unitOf(s *naiveSM, scheduler int, u core.Class) *int64 {
+	list := s.free[u]
+	return &list[scheduler*len(list)/m.Schedulers]
+}
+
+func (m *naive) issue(plan core.Plan, s *naiveSM, scheduler int, now int64) bool {
 	var ready []*naiveWarp
-	unitOf := func(u core.Class) *int64 {
-		list := s.free[u]
-		return &list[scheduler*len(list)/m.Schedulers]
-	}
 	for _, w := range m.warpsOf(s, scheduler) {
-		if !m.isReady(w, now) {
+		if !m.isReady(w, now) || s.blocks(w) {
 			continue
 		}
-		if _, u := m.unit(w); u == core.Memory && len(s.queue) < m.Queue || u != core.Memory && *unitOf(u) <= now {
+		if _, u := m.unit(w); u == core.Memory && len(s.queue) < m.Queue || u != core.Memory && *m.unitOf(s, scheduler, u) <= now {
 			ready = append(ready, w)
 		}
 	}
@@ -688,13 +727,13 @@ func (m *naive) issue(s *naiveSM, scheduler int, now int64) bool {
 		if x.Shared {
 			a.passes = int64(x.Passes)
 		}
-		if len(writes) > 0 || async || len(a.list) > 0 && a.list[0].q.Kind == probe.AccessLoad {
-			load = &naiveLoad{}
+		if len(writes) > 0 || async || len(a.list) > 0 && (plan.Assist != nil || a.list[0].q.Kind == probe.AccessLoad) {
+			load = &naiveLoad{warp: w, instr: x.Instr}
 		}
 		a.load = load
 		s.queue = append(s.queue, a)
 	} else {
-		*unitOf(unit) = now + m.Units[class].Cycles
+		*m.unitOf(s, scheduler, unit) = now + m.Units[class].Cycles
 		at = now + m.Units[class].Latency
 		if class == core.Control {
 			from = now + m.Units[class].Latency
@@ -752,7 +791,7 @@ func (m *naive) classify(s *naiveSM, scheduler int, now int64) {
 		case w.waits():
 			first(&barrier, w)
 		case w.next == len(w.Executed):
-		case !m.isReady(w, now):
+		case !m.isReady(w, now) || s.blocks(w):
 			first(&data, w)
 		default:
 			if _, u := m.unit(w); u == core.Memory {
@@ -784,7 +823,7 @@ func (m *naive) classify(s *naiveSM, scheduler int, now int64) {
 		}
 	case data != nil:
 		of(data).Data++
-		if _, cause := m.wait(data, now); cause >= 0 {
+		if _, cause := m.wait(data, now); cause >= 0 && !m.isReady(data, now) {
 			m.instrs[cause].Causes++
 		}
 	case barrier != nil:
@@ -810,6 +849,7 @@ func (m *naive) ends(plan core.Plan, s *naiveSM, now int64) {
 			continue
 		}
 		w.ended = true
+		m.endMisses(s, w)
 		all := true
 		for _, o := range s.warps {
 			all = all && (o.cta != w.cta || o.ended)

@@ -51,6 +51,7 @@ type memoryUnit struct {
 	served    int32    // latest instruction of which the unit has taken something, or wanted to; -1: none, or it has ended
 	portsFree int64    // cycle from which on shared memory is free
 	blocked   bool     // the unit waits for a fill of the L1
+	refused   bool     // the unit waits for the memory behind the L1, which has not taken its request
 }
 
 // scheduler is a scheduler of a multiprocessor, and the reason why it does not issue.
@@ -645,7 +646,10 @@ func (s *sm) newLoad(slot int, instr int32) int32 {
 
 // serve has the memory unit take a transaction for each port.
 func (s *sm) serve(now int64) {
-	s.run.retry[s.number] = false
+	s.run.retry[s.number], s.refused = false, false
+	if now >= s.portsFree {
+		s.served = -1
+	}
 	port := 0
 	if s.assists != nil && s.assists.port == now { // an assist warp has it
 		port = 1
@@ -660,6 +664,7 @@ func (s *sm) serve(now int64) {
 				s.loads[a.load].direct = true
 			}
 			if !s.transaction(a, q, &a.warp.Transactions[q.First+a.transaction], now) {
+				s.refused = !s.blocked
 				return
 			}
 			if access := s.run.plan.Access; access != nil && !a.moved {
@@ -856,7 +861,7 @@ func (s *sm) nextEvent(now int64) int64 {
 		return now + 1
 	}
 	next := s.wheel.nextCycle(now + 1)
-	if len(s.queue) > 0 && !s.blocked && !s.run.retry[s.number] {
+	if len(s.queue) > 0 && !s.blocked && !s.refused {
 		next = min(next, max(now+1, s.portsFree))
 	}
 	for u := range classes {
@@ -908,7 +913,7 @@ func (s *sm) countFull(n int64) {
 	case len(s.queue) == 0:
 	case s.blocked:
 		s.run.counts.FullMSHRs += n
-	case s.run.retry[s.number]:
+	case s.refused:
 		s.run.counts.FullQueue += n
 	}
 }
@@ -944,7 +949,7 @@ func (s *sm) fullReason() *int64 {
 	switch full := &s.run.instrs[s.servedInstr()].Full; {
 	case s.blocked:
 		return &full.MSHRs
-	case s.run.retry[s.number]:
+	case s.refused:
 		return &full.Queue
 	case s.portsFree > s.last:
 		return &full.Banks
