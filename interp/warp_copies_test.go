@@ -550,6 +550,40 @@ func TestCopyCases(t *testing.T) {
 	}
 }
 
+// TestEffectsOfCopies: a probe receives the same effects of copies from both engines, for each lane an issue and a write.
+func TestEffectsOfCopies(t *testing.T) {
+	for _, c := range copyCases {
+		var want []string
+		for _, l := range copyLaunches() {
+			if l.Mode != interp.Vector {
+				continue
+			}
+			mod, a := copyInput(t, copyCaseHead+c.body+copyCaseEnd)
+			out, err := mod.Device().Alloc(16 * 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			l.Grid, l.Block, l.Args, l.Probes = ptx.Dim(1), ptx.Dim(64), []any{a, out}, []probe.Probe{&effects{&got}}
+			if _, err := mod.Run(t.Context(), &l); err != nil {
+				t.Fatalf("%s, %v: %v", c.name, l.Engine, err)
+			}
+			issued := 0
+			for _, e := range got {
+				if strings.Contains(e, "issued") {
+					issued++
+				}
+			}
+			if want == nil {
+				want = got
+			}
+			if !slices.Equal(got, want) || 2*issued != len(got) || issued < 2*64 {
+				t.Errorf("%s, %v: %d effects, of which %d are issues, want the %d effects of the first launch", c.name, l.Engine, len(got), issued, len(want))
+			}
+		}
+	}
+}
+
 // TestFaultsOfCopies: a copy that faults between others stops the program at its instruction and names its lanes, on both engines.
 // The lanes follow from the guards below.
 func TestFaultsOfCopies(t *testing.T) {
