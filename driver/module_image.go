@@ -110,7 +110,8 @@ func cubinFile(p unsafe.Pointer, size uint64) ([]byte, error) {
 		return nil, fail(InvalidImage, "an ELF file of %d bytes is too short", size)
 	}
 	header := hostBytes(p, cubin.HeaderSize)
-	if machine := elf.Machine(binary.LittleEndian.Uint16(header[18:])); machine != elf.EM_CUDA { // e_machine
+	switch machine := elf.Machine(binary.LittleEndian.Uint16(header[18:])); machine { // e_machine
+	case elf.EM_X86_64, elf.EM_AARCH64:
 		return nil, fail(InvalidImage, "an ELF file for the machine %v is a program or library of a host, not a module", machine)
 	}
 	expected := cubin.Size(header)
