@@ -25,7 +25,8 @@
 //
 // An argued mutant is an equivalent mutant: a survivor that no check can notice.
 // tools/mutate/argued.txt has a line for each: the columns from function to ordinal, and the reason. An argued mutant
-// that is killed or no longer exists is an error; -arguments tries the argued mutants alone.
+// that is killed or no longer exists is an error; -arguments tries the argued mutants alone. Tables of stencils
+// (-stencils) have a file for each level of processors, such as tools/mutate/stencils_amd64-argued.txt.
 //
 // A sample (-expect) is a list of mutants: the columns from function to ordinal, the outcome, the input or test that
 // kills the mutant, which is tried first, and the reason of each survivor without an argument. The run fails if a
@@ -72,7 +73,7 @@ func main() {
 	c := &config{command: strings.Join(append([]string{"go run -C tools ./mutate"}, os.Args[1:]...), " ")}
 	flag.StringVar(&c.root, "root", "", "`folder` of the repository; all other paths are relative to it (default: the repository around the working directory)")
 	flag.StringVar(&c.scope, "scope", "", "`file` with the names of the functions to mutate (default tools/mutate/scope.txt); with -stencils, the families of stencils to mutate (default: all stencils)")
-	flag.StringVar(&c.equivalentFile, "argued", "tools/mutate/argued.txt", "`file` with the argued mutants and their reasons")
+	flag.StringVar(&c.equivalentFile, "argued", "", "`file` with the argued mutants and their reasons (default tools/mutate/argued.txt; with -stencils, tools/mutate/stencils_HOST-argued.txt)")
 	flag.StringVar(&c.program, "program", "./tools/mutate/try", "`package` that runs the inputs")
 	flag.StringVar(&c.only, "only", "*", "try only mutants of functions whose names match this `pattern`")
 	flag.Uint64Var(&c.seed, "seed", 1, "seed of the random sample")
@@ -154,7 +155,7 @@ func (c *config) run(w io.Writer) (good bool, err error) {
 	for _, f := range files {
 		all = append(all, f.mutants...)
 	}
-	argued, err := readEquivalent(c.equivalentFile)
+	argued, err := readEquivalent(cmp.Or(c.equivalentFile, "tools/mutate/argued.txt"))
 	if err != nil {
 		return false, err
 	}

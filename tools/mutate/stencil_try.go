@@ -103,6 +103,10 @@ func (c *config) runStencils(w io.Writer) (good bool, err error) {
 			return false, err
 		}
 	}
+	argued, arguedList, arguedText, err := c.arguedStencils(lines)
+	if err != nil {
+		return false, err
+	}
 	if c.scope != "" {
 		families, err := readFamilies(c.scope)
 		if err != nil {
@@ -119,8 +123,15 @@ func (c *config) runStencils(w io.Writer) (good bool, err error) {
 	if len(lines) == 0 {
 		return false, errors.New("no stencil with a suite or test matches -stencils, -scope and -only")
 	}
-	list, text, sample, err := c.chooseStencils(lines)
-	if err != nil {
+	var list []*Mutant
+	var text map[*Mutant]string
+	var sample *sample
+	if c.checkEquivalent {
+		list = slices.DeleteFunc(arguedList, func(m *Mutant) bool {
+			return !slices.ContainsFunc(lines, func(s *stencilLine) bool { return s.id() == m.stencil() })
+		})
+		text = arguedText
+	} else if list, text, sample, err = c.chooseStencils(lines); err != nil {
 		return false, err
 	}
 	verdicts := map[*Mutant]Verdict{}
@@ -148,7 +159,7 @@ func (c *config) runStencils(w io.Writer) (good bool, err error) {
 		byOp = list // the order of the file
 	}
 	if c.scope == "" || c.rewrite {
-		return c.report(w, byOp, verdicts, nil, sample, func(m *Mutant) string { return "stencils, " + m.Op })
+		return c.report(w, byOp, verdicts, argued, sample, func(m *Mutant) string { return "stencils, " + m.Op })
 	}
 	families := map[stencilID]string{}
 	for _, l := range lines {
@@ -156,7 +167,7 @@ func (c *config) runStencils(w io.Writer) (good bool, err error) {
 	}
 	family := func(m *Mutant) string { return families[m.stencil()] }
 	slices.SortStableFunc(byOp, func(a, b *Mutant) int { return strings.Compare(family(a), family(b)) })
-	return c.report(w, byOp, verdicts, nil, sample, family)
+	return c.report(w, byOp, verdicts, argued, sample, family)
 }
 
 // stencilID identifies a stencil: the file of its table, and its name.

@@ -6,7 +6,9 @@ package main
 import (
 	"cmp"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -365,24 +367,9 @@ func (c *config) chooseStencils(lines []*stencilLine) (list []*Mutant, text map[
 		}
 		byName[l.name] = l
 	}
-	text = map[*Mutant]string{}
-	var missing []string
-	for _, row := range slices.Sorted(maps.Keys(s.rows)) {
-		f := strings.Split(row, "\t")
-		changed := byName[f[0]].changed(f[1], f[2])
-		if changed != nil && f[1] == "bit" {
-			if unfit, err := isUnfitFlip(byName[f[0]], changed); err != nil {
-				return nil, nil, nil, err
-			} else if unfit {
-				changed = nil
-			}
-		}
-		if changed == nil {
-			missing = append(missing, row)
-			continue
-		}
-		m := &Mutant{ID: len(list) + 1, File: changed.file, Line: changed.number, Func: f[0], Op: f[1], Text: f[2], Ordinal: 1}
-		list, text[m] = append(list, m), changed.String()
+	list, text, missing, err := listedStencils(byName, slices.Sorted(maps.Keys(s.rows)))
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	if !c.rewrite {
 		if err := s.missing(missing); err != nil {
@@ -401,6 +388,67 @@ func (c *config) chooseStencils(lines []*stencilLine) (list []*Mutant, text map[
 	}
 	sortStencils(list)
 	return list, text, s, nil
+}
+
+// listedStencils returns the mutants of the rows of a list with their lines, and the rows that are no mutants.
+func listedStencils(byName map[string]*stencilLine, rows []string) (list []*Mutant, text map[*Mutant]string, missing []string, err error) {
+	text = map[*Mutant]string{}
+	for _, row := range rows {
+		f := strings.Split(row, "\t")
+		changed := byName[f[0]].changed(f[1], f[2])
+		if changed != nil && f[1] == "bit" {
+			if unfit, err := isUnfitFlip(byName[f[0]], changed); err != nil {
+				return nil, nil, nil, err
+			} else if unfit {
+				changed = nil
+			}
+		}
+		if changed == nil {
+			missing = append(missing, row)
+			continue
+		}
+		m := &Mutant{ID: len(list) + 1, File: changed.file, Line: changed.number, Func: f[0], Op: f[1], Text: f[2], Ordinal: 1}
+		list, text[m] = append(list, m), changed.String()
+	}
+	return list, text, missing, nil
+}
+
+// tableHost matches the host and the level of processors in the name of a table.
+var tableHost = regexp.MustCompile(`_(?:amd64|arm64)(?:_v\d+)?\.txt$`)
+
+// arguedStencils returns the argued mutants of the tables of stencils, also as a list with their lines: the file of
+// -argued, or a file for each level of processors, if it has one.
+func (c *config) arguedStencils(lines []*stencilLine) (argued equivalentMutants, list []*Mutant, text map[*Mutant]string, err error) {
+	byHost := map[string]map[string]*stencilLine{}
+	for _, l := range lines {
+		host := strings.TrimSuffix(tableHost.FindString(l.file), ".txt")
+		if byHost[host] == nil {
+			byHost[host] = map[string]*stencilLine{}
+		}
+		byHost[host][l.name] = l
+	}
+	argued, text = equivalentMutants{}, map[*Mutant]string{}
+	for _, host := range slices.Sorted(maps.Keys(byHost)) {
+		ofHost, err := readEquivalent(cmp.Or(c.equivalentFile, "tools/mutate/stencils"+host+"-argued.txt"))
+		if c.equivalentFile == "" && errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		mutants, lines, missing, err := listedStencils(byHost[host], slices.Sorted(maps.Keys(ofHost)))
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if len(missing) > 0 {
+			return nil, nil, nil, fmt.Errorf("argued, but these mutants no longer exist:\n%s", strings.Join(missing, "\n"))
+		}
+		maps.Copy(argued, ofHost)
+		maps.Copy(text, lines)
+		list = append(list, mutants...)
+	}
+	sortStencils(list)
+	return argued, list, text, nil
 }
 
 // bitText matches the description of a mutant of the operator bit.
