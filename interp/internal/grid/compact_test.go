@@ -63,12 +63,12 @@ type programGenerator struct {
 
 // value draws a value that is often a special case of a rule or of the operation.
 func (r *programGenerator) value() uint64 {
-	switch r.IntN(8) {
-	case 0, 1:
+	switch n := r.IntN(8); {
+	case n < 2 && !r.HasFormat():
 		return uint64(r.IntN(70))
-	case 2, 3, 4:
+	case n < 5:
 		return r.Value()
-	case 5:
+	case n == 5:
 		return []uint64{1 << 31, 1<<31 - 1, 1<<32 - 1, 1 << 32, 1 << 63, 1<<63 - 1, 1<<64 - 1, 0x3f800000, 0x7f800001, 0x3ff0000000000000}[r.IntN(10)] + uint64(r.IntN(40)) - 20
 	}
 	return r.Uint64() >> r.IntN(64)
@@ -300,7 +300,8 @@ func (g *testWarp) wanted() bool {
 // whether all calls have returned true.
 //
 // If GEMU_STENCIL names a stencil, often calls try more often, until enough programs have used the stencil. If the first
-// programs do not use it, often stops; it waits longer if the stencil has the operation's name.
+// programs do not use it, often stops; it waits longer if the stencil has the operation's name, and then tries at least half as
+// many programs as suffice.
 func (r *programGenerator) often(times int, name string, try func() bool) bool {
 	few, many := 20, cmp.Or(r.many, 1000)
 	if name != "" && strings.Contains(part.Stencil(), strings.ReplaceAll(name, ".", "_")) {
@@ -309,6 +310,9 @@ func (r *programGenerator) often(times int, name string, try func() bool) bool {
 	before := r.native
 	if part.Stencil() != "" {
 		times *= 20
+	}
+	if few == 60 {
+		times = max(times, many/2)
 	}
 	for n := range times {
 		if part.Stencil() != "" && (n >= few && r.native == before || r.native >= many) {
@@ -394,6 +398,7 @@ func ruled(s *code.Signature, exec code.Exec) bool {
 func (r *programGenerator) kernel(op code.Op, exec code.Exec) *testWarp {
 	s := op.Signature()
 	r.SetOperation(op)
+	r.SetModerate()
 	p := r.newProgram()
 	instr := &p.Instrs[0]
 	instr.Op, instr.Plan = op, code.ExecPlan{Exec: exec, Materialise: 15, LeavesStale: s.Dst != code.P, WritesBoth: s.Dst != code.P && r.IntN(4) == 0}
@@ -406,7 +411,9 @@ func (r *programGenerator) kernel(op code.Op, exec code.Exec) *testWarp {
 	if s.Dst2 == code.P {
 		instr.F = (instr.D + 1) % int32(testFrame.P-1)
 	}
-	instr.Imm = uint64(r.IntN(256)) // a truth table, for some operations
+	if instr.Imm = uint64(r.IntN(256)); r.IntN(2) == 0 { // a truth table, for some operations
+		instr.Imm = r.Imm(op)
+	}
 	if s.Compares() {
 		instr.Imm = []uint64{alu.BoolNone, alu.BoolAnd, alu.BoolOr, alu.BoolXor}[r.IntN(4)] | uint64(r.IntN(2))*alu.ComplementC
 		if instr.Imm == alu.ComplementC {

@@ -255,8 +255,17 @@ const (
 	extreme               // all, and infinities and NaNs
 )
 
-// randomElement returns the bits of an element; of a float often of zero.
+// randomElement returns the bits of an element; of a float often of zero. The ignored bits of tf32 are random.
 func randomElement(rng *rand.Rand, t ptx.Type, s spread) uint64 {
+	v := randomNumber(rng, t, s)
+	if t == ptx.TF32 {
+		v |= rng.Uint64N(1 << formats[t].shift)
+	}
+	return v
+}
+
+// randomNumber is randomElement with zeros as ignored bits.
+func randomNumber(rng *rand.Rand, t ptx.Type, s spread) uint64 {
 	f, ok := formats[t]
 	if !ok {
 		return rng.Uint64()
@@ -296,11 +305,7 @@ func randomElement(rng *rand.Rand, t ptx.Type, s spread) uint64 {
 	if t == ptx.E4M3 && s != extreme && v&0x7f == 0x7f {
 		v--
 	}
-	v <<= f.shift
-	if garbage := rng.Uint64N(1 << f.shift); t == ptx.TF32 { // ignored bits
-		v |= garbage
-	}
-	return v
+	return v << f.shift
 }
 
 // fill gives the registers of an operand random elements.
@@ -336,8 +341,52 @@ func randomLibrary(rng *rand.Rand) *Library {
 	return list[rng.IntN(len(list))]
 }
 
+// randomFragments returns the registers of a multiplication, in random rows. Some registers of D may be sources.
+func (m *multiplication) randomFragments(rng *rand.Rand) code.Fragments {
+	frags := code.Fragments{Multiply: m.Multiply}
+	row := int32(0)
+	registers := func(o *matrix.Operand, shuffled []int) (list []code.Elem) {
+		slot := code.R
+		if o.Bits == 64 {
+			slot = code.Q
+		}
+		for range o.Registers() {
+			list = append(list, code.Elem{Slot: slot, Row: int32(shuffled[row])})
+			row++
+		}
+		return list
+	}
+	places := rng.Perm(47)
+	frags.A, frags.B, frags.C = registers(&m.A, places), registers(&m.B, places), registers(&m.C, places)
+	for range m.Extra() {
+		frags.E = append(frags.E, code.Elem{Slot: code.R, Row: int32(places[row])})
+		row++
+	}
+	if row = int32(rng.IntN(32)); rng.IntN(2) == 0 || m.C.Registers() != m.D.Registers() {
+		frags.D = registers(&m.D, places)
+	} else {
+		frags.D = frags.C
+	}
+	return frags
+}
+
+// usesStencil reports whether the machine code of a multiplication contains a stencil.
+func usesStencil(m *multiplication, stencil string) bool {
+	return slices.ContainsFunc(levelLibraries(), func(l *Library) bool {
+		rng := rand.New(rand.NewPCG(1, 1))
+		frags := m.randomFragments(rng)
+		l.TakeUsed()
+		p, f := fragmentProgram(rng, &frags)
+		ctx := &Context{Mask: regfile.Full, Live: regfile.Full, ReconvergeAt: -1, CountLimit: 1 << 40}
+		ctx.SetFragments(new(Fragments))
+		l.New(p).RunBlock(ctx, f, 0)
+		return slices.Contains(l.TakeUsed(), stencil)
+	})
+}
+
 // TestMultiplications compares machine code of mma and wmma with package matrix, whose results are those of GPUs (testdata/hw)
-// and models (docs/tensor.md). Machine code may leave only if numbers differ much or are large.
+// and models (docs/tensor.md). Machine code may leave only if numbers differ much or are large. If GEMU_STENCIL names a stencil, the
+// test tries the multiplications that contain it, many times.
 func TestMultiplications(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
@@ -354,36 +403,20 @@ func TestMultiplications(t *testing.T) {
 			order = append(order, slices.Repeat([]int{i}, 9)...)
 		}
 	}
-	for n := range len(order) * part.Count(40, 40, 2000) {
+	least, stencil := 0, part.Stencil()
+	if stencil != "" {
+		if order = slices.DeleteFunc(order, func(i int) bool { return !usesStencil(&list[i], stencil) }); len(order) > 0 {
+			least = 4000
+		}
+	}
+	rounds := max(least, len(order)*part.Count(40, 40, 2000))
+	for n := range rounds {
 		number := order[n%len(order)]
 		m := list[number]
 		if _, ok := m.ByColumns(); !ok {
 			t.Fatalf("%s is not by columns", m.name)
 		}
-		frags := code.Fragments{Multiply: m.Multiply}
-		row := int32(0)
-		registers := func(o *matrix.Operand, shuffled []int) (list []code.Elem) {
-			slot := code.R
-			if o.Bits == 64 {
-				slot = code.Q
-			}
-			for range o.Registers() {
-				list = append(list, code.Elem{Slot: slot, Row: int32(shuffled[row])})
-				row++
-			}
-			return list
-		}
-		places := rng.Perm(47)
-		frags.A, frags.B, frags.C = registers(&m.A, places), registers(&m.B, places), registers(&m.C, places)
-		for range m.Extra() {
-			frags.E = append(frags.E, code.Elem{Slot: code.R, Row: int32(places[row])})
-			row++
-		}
-		if row = int32(rng.IntN(32)); rng.IntN(2) == 0 || m.C.Registers() != m.D.Registers() {
-			frags.D = registers(&m.D, places) // some are sources
-		} else {
-			frags.D = frags.C
-		}
+		frags := m.randomFragments(rng)
 		p, f := fragmentProgram(rng, &frags)
 		frags = p.Fragments[0]
 		s := spread(rng.IntN(5))
@@ -439,7 +472,7 @@ func TestMultiplications(t *testing.T) {
 		}
 	}
 	for i, n := range executed {
-		if n < 4 {
+		if n < 4 && stencil == "" {
 			t.Errorf("%s is executed %d times", list[i].name, n)
 		}
 	}

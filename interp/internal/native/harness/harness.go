@@ -179,7 +179,7 @@ func (t *tester) newProgram(p *code.Program) *program {
 	p.Link()
 	f := regfile.New(&p.Consts, false)
 	f.Reset(frame)
-	t.setModerate()
+	t.SetModerate()
 	for i := range int32(frame.R) {
 		for lane := range regfile.Lanes {
 			f.Row32(i)[lane] = uint32(t.Value())

@@ -123,14 +123,18 @@ func (t *tester) allNumbersImms(op code.Op) (imms []uint64) {
 }
 
 // testAllNumbers tests an operation with all 16-bit numbers as its first operand: in both halves of pairs, and as the upper half of
-// f32. The other operands are corners and random numbers. It reports whether no program differed.
+// f32. The other operands are corners and random numbers. All lanes execute it, and in a quarter of the programs a random half of the
+// lanes executes it after that. It reports whether no program differed.
 func (t *tester) testAllNumbers(op code.Op) bool {
 	s := op.Signature()
 	for _, imm := range t.allNumbersImms(op) {
 		p := t.newSingle(&code.Program{}, code.Instr{Op: op, D: 3, F: code.NoRow, A: 0, B: 1, C: 2, Imm: imm})
-		c, _ := t.assemble(p, regfile.Full)
-		if c == nil {
-			return true
+		lanes := []uint32{regfile.Full, t.Uint32() | 1}
+		var c *native.Code
+		for _, m := range lanes {
+			if c, _ = t.assemble(p, m); c == nil {
+				return true
+			}
 		}
 		lower := t.Uint32() // of f32
 		for first := 0; first < 1<<16; first += regfile.Lanes {
@@ -152,14 +156,16 @@ func (t *tester) testAllNumbers(op code.Op) bool {
 				}
 			}
 			instr := p.Instrs[0]
-			values := p.operands(&instr, s)
-			want := p.copied()
-			alu.Vec[op](want, &instr, regfile.Full)
-			ctx := &native.Context{Mask: regfile.Full, ReconvergeAt: -1, CountLimit: countLimit}
-			c.Ready(ctx)
-			if diff := t.execute(c, ctx, p, want, true); diff != "" {
-				t.Differs = fmt.Sprintf("%v, all numbers, imm %#x of %v: %s", op, imm, values, diff)
-				return false
+			for _, m := range lanes[:1+t.IntN(4)/3] {
+				values := p.operands(&instr, s)
+				want := p.copied()
+				alu.Vec[op](want, &instr, m)
+				ctx := &native.Context{Mask: m, ReconvergeAt: -1, CountLimit: countLimit}
+				c.Ready(ctx)
+				if diff := t.execute(c, ctx, p, want, true); diff != "" {
+					t.Differs = fmt.Sprintf("%v, all numbers, lanes %#x, imm %#x of %v: %s", op, m, imm, values, diff)
+					return false
+				}
 			}
 		}
 	}
@@ -188,6 +194,27 @@ var imms = []uint64{0, 1, 2, 3, 4, 5, 6, 7, 8, 0x10, 0x96, 0xca, 0xff, 0x101, 0x
 // bools has the boolean operations between a comparison's outcome and a predicate.
 var bools = []uint64{alu.BoolNone, alu.BoolAnd, alu.BoolOr, alu.BoolXor, alu.BoolAnd | alu.ComplementC, alu.BoolOr | alu.ComplementC, alu.BoolXor | alu.ComplementC}
 
+// Imm returns a random value of Imm for an operation that is no comparison.
+func (v *Values) Imm(op code.Op) uint64 {
+	switch {
+	case op == code.CvtPack:
+		return uint64(2<<v.IntN(4) | v.IntN(8)<<8) // 2 to 16 bits, signed or unsigned
+	case len(narrowImms[op]) > 0:
+		return narrowImms[op][v.IntN(len(narrowImms[op]))]
+	case strings.HasPrefix(op.String(), "video") || op == code.VmadB32:
+		imm := uint64(v.Uint32()) & (1<<29 - 1)
+		for _, log := range []int{6, 12, 18} { // the fields Log of alu.Video are less than 3
+			if imm>>log&3 == 3 {
+				imm &^= 1 << log
+			}
+		}
+		return imm
+	case strings.Contains(op.String(), ".any.") && v.IntN(2) == 0:
+		return uint64(v.IntN(4) | v.IntN(256)<<8) // alu.Modifiers
+	}
+	return imms[v.IntN(len(imms))]
+}
+
 // newOperation returns a random program of an operation. Source i is a constant if bit i of set is 1.
 func (t *tester) newOperation(op code.Op, set, round int) *program {
 	p, s := &code.Program{}, op.Signature()
@@ -207,22 +234,7 @@ func (t *tester) newOperation(op code.Op, set, round int) *program {
 			instr.D = code.NoRow
 		}
 	} else {
-		instr.Imm = imms[t.IntN(len(imms))]
-		switch {
-		case op == code.CvtPack:
-			instr.Imm = uint64(2<<t.IntN(4) | t.IntN(8)<<8) // 2 to 16 bits, signed or unsigned
-		case len(narrowImms[op]) > 0:
-			instr.Imm = narrowImms[op][t.IntN(len(narrowImms[op]))]
-		case strings.HasPrefix(op.String(), "video") || op == code.VmadB32:
-			instr.Imm = uint64(t.Uint32()) & (1<<29 - 1)
-			for _, log := range []int{6, 12, 18} { // the fields Log of alu.Video are less than 3
-				if instr.Imm>>log&3 == 3 {
-					instr.Imm &^= 1 << log
-				}
-			}
-		case strings.Contains(op.String(), ".any.") && t.IntN(2) == 0:
-			instr.Imm = uint64(t.IntN(4) | t.IntN(256)<<8) // alu.Modifiers
-		}
+		instr.Imm = t.Imm(op)
 	}
 	prog := t.newSingle(p, instr)
 	if slices.Contains([]uint8{8, 16}, s.Width) { // rows keep values zero-extended

@@ -28,8 +28,8 @@ const (
 	both
 )
 
-// setModerate chooses whether the following values are of moderate size: one time in four.
-func (v *Values) setModerate() { v.moderate = signs(max(0, v.IntN(8)-5)) }
+// SetModerate chooses whether the following values are of moderate size: one time in four.
+func (v *Values) SetModerate() { v.moderate = signs(max(0, v.IntN(8)-5)) }
 
 // corners has values with a special treatment in some operations: integers under "", and numbers of each format.
 var corners = map[string][]uint64{
@@ -51,6 +51,9 @@ var corners = map[string][]uint64{
 
 // SetOperation selects the corners for an operation.
 func (v *Values) SetOperation(op code.Op) { v.format = formatOf(op) }
+
+// HasFormat reports whether the operation has a number format with corners of its own.
+func (v *Values) HasFormat() bool { return v.format != "" }
 
 // formatOf returns the key of corners for an operation: the last format in its name, or "".
 func formatOf(op code.Op) string {
