@@ -318,3 +318,39 @@ func TestMutantsDiffer(t *testing.T) {
 		t.Errorf("%d mutants of single bits, of 23 that there are", bits)
 	}
 }
+
+// TestArguedStencils reads arguments: of two levels of processors, each has its own file, and only the stencils of that level;
+// an argument for a mutant that the table does not make is an error.
+func TestArguedStencils(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.MkdirAll("tools/mutate", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, row string) {
+		if err := os.WriteFile(filepath.Join("tools/mutate", name), []byte("# a comment\n"+row+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, err := readStencils("x_amd64.txt", toyStencil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := readStencils("x_amd64_v4.txt", strings.Replace(toyStencil, "toy", "other", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const row = "toy\tdrop\tA10+4 → nothing\t1"
+	write("stencils_amd64-argued.txt", row+"\tno reason")
+	argued, list, text, err := (&config{}).arguedStencils(slices.Concat(first, second))
+	if err != nil || len(list) != 1 || argued[row] != "no reason" || list[0].row() != row || list[0].File != "x_amd64.txt" || strings.Contains(text[list[0]], "A10+4") {
+		t.Errorf("%v, %v, %v: %v", argued, list, text, err)
+	}
+	write("stencils_amd64_v4-argued.txt", row+"\tno reason")
+	if _, _, _, err := (&config{}).arguedStencils(slices.Concat(first, second)); err == nil || !strings.Contains(err.Error(), row) {
+		t.Errorf("an argument for a stencil of another level: %v", err)
+	}
+	if _, _, _, err := (&config{equivalentFile: "missing.txt"}).arguedStencils(first); err == nil {
+		t.Error("a missing file of -argued is no error")
+	}
+}

@@ -29,7 +29,7 @@ type Fragments struct {
 	_        [4][matrix.ProductColumns][matrix.ProductRows]int32 // exponents, sums and scales
 	_        [8][matrix.ProductRows]uint32                       // columns of registers
 	_        [4][matrix.ProductColumns][matrix.ProductRows]int32 // sums of groups
-	_        [5]int32                                            // exponent of the divisor of A, flags, places of scales
+	flags    [5]int32                                            // exponent of the divisor of A, flags, places of scales
 	_        rightPanel                                          // B of an mma
 }
 

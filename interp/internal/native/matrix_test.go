@@ -613,9 +613,17 @@ func TestTiles(t *testing.T) {
 		if store {
 			instr.Op = code.StoreMatrix
 		}
-		p, f := single(rng, instr, nil)
+		constant := rng.IntN(8) == 0 // all lanes have the same address
+		first := int64(tile.Bytes * rng.IntN(2048/tile.Bytes))
+		p, f := single(rng, instr, func(instr *code.Instr, k *regfile.Constants) {
+			if v := uint64(first) + shared.Base - probe.SharedWindow - acc.Offset; constant && acc.Addr == code.R {
+				instr.A = k.Add32(uint32(v))
+			} else if constant {
+				instr.A = k.Add64(v)
+			}
+		})
 		p.Access = []code.Access{acc}
-		bad := rng.IntN(6) == 0
+		bad := rng.IntN(6) == 0 && !constant
 		rows, may := [matrix.Lanes][]byte{}, true
 		for lane := range matrix.Lanes {
 			at := int64(tile.Bytes * rng.IntN(2048/tile.Bytes))
@@ -625,11 +633,17 @@ func TestTiles(t *testing.T) {
 			case bad && rng.IntN(32) == 0:
 				at = int64(rng.Uint32())
 			}
+			if constant {
+				at = first
+			}
 			v := uint64(at) + shared.Base - probe.SharedWindow - acc.Offset
-			if acc.Addr == code.R {
+			switch {
+			case acc.Addr == code.R:
 				v = uint64(uint32(v))
-				f.Row32(instr.A)[lane] = uint32(v)
-			} else {
+				if !constant {
+					f.Row32(instr.A)[lane] = uint32(v)
+				}
+			case !constant:
 				f.Row64(instr.A)[lane] = v
 			}
 			o := v + acc.Offset + probe.SharedWindow - shared.Base
@@ -835,7 +849,12 @@ func TestSameValues(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(part.Seed(t), 15))
 	for range part.Count(2000, 10000, 100000) {
-		p, f := single(rng, code.Instr{Op: code.CheckSame, A: 0, D: code.NoRow, F: code.NoRow}, nil)
+		constant := rng.IntN(4) == 0
+		p, f := single(rng, code.Instr{Op: code.CheckSame, A: 0, D: code.NoRow, F: code.NoRow}, func(instr *code.Instr, k *regfile.Constants) {
+			if constant {
+				instr.A = k.Add64(rng.Uint64())
+			}
+		})
 		mask := uint32(regfile.Full)
 		if rng.IntN(2) == 0 {
 			mask = rng.Uint32() | 1<<rng.IntN(32)
@@ -845,7 +864,7 @@ func TestSameValues(t *testing.T) {
 			row[lane] = row[0]
 		}
 		may := true
-		if lane := rng.IntN(32); rng.IntN(2) == 0 {
+		if lane := rng.IntN(32); rng.IntN(2) == 0 && !constant {
 			row[lane] ^= 1 << rng.IntN(64)
 			may = mask>>lane&1 == 0 || mask == 1<<lane
 		}
