@@ -4,3 +4,4 @@ import './page.ts';
 import './pages.ts';
 import './play-page.ts';
 import './widget.ts';
+import './jupyter.ts';

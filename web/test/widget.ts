@@ -164,6 +164,8 @@ test('the widget of Jupyter runs a program in the page, and begins at a step', a
   await opened(await serve(singleFile(), { request, policies: ['stack', 'its:8'], step: 9 }), 1280, async (p, frame) => {
     await becomes(() => get<{ step: number; line: number; policy: string }>(p, 'state'), (s) => assert.deepEqual([s.step, s.line, s.policy], [9, 19, 'stack']));
     assert.equal(await frame.locator('gemu-strip').count(), 2);
+    assert.equal(await frame.getByRole('combobox', { name: 'Example' }).inputValue(), '', 'the program is not that of a lesson');
+    assert.equal(await frame.locator('.intro').count(), 0, 'a question of a lesson');
   });
 });
 

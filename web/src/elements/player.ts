@@ -679,7 +679,10 @@ export class GemuPlayer extends LitElement {
         try {
           const p = checkPlace({ request: d.request ?? this.request, policies: d.policies });
           if (p.policies.length) this.policies = p.policies;
-          if (d.request) this.setRequest(p.request);
+          if (d.request) {
+            if (this.example) [this.example, this.main, this.runs] = [undefined, 0, []]; // not a lesson: a program of the surrounding page
+            this.setRequest(p.request);
+          }
         } catch {
           this.message = 'The message "run" of the surrounding page holds no program.';
           return;
