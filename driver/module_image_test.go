@@ -110,9 +110,11 @@ func TestFatBinary(t *testing.T) {
 	bad(NoBinaryForGPU, "it contains machine code for sm_86", fatbin(sass))
 	bad(NoBinaryForGPU, "it contains nothing", fatbin())
 	bad(NoBinaryForGPU, "a cubin", bytes.Replace(cubin.Pack(answer("80"), 80, false), []byte(".gemu.ptx"), []byte(".text.sum"), 1))
-	host := cubin.Pack(answer("80"), 80, false)
-	binary.LittleEndian.PutUint16(host[18:], uint16(elf.EM_X86_64)) // e_machine
-	bad(InvalidImage, "an ELF file for the machine EM_X86_64 is a program or library of a host", host)
+	for _, machine := range []elf.Machine{elf.EM_X86_64, elf.EM_AARCH64} {
+		host := cubin.Pack(answer("80"), 80, false)
+		binary.LittleEndian.PutUint16(host[18:], uint16(machine)) // e_machine
+		bad(InvalidImage, "an ELF file for the machine "+machine.String()+" is a program or library of a host", host)
+	}
 	bad(InvalidImage, "an ELF file of 13 bytes is too short", []byte("\x7fELF and more"))
 	// A broken fat binary is reported, wherever it is broken.
 	for at := range all {

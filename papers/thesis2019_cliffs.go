@@ -214,6 +214,9 @@ func zoruaCliffs() *Table {
 			}
 			system, clock := zoruaReading(reading)
 			change := func(from, to, system int) float64 {
+				if run[from].time[system][clock] == 0 || run[to].time[system][clock] == 0 {
+					panic("BUG: cliffNeeds leaves out a machine whose time the table has")
+				}
 				return 100 * (run[to].time[system][clock]/run[from].time[system][clock] - 1)
 			}
 			return map[string]float64{

@@ -9,7 +9,7 @@ import (
 )
 
 // TestCompiledKernels runs compiler-made kernels in every mode, under every policy, and with early asynchronous
-// effects: their results equal the references. Without the sample of .ci/run, policies are tried in vector mode alone.
+// effects: their results equal the references. Without GEMU_TEST=all, policies are tried in vector mode alone.
 func TestCompiledKernels(t *testing.T) {
 	part.SkipShort(t)
 	paths, err := filepath.Glob("../../testdata/corpus/*.ptx")

@@ -15,8 +15,8 @@ import (
 	"gemu/interp"
 )
 
-// TestResultsOfGPUs compares the results of a third of the launches with results of GPUs, testdata/hw/*.jsonl; with GEMU_TEST=all of
-// all launches.
+// TestResultsOfGPUs compares results with those of GPUs, testdata/hw/*.jsonl: of a third of the launches, or with GEMU_TEST=all of
+// all.
 func TestResultsOfGPUs(t *testing.T) {
 	part.SkipLong(t)
 	files, err := filepath.Glob("../../testdata/hw/*.jsonl")

@@ -77,8 +77,11 @@ func Share(t testing.TB, few, sample, all int) func(i int) bool {
 // Stencil returns the only stencil that tests of machine code try, many times: GEMU_STENCIL. It is "" for all stencils.
 func Stencil() string { return os.Getenv("GEMU_STENCIL") }
 
-// Count returns few, or sample if GEMU_TEST is "ci", or all if it is "all".
+// Count returns few, or sample if GEMU_TEST is "ci", or all if it is "all". sample must be between the other two.
 func Count(few, sample, all int) int {
+	if sample < min(few, all) || sample > max(few, all) {
+		panic(fmt.Sprintf("the sample of .ci/run, %d, is not between %d and %d", sample, few, all))
+	}
 	switch {
 	case TryAll():
 		return all

@@ -180,11 +180,11 @@ func (s *sm) takeReply(r *memory.Reply, now int64) bool {
 	default:
 		load := int32(r.ID)
 		if r.ID == lineReply {
-			waiting, ok := s.mshrs.First(r.Line)
-			if !ok || waiting == prefetch { // no warp waits for the line
+			load = prefetch
+			s.mshrs.All(r.Line, func(waiting int32) bool { load = waiting; return waiting == prefetch }) // the oldest that is no prefetch
+			if load == prefetch {                                                                        // no warp waits for the line
 				return false
 			}
-			load = waiting
 			if slices.Contains(a.filling, r.Line) { // sectors that were requested apart: they come with the line that is decompressed
 				s.run.unanswered--
 				return true
@@ -334,7 +334,7 @@ func (s *sm) stepAssists(now int64) {
 		if w.high {
 			a.blocked &^= 1 << w.slot
 		}
-		if !w.miss && w.fillsL1() {
+		if w.fillsL1() {
 			i := slices.Index(a.filling, w.reply.Line)
 			a.filling = slices.Delete(a.filling, i, i+1)
 		}

@@ -140,7 +140,7 @@ func agree(t *testing.T, newConfig func() core.Config) (c *perLaunch, launches *
 // TestAgainstNaive compares random programs, and workloads, with the naive machine.
 func TestAgainstNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(part.Seed(t), 7))
-	for i := range part.Count(16, 6, 400) {
+	for i := range part.Count(16, 16, 400) {
 		text, block := randomProgram(rng)
 		spec := randomSpec(rng)
 		sms, resident := 1+rng.IntN(3), 1+rng.IntN(4)

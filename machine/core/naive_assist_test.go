@@ -113,8 +113,10 @@ func (m *naive) startFill(plan core.Plan, r memory.Reply, now int64) bool {
 	}
 	load := m.loads[r.ID]
 	for _, miss := range s.misses {
-		if r.ID == -1 && miss.line == r.Line {
-			load = miss.waiters[0].load
+		for _, w := range miss.waiters {
+			if r.ID == -1 && miss.line == r.Line && load == nil {
+				load = w.load // nil for a prefetch
+			}
 		}
 	}
 	if r.Bursts == 0 || load == nil {
@@ -360,7 +362,7 @@ func randomExecutions(t *testing.T, rng *rand.Rand, spec *core.Spec, most int) (
 func TestAssistsAgainstNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(part.Seed(t), 11))
 	var all core.AssistCounts
-	for i := range part.Count(20, 8, 1500) {
+	for i := range part.Count(20, 30, 1500) {
 		text, block := randomProgram(rng)
 		whole := func() (b string) {
 			for range rng.IntN(4) {

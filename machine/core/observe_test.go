@@ -90,7 +90,7 @@ func TestObservedSequences(t *testing.T) {
 // reasons of all cycles of all schedulers again.
 func TestObserverAgainstCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(part.Seed(t), 11))
-	for range part.Count(12, 4, 200) {
+	for range part.Count(12, 12, 200) {
 		text, block := randomProgram(rng)
 		spec := randomSpec(rng)
 		sms, resident := 1+rng.IntN(3), 1+rng.IntN(4)

@@ -100,7 +100,7 @@ func randomPhases(rng *rand.Rand, cluster, block int) string {
 // TestPhasesAgainstNaive compares random programs with mbarriers and clusters with the naive machine.
 func TestPhasesAgainstNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(part.Seed(t), 9))
-	for i := range part.Count(12, 6, 400) {
+	for i := range part.Count(12, 12, 400) {
 		cluster, block := 1+rng.IntN(3), []int{1, 32, 64, 96}[rng.IntN(4)]
 		text, spec := randomPhases(rng, cluster, block), randomSpec(rng)
 		sms := 1 + rng.IntN(3)

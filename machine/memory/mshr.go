@@ -48,17 +48,7 @@ func (m *MSHRs[W]) find(line uint64) int {
 	}
 }
 
-// First returns the oldest access that waits for a line.
-func (m *MSHRs[W]) First(line uint64) (access W, ok bool) {
-	if m.used > 0 {
-		if e := &m.table[m.find(line)]; e.first != 0 {
-			return m.waiters[e.first-1].access, true
-		}
-	}
-	return access, false
-}
-
-// All reports whether a condition is true for all accesses that wait for a line.
+// All reports whether a condition is true for all accesses that wait for a line. It asks for the oldest first, until one is not.
 func (m *MSHRs[W]) All(line uint64, condition func(access W) bool) bool {
 	if m.used == 0 {
 		return true

@@ -245,11 +245,12 @@ type rawAccess struct {
 // mostRawLoads is the maximum number of raw loads, mostRawAtomics of raw atomic operations, which then are added to the list.
 const (
 	mostRawLoads   = 512
-	mostRawAtomics = minBacklog / int(unsafe.Sizeof(rawAccess{}))
+	mostRawAtomics = minBacklog / int(unsafe.Sizeof(rawAccess{})+unsafe.Sizeof(rawList{}))
 )
 
 // empty drops the deferred accesses.
 func (b *backlog) empty() {
+	clear(b.raw.lists) // their clocks
 	b.raw.list, b.raw.lists, b.raw.effects = b.raw.list[:0], b.raw.lists[:0], 0
 	b.drop()
 	b.older = nil
@@ -576,8 +577,8 @@ func (r *run) enqueueRaw(s *shadow, alloc *probe.Allocation) {
 			x := &raw.list[i]
 			lanes := uint64(x.lanes)
 			a.Renew(lanes)
-			for i, v := range x.addr {
-				r.buffers.addr[i] = uint64(v)
+			for lane, v := range x.addr {
+				r.buffers.addr[lane] = uint64(v)
 			}
 			a.Bytes, a.Addr = x.bytes, r.buffers.addr[:]
 			offset := x.addr[bits.TrailingZeros64(lanes)]
@@ -585,6 +586,7 @@ func (r *run) enqueueRaw(s *shadow, alloc *probe.Allocation) {
 			r.enqueueRuns(s, l.clock, a, &t, alloc, true)
 		}
 	}
+	clear(raw.lists)
 	s.backlog.raw = rawAccesses{list: raw.list[:0], lists: raw.lists[:0]}
 }
 
@@ -686,13 +688,13 @@ func (b *backlog) enter(t *deferredAccess, offs []uint32, anew bool) bool {
 	}
 	// Whether lanes may write the same bytes.
 	unstrided := write && !adds && t.lanes&(t.lanes-1) != 0 && (t.stride == notStrided || t.stride < int32(t.bytes) && -t.stride < int32(t.bytes))
-	unwritten := unstrided || adds || !anew // its bytes must not be written
+	mayNotBeWritten := unstrided || adds || !anew // earlier accesses must not have written its bytes
 	written, read, atomic, ok := b.markLanes(t)
 	if ok {
-		ok = !(written && unwritten)
+		ok = !written || !mayNotBeWritten
 	} else {
 		list, size := t.ranges(offs, &b.room)
-		written, read, atomic, ok = b.markEach(list, size, t.effects, unwritten)
+		written, read, atomic, ok = b.markEach(list, size, t.effects, mayNotBeWritten)
 	}
 	if !ok {
 		return false

@@ -20,7 +20,7 @@ const Name = "race"
 type Probe struct {
 	log      *finding.Log
 	warpSync int
-	eager    bool // record every access at once instead of deferring it; the findings are the same
+	eager    bool // record every access at once instead of deferring it; then some bytes of an error are a notice of their own
 
 	mu      sync.Mutex
 	runs    map[*probe.LaunchInfo]*run

@@ -62,7 +62,7 @@ var counting = engineOf(grid.Counting)
 
 // TestBackendsAgree compares machine code, and a backend with few instructions that returns all other instructions to Go,
 // with the portable backend: results, counts and texts of traps must be equal. It tries a part of the programs (with
-// GEMU_TEST=ci all), in all modes, with and without a probe.
+// GEMU_TEST=all all), in all modes, with and without a probe.
 func TestBackendsAgree(t *testing.T) {
 	t.Parallel()
 	n, seed, first, share := 0, maphash.MakeSeed(), part.Seed(t), uint64(part.Count(5, 2, 1))
