@@ -739,3 +739,88 @@ MORE:
 		}
 	}
 }
+
+// manySources is a kernel that copies from n allocations in turn, with PENDING copies in flight. Each thread adds up the first words
+// of its copies that have happened.
+const manySources = `.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 table, .param .u32 n, .param .u64 out)
+{
+	.reg .u64 %t, %a, %out;
+	.reg .u32 %i, %n, %k, %to, %x, %sum, %at;
+	.reg .pred %p;
+	.shared .align 16 .b8 room[8192];
+	ld.param.u64 %t, [table];
+	ld.param.u32 %n, [n];
+	ld.param.u64 %out, [out];
+	mov.u32 %i, %tid.x;
+	mad.wide.u32 %out, %i, 4, %out;
+	mov.u32 %sum, 0;
+	mov.u32 %k, 0;
+MORE:
+	mad.wide.u32 %a, %k, 8, %t;
+	ld.global.u64 %a, [%a];
+	mad.wide.u32 %a, %i, 16, %a;
+	mov.u32 %to, room;
+	mad.lo.u32 %to, %i, 16, %to;
+	and.b32 %at, %k, 15;
+	mad.lo.u32 %at, %at, 512, %to;
+	cp.async.cg.shared.global [%at], [%a], 16;
+	cp.async.commit_group;
+	cp.async.wait_group PENDING;
+	setp.lt.u32 %p, %k, PENDING;
+	sub.u32 %at, %k, PENDING;
+	and.b32 %at, %at, 15;
+	mad.lo.u32 %at, %at, 512, %to;
+	ld.shared.u32 %x, [%at];
+	@!%p mad.lo.u32 %sum, %sum, 31, %x;
+	add.u32 %k, %k, 1;
+	setp.lt.u32 %p, %k, %n;
+	@%p bra MORE;
+	st.global.u32 [%out], %sum;
+	ret;
+}`
+
+// TestManyCopySources copies from more allocations than machine code searches, with few and with many copies in flight, and compares
+// with the host.
+func TestManyCopySources(t *testing.T) {
+	for _, pending := range []int{0, 3, 11} {
+		src := strings.ReplaceAll(manySources, "PENDING", fmt.Sprint(pending))
+		for _, n := range []int{5, 9, 40} {
+			for _, engine := range []interp.Engine{interp.Portable, interp.Native} {
+				if !engine.Available() {
+					continue
+				}
+				mod, table := linker(t, interp.Config{Workers: 1}, src, 8*n)
+				out, err := interp.NewBuffer(mod.Device(), make([]uint32, 32))
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := make([]uint32, 32)
+				for k := range n {
+					words := make([]uint32, 128)
+					for i := range words {
+						words[i] = uint32(1000*k + i)
+					}
+					b, err := interp.NewBuffer(mod.Device(), words)
+					if err != nil {
+						t.Fatal(err)
+					}
+					binary.LittleEndian.PutUint64(table.Bytes()[8*k:], uint64(b.Addr()))
+					for lane := range want {
+						if k < n-pending {
+							want[lane] = 31*want[lane] + words[4*lane]
+						}
+					}
+				}
+				if _, err := mod.Run(t.Context(), &interp.Launch{Mode: interp.Vector, Engine: engine, Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{table, uint32(n), out}}); err != nil {
+					t.Fatal(err)
+				}
+				if got := interp.Slice[uint32](out); !slices.Equal(got, want) {
+					t.Errorf("%d copies in flight, %d allocations, %v engine: %d, want %d", pending, n, engine, got, want)
+				}
+			}
+		}
+	}
+}

@@ -94,8 +94,9 @@ func cloneCopies(a, other *machine.AsyncState) {
 		q := &a.Copies[i]
 		q.Sets, q.Pending = slices.Clone(q.Sets), slices.Clone(q.Pending)
 		for k, number := range q.Pending {
-			q.Pending[k] = copyOf(a, other.Objects[number]).Number
-			a.Objects[q.Pending[k]].IsLocated = false
+			p := copyOf(a, other.Objects[number])
+			p.IsLocated, p.Source = false, native.NoSource
+			q.Pending[k] = p.Number
 		}
 	}
 }
@@ -277,7 +278,7 @@ func locateCopies(c *machine.CTA, p *native.WarpCopy) bool {
 func sourceAt(c *machine.CTA, addr uint64) int32 {
 	a := &c.AsyncState
 	for i, source := range a.Sources {
-		if !source.Freed && addr-source.Base < source.Size {
+		if addr-source.Base < source.Size { // a freed allocation has size 0
 			return int32(i)
 		}
 	}
@@ -285,6 +286,35 @@ func sourceAt(c *machine.CTA, addr uint64) int32 {
 	request := mem.Access{Request: probe.Request{Space: ptx.Global, Kind: probe.AccessLoad}}
 	if source == nil || source.Freed || source.MayFault() || !request.Allowed(source) {
 		return native.NoSource
+	}
+	return addSource(a, source)
+}
+
+// addSource puts an allocation among those that machine code searches, and returns its index in CopyState.Sources. If there is no
+// room, it replaces the others in turn. Only while pending copies read from all of them, the list grows.
+func addSource(a *machine.AsyncState, source *mem.Allocation) int32 {
+	if len(a.Sources) < native.SearchedSources {
+		a.Sources = append(a.Sources, source)
+		return int32(len(a.Sources) - 1)
+	}
+	isRead := make([]bool, len(a.Sources))
+	for i := range a.Copies {
+		for _, number := range a.Copies[i].Pending {
+			if k := a.Objects[number].Source; k != native.NoSource {
+				isRead[k] = true
+			}
+		}
+	}
+	for range native.SearchedSources {
+		a.NextSource = (a.NextSource + 1) % native.SearchedSources
+		if k := a.NextSource; !isRead[k] {
+			a.Sources[k] = source
+			return k
+		}
+	}
+	if k := slices.Index(isRead, false); k >= 0 {
+		a.Sources[k] = source
+		return int32(k)
 	}
 	a.Sources = append(a.Sources, source)
 	return int32(len(a.Sources) - 1)
@@ -494,7 +524,7 @@ func noteCopied(c *machine.CTA, p *native.WarpCopy, m uint32) {
 //go:norace
 func isLocated(c *machine.CTA, p *native.WarpCopy) bool {
 	if p.IsLocated {
-		if source := sourceOf(c, p); !source.Freed && p.SourceEnd <= source.Size {
+		if p.SourceEnd <= sourceOf(c, p).Size { // a freed allocation has size 0
 			return true
 		}
 	}

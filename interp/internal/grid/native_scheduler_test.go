@@ -477,6 +477,83 @@ func (p *pauser) OnEvent(e *probe.Event) {
 	}
 }
 
+// TestRestoredCopies pauses and restores a launch with a pending cp.async of a CTA that runs in machine code: the restored copy
+// has no source yet, so that machine code must leave the wait to Go.
+func TestRestoredCopies(t *testing.T) {
+	for _, engine := range []interp.Engine{interp.Portable, interp.Native} {
+		if !engine.Available() {
+			continue
+		}
+		for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
+			dev := interp.NewDevice(interp.Config{Workers: 1})
+			m, err := dev.Load("k.ptx", []byte(`.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .b32 %c, %x, %y, %s;
+	.reg .pred %p;
+	.reg .b64 %o, %f;
+	.shared .align 16 .b8 room[1024];
+	ld.param.u64 %o, [out];
+	mov.u32 %c, %ctaid.x;
+	setp.eq.u32 %p, %c, 0;
+	@%p bra BEGIN;
+	st.volatile.global.u32 [%o], 7;
+	ret;
+BEGIN:
+	mov.u32 %y, %tid.x;
+	mov.u32 %s, room;
+	mad.lo.u32 %s, %y, 8, %s;
+	mad.wide.u32 %f, %y, 4, %o;
+	cp.async.ca.shared.global [%s], [%f+4], 4;
+	cp.async.wait_all;
+	cp.async.ca.shared.global [%s], [%f+4], 4;
+	cp.async.commit_group;
+WAIT:
+	ld.volatile.global.u32 %x, [%o];
+	setp.ne.u32 %p, %x, 7;
+	@%p bra WAIT;
+	cp.async.wait_group 0;
+	ld.shared.u32 %x, [%s];
+	add.u32 %x, %x, %y;
+	st.global.u32 [%f+4], %x;
+	ret;
+}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			output, err := interp.NewBuffer(dev, make([]uint32, 33))
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := m.Start(&interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(32), Args: []any{output}, Mode: mode, CompileEagerly: true, Engine: engine, Probes: []probe.Probe{new(pauser)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			if ended, err := e.Continue(t.Context()); ended || err != nil {
+				t.Fatalf("%v mode: ended %v, error %v", mode, ended, err)
+			}
+			state, err := e.Save()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Restore(state); err != nil {
+				t.Fatal(err)
+			}
+			if ended, err := e.Continue(t.Context()); !ended || err != nil {
+				t.Fatalf("%v mode: ended %v, error %v", mode, ended, err)
+			}
+			for i, v := range interp.Slice[uint32](output) {
+				if want := uint32(max(i-1, 0)); i > 0 && v != want || i == 0 && v != 7 {
+					t.Errorf("%v mode: element %d is %d", mode, i, v)
+				}
+			}
+		}
+	}
+}
+
 // TestRestoredInMachineCode checks a launch that was saved while a warp was in machine code: after Restore the warp
 // continues there.
 func TestRestoredInMachineCode(t *testing.T) {

@@ -55,6 +55,8 @@ type AsyncThread struct {
 // Cluster.Pending.
 type AsyncState struct {
 	native.CopyState
+	NextSource int32 // index in Sources of the last allocation that has replaced another
+
 	Copies []native.CopyQueue // for each warp the queues of its halves; empty before the first cp.async instruction
 	Lanes  []AsyncThread      // by linear index of the thread; empty before the first bulk operation with a group
 

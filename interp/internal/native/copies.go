@@ -84,8 +84,11 @@ type CopyState struct {
 
 	Objects []*WarpCopy       // all copies, by number
 	Free    []int32           // numbers of unused objects; the capacity is at least the length of Objects
-	Sources []*mem.Allocation // allocations from which cp.async has copied; machine code searches the first ones
+	Sources []*mem.Allocation // allocations from which cp.async has copied lately. A freed one has size 0
 }
+
+// SearchedSources is the number of Sources, from the first on, among which machine code searches an address: SOURCES in async.c.
+const SearchedSources = 8
 
 // copyBlock is the number of objects that are allocated together.
 const copyBlock = 16

@@ -86,7 +86,7 @@ var otherTests = []struct {
 	{Tests{"interp/internal/grid", "^TestCompactSources$"}, regexp.MustCompile(`^source_`)},
 	{Tests{"interp/internal/grid", "^TestChecked"}, regexp.MustCompile(`_agreed$|^(call|agree|agreed|still|same|copy|holds|idle|idled|generic|note|before|after|as_proved)_|^(tally|tally_uniform|memory_changed|all_active)$`)},
 	{Tests{"interp", "^TestFaultsInMachineCode$"}, regexp.MustCompile(`^(exit_at_fault|save_addresses_[rq])$`)},
-	{Tests{"interp", "^Test(CopiesOfWarps|CopyCases|FaultsOfCopies|FreedSourceOfCopies)$"}, regexp.MustCompile(`^async_(copy|commit|wait)`)},
+	{Tests{"interp", "^Test(CopiesOfWarps|CopyCases|FaultsOfCopies|FreedSourceOfCopies|ManyCopySources)$"}, regexp.MustCompile(`^async_(copy|commit|wait)`)},
 	{Tests{"interp/internal/native", "^TestLoggedAccesses$"}, regexp.MustCompile(`^log_(load|store|row)_`)},
 	{Tests{"interp/internal/native", "^TestAccesses$"}, regexp.MustCompile(`^(load|store)_(element|fixed|frame|local|shared|vector)_|^(atom|red|recall|pointers|alike|if_shared)_|^reach_[0-9]`)},
 	{Tests{"interp/internal/native", "^Test(Multiplications|Panels|TensorPanels|Tiles|MovedMatrices)$"}, regexp.MustCompile(`^(matrix|multiply|decode|encode|normalise|check_metadata|select_scales|load_rows|store_rows|load_matrix|store_matrix|move_matrix)|^(clear|divide|add_f16|add_f32)$`)},
