@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -113,11 +114,21 @@ func (d *Driver) closeReport() error {
 	return nil
 }
 
+// commandLine returns the command line of the process. A program may change its argv before the Go runtime of a library reads it, as
+// GoogleTest does, which removes its own flags; so on Linux it is the kernel's.
+func commandLine() []string {
+	text, err := os.ReadFile("/proc/self/cmdline")
+	if err != nil || len(text) == 0 {
+		return os.Args
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
+}
+
 // Report describes the use of the driver so far. Failed launches are among its findings if Settings.Report or
 // Settings.Sanitize is set.
 func (d *Driver) Report() *ProcessReport {
 	p := &ProcessReport{
-		Schema: "gemu-process/1", Process: os.Getpid(), Parent: os.Getppid(), Program: os.Args, Directory: d.report.directory, Started: d.report.started,
+		Schema: "gemu-process/1", Process: os.Getpid(), Parent: os.Getppid(), Program: commandLine(), Directory: d.report.directory, Started: d.report.started,
 		Statistics: d.stats.snapshot(), Findings: d.sanitizer.Report(),
 	}
 	r := &d.report

@@ -40,7 +40,7 @@ func TestText(t *testing.T) {
 		{
 			"two", []*driver.ProcessReport{process(5, true, []string{"race"}, race), process(6, false, []string{"race"})},
 			[]string{
-				"Error: race: the accesses are not ordered", "in process 5\n", "process 5: python3 a.py: 2 launches of 1 kernel, 1 error\n", "4 launches judged by race", "machine code (4 times)",
+				"Error: race: the accesses are not ordered", "in process 5: python3 a.py\n", "process 5: python3 a.py: 2 launches of 1 kernel, 1 error\n", "4 launches judged by race", "machine code (4 times)",
 				"process 6: python3 a.py: 2 launches of 1 kernel, 1 error; it runs on", "Error: launch: the process runs on", "2 processes, 4 launches of 1 kernel: 2 errors, 0 notices; sanitizers: race",
 			}, "no sanitizers",
 		},

@@ -58,7 +58,11 @@ func (r *Report) newFindings() (list []finding.Finding) {
 			continue
 		}
 		if len(r.Processes) > 1 {
-			f.Notes = append(slices.Clone(f.Notes), fmt.Sprintf("in process %d", f.Process))
+			note := fmt.Sprintf("in process %d", f.Process)
+			if i := slices.IndexFunc(r.Processes, func(p *driver.ProcessReport) bool { return p.Process == f.Process }); i >= 0 {
+				note += ": " + commandText(r.Processes[i].Program)
+			}
+			f.Notes = append(slices.Clone(f.Notes), note)
 		}
 		list = append(list, f.Finding)
 	}
@@ -68,7 +72,7 @@ func (r *Report) newFindings() (list []finding.Finding) {
 // printRules prints the numbers of findings that do not count, and the unused rules.
 func (r *Report) printRules(b *strings.Builder) {
 	for _, rule := range r.Unused {
-		fmt.Fprintf(b, "gemu: %s matches no finding: remove it\n", rule)
+		fmt.Fprintf(b, "gemu: %s has matched no finding of this run\n", rule)
 	}
 	if r.Suppressed+r.Known > 0 && r.Processes == nil {
 		fmt.Fprintf(b, "gemu: %s suppressed, %d known\n", finding.Counted(r.Suppressed, "finding", "findings"), r.Known)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,6 +110,9 @@ func TestExecReportsProcesses(t *testing.T) {
 			// A process that a signal ends has only the launches up to its last change of the report.
 			if killed := strings.HasPrefix(c.name, "killed"); r.Launches != c.launches && !killed || r.Errors != c.errors || len(r.Processes) != c.processes || r.Status != 0 {
 				t.Errorf("%s", b)
+			}
+			if want := append([]string{program}, strings.Fields(c.ways)...); !slices.Equal(r.Processes[0].Program, want) {
+				t.Errorf("the process is %q, want %q", r.Processes[0].Program, want)
 			}
 		})
 	}

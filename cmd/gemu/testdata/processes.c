@@ -101,7 +101,13 @@ static void run_child(const char *way)
 
 int main(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++) {
+	char *ways[16];
+	for (int i = 1; i < argc && i < 16; i++) { // before the driver is loaded, the arguments are removed, as GoogleTest removes its own
+		ways[i] = argv[i];
+		argv[i] = NULL;
+	}
+	argv = ways;
+	for (int i = 1; i < argc && i < 16; i++) {
 		if (strcmp(argv[i], "here") == 0)
 			launch(64, 1);
 		else if (strcmp(argv[i], "bad") == 0)
