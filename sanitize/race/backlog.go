@@ -615,8 +615,9 @@ func (b *backlog) enqueue(t *deferredAccess, lanes uint64, offset uint32, stride
 // maxBytes returns the size at which the backlog of an allocation of size bytes is compacted.
 func (b *backlog) maxBytes(size uint64) int { return max(minBacklog, int(size)) }
 
-func (b *backlog) size() int {
-	return len(b.list)*accessBytes + 4*len(b.offsets) + 8*len(b.clocks)
+// size returns the size of the accesses in bytes.
+func (g *deferredList) size() int {
+	return len(g.list)*accessBytes + 4*len(g.offsets) + 8*len(g.clocks)
 }
 
 // ranges returns the offsets of the contiguous ranges of an access, and the size of each in bytes. offs begins
@@ -762,11 +763,90 @@ func (r *run) catchUpAll() {
 			s.backlog.markAll(uint64(len(alloc.Data)))
 		}
 		r.catchUp(s, alloc)
+		s.backlog.closed = s.backlog.closed || s.reopened
 	}
+}
+
+// retiredList holds the deferred accesses of an operation that has ended. They are recorded as soon as another access to the
+// allocation is recorded, or when an operation begins that is not ordered after them.
+type retiredList struct {
+	run *run
+	deferredList
+}
+
+// retireAll retires the deferred accesses to global memory, and lets all global memory take deferred accesses again. The next operation
+// must be ordered after all earlier operations, so that none of its accesses is in a race with theirs.
+func (r *run) retireAll() {
+	for alloc, s := range r.shadows {
+		b := &s.backlog
+		if alloc.Space() == ptx.Shared || !b.closed && len(b.list) == 0 {
+			continue
+		}
+		if s.reopened = true; len(b.list) > 0 {
+			r.retire(s, alloc)
+		}
+		b.clear()
+	}
+}
+
+// retire moves the deferred accesses to the retired lists, and drops retired lists that they replace. An access is replaced by a later
+// ordered access to the same bytes: every operation that is unordered to the earlier access is unordered to the later one, too.
+func (r *run) retire(s *shadow, alloc *probe.Allocation) {
+	b, size := &s.backlog, uint64(len(alloc.Data))
+	if !b.marked {
+		b.markAll(size)
+	}
+	var spare deferredList
+	bytes := 0
+	s.retired = slices.DeleteFunc(s.retired, func(l retiredList) bool {
+		if b.replaces(&l.deferredList) {
+			spare = l.deferredList
+			return true
+		}
+		bytes += l.size()
+		return false
+	})
+	s.retired = append(s.retired, retiredList{r, b.deferredList})
+	if bytes += b.size(); bytes > max(minBacklog, cellBytes/4*int(size)) { // cells take less memory
+		r.recordRetired(s, alloc)
+	}
+	spare.empty()
+	b.deferredList = spare
+}
+
+// replaces reports whether the list has a write of all bytes that list o writes, and an access to all bytes that o reads. Atomic operations
+// count for none: they are in no race with others. Both lists must be marked.
+func (g *deferredList) replaces(o *deferredList) bool {
+	var none marks
+	for i, old := range o.marks {
+		if old == nil {
+			continue
+		}
+		p := g.marks[i]
+		if p == nil {
+			p = &none
+		}
+		for k, written := range p.written {
+			if old.written[k]&^written|old.atomic[k]&^written|old.read[k]&^(written|p.read[k]) != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// recordRetired records the retired accesses to an allocation.
+func (r *run) recordRetired(s *shadow, alloc *probe.Allocation) {
+	for i := range s.retired {
+		l := &s.retired[i]
+		l.run.recordAll(&l.deferredList, s, alloc)
+	}
+	s.retired = nil
 }
 
 // catchUp records the deferred accesses of an allocation.
 func (r *run) catchUp(s *shadow, alloc *probe.Allocation) {
+	r.recordRetired(s, alloc)
 	r.enqueueRaw(s, alloc)
 	b := &s.backlog
 	for i := range b.older {

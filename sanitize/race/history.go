@@ -113,18 +113,30 @@ func (h *history) forgetGone() {
 // forget drops the accesses to an allocation that no longer exists.
 func (h *history) forget(a *probe.Allocation) {
 	if s := h.shadows[a]; s != nil {
-		for _, p := range s.pages {
-			h.dropAll(p)
-		}
-		h.dropAll(s.whole)
-		for i := range s.bytes {
-			h.dropAll(s.bytes[i][:])
-		}
+		h.dropAccesses(s)
 		delete(h.shadows, a)
 		h.last = [len(h.last)]shadowLookup{}
 	}
 	delete(h.syncs, a)
 }
+
+// dropAccesses drops the accesses to an allocation, recorded or deferred.
+func (h *history) dropAccesses(s *shadow) {
+	for _, p := range s.pages {
+		h.dropAll(p)
+	}
+	h.dropAll(s.whole)
+	for i := range s.bytes {
+		h.dropAll(s.bytes[i][:])
+	}
+	clear(s.pages)
+	s.whole, s.bytes = nil, nil
+	s.retired, s.reopened = nil, false
+	s.backlog.clear()
+}
+
+// isAfterAll reports whether all earlier operations are ordered before this operation.
+func (r *run) isAfterAll() bool { return r.priorCTAs == r.first }
 
 // operationOf returns the operation of a CTA; nil if it has ended and was removed.
 func (h *history) operationOf(cta int32) *operation {

@@ -92,8 +92,13 @@ func (p *Probe) OnEvent(e *probe.Event) {
 // operation begins an operation with ctas CTAs. The caller must hold p.mu.
 func (p *Probe) operation(order *probe.HostOrder, l *probe.LaunchInfo, ctas int) *run {
 	h := p.history.begin(order, ctas)
-	if h == p.history && p.before != nil { // the new operation may overlap with deferred accesses of the last operation
-		p.before.catchUpAll()
+	prior := h.allBefore(order, h.next)
+	if h == p.history && p.before != nil {
+		if prior == h.next && len(p.runs) == 0 {
+			p.before.retireAll()
+		} else { // the new operation may overlap with deferred accesses
+			p.before.catchUpAll()
+		}
 	}
 	for _, inFlight := range p.runs { // a deferred access is compared with the accesses of a single operation
 		inFlight.eager.Store(true)
@@ -102,7 +107,7 @@ func (p *Probe) operation(order *probe.HostOrder, l *probe.LaunchInfo, ctas int)
 	r := &run{LaunchInfo: l, history: h, operation: &operation{order: order, first: h.next, ctas: int32(ctas), launch: l}, perCTAs: 1, found: map[raceKey]*finding.Finding{}}
 	p.before = r
 	h.next += int32(ctas)
-	r.priorCTAs = h.allBefore(order, r.first)
+	r.priorCTAs = prior
 	r.eager.Store(p.eager || len(p.runs) > 0)
 	h.add(r.operation)
 	if len(p.runs) == 0 {

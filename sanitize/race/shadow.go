@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 	syncatomic "sync/atomic"
+	"unsafe"
 
 	"gemu/probe"
 )
@@ -43,6 +44,9 @@ type cell struct {
 	written, read record
 }
 
+// cellBytes is the size of a cell.
+const cellBytes = int(unsafe.Sizeof(cell{}))
+
 // link is an element of a cell's list of records.
 type link struct {
 	record
@@ -72,6 +76,9 @@ type shadow struct {
 
 	backlog backlog
 	owner   *cta // of shared memory: the CTA that uses it
+
+	retired  []retiredList // the deferred accesses of earlier operations, in their order
+	reopened bool          // there are retired or recorded accesses that the marks of the backlog do not cover
 
 	// quiet is not 0 in an interval between barriers of the whole CTA in which its shared memory is only read (nextActions.isQuiet).
 	// The word outlasts the CTA, as conditions for loads do (sink.FilterLoads).
@@ -115,6 +122,9 @@ func (r *run) touchPages(a *access, alloc *probe.Allocation, offset, n uint64) {
 		return
 	}
 	s := r.shadow(alloc)
+	if n == uint64(len(alloc.Data)) && a.writes && r.isAfterAll() { // older accesses no longer matter
+		r.dropAccesses(s)
+	}
 	r.closeBacklog(s, alloc, &a.record, a.view.clock, false)
 	if s.whole == nil {
 		s.whole = make([]cell, len(s.pages))
@@ -125,7 +135,7 @@ func (r *run) touchPages(a *access, alloc *probe.Allocation, offset, n uint64) {
 		if all := min(pageBytes, uint64(len(alloc.Data))-number*pageBytes); take < all {
 			r.touchAll(a, alloc, offset, int(take))
 		} else {
-			if p := s.pages[number]; p != nil && a.writes && r.priorCTAs == r.first {
+			if p := s.pages[number]; p != nil && a.writes && r.isAfterAll() {
 				r.dropAll(p) // older accesses no longer matter
 				s.pages[number] = nil
 			}
