@@ -206,6 +206,11 @@ func (c *execCmd) Run(a *app) error {
 	if err != nil {
 		return &failure{fmt.Errorf("%s: %w", program, err), exitCannotRun}
 	}
+	if around := os.Getenv("GEMU_REPORT"); around != "" {
+		if err := copyReports(reports, around); err != nil {
+			return fmt.Errorf("GEMU_REPORT=%s: %w", around, err)
+		}
+	}
 	processes, err := readProcesses(reports)
 	if err != nil {
 		return err
@@ -305,6 +310,37 @@ func readProcesses(dir string) (list []*driver.ProcessReport, err error) {
 	}
 	slices.SortFunc(list, func(p, q *driver.ProcessReport) int { return p.Started.Compare(q.Started) })
 	return list, nil
+}
+
+// copyReports copies the files of a directory of reports to that of another gemu exec, under which this one runs. A process with the number
+// of an earlier one may have a file of the same name there.
+func copyReports(from, to string) error {
+	files, err := filepath.Glob(filepath.Join(from, "*-*.json"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		name := filepath.Join(to, filepath.Base(file))
+		for n := 1; ; n++ {
+			var out *os.File
+			if out, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err == nil {
+				_, err = out.Write(b)
+				err = errors.Join(err, out.Close())
+			}
+			if !errors.Is(err, fs.ErrExist) {
+				break
+			}
+			name = filepath.Join(to, fmt.Sprintf("%s.%d.json", strings.TrimSuffix(filepath.Base(file), ".json"), n))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // allowedFile is a file that the plugin of pytest writes to the directory of reports: the findings that tests expect.

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -101,5 +102,36 @@ func TestExecPprof(t *testing.T) {
 	}
 	if want := []string{"20 [7: first -v] many(int*) 3", "5 [8: second -v] many(int*) 3"}; !slices.Equal(got, want) || len(p.Location) != 1 {
 		t.Errorf("%d locations, %q, want %q", len(p.Location), got, want)
+	}
+}
+
+// The reports of processes reach the gemu exec around another one, also of processes with the same number.
+func TestCopyReports(t *testing.T) {
+	to := t.TempDir()
+	for _, text := range []string{"first", "second", "third"} {
+		from := t.TempDir()
+		for _, name := range []string{"process-7-1.json", "allowed-7.json"} {
+			if err := os.WriteFile(filepath.Join(from, name), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := copyReports(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, pattern := range []string{"process-*.json", "allowed-*.json"} { // as readProcesses and readAllowed have them
+		files, _ := filepath.Glob(filepath.Join(to, pattern))
+		var texts []string
+		for _, f := range files {
+			b, _ := os.ReadFile(f)
+			texts = append(texts, string(b))
+		}
+		slices.Sort(texts)
+		if fmt.Sprint(texts) != "[first second third]" {
+			t.Errorf("%s are %s", pattern, texts)
+		}
+	}
+	if err := copyReports(to, filepath.Join(to, "none")); err == nil {
+		t.Error("a directory that does not exist takes reports")
 	}
 }

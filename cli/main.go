@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -178,7 +179,7 @@ func execute(ctx context.Context, x *Extensions, args []string, stdin io.Reader,
 		}
 		var kctx *kong.Context
 		if kctx, err = parser.Parse(gatherArgs(args)); err != nil {
-			err = nameMissingValue(err)
+			err = nameProgramFlag(nameMissingValue(err), args)
 		} else {
 			err = kctx.Run(a)
 		}
@@ -202,6 +203,14 @@ func nameMissingValue(err error) error {
 	flag, rest, ok := strings.Cut(err.Error(), ": expected ")
 	if ok && (strings.HasSuffix(rest, ` but got "EOL" (<EOL>)`) || strings.Contains(rest, ` but got "--"`)) {
 		return fmt.Errorf("%s: no value; want %s=VALUE", flag, flag)
+	}
+	return err
+}
+
+// nameProgramFlag adds the usage of gemu exec to the parser's error for a flag of a program that does not follow "--".
+func nameProgramFlag(err error, args []string) error {
+	if strings.HasPrefix(err.Error(), "unknown flag ") && len(args) > 0 && args[0] == "exec" && !slices.Contains(args, "--") {
+		return fmt.Errorf("%w; flags of the program follow --: gemu exec [FLAGS] -- PROGRAM [ARGUMENTS]", err)
 	}
 	return err
 }

@@ -180,6 +180,14 @@ func (o *LaunchOptions) nameOf(variable string) string {
 	return variable
 }
 
+// execFlag names the flag of gemu exec for a setting in a message about a launch without options.
+func (o *LaunchOptions) execFlag(flag string) string {
+	if o != nil {
+		return ""
+	}
+	return " (gemu exec: " + flag + ")"
+}
+
 // HasReports reports whether results are requested that only an Outcome has.
 func (o *LaunchOptions) HasReports() bool {
 	return o.structure || o.profile || o.record || len(o.settings.Sanitize) > 0 || len(o.settings.Models) > 0 || len(o.settings.Machines) > 0

@@ -102,9 +102,9 @@ func explain(err error, o *LaunchOptions) string {
 		}
 		switch trap.Kind {
 		case probe.ErrStepLimit:
-			b.WriteString("\n   " + o.nameOf("GEMU_STEPS") + " raises the limit")
+			b.WriteString("\n   " + o.nameOf("GEMU_STEPS") + " raises the limit" + o.execFlag("--steps"))
 		case probe.ErrTimeLimit:
-			b.WriteString("\n   " + o.nameOf("GEMU_TIME_LIMIT") + " sets the limit")
+			b.WriteString("\n   " + o.nameOf("GEMU_TIME_LIMIT") + " sets the limit" + o.execFlag("--time-limit"))
 		case probe.ErrKeptOut:
 			b.WriteString("\n   GEMU_HOST_MEMORY raises the limit")
 		}

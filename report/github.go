@@ -8,11 +8,11 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// GitHub writes a workflow command for each new finding, which GitHub shows at the line of the source. Notices are notices there.
+// GitHub writes a workflow command for each new finding, equal findings once, which GitHub shows at the line of the source. Notices are notices there.
 func (r *Report) GitHub(w io.Writer) error {
 	var b strings.Builder
-	for i := range r.Findings {
-		f := &r.Findings[i]
+	for _, g := range r.groups() {
+		f := g.Item
 		if f.State != StateNew {
 			continue
 		}
@@ -31,7 +31,11 @@ func (r *Report) GitHub(w io.Writer) error {
 			}
 		}
 		fields = append(fields, "title="+escapeProperty("gemu "+f.title()))
-		fmt.Fprintf(&b, "::%s %s::%s\n", command, strings.Join(fields, ","), escapeData(r.message(f)))
+		message := r.message(f)
+		if n := len(g.processes); n > 1 {
+			message += fmt.Sprintf(" (in %d processes)", n)
+		}
+		fmt.Fprintf(&b, "::%s %s::%s\n", command, strings.Join(fields, ","), escapeData(message))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -42,6 +43,8 @@ type junitCase struct {
 	Time     string       `xml:"time,attr"`
 	Failures []*junitText `xml:"failure"`
 	Output   string       `xml:"system-out,omitempty"`
+
+	module string // name of the kernel's module
 }
 
 type junitText struct {
@@ -71,15 +74,20 @@ func (r *Report) JUnit(w io.Writer) error {
 	}
 	add(junitSuite{Name: cleanXML(commandText(r.Program)), Time: seconds(r.Seconds), Cases: []junitCase{program}})
 	if r.kernel != "" {
-		add(junitSuite{Name: "kernels", Time: seconds(0), Cases: r.junitCases(0, []junitCase{{Class: cleanXML(r.module), Name: cleanXML(finding.Name(r.kernel)), Time: seconds(0)}})})
+		add(junitSuite{Name: "kernels", Time: seconds(0), Cases: r.junitCases(0, []junitCase{newCase(r.module, r.kernel, 0)})})
 	}
+	names := map[string]int{}
 	for i, p := range r.Processes {
+		name := commandText(p.Program) // without its number, so that CI systems can compare runs
+		if names[name]++; names[name] > 1 {
+			name += fmt.Sprintf(" (%d)", names[name])
+		}
 		kernels := make([]junitCase, len(p.Statistics.Kernels))
 		for n, k := range p.Statistics.Kernels {
-			kernels[n] = junitCase{Class: cleanXML(k.Module), Name: cleanXML(finding.Name(k.Kernel)), Time: seconds(k.Seconds)}
+			kernels[n] = newCase(k.Module, k.Kernel, k.Seconds)
 		}
 		add(junitSuite{
-			Name: cleanXML(fmt.Sprintf("process %d: %s", p.Process, commandText(p.Program))), Time: seconds(p.Statistics.Total.Seconds),
+			Name: cleanXML(name), Time: seconds(p.Statistics.Total.Seconds),
 			Start: p.Started.UTC().Format("2006-01-02T15:04:05"), Cases: r.junitCases(i, kernels),
 		})
 	}
@@ -95,6 +103,15 @@ func (r *Report) JUnit(w io.Writer) error {
 	return err
 }
 
+// newCase returns a test case for a kernel. The class of a module from memory is "module": its name has a hash.
+func newCase(module, kernel string, time float64) junitCase {
+	class := module
+	if moduleFromMemory.MatchString(filepath.Base(module)) {
+		class = "module"
+	}
+	return junitCase{Class: cleanXML(class), Name: cleanXML(finding.Name(kernel)), Time: seconds(time), module: module}
+}
+
 // junitCases adds the findings of a process, by the index of its report, to the cases of its kernels. A finding about another kernel, or about none, has a case
 // of its own.
 func (r *Report) junitCases(index int, cases []junitCase) []junitCase {
@@ -107,14 +124,16 @@ func (r *Report) junitCases(index int, cases []junitCase) []junitCase {
 		if name == "" {
 			name = "process"
 		}
-		class, n := cleanXML(f.Place.File), -1
+		n := -1
 		for i := range cases {
-			if cases[i].Name == name && (n < 0 || cases[i].Class == class) {
+			if cases[i].Name == name && (n < 0 || cases[i].module == f.Place.File) {
 				n = i
 			}
 		}
 		if n < 0 {
-			cases, n = append(cases, junitCase{Class: class, Name: name, Time: seconds(0)}), len(cases)
+			made := newCase(f.Place.File, "", 0)
+			made.Name = name
+			cases, n = append(cases, made), len(cases)
 		}
 		c := &cases[n]
 		body := cleanXML(f.Text())

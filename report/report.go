@@ -57,6 +57,53 @@ type Item struct {
 	index   int  // index of the process's report in Report.Processes: reports before and after exec have the same number of the process
 }
 
+// group is equal findings of one or more processes, the first of them and its number of occurrences in all.
+type group struct {
+	*Item
+	count     int
+	processes []int // indices in Report.Processes, in order
+}
+
+// groups returns the findings, equal ones of several processes together, in the order of the first of each group. Findings about instructions
+// are equal if they differ at most by threads, values, addresses and counts.
+func (r *Report) groups() (list []*group) {
+	type key struct {
+		tool, kind, message, notes, state string
+		severity                          finding.Severity
+		at, other                         finding.Place
+		number                            int // of several in a process
+	}
+	instruction := func(p *finding.Place) finding.Place {
+		if p == nil {
+			return finding.Place{}
+		}
+		return finding.Place{Role: p.Role, Kernel: p.Kernel, Function: p.Function, File: p.File, Line: p.Line, Column: p.Column, Instr: p.Instr, Source: p.Source}
+	}
+	found := map[key]*group{}
+	numbers := map[key]int{}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		k := key{f.Tool, f.Kind, f.Message, strings.Join(f.Notes, "\n"), string(f.State), f.Severity, instruction(&f.Place), instruction(f.OtherPlace), 0}
+		if f.Place.Instr == "" { // about a process or an argument
+			k.number = -1 - i
+		} else {
+			inProcess := k
+			inProcess.number = f.index
+			k.number = numbers[inProcess]
+			numbers[inProcess]++
+		}
+		g := found[k]
+		if g == nil {
+			g = &group{Item: f}
+			found[k] = g
+			list = append(list, g)
+		}
+		g.count += max(f.Count, 1)
+		g.processes = append(g.processes, f.index)
+	}
+	return list
+}
+
 // State says whether a finding counts.
 type State string
 
@@ -87,12 +134,13 @@ func New(program []string, status int, processes []*driver.ProcessReport) *Repor
 			r.Findings = append(r.Findings, Item{Finding: f, Process: p.Process, State: StateNew, index: index})
 		}
 		if !p.Ended {
+			notEnded := fmt.Sprintf("process %d, %s, runs on, or it ended without its exit handlers (a signal, exec): ", p.Process, commandText(p.Program))
 			f := finding.Finding{
 				Tool: "launch", Kind: NotEnded, Severity: finding.Notice, Count: 1, Place: finding.Place{Role: "process"},
-				Message: "the process runs on, or it ended without its exit handlers (a signal, exec): only failures up to then are known",
+				Message: notEnded + "only failures up to then are known",
 			}
 			if len(r.Sanitizers) > 0 {
-				f.Severity, f.Message = finding.Error, "the process runs on, or it ended without its exit handlers (a signal, exec): its launches were not judged"
+				f.Severity, f.Message = finding.Error, notEnded+"its launches were not judged"
 			}
 			r.Findings = append(r.Findings, Item{Finding: f, Process: p.Process, State: StateNew, index: index})
 		}

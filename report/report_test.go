@@ -27,6 +27,10 @@ var race = finding.Finding{
 	Place: finding.Place{Role: "write", Kernel: "_Z4histPi", File: "m.ptx", Line: 12, Column: 3, Instr: "st.global.u32 [%rd1], %r1;", Source: "/src/hist.cu:7:5"},
 }
 
+var leak = finding.Finding{Tool: "leak", Kind: "leak", Message: "4 bytes were not freed", Count: 1}
+
+var withoutLines = finding.Finding{Tool: "race", Kind: "write after write", Place: finding.Place{File: "module-0123abcd.ptx", Line: 3, Instr: "st.global.u32 [%rd1], %r1;"}}
+
 // The text has the findings with their processes, the processes, and sums over them.
 func TestText(t *testing.T) {
 	for _, c := range []struct {
@@ -41,10 +45,19 @@ func TestText(t *testing.T) {
 			"two", []*driver.ProcessReport{process(5, true, []string{"race"}, race), process(6, false, []string{"race"})},
 			[]string{
 				"Error: race: the accesses are not ordered", "in process 5: python3 a.py\n", "process 5: python3 a.py: 2 launches of 1 kernel, 1 error\n", "4 launches judged by race", "machine code (4 times)",
-				"process 6: python3 a.py: 2 launches of 1 kernel, 1 error; it runs on", "Error: launch: the process runs on", "2 processes, 4 launches of 1 kernel: 2 errors, 0 notices; sanitizers: race",
+				"process 6: python3 a.py: 2 launches of 1 kernel, 1 error; it runs on", "Error: launch: process 6, python3 a.py, runs on", "2 processes, 4 launches of 1 kernel: 2 errors, 0 notices; sanitizers: race",
 			}, "no sanitizers",
 		},
-		{"killed without sanitizers", []*driver.ProcessReport{process(6, false, nil)}, []string{"Notice: launch: the process runs on", "0 errors, 1 notice"}, "judged by"},
+		{
+			"equal findings", []*driver.ProcessReport{process(5, true, []string{"race"}, race, race), process(6, true, []string{"race"}, race, leak), process(7, true, []string{"race"}, leak)},
+			[]string{
+				"in process 5: python3 a.py, and in 1 further process\n", "in process 5: python3 a.py\n", "in process 6: python3 a.py\n", "in process 7: python3 a.py\n", "6 times",
+				"process 6: python3 a.py: 2 launches of 1 kernel, 2 errors", "3 processes, 6 launches of 1 kernel: 5 errors",
+			}, "in 2 further",
+		},
+		{"no lines", []*driver.ProcessReport{process(5, true, nil, withoutLines)}, []string{"names no lines of the source: nvcc -lineinfo"}, "in process"},
+		{"lines", []*driver.ProcessReport{process(5, true, nil, race)}, []string{"1 process"}, "-lineinfo"},
+		{"killed without sanitizers", []*driver.ProcessReport{process(6, false, nil)}, []string{"Notice: launch: process 6, python3 a.py, runs on", "0 errors, 1 notice"}, "judged by"},
 	} {
 		r := New([]string{"python3"}, 0, c.processes)
 		var b strings.Builder
@@ -107,5 +120,46 @@ func TestProfile(t *testing.T) {
 	}
 	if p := list[0].Statistics.Profile[0]; p.Launches != 2 || p.Lines[1].Counts.Execs != 4 {
 		t.Errorf("the process has %+v", p)
+	}
+}
+
+// Equal findings of several processes are one annotation and one result, and the suites of JUnit have no numbers that change with each run.
+func TestEqualFindings(t *testing.T) {
+	other := race
+	other.Place.Line++
+	list := []*driver.ProcessReport{process(5, true, []string{"race"}, race, other), process(6, true, []string{"race"}, race)}
+	for _, p := range list {
+		p.Statistics.Kernels = []driver.KernelStat{{Module: "module-0123abcd.ptx", Kernel: "k"}}
+	}
+	r := New([]string{"ctest"}, 0, list)
+	outputs := map[string]string{}
+	for name, write := range map[string]func(w *strings.Builder) error{
+		"github": func(w *strings.Builder) error { return r.GitHub(w) },
+		"sarif":  func(w *strings.Builder) error { return r.SARIF(w, "1") },
+		"junit":  func(w *strings.Builder) error { return r.JUnit(w) },
+	} {
+		var b strings.Builder
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		outputs[name] = b.String()
+	}
+	for _, c := range []struct {
+		output, text string
+		count        int
+	}{
+		{"github", "::error ", 2},
+		{"github", " (in 2 processes)", 1},
+		{"sarif", `"ruleId"`, 2},
+		{"sarif", `"occurrenceCount": 6`, 1},
+		{"junit", `testsuite name="python3 a.py"`, 1},
+		{"junit", `testsuite name="python3 a.py (2)"`, 1},
+		{"junit", `classname="module" name="k"`, 2},
+		{"junit", "<failure ", 3},
+		{"junit", "process 5", 0},
+	} {
+		if n := strings.Count(outputs[c.output], c.text); n != c.count {
+			t.Errorf("%q is %d times in the output %s, want %d times:\n%s", c.text, n, c.output, c.count, outputs[c.output])
+		}
 	}
 }

@@ -103,7 +103,7 @@ type (
 )
 
 // SARIF writes the report as SARIF 2.1.0. version is that of gemu. A finding has its place in the user's source if the PTX names it,
-// otherwise in the PTX. A finding without a file, such as a leak, is a notification: GitHub rejects a log in which a result has no file.
+// otherwise in the PTX. Equal findings are one result. A finding without a file, such as a leak, is a notification: GitHub rejects a log in which a result has no file.
 // Suppressed findings have a suppression; with a baseline known findings have the state "unchanged" and all other ones "new". Notifications
 // have no states: one that does not count has the level "none".
 func (r *Report) SARIF(w io.Writer, version string) error {
@@ -113,8 +113,8 @@ func (r *Report) SARIF(w io.Writer, version string) error {
 	}
 	invocation := &run.Invocations[0]
 	levels := map[finding.Severity]string{finding.Error: "error", finding.Notice: "note"}
-	for i := range r.Findings {
-		f := &r.Findings[i]
+	for _, g := range r.groups() {
+		f := g.Item
 		if r.spot(f, &f.Place).file == "" {
 			n := sarifNotification{Level: "none", Message: sarifText{r.message(f)}, Locations: r.sarifLocations(f, &f.Place, 0)}
 			n.Descriptor.ID, n.Descriptor.Index = addRule(&run.Tool.Driver.Notifications, f)
@@ -128,7 +128,7 @@ func (r *Report) SARIF(w io.Writer, version string) error {
 		id, n := addRule(&run.Tool.Driver.Rules, f)
 		result := sarifResult{
 			Rule: id, RuleIndex: n, Level: levels[f.Severity],
-			Message: sarifText{r.message(f)}, Locations: r.sarifLocations(f, &f.Place, 0), Fingerprints: map[string]string{"gemu/1": fingerprint(f)}, Occurrences: max(f.Count, 1),
+			Message: sarifText{r.message(f)}, Locations: r.sarifLocations(f, &f.Place, 0), Fingerprints: map[string]string{"gemu/1": fingerprint(f)}, Occurrences: g.count,
 		}
 		if f.OtherPlace != nil {
 			result.Related = r.sarifLocations(f, f.OtherPlace, 1)

@@ -23,6 +23,11 @@ func (r *Report) Text(w io.Writer, limit int) error {
 		}
 	}
 	r.printRules(&b)
+	if slices.ContainsFunc(shown, func(f finding.Finding) bool {
+		return f.Place.Source == "" && moduleFromMemory.MatchString(filepath.Base(f.Place.File))
+	}) {
+		b.WriteString("gemu: the PTX of a module names no lines of the source: nvcc -lineinfo adds them\n")
+	}
 	for _, c := range r.refused() {
 		times := ""
 		if c.Count > 1 {
@@ -51,20 +56,24 @@ func (r *Report) TextOfSingle(w io.Writer, coverage *finding.Coverage, limit int
 	return err
 }
 
-// newFindings returns the findings that count. With several processes a note names that of the finding.
+// newFindings returns the findings that count, equal ones once. With several processes a note names those of the finding.
 func (r *Report) newFindings() (list []finding.Finding) {
-	for _, f := range r.Findings {
-		if f.State != StateNew {
+	for _, g := range r.groups() {
+		if g.State != StateNew {
 			continue
 		}
-		if len(r.Processes) > 1 {
-			note := fmt.Sprintf("in process %d", f.Process)
-			if i := slices.IndexFunc(r.Processes, func(p *driver.ProcessReport) bool { return p.Process == f.Process }); i >= 0 {
-				note += ": " + commandText(r.Processes[i].Program)
+		f := g.Finding
+		if f.Count = g.count; len(r.Processes) > 1 {
+			note := fmt.Sprintf("in process %d", g.Process)
+			if g.index < len(r.Processes) {
+				note += ": " + commandText(r.Processes[g.index].Program)
+			}
+			if n := len(g.processes) - 1; n > 0 {
+				note += fmt.Sprintf(", and in %s", finding.Counted(n, "further process", "further processes"))
 			}
 			f.Notes = append(slices.Clone(f.Notes), note)
 		}
-		list = append(list, f.Finding)
+		list = append(list, f)
 	}
 	return list
 }
