@@ -15,7 +15,7 @@ grep -q '"uri": ".*demo.cu"' "$work/findings.sarif"
 "${exec[@]}" --sanitize all --write-baseline "$work/baseline.txt" -- ctest --test-dir "$work/build"
 "${exec[@]}" --sanitize all --baseline "$work/baseline.txt" -- ctest --test-dir "$work/build"
 # With a launcher the second test fails by itself, and the outer command reports the processes of both.
-"${exec[@]}" -- cmake -B "$work/build" "-DCMAKE_CROSSCOMPILING_EMULATOR=gemu;exec;-q;--sanitize=all;--" "-DCMAKE_TEST_LAUNCHER=gemu;exec;-q;--sanitize=all;--"
+"${exec[@]}" -- cmake -S "$here/cmake" -B "$work/build" "-DCMAKE_CROSSCOMPILING_EMULATOR=gemu;exec;-q;--sanitize=all;--" "-DCMAKE_TEST_LAUNCHER=gemu;exec;-q;--sanitize=all;--"
 status=0
 "${exec[@]}" --sanitize all --junit "$work/launcher.xml" -- ctest --test-dir "$work/build" > "$work/ctest.txt" || status=$?
 [ "$status" = 3 ]
