@@ -409,7 +409,7 @@ func (d *Driver) ExportTable(caller string) Result {
 	optional := slices.ContainsFunc(optionalTableLibraries, func(name string) bool { return strings.HasPrefix(filepath.Base(caller), name) })
 	if _, reported := d.exportTables.LoadOrStore(caller, true); !reported && !optional {
 		d.message("%s calls private functions of NVIDIA's driver (cuGetExportTable), as NVIDIA's CUDA runtime does. gemu does not have them. "+
-			"Build the program with -cudart shared and use gemu's libcudart: see docs/libraries.md", caller)
+			"Build the program with -cudart shared (in CMake, CMAKE_CUDA_RUNTIME_LIBRARY=Shared), so that it uses gemu's libcudart: see docs/libraries.md", caller)
 	}
 	if !optional {
 		d.noteRefused("cuGetExportTable", caller+" contains NVIDIA's CUDA runtime")
