@@ -21,7 +21,7 @@ import (
 // backlog holds the deferred accesses to an allocation.
 type backlog struct {
 	deferredList
-	closed bool           // accesses are no longer deferred; in shared memory, until the next barrier of the whole CTA
+	closed bool           // accesses are not deferred until the next barrier of the whole CTA (shared memory) or retireAll (global memory)
 	bound  int            // size in bytes at which to compact next, if it exceeds maxBytes
 	raw    rawAccesses    // accesses that follow the list
 	older  []deferredList // shared memory only: accesses before barriers of the whole CTA, of which pending copies do not know
@@ -807,12 +807,16 @@ func (r *run) retire(s *shadow, alloc *probe.Allocation) {
 		return false
 	})
 	s.retired = append(s.retired, retiredList{r, b.deferredList})
-	if bytes += b.size(); bytes > max(minBacklog, cellBytes/4*int(size)) { // cells take less memory
+	if bytes += b.size(); bytes > mostRetiredBytes(size) {
 		r.recordRetired(s, alloc)
 	}
 	spare.empty()
 	b.deferredList = spare
 }
+
+// mostRetiredBytes returns the maximum size of the retired lists of an allocation of size bytes: that of the cells that would hold their
+// accesses, or a little more.
+func mostRetiredBytes(size uint64) int { return max(1<<16, cellBytes/4*int(size)) }
 
 // replaces reports whether the list has a write of all bytes that list o writes, and an access to all bytes that o reads. Atomic operations
 // count for none: they are in no race with others. Both lists must be marked.

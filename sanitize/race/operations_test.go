@@ -217,3 +217,29 @@ func TestOperationsFindTheSame(t *testing.T) {
 		t.Errorf("races in %d sequences, none in %d; at most %d retired lists", races, none, retired)
 	}
 }
+
+// TestRetiredMemory checks that lists that no later list replaces are recorded at last.
+func TestRetiredMemory(t *testing.T) {
+	s := &operationSequence{words: 2 * pageWords}
+	for i := range s.words {
+		clock := uint64(i + 1)
+		s.list = append(s.list, sequenceOperation{order: probe.HostOrder{Clock: clock, Before: []uint64{clock}}, kind: probe.OnLaunch, written: 1, to: i, size: 1})
+	}
+	most, recorded := 0, false
+	s.found(t, false, func(p *Probe) {
+		for alloc, s := range p.history.shadows {
+			bytes := 0
+			for i := range s.retired {
+				bytes += s.retired[i].size()
+			}
+			most = max(most, bytes)
+			recorded = recorded || most > 0 && len(s.retired) == 0
+			if limit := mostRetiredBytes(uint64(len(alloc.Data))); bytes > limit {
+				t.Fatalf("retired lists have %d bytes, want at most %d", bytes, limit)
+			}
+		}
+	})
+	if limit := mostRetiredBytes(uint64(4 * s.words)); most < limit/2 || !recorded {
+		t.Errorf("retired lists have at most %d bytes, recorded is %t; want more than %d, and true", most, recorded, limit/2)
+	}
+}
