@@ -208,7 +208,7 @@ func (c *execCmd) Run(a *app) error {
 	}
 	if around := os.Getenv("GEMU_REPORT"); around != "" {
 		if err := copyReports(reports, around); err != nil {
-			return fmt.Errorf("GEMU_REPORT=%s: %w", around, err)
+			fmt.Fprintf(a.stderr, "gemu: GEMU_REPORT=%s: %v: a gemu exec around this one does not report its processes\n", around, err)
 		}
 	}
 	processes, err := readProcesses(reports)
@@ -312,35 +312,44 @@ func readProcesses(dir string) (list []*driver.ProcessReport, err error) {
 	return list, nil
 }
 
-// copyReports copies the files of a directory of reports to that of another gemu exec, under which this one runs. A process with the number
-// of an earlier one may have a file of the same name there.
+// copyReports copies the files of a directory of reports to that of another gemu exec, under which this one runs.
 func copyReports(from, to string) error {
 	files, err := filepath.Glob(filepath.Join(from, "*-*.json"))
 	if err != nil {
 		return err
 	}
 	for _, file := range files {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		name := filepath.Join(to, filepath.Base(file))
-		for n := 1; ; n++ {
-			var out *os.File
-			if out, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err == nil {
-				_, err = out.Write(b)
-				err = errors.Join(err, out.Close())
-			}
-			if !errors.Is(err, fs.ErrExist) {
-				break
-			}
-			name = filepath.Join(to, fmt.Sprintf("%s.%d.json", strings.TrimSuffix(filepath.Base(file), ".json"), n))
-		}
-		if err != nil {
+		if err := copyReport(file, to); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// copyReport copies a file into a directory, which gets it as a whole or not at all. A file of the same name there keeps it: a process may have
+// the number of an earlier one.
+func copyReport(file, dir string) error {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	part, err := os.CreateTemp(dir, ".part")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(part.Name())
+	_, err = part.Write(b)
+	if err = errors.Join(err, part.Close()); err != nil {
+		return err
+	}
+	base := strings.TrimSuffix(filepath.Base(file), ".json")
+	name := base + ".json"
+	for n := 1; ; n++ {
+		if err = os.Link(part.Name(), filepath.Join(dir, name)); !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		name = fmt.Sprintf("%s.%d.json", base, n)
+	}
 }
 
 // allowedFile is a file that the plugin of pytest writes to the directory of reports: the findings that tests expect.

@@ -59,6 +59,7 @@ func (r *Report) JUnit(w io.Writer) error {
 	out := junitSuites{Name: "gemu", Time: seconds(r.Seconds)}
 	add := func(s junitSuite) {
 		s.ID = len(out.Suites)
+		numberCases(s.Cases)
 		for _, c := range s.Cases {
 			s.Tests++
 			if len(c.Failures) > 0 {
@@ -76,9 +77,9 @@ func (r *Report) JUnit(w io.Writer) error {
 	if r.kernel != "" {
 		add(junitSuite{Name: "kernels", Time: seconds(0), Cases: r.junitCases(0, []junitCase{newCase(r.module, r.kernel, 0)})})
 	}
-	names := map[string]int{}
+	names := map[string]int{out.Suites[0].Name: 1}
 	for i, p := range r.Processes {
-		name := commandText(p.Program) // without its number, so that CI systems can compare runs
+		name := cleanXML(commandText(p.Program)) // without its number, so that CI systems can compare runs
 		if names[name]++; names[name] > 1 {
 			name += fmt.Sprintf(" (%d)", names[name])
 		}
@@ -87,7 +88,7 @@ func (r *Report) JUnit(w io.Writer) error {
 			kernels[n] = newCase(k.Module, k.Kernel, k.Seconds)
 		}
 		add(junitSuite{
-			Name: cleanXML(name), Time: seconds(p.Statistics.Total.Seconds),
+			Name: name, Time: seconds(p.Statistics.Total.Seconds),
 			Start: p.Started.UTC().Format("2006-01-02T15:04:05"), Cases: r.junitCases(i, kernels),
 		})
 	}
@@ -101,6 +102,17 @@ func (r *Report) JUnit(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, "\n")
 	return err
+}
+
+// numberCases gives cases of the same class and name numbers from the second on.
+func numberCases(cases []junitCase) {
+	seen := map[[2]string]int{}
+	for i := range cases {
+		k := [2]string{cases[i].Class, cases[i].Name}
+		if seen[k]++; seen[k] > 1 {
+			cases[i].Name += fmt.Sprintf(" (%d)", seen[k])
+		}
+	}
 }
 
 // newCase returns a test case for a kernel. The class of a module from memory is "module": its name has a hash.

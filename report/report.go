@@ -65,10 +65,11 @@ type group struct {
 }
 
 // groups returns the findings, equal ones of several processes together, in the order of the first of each group. Findings about instructions
-// are equal if they differ at most by threads, values, addresses and counts.
+// are equal if they differ at most by threads, values, addresses and counts, and are about the same variable or buffer.
 func (r *Report) groups() (list []*group) {
 	type key struct {
 		tool, kind, message, notes, state string
+		space, memory                     string
 		severity                          finding.Severity
 		at, other                         finding.Place
 		number                            int // of several in a process
@@ -83,7 +84,10 @@ func (r *Report) groups() (list []*group) {
 	numbers := map[key]int{}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		k := key{f.Tool, f.Kind, f.Message, strings.Join(f.Notes, "\n"), string(f.State), f.Severity, instruction(&f.Place), instruction(f.OtherPlace), 0}
+		k := key{tool: f.Tool, kind: f.Kind, message: f.Message, notes: strings.Join(f.Notes, "\n"), state: string(f.State), severity: f.Severity, at: instruction(&f.Place), other: instruction(f.OtherPlace)}
+		if f.Memory != nil {
+			k.space, k.memory = f.Memory.Space, f.Memory.Name
+		}
 		if f.Place.Instr == "" { // about a process or an argument
 			k.number = -1 - i
 		} else {
@@ -134,7 +138,7 @@ func New(program []string, status int, processes []*driver.ProcessReport) *Repor
 			r.Findings = append(r.Findings, Item{Finding: f, Process: p.Process, State: StateNew, index: index})
 		}
 		if !p.Ended {
-			notEnded := fmt.Sprintf("process %d, %s, runs on, or it ended without its exit handlers (a signal, exec): ", p.Process, commandText(p.Program))
+			notEnded := commandText(p.Program) + " runs on, or it ended without its exit handlers (a signal, exec): "
 			f := finding.Finding{
 				Tool: "launch", Kind: NotEnded, Severity: finding.Notice, Count: 1, Place: finding.Place{Role: "process"},
 				Message: notEnded + "only failures up to then are known",

@@ -31,6 +31,12 @@ var leak = finding.Finding{Tool: "leak", Kind: "leak", Message: "4 bytes were no
 
 var withoutLines = finding.Finding{Tool: "race", Kind: "write after write", Place: finding.Place{File: "module-0123abcd.ptx", Line: 3, Instr: "st.global.u32 [%rd1], %r1;"}}
 
+// of returns a finding about the memory of a buffer.
+func of(f finding.Finding, buffer string) finding.Finding {
+	f.Memory = &finding.Memory{Space: "global", Name: buffer, Bytes: 4}
+	return f
+}
+
 // The text has the findings with their processes, the processes, and sums over them.
 func TestText(t *testing.T) {
 	for _, c := range []struct {
@@ -45,19 +51,25 @@ func TestText(t *testing.T) {
 			"two", []*driver.ProcessReport{process(5, true, []string{"race"}, race), process(6, false, []string{"race"})},
 			[]string{
 				"Error: race: the accesses are not ordered", "in process 5: python3 a.py\n", "process 5: python3 a.py: 2 launches of 1 kernel, 1 error\n", "4 launches judged by race", "machine code (4 times)",
-				"process 6: python3 a.py: 2 launches of 1 kernel, 1 error; it runs on", "Error: launch: process 6, python3 a.py, runs on", "2 processes, 4 launches of 1 kernel: 2 errors, 0 notices; sanitizers: race",
+				"process 6: python3 a.py: 2 launches of 1 kernel, 1 error; it runs on", "Error: launch: python3 a.py runs on", "2 processes, 4 launches of 1 kernel: 2 errors, 0 notices; sanitizers: race",
 			}, "no sanitizers",
 		},
 		{
 			"equal findings", []*driver.ProcessReport{process(5, true, []string{"race"}, race, race), process(6, true, []string{"race"}, race, leak), process(7, true, []string{"race"}, leak)},
 			[]string{
 				"in process 5: python3 a.py, and in 1 further process\n", "in process 5: python3 a.py\n", "in process 6: python3 a.py\n", "in process 7: python3 a.py\n", "6 times",
-				"process 6: python3 a.py: 2 launches of 1 kernel, 2 errors", "3 processes, 6 launches of 1 kernel: 5 errors",
+				"process 6: python3 a.py: 2 launches of 1 kernel, 2 errors", "ERROR SUMMARY: 4 errors", "3 processes, 6 launches of 1 kernel: 5 errors (4 different)",
+			}, "in 2 further",
+		},
+		{
+			"other memory", []*driver.ProcessReport{process(5, true, []string{"race"}, of(race, "a")), process(6, true, []string{"race"}, of(race, "b"), of(race, "a"))},
+			[]string{
+				"byte 0 of a\n", "byte 0 of b\n", "in process 5: python3 a.py, and in 1 further process\n", "in process 6: python3 a.py\n", "3 errors (2 different)",
 			}, "in 2 further",
 		},
 		{"no lines", []*driver.ProcessReport{process(5, true, nil, withoutLines)}, []string{"names no lines of the source: nvcc -lineinfo"}, "in process"},
 		{"lines", []*driver.ProcessReport{process(5, true, nil, race)}, []string{"1 process"}, "-lineinfo"},
-		{"killed without sanitizers", []*driver.ProcessReport{process(6, false, nil)}, []string{"Notice: launch: process 6, python3 a.py, runs on", "0 errors, 1 notice"}, "judged by"},
+		{"killed without sanitizers", []*driver.ProcessReport{process(6, false, nil)}, []string{"Notice: launch: python3 a.py runs on", "0 errors, 1 notice"}, "judged by"},
 	} {
 		r := New([]string{"python3"}, 0, c.processes)
 		var b strings.Builder
@@ -129,9 +141,9 @@ func TestEqualFindings(t *testing.T) {
 	other.Place.Line++
 	list := []*driver.ProcessReport{process(5, true, []string{"race"}, race, other), process(6, true, []string{"race"}, race)}
 	for _, p := range list {
-		p.Statistics.Kernels = []driver.KernelStat{{Module: "module-0123abcd.ptx", Kernel: "k"}}
+		p.Statistics.Kernels = []driver.KernelStat{{Module: "module-0123abcd.ptx", Kernel: "k"}, {Module: "module-89abcdef.ptx", Kernel: "k"}}
 	}
-	r := New([]string{"ctest"}, 0, list)
+	r := New([]string{"/usr/bin/python3", "a.py"}, 0, list)
 	outputs := map[string]string{}
 	for name, write := range map[string]func(w *strings.Builder) error{
 		"github": func(w *strings.Builder) error { return r.GitHub(w) },
@@ -154,7 +166,9 @@ func TestEqualFindings(t *testing.T) {
 		{"sarif", `"occurrenceCount": 6`, 1},
 		{"junit", `testsuite name="python3 a.py"`, 1},
 		{"junit", `testsuite name="python3 a.py (2)"`, 1},
+		{"junit", `testsuite name="python3 a.py (3)"`, 1},
 		{"junit", `classname="module" name="k"`, 2},
+		{"junit", `classname="module" name="k (2)"`, 2},
 		{"junit", "<failure ", 3},
 		{"junit", "process 5", 0},
 	} {

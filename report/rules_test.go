@@ -177,7 +177,7 @@ func TestGitHub(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "::error file=sub/a%2Cb%3Ac.cu,line=7,col=5,title=gemu race%3A write after write::100%25 wrong%0Areally; write in hist(int*); 3 times\n" +
-		"::notice title=gemu launch%3A process not judged::process 5, python3 a.py, runs on, or it ended without its exit handlers (a signal, exec): only failures up to then are known\n"
+		"::notice title=gemu launch%3A process not judged::python3 a.py runs on, or it ended without its exit handlers (a signal, exec): only failures up to then are known\n"
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}

@@ -124,7 +124,7 @@ func (r *Report) Summary() string {
 	if r.Processes != nil {
 		s = finding.Counted(len(r.Processes), "process", "processes") + ", "
 	}
-	s += fmt.Sprintf("%s: %s, %s", launchesText(r.Launches, r.Failed, r.Kernels), finding.Counted(r.Errors, "error", "errors"), finding.Counted(r.Notices, "notice", "notices"))
+	s += fmt.Sprintf("%s: %s, %s", launchesText(r.Launches, r.Failed, r.Kernels), finding.Counted(r.Errors, "error", "errors")+r.different(), finding.Counted(r.Notices, "notice", "notices"))
 	if r.Suppressed > 0 {
 		s += fmt.Sprintf(", %d suppressed", r.Suppressed)
 	}
@@ -135,6 +135,20 @@ func (r *Report) Summary() string {
 		return s + "; no sanitizers (--sanitize), so only failed launches are errors" + r.end()
 	}
 	return s + "; sanitizers: " + strings.Join(r.Sanitizers, ", ") + r.end()
+}
+
+// different returns the number of different new errors, if several processes have equal ones.
+func (r *Report) different() string {
+	n := 0
+	for _, g := range r.groups() {
+		if g.State == StateNew && g.Severity == finding.Error {
+			n++
+		}
+	}
+	if n == r.Errors {
+		return ""
+	}
+	return fmt.Sprintf(" (%d different)", n)
 }
 
 // end says how the program has ended, unless its status is 0 or the command of the report is the program.

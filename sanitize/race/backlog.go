@@ -803,16 +803,30 @@ func (r *run) retire(s *shadow, alloc *probe.Allocation) {
 			spare = l.deferredList
 			return true
 		}
-		bytes += l.size()
+		bytes += l.memory()
 		return false
 	})
 	s.retired = append(s.retired, retiredList{r, b.deferredList})
-	if bytes += b.size(); bytes > mostRetiredBytes(size) {
+	if bytes += b.memory(); bytes > mostRetiredBytes(size) || len(s.retired) > mostRetired {
 		r.recordRetired(s, alloc)
 	}
 	spare.empty()
 	b.deferredList = spare
 }
+
+// memory returns the size of the accesses and marks in bytes.
+func (g *deferredList) memory() int {
+	n := g.size() + len(g.marks)*int(unsafe.Sizeof(g))
+	for _, p := range g.marks {
+		if p != nil {
+			n += int(unsafe.Sizeof(*p))
+		}
+	}
+	return n
+}
+
+// mostRetired is the maximum number of retired lists of an allocation: each new list is compared with all of them.
+const mostRetired = 32
 
 // mostRetiredBytes returns the maximum size of the retired lists of an allocation of size bytes: that of the cells that would hold their
 // accesses, or a little more.

@@ -15,7 +15,7 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// shiftingCopy copies n words, a word per thread, from x + 4*from to y + 4*to.
+// shiftingCopy copies n words, a word per thread, from x + 4*from to y + 4*to, or adds 1 to the words there by atomic operations.
 const shiftingCopy = `.version 7.0
 .target sm_80
 .address_size 64
@@ -33,6 +33,17 @@ const shiftingCopy = `.version 7.0
 	st.global.u32 [%rd1], %r2;
 	ret;
 }
+.visible .entry add(.param .u64 x, .param .u64 y, .param .u32 from, .param .u32 to, .param .u32 n)
+{
+	.reg .u32 %r<8>; .reg .u64 %rd<4>; .reg .pred %p;
+	ld.param.u64 %rd1, [y]; ld.param.u32 %r4, [to]; ld.param.u32 %r5, [n];
+	mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mad.lo.u32 %r1, %r1, 32, %r0;
+	setp.ge.u32 %p, %r1, %r5;
+	@%p ret;
+	add.u32 %r4, %r4, %r1; mul.wide.u32 %rd3, %r4, 4; add.u64 %rd1, %rd1, %rd3;
+	red.global.add.u32 [%rd1], 1;
+	ret;
+}
 `
 
 // operationSequence is a random sequence of launches and operations of the host on some lines.
@@ -44,13 +55,14 @@ type operationSequence struct {
 type sequenceOperation struct {
 	order          probe.HostOrder
 	kind           probe.Events // OnLaunch: words are read from one buffer and written to another; or OnHostRead or OnHostWrite
+	adds           bool         // the launch adds to words of the written buffer instead
 	read, written  int          // buffers
 	from, to, size int          // words
 }
 
 // accesses reports whether the operation reads or writes a word of a buffer.
 func (o *sequenceOperation) accesses(buffer, word int) (reads, writes bool) {
-	reads = o.kind != probe.OnHostWrite && buffer == o.read && word >= o.from && word < o.from+o.size
+	reads = o.kind != probe.OnHostWrite && !o.adds && buffer == o.read && word >= o.from && word < o.from+o.size
 	writes = o.kind != probe.OnHostRead && buffer == o.written && word >= o.to && word < o.to+o.size
 	return reads, writes
 }
@@ -94,6 +106,7 @@ func randomSequence(rng *rand.Rand, n int) *operationSequence {
 		o.size = 1 + rng.IntN(min(s.words, 48))
 		switch o.kind {
 		case probe.OnLaunch:
+			o.adds = rng.IntN(3) == 0
 			o.from, o.to = rng.IntN(s.words-o.size+1), rng.IntN(s.words-o.size+1)
 		default:
 			if rng.IntN(2) == 0 {
@@ -113,7 +126,7 @@ func (s *operationSequence) firstRace() int {
 		a := &s.list[i]
 		for k := range i {
 			b := &s.list[k]
-			if a.order.IsAfter(&b.order) || a.order.EndedBefore(&b.order) {
+			if a.order.IsAfter(&b.order) || a.order.EndedBefore(&b.order) || a.adds && b.adds {
 				continue
 			}
 			for buffer := range sequenceBuffers {
@@ -163,7 +176,11 @@ func (s *operationSequence) found(t *testing.T, eager bool, look func(p *Probe))
 		o := &s.list[i]
 		tool.log = &finding.Log{}
 		if o.kind == probe.OnLaunch {
-			l := &interp.Launch{Grid: ptx.Dim((o.size + 31) / 32), Block: ptx.Dim(32), Order: &o.order, Mode: interp.Vector, Probes: []probe.Probe{tool},
+			kernel := "copy"
+			if o.adds {
+				kernel = "add"
+			}
+			l := &interp.Launch{Kernel: kernel, Grid: ptx.Dim((o.size + 31) / 32), Block: ptx.Dim(32), Order: &o.order, Mode: interp.Vector, Probes: []probe.Probe{tool},
 				Args: []any{buffers[o.read], buffers[o.written], uint32(o.from), uint32(o.to), uint32(o.size)}}
 			if _, err := m.Run(context.Background(), l); err != nil {
 				t.Fatal(err)
@@ -218,28 +235,31 @@ func TestOperationsFindTheSame(t *testing.T) {
 	}
 }
 
-// TestRetiredMemory checks that lists that no later list replaces are recorded at last.
+// TestRetiredMemory checks that lists that no later list replaces are recorded at last: because of their number, or of their memory.
 func TestRetiredMemory(t *testing.T) {
-	s := &operationSequence{words: 2 * pageWords}
-	for i := range s.words {
-		clock := uint64(i + 1)
-		s.list = append(s.list, sequenceOperation{order: probe.HostOrder{Clock: clock, Before: []uint64{clock}}, kind: probe.OnLaunch, written: 1, to: i, size: 1})
-	}
-	most, recorded := 0, false
-	s.found(t, false, func(p *Probe) {
-		for alloc, s := range p.history.shadows {
-			bytes := 0
-			for i := range s.retired {
-				bytes += s.retired[i].size()
-			}
-			most = max(most, bytes)
-			recorded = recorded || most > 0 && len(s.retired) == 0
-			if limit := mostRetiredBytes(uint64(len(alloc.Data))); bytes > limit {
-				t.Fatalf("retired lists have %d bytes, want at most %d", bytes, limit)
-			}
+	for _, words := range []int{2 * pageWords, 64 * pageWords} {
+		s := &operationSequence{words: words}
+		for i := range 8 * mostRetired {
+			clock := uint64(i + 1)
+			s.list = append(s.list, sequenceOperation{order: probe.HostOrder{Clock: clock, Before: []uint64{clock}}, kind: probe.OnLaunch, written: 1, to: i, size: 1})
 		}
-	})
-	if limit := mostRetiredBytes(uint64(4 * s.words)); most < limit/2 || !recorded {
-		t.Errorf("retired lists have at most %d bytes, recorded is %t; want more than %d, and true", most, recorded, limit/2)
+		most, recorded := 0, 0
+		s.found(t, false, func(p *Probe) {
+			for alloc, s := range p.history.shadows {
+				bytes := 0
+				for i := range s.retired {
+					bytes += s.retired[i].memory()
+				}
+				if limit := mostRetiredBytes(uint64(len(alloc.Data))); bytes > limit || len(s.retired) > mostRetired {
+					t.Fatalf("%d words: %d retired lists have %d bytes, want at most %d and %d", words, len(s.retired), bytes, mostRetired, limit)
+				}
+				if most = max(most, len(s.retired)); most > 1 && len(s.retired) == 0 {
+					recorded++
+				}
+			}
+		})
+		if most < 4 || (most == mostRetired) != (words > 2*pageWords) || recorded < 7 {
+			t.Errorf("%d words: there are at most %d retired lists, recorded %d times", words, most, recorded)
+		}
 	}
 }
