@@ -87,6 +87,13 @@ func TestText(t *testing.T) {
 	}
 }
 
+// Control characters of a command line do not reach a terminal.
+func TestCommandText(t *testing.T) {
+	if got, want := commandText([]string{"/bin/a", "\x1b[31mred\x07"}), `a \x1b[31mred\x07`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // A process that runs on after the program's end is a notice, unless it has a report: then its report says so.
 func TestSurvivors(t *testing.T) {
 	r := New([]string{"sh"}, 0, nil)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gemu/driver"
+	"gemu/internal/visible"
 	"gemu/sanitize/finding"
 )
 
@@ -81,7 +82,7 @@ func (r *Report) newFindings() (list []finding.Finding) {
 // printRules prints the numbers of findings that do not count, and the unused rules.
 func (r *Report) printRules(b *strings.Builder) {
 	for _, rule := range r.Unused {
-		fmt.Fprintf(b, "gemu: %s has matched no finding of this run\n", rule)
+		fmt.Fprintf(b, "gemu: %s was not needed in this run\n", rule)
 	}
 	if r.Suppressed+r.Known > 0 && r.Processes == nil {
 		fmt.Fprintf(b, "gemu: %s suppressed, %d known\n", finding.Counted(r.Suppressed, "finding", "findings"), r.Known)
@@ -168,7 +169,7 @@ func launchesText(launches, failed int64, kernels int) string {
 	if failed > 0 {
 		text += fmt.Sprintf(", %d failed", failed)
 	}
-	return text
+	return visible.Text(text)
 }
 
 // unended says whether a process has ended.
@@ -192,5 +193,5 @@ func commandText(program []string) string {
 	if r := []rune(text); len(r) > maxCommand {
 		text = string(r[:maxCommand-1]) + "…"
 	}
-	return text
+	return visible.Text(text)
 }

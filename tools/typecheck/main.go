@@ -1,5 +1,5 @@
 // Command typecheck checks the types of the command's packages on other hosts, from source. It takes a fifth of the time of
-// compiling them, and finds a file or a function that a host lacks; .ci/full release compiles and links.
+// compiling them, and finds a file or a function in Go that a host lacks; .ci/full release compiles, with assembly, and links.
 //
 //	go run -C tools ./typecheck windows/amd64 darwin/arm64
 package main
@@ -18,6 +18,10 @@ func main() {
 	root, err := repository.Root()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "typecheck:", err)
+		os.Exit(2)
+	}
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "typecheck: no host: want typecheck HOST..., such as windows/amd64")
 		os.Exit(2)
 	}
 	good := true
