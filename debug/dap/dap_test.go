@@ -577,6 +577,7 @@ func TestAttachBeforeLaunch(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.send(&protocol.SetFunctionBreakpointsRequest{Arguments: protocol.SetFunctionBreakpointsArguments{Breakpoints: []protocol.FunctionBreakpoint{{Name: "second"}}}})
+	ask[*protocol.ThreadsResponse](c, &protocol.ThreadsRequest{}) // the server has the request before the launch begins
 	next <- "second"
 	changed := event[*protocol.BreakpointEvent](c).Body
 	if b := changed.Breakpoint; changed.Reason != "changed" || b.Id != set[0].Id || !b.Verified || b.Line != 12 {
