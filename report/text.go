@@ -57,7 +57,8 @@ func (r *Report) TextOfSingle(w io.Writer, coverage *finding.Coverage, limit int
 	return err
 }
 
-// newFindings returns the findings that count, equal ones once. With several processes a note names those of the finding.
+// newFindings returns the new findings. Equal findings are returned once, with the sum of their counts. If there are several processes, a note
+// names the first process with the finding, and counts the others.
 func (r *Report) newFindings() (list []finding.Finding) {
 	for _, g := range r.groups() {
 		if g.State != StateNew {
@@ -138,7 +139,7 @@ func (r *Report) Summary() string {
 	return s + "; sanitizers: " + strings.Join(r.Sanitizers, ", ") + r.end()
 }
 
-// different returns the number of different new errors, if several processes have equal ones.
+// different says how many new errors are different, if several processes have equal ones; otherwise it returns "".
 func (r *Report) different() string {
 	n := 0
 	for _, g := range r.groups() {
@@ -169,7 +170,7 @@ func launchesText(launches, failed int64, kernels int) string {
 	if failed > 0 {
 		text += fmt.Sprintf(", %d failed", failed)
 	}
-	return visible.Text(text)
+	return text
 }
 
 // unended says whether a process has ended.
